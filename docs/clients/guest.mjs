@@ -8,14 +8,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pack, unpack } from '../../client/truc_web/lib/messages.mjs'
 
 const NEW_TABLE = { variant: 'truc-french', options: { guests: 2, match: 1 } }
-const MOST_FAILURES = 20     // connections in a row that brought nothing new
+const [MOST_FAILURES, MOST_MOVES] = [20, 3]     // in a row without anything new: connections, moves
 
 const stop = (text, code = 1) => { (code === 0 ? console.log : console.error)(text); process.exit(code) }
 
 class Guest {
   constructor(server) {
-    Object.assign(this, { server, table: server.pathname.slice(1) || null, token: null, ids: 0, failures: 0 })
-    Object.assign(this, { match: null, next: 0, chosen: null })     // how far it has come; the newest choice
+    Object.assign(this, { server, table: server.pathname.slice(1) || null, token: null, ids: 0 })
+    Object.assign(this, { failures: 0, moves: 0, match: null, next: 0, chosen: null })
   }
 
   async play() {     // come back, after growing pauses, until the match is over
@@ -72,7 +72,7 @@ class Guest {
     if (t === 'setup') Object.assign(this, { match, next: 0 })
     if (t === 'options' && isMine && at === this.next) this.act(message)
     if (t === 'record' && isMine && k === this.next) {
-      Object.assign(this, { next: k + 1, failures: 0 })
+      Object.assign(this, { next: k + 1, failures: 0, moves: 0 })
       const end = message.means.find(({ what }) => what === 'match_ended')
       if (end) stop(end.winner === null ? end.reason : `${end.reason} by side ${end.winner}`, 0)
     }
@@ -81,9 +81,9 @@ class Guest {
   }
 
   part({ code, msg, retryable, to, reconnect_after_ms: pauseMs }) {
-    if (to) this.server = new URL(`truc://${to}`)
-    else if (code === 'bad_token') this.token = null     // it is good once its guest has sat down
-    else if (!retryable) stop(msg)
+    if (to) [this.server, this.moves] = [new URL(`truc://${to}`), this.moves + 1]
+    if (code === 'bad_token') this.token = null     // it is good once its guest has sat down
+    else if (!retryable || this.moves > MOST_MOVES) stop(msg)
     throw Object.assign(new Error(msg), { pauseMs })
   }
 

@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 import msgpack
 
 NEW_TABLE = {"variant": "truc-french", "options": {"guests": 2, "match": 1}}
-MOST_FAILURES = 20  # connections in a row that brought nothing new
+MOST_FAILURES, MOST_MOVES = 20, 3  # in a row without anything new: connections, moves
 
 
 class Guest:
     def __init__(self, link: str):
-        self.server, self.failures, self.ids, self.longest = urlsplit(link), 0, iter(range(2**32)), 65536
-        self.table, self.token = self.server.path.strip("/") or None, None
+        self.server, self.ids, self.longest = urlsplit(link), iter(range(2**32)), 65536
+        self.table, self.token, self.failures, self.moves = self.server.path.strip("/") or None, None, 0, 0
         self.match, self.next, self.chosen = None, 0, None  # how far it has come; the newest choice
 
     def play(self):
@@ -28,8 +28,7 @@ class Guest:
                 line = socket.create_connection((self.server.hostname, self.server.port or 7373), timeout=10)
                 with line as self.socket, line.makefile("rb") as self.file:
                     self.visit()
-            except (OSError, ValueError, LookupError, AttributeError) as fault:
-                # The connection is lost, or what came over it is no message.
+            except (OSError, ValueError, LookupError, AttributeError) as fault:  # lost, or no message
                 self.failures, why = self.failures + 1, fault
                 pause = min(0.05 * 2**self.failures, 2) * (50 + secrets.randbelow(100)) / 100
                 time.sleep(pause)  # not to hammer a server that is away, nor all at the same moment
@@ -77,9 +76,10 @@ class Guest:
                 self.send("pong", n=n)
             case {"t": "bye", "code": code, "msg": why}:
                 time.sleep(message.get("reconnect_after_ms", 0) / 1000)  # as long as the server asks
+                self.moves += "to" in message
                 self.server = urlsplit(f"truc://{message['to']}") if "to" in message else self.server
                 self.token = None if code == "bad_token" else self.token  # good once its guest has sat down
-                comes_back = message["retryable"] or code in ("bad_token", "moved")
+                comes_back = self.moves <= MOST_MOVES and (message["retryable"] or code == "bad_token")
                 raise ConnectionError(why) if comes_back else SystemExit(why)
             case {"table": table} if table != self.table:
                 pass
@@ -92,7 +92,7 @@ class Guest:
             case {"t": "record", "match": match, "k": k} if match != self.match or k > self.next:
                 raise ConnectionError("records were left out: they come after `resume`")
             case {"t": "record", "k": self.next, "means": facts}:
-                self.next, self.failures = self.next + 1, 0
+                self.next, self.failures, self.moves = self.next + 1, 0, 0
                 for end in (fact for fact in facts if fact["what"] == "match_ended"):
                     print(f"{end['reason']} by side {end['winner']}")
                     sys.exit()

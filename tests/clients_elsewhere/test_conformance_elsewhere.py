@@ -4,11 +4,13 @@ import json
 import os
 
 import pytest
+import trio
 from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, keyed, needs_jdk, needs_node
 from conform.judging import judge
 
-from truc_conform.client_cases import CASES
+from truc_conform.client_cases import CASES, chosen
 from truc_conform.result import CaseVerdict, Level
+from truc_conform.running import Order, perform_all
 from truc_protocol.audit import verify
 
 NEEDS_RULES = {"C3.cheat-score", "C3.cheat-options-forbidden"}
@@ -34,6 +36,22 @@ def not_passed(level, cases, *command) -> set[str]:
 )
 def test_guest_is_a_client_of_level_c2(guest) -> None:
     assert not_passed("C2", ("*",), *guest, "{url}") == set()
+
+
+@pytest.mark.slow
+@needs_node
+@pytest.mark.parametrize("client", [GUEST_JS, GUEST_PY, KEYED_JS], ids=["guest.mjs", "guest.py", "keyed.mjs"])
+def test_client_that_is_sent_round_follows_three_moves_and_ends_by_itself(client) -> None:
+    """docs/protocol/session.md, "Goodbye"."""
+    (scene,) = chosen(None, ("C2.moved-round",))
+    ended = []
+
+    def see(server, end) -> None:
+        ended.append((len(server.doors_used) - 1, end.code))
+
+    order = Order((*client, *(KEPT if client is KEYED_JS else ()), "{url}"))
+    trio.run(perform_all, [scene._replace(judged=[(case, see) for case, _ in scene.judged])], order)
+    assert ended == [(3, 1)]
 
 
 KEPT = ("--keep", "{home}/keep.json", "--out", "{home}/match.truc")

@@ -4,6 +4,7 @@
 import { Stopped, placeOf } from './line.mjs'
 
 const MOST_FAILURES = 20     // connections in a row that brought nothing new
+const MOST_MOVES = 3     // of these, those that sent it on
 
 /** @typedef {import('./line.mjs').Goodbye} Goodbye */
 
@@ -16,7 +17,7 @@ const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
  * there, it tries that in turn, as of several nodes of one server another may have the table by then.
  *
  * @typedef {{ host: string, port: number }} Door
- * @typedef {Door & { failures: number, other?: Door, visit: () => Promise<string> }} Visitor
+ * @typedef {Door & { failures: number, moves?: number, other?: Door, visit: () => Promise<string> }} Visitor
  * @param {Visitor} client
  * @returns {Promise<string>}
  */
@@ -34,8 +35,9 @@ export async function comeBack(client) {
 /** @param {Error & Partial<Goodbye>} fault @param {Visitor} client */
 function pauseAfter(fault, client) {
   const { pauseMs = 0, to = null, retryable = true } = fault
+  client.moves = (client.failures === 0 ? 0 : client.moves ?? 0) + (to === null ? 0 : 1)
   client.failures += 1
-  if (client.failures > MOST_FAILURES) throw new Stopped(`no way to the server: ${fault.message}`)
+  if (client.failures > MOST_FAILURES || client.moves > MOST_MOVES) throw new Stopped(`no way to the server: ${fault.message}`)
   const { host, port } = to === null ? client.other ?? client : placeOf([`truc://${to}`])
   if (to === null && !retryable) throw new Stopped(fault.message)
   if (host !== client.host || port !== client.port) {
