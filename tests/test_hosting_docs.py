@@ -88,7 +88,7 @@ class TestCommands:
     def test_every_command_of_the_server_is_on_a_page(self):
         text = "\n".join(page.read_text("utf-8") for page in PAGES)
         missing = [words for words in leaves(host, ("truc-server",)) if words not in text]
-        assert [words for words in missing if not is_in_row(words)] == []
+        assert [words for words in missing if not is_in_line(words)] == []
 
     @each_row("line", lambda: (line for page in PAGES for line in lines_of(page.read_text("utf-8"))))
     def test_file_of_the_source_that_a_line_names_is_there(self, line):
@@ -96,24 +96,24 @@ class TestCommands:
         assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def is_in_row(words: str) -> bool:
-    """Tell whether the row of a group in the index names a command of it."""
+def is_in_line(words: str) -> bool:
+    """Tell whether the line of a group in the index names a command of it."""
     program, group, *names = words.split()
-    row = next((line for line in INDEX.splitlines() if line.startswith(f"| `{program} {group}` |")), "")
+    row = next((line for line in INDEX.splitlines() if line.startswith(f"* `{program} {group}`:")), "")
     return all(re.search(rf"`{name}\b", row) for name in names)
 
 
 class TestIndex:
-    def test_every_page_is_in_the_table(self):
-        table = INDEX.split("## The pages")[1]
-        linked = set(re.findall(r"^\| \[\w+\]\((\w+\.md)\) \|", table, re.MULTILINE))
+    def test_every_page_is_in_the_list(self):
+        listed = INDEX.split("## The pages")[1]
+        linked = set(re.findall(r"^\* \[\w+\]\((\w+\.md)\):", listed, re.MULTILINE))
         assert linked == {page.name for page in PAGES} - {"README.md"}
 
 
-def first_cells(title: str) -> list[str]:
-    """Return the first cells of the table that stands in trouble.md under a title."""
+def listed(title: str) -> list[str]:
+    """Return what each line of the list is about that stands in trouble.md under a title."""
     part = TROUBLE.split(f"\n## {title}\n")[1].split("\n## ")[0]
-    return [row.split(" | ")[0].removeprefix("| ") for row in part.splitlines() if row.startswith("| ")][1:]
+    return re.findall(r"^\* ((?:`[^`]*`|[^`:])*):", part, re.MULTILINE)
 
 
 def warnings(tree: ast.AST) -> Iterator[str]:
@@ -152,16 +152,16 @@ def said() -> list[str]:
 
 class TestTrouble:
     def test_every_warning_of_the_server_has_a_line_and_no_other(self):
-        rows = [cell.strip("`") for cell in first_cells("Lines of the log")]
+        rows = [cell.strip("`") for cell in listed("Lines of the log")]
         assert rows == sorted({event for tree in trees() for event in warnings(tree)})
 
-    @each_row("cell", first_cells("It does not start"))
+    @each_row("cell", listed("It does not start"))
     def test_line_of_a_start_that_fails_is_one_of_the_servers(self, cell):
         line = re.sub(r"[;,.] \.\.\.$", "", cell.strip("`"))
         assert any(line in text for text in said()), f"expected a text of the server with {line!r}"
 
     def test_codes_that_players_report_are_codes(self):
-        codes = re.findall(r"`(\w+)`", "\n".join(first_cells("What players report")))
+        codes = re.findall(r"`(\w+)`", "\n".join(listed("What players report")))
         assert len(codes) > 5
         assert set(codes) <= {str(code) for code in Code}
 

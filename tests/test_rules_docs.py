@@ -101,7 +101,7 @@ def test_every_line_before_the_first_move_is_explained(word):
 
 @pytest.mark.parametrize("word", ASSERTIONS)
 def test_every_assertion_is_explained(word):
-    assert f"| `{word} " in SCENARIOS.split("\n## What must hold\n")[1].split("\n## ")[0]
+    assert f"* `{word} " in SCENARIOS.split("\n## What must hold\n")[1].split("\n## ")[0]
 
 
 @pytest.mark.parametrize("code", CODES)

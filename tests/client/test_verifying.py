@@ -206,7 +206,7 @@ def test_json_has_an_object_for_each_file_and_for_what_two_show(write) -> None:
 
 def test_every_field_of_the_json_stands_in_the_docs(write) -> None:
     chapter = PLAYING.read_text().partition("### For programs\n")[2].partition("\n## ")[0]
-    fields = quoted("\n".join(re.findall(r"^\| (`.*?) \|", chapter, re.MULTILINE)))
+    fields = quoted("\n".join(re.findall(r"^\* (`.*?): ", chapter, re.MULTILINE)))
     files = [write(str(n), each) for n, each in enumerate((*garbled(), *two_histories()))]
     rows = [json.loads(line) for line in verify("--json", *files).stdout.splitlines()]
     transcript, evidence, _, _, *pairs = rows

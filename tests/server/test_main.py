@@ -393,7 +393,7 @@ def test_module_is_the_command():
 
 def test_hosting_page_names_every_command():
     page = (Path(__file__).parents[2] / "docs" / "hosting" / "README.md").read_text("utf-8")
-    assert re.findall(r"^\| `truc-server (\w+)` \|", page, re.MULTILINE) == list(main.commands)
+    assert re.findall(r"^\* `truc-server (\w+)`:", page, re.MULTILINE) == list(main.commands)
 
 
 FILLED = """

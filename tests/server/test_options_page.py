@@ -146,7 +146,7 @@ def test_orders_are_those_of_the_rules():
 
 def test_hosting_maps_the_settings_whose_names_differ():
     page = (DOCS / "hosting" / "settings.md").read_text(encoding="utf-8")
-    told = re.findall(r"^\| `match\.\w+.*\| `(\w+)`(?: = [\w, +]+)? \|$", page, re.MULTILINE)
+    told = re.findall(r"^\* `match\.\w+.* is `(\w+)`(?: = [\w, +]+)?$", page, re.MULTILINE)
     assert told == ["gone", "spectators", "gone_after"]
 
 

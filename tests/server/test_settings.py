@@ -293,10 +293,10 @@ class TestHostingPage:
     def test_every_setting_stands_on_the_page_as_it_is(self, key):
         default = json.dumps(key.default, ensure_ascii=False)
         meaning = f"{key.description}{shortened(expected(key))}"
-        assert f"\n| `{key.name}` | `{default}` | {meaning} |\n" in self.PAGE
+        assert f"\n* `{key.name}`, `{default}`: {meaning}\n" in self.PAGE
 
     def test_page_names_no_setting_that_is_none(self):
-        named = re.findall(r"^\| `([a-z_.]+)` \| `.*` \| .* \|$", self.PAGE, re.MULTILINE)
+        named = re.findall(r"^\* `([a-z_.]+)`, `.*`: ", self.PAGE, re.MULTILINE)
         assert named == list(KEYS)
 
     def test_message_on_the_page_is_the_one_that_comes(self):
