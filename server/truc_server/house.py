@@ -13,11 +13,10 @@ from truc_server.net.grease import Grease
 from truc_server.net.outbox import Flusher
 from truc_server.net.sanctions import Sanctions
 from truc_server.operation.disk import Disk
-from truc_server.operation.drain import ServerDrain
 from truc_server.operation.figures import Figures
 from truc_server.operation.worker import Worker
 from truc_server.requests.means import Checks, Means
-from truc_server.settings.in_force import InForce
+from truc_server.settings.in_force import InForce, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, StoreError

@@ -35,6 +35,7 @@ from truc_server.operation import notify
 from truc_server.operation.disk import Disk
 from truc_server.requests.dispatch import Dispatch
 from truc_server.settings.folder import Folder
+from truc_server.settings.in_force import Control
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, NodePlace, StoreError
@@ -43,12 +44,11 @@ from truc_server.storage.node_keys import keys_of
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining, retention, sanction_watch
-from truc_server.upkeep.control import Control
 from truc_server.upkeep.giving import Giving
 from truc_server.upkeep.own_bots import OwnBots
 
 if TYPE_CHECKING:
-    from truc_server.web.listen import WebDoor
+    from truc_server.web import WebDoor
 
 GOODBYE_S: Final = 5.0  # for the last batch and the last words
 _STOPPED: Final = "the server is being stopped"
@@ -313,7 +313,7 @@ async def _open_web(
     if not house.settings.now.web.listen:
         return None
     # Slow to import, and needed only where it is wanted.
-    from truc_server.web.listen import WebDoor
+    from truc_server.web import WebDoor
 
     web = WebDoor(house, lobby, connections, admission, tls)
     await tasks.start(web.run, port)

@@ -27,7 +27,7 @@ from chaos.postgres import cluster, programs
 from chaos.servers import free_port
 
 from truc_rules import preset
-from truc_server.web.listen import REQUESTS_PER_MIN
+from truc_server.web import REQUESTS_PER_MIN
 
 Figures = dict[str, Any]
 

@@ -22,9 +22,8 @@ from truc_protocol.transcript import pack_record, read_transcript
 from truc_protocol.wire.encoding import encode
 from truc_protocol.wire.handshake import make_roll, revoke
 from truc_rules import preset, presets
-from truc_server.settings.setting_keys import KEYS
 from truc_server.settings.settings import Settings
-from truc_server.settings.settings_file import settings_text
+from truc_server.settings.settings_file import KEYS, settings_text
 from truc_words.variant_files import variant_file
 
 PLAYERS = ("Ana", "Ben")

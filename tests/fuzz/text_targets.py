@@ -16,9 +16,8 @@ from truc_rules.scenario.runner import run
 from truc_rules.scenario.text import ScenarioError, scenarios
 from truc_server.lobby.names import normalised
 from truc_server.net.peer import RefusedError
-from truc_server.settings.setting_keys import PREFIX
 from truc_server.settings.settings import SettingsError
-from truc_server.settings.settings_file import load, settings_text
+from truc_server.settings.settings_file import PREFIX, load, settings_text
 from truc_server.settings.subjects import Subjects, is_subject
 from truc_words.house_variants import HouseVariantError, read_variant
 from truc_words.rules_page import rules_page

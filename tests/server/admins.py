@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 import trio
 from server.conftest import QUICK, running
 
+from truc_server.settings.in_force import Control
 from truc_server.settings.settings import SettingsError
-from truc_server.upkeep.control import Control
 
 
 class Caller:

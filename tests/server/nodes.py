@@ -11,7 +11,7 @@ from sqlalchemy import text
 from truc_protocol.codec import pack, unpack
 from truc_protocol.wire.encoding import CLIENT_LIMIT, SERVER_LIMIT, FrameSplitter, to_frame
 from truc_server.cluster.inner_door import open_inner
-from truc_server.cluster.preface import Admitted, answer, receive
+from truc_server.cluster.inner_protocol import Admitted, answer, receive
 from truc_server.identity.identity import load_identity
 from truc_server.settings.folder import Folder, open_folder
 from truc_server.storage import NodePlace, SaveTable

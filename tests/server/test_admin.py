@@ -23,13 +23,13 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import End
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.admin import audit
-from truc_server.admin.reloading import FIXED, changeable, differing, is_fixed
+from truc_server.admin.desk import FIXED, changeable, differing, is_fixed
 from truc_server.admin.requests import MAX_PATH, MAX_REQUEST, MOST_ROWS
 from truc_server.main import main
 from truc_server.operation import logs
 from truc_server.settings.folder import Folder
-from truc_server.settings.setting_keys import KEYS
 from truc_server.settings.settings import LogSettings, Settings
+from truc_server.settings.settings_file import KEYS
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)

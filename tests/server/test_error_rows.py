@@ -25,8 +25,8 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_protocol.errors import REGISTRY, Code
 from truc_server.operation import logs
+from truc_server.settings.in_force import Control
 from truc_server.settings.settings import LogSettings, Settings
-from truc_server.upkeep.control import Control
 
 HELLO = {"t": "hello", "id": 1, "proto": [1], "want": [], "cn": bytes(32)}
 LAST_FIELDS = ("refuse", "detail", "retry_after_ms", "reconnect_after_ms")

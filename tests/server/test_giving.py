@@ -20,7 +20,7 @@ from truc_protocol.bodies import Call, Close
 from truc_protocol.records import Phase
 from truc_server.commands.admin import _cluster_lines
 from truc_server.main import main
-from truc_server.upkeep.control import Control
+from truc_server.settings.in_force import Control
 
 pytestmark = pytest.mark.slow
 

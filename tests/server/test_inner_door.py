@@ -11,10 +11,19 @@ from server.rawclient import Seat
 
 from truc_protocol.codec import pack
 from truc_protocol.crypto import keys
-from truc_server.cluster import inner_door, preface
+from truc_server.cluster import inner_door, inner_protocol
 from truc_server.cluster.inner_door import open_inner
-from truc_server.cluster.preface import Preface, StrangerError, call, receive
-from truc_server.cluster.sealing import NONCE, OPENING, PROOF, Sealed, link_keys
+from truc_server.cluster.inner_protocol import (
+    NONCE,
+    OPENING,
+    PROOF,
+    Preface,
+    Sealed,
+    StrangerError,
+    call,
+    link_keys,
+    receive,
+)
 from truc_server.metrics import page
 from truc_server.storage import PlayerKind
 
@@ -122,7 +131,7 @@ def one_key(nodes) -> bytes:
 
 
 async def test_who_says_nothing_is_cut(nodes, one, monkeypatch):
-    monkeypatch.setattr(preface, "GREETING_S", 0.01)
+    monkeypatch.setattr(inner_protocol, "GREETING_S", 0.01)
     assert await cut_with(nodes, one, OPENING) == (b"", {"slow": 1})
 
 

@@ -19,7 +19,7 @@ from truc_protocol.codec import pack
 from truc_protocol.wire.connection import MAX_OUTSTANDING
 from truc_server.cluster import routing
 from truc_server.cluster import telling as bulletins
-from truc_server.cluster.preface import Admitted
+from truc_server.cluster.inner_protocol import Admitted
 from truc_server.metrics import page
 from truc_server.operation.figures import LINK_LOSSES
 

@@ -9,9 +9,16 @@ from pathlib import Path
 import pytest
 from rows import each_row
 
-from truc_server.settings.setting_keys import KEYS, SECTIONS, expected
 from truc_server.settings.settings import MatchDefaults, Settings, SettingsError
-from truc_server.settings.settings_file import MAX_FILE, line_of, load, settings_text
+from truc_server.settings.settings_file import (
+    KEYS,
+    MAX_FILE,
+    SECTIONS,
+    expected,
+    line_of,
+    load,
+    settings_text,
+)
 
 PORT = "listen.port expected a whole number from 0 to 65535"
 

@@ -36,13 +36,12 @@ from truc_protocol.codec import pack
 from truc_protocol.crypto.certificates import make_certificate
 from truc_protocol.wire.handshake import HandshakeError
 from truc_protocol.wire.transport import binding, header
+from truc_server import web as web_port
 from truc_server.identity.certificate import TlsError, open_web_tls
 from truc_server.metrics import page
 from truc_server.net import floods
 from truc_server.settings.settings import WebSettings
-from truc_server.web import listen
-from truc_server.web import status as reception
-from truc_server.web.origins import client_of
+from truc_server.web import client_of
 from truc_web.serving import line
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import read_tree, tree_of, without_comments
@@ -257,8 +256,8 @@ async def test_nobody_else_answers_as_localhost(tmp_path):
         socket.create_server(("::1", port), family=socket.AF_INET6),
         pytest.raises(OSError, match="cannot listen"),
     ):
-        await listen.open_listeners(WebSettings(listen=f"127.0.0.1:{port}"))
-    listeners = await listen.open_listeners(WebSettings(listen=f"127.0.0.1:{port}"))
+        await web_port.open_listeners(WebSettings(listen=f"127.0.0.1:{port}"))
+    listeners = await web_port.open_listeners(WebSettings(listen=f"127.0.0.1:{port}"))
     assert {one.socket.getsockname()[0] for one in listeners} == {"127.0.0.1", "::1"}
     for one in listeners:
         await one.aclose()
@@ -369,11 +368,11 @@ async def test_half_upgrades_and_slow_headers_are_bounded_and_harm_nobody(tmp_pa
             )
             with suppress(OSError):
                 sockets[-1].sendall(half)
-            if len(sockets) > 5 * listen.CONNECTIONS:
+            if len(sockets) > 5 * web_port.CONNECTIONS:
                 await ended(sockets.popleft())  # the server has made room already
             if i % 1_000 == 0:
                 told = await figures(web.server)  # two may be on their way out
-                assert told['truc_web_connections{kind="http"}'] <= listen.CONNECTIONS + 2
+                assert told['truc_web_connections{kind="http"}'] <= web_port.CONNECTIONS + 2
                 assert (await client.ask({"t": "tables"}))["t"] == "ok"
         for one in sockets:
             await ended(one)
@@ -407,7 +406,7 @@ async def test_whoever_reads_no_page_is_cut(tmp_path, monkeypatch):
 
 
 async def test_tables_are_told_at_a_pace_and_the_status_only_if_the_host_wants(tmp_path, monkeypatch):
-    monkeypatch.setattr(reception, "PACE_S", 0.05)
+    monkeypatch.setattr(web_port, "PACE_S", 0.05)
     monkeypatch.setattr(floods, "BURST", 3)
     settings = changed(QUICK, limits={"connections_per_address": 1})
     async with door(tmp_path / "data", settings, status=False) as web:
@@ -419,7 +418,7 @@ async def test_tables_are_told_at_a_pace_and_the_status_only_if_the_host_wants(t
 
 async def test_whoever_waits_longest_makes_room_when_all_places_are_taken(tmp_path):
     async with door(tmp_path / "data") as web:
-        waiting = [await web.connect(f"127.0.0.{2 + i // 10}") for i in range(listen.CONNECTIONS)]
+        waiting = [await web.connect(f"127.0.0.{2 + i // 10}") for i in range(web_port.CONNECTIONS)]
         assert (await answer(waiting[-1], web.request("/door")))[0] == 200  # all have been accepted
         assert (await web.ask("/"))[0] == 200
         assert await waiting[0].receive_some(10) == b""
@@ -430,7 +429,7 @@ async def test_whoever_waits_longest_makes_room_when_all_places_are_taken(tmp_pa
 async def test_whoever_comes_from_a_crowded_network_gets_the_place_of_one_that_waits_there(tmp_path):
     async with door(tmp_path / "data") as web:
         elsewhere = await web.connect()
-        crowd = [await web.connect("127.0.0.2") for _ in range(listen.NETWORK_CONNECTIONS)]
+        crowd = [await web.connect("127.0.0.2") for _ in range(web_port.NETWORK_CONNECTIONS)]
         assert (await answer(crowd[-1], web.request("/door")))[0] == 200  # all have been accepted
         another = await web.connect("127.0.0.2")
         assert (await answer(another, web.request("/")))[0] == 200
@@ -450,7 +449,7 @@ def test_nothing_is_sent_behind_the_answer_to_a_close_frame():
 
 
 async def test_requests_of_one_network_have_a_pace(tmp_path, monkeypatch):
-    monkeypatch.setattr(listen, "REQUESTS_PER_MIN", 3)
+    monkeypatch.setattr(web_port, "REQUESTS_PER_MIN", 3)
     async with door(tmp_path / "data") as web:
         assert [(await web.ask("/door"))[0] for _ in range(3)] == [200] * 3
         status, headers, _ = await web.ask("/door")

@@ -24,9 +24,8 @@ from truc_protocol.audit import Result
 from truc_server.commands.checking import contradictions
 from truc_server.main import main
 from truc_server.settings.folder import Folder
-from truc_server.settings.setting_keys import KEYS
 from truc_server.settings.settings import Settings
-from truc_server.settings.settings_file import load
+from truc_server.settings.settings_file import KEYS, load
 from truc_server.storage.backups import read_restored
 
 ROOT = Path(__file__).parents[2]

@@ -31,8 +31,8 @@ from truc_protocol.audit import Result
 from truc_server.main import main
 from truc_server.operation.process import needed_files
 from truc_server.server import GOODBYE_S
-from truc_server.settings.setting_keys import KEYS
 from truc_server.settings.settings import Settings
+from truc_server.settings.settings_file import KEYS
 
 pytestmark = pytest.mark.slow
 

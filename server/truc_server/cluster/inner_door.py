@@ -1,6 +1,6 @@
 """The door for other nodes: a player whom one of them brings speaks here as if they had come in at the front.
 
-Who connects must prove to have the keys of the server (preface.py); then they name one player, whom they have let in
+Who connects must prove to have the keys of the server (inner_protocol.py); then they name one player, whom they have let in
 themselves, and from then on the connection is that player's, with the limits, bans and rights that they have here.
 Invariants: nobody else gets a byte but a nonce and a proof, and few of them may try at once; who is brought counts for
 their address at the node they came to, and not a second time here; what is asked for here is never passed on to a third node.
@@ -18,8 +18,7 @@ import trio
 from truc_protocol.errors import Code
 from truc_protocol.messages import AnyMessage, Refusal, refusal
 from truc_protocol.wire.connection import Failure
-from truc_server.cluster.preface import Admitted, Preface, StrangerError, answer, receive
-from truc_server.cluster.sealing import Sealed
+from truc_server.cluster.inner_protocol import Admitted, Preface, Sealed, StrangerError, answer, receive
 from truc_server.house import House
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby

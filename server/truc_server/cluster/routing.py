@@ -1,24 +1,48 @@
-"""What a node needs so that its clients come to the tables of others, and theirs to its own, put together.
+"""The ways between this node and the others: who owns a table, and a link for each client here and node that is asked for one.
 
-Which node owns a table the store says: it is asked in a thread, and believed for a moment. Invariant: nothing is decided by that
-but whom to ask; the owner's own word counts.
+Which node owns a table the store says: it is asked in a thread, and believed for a moment. Nothing is decided by that but whom
+to ask; the owner's own word counts. What a client asks about a table goes over a link as this node has read it, under the
+client's own number; what the owner says goes to the client as it is, byte for byte. Deliberately not here: who is brought, and
+when (requests/elsewhere.py). Invariants: a client that reads slowly slows its own links and nothing else; no more waits for a
+link than the client may have asked for; a link that ends, or whose other end is silent, ends its client's connection, and
+nothing more of it is lost: it comes back and goes on from the position that it has.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from itertools import count
+from secrets import token_hex
 from typing import Final, NamedTuple
 
+import structlog
 import trio
 
+from truc_protocol.codec import EncodingError
+from truc_protocol.errors import Code, RemoteError
+from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Leave, Ping, Pong, Unwatch
+from truc_protocol.wire.connection import MAX_OUTSTANDING, Pulse, pulse
+from truc_protocol.wire.encoding import (
+    CLIENT_LIMIT,
+    LENGTH_BYTES,
+    SERVER_LIMIT,
+    FrameSplitter,
+    Head,
+    encode,
+    head_of,
+    to_frame,
+)
 from truc_server.cluster.inner_door import InnerDoor, open_inner
-from truc_server.cluster.links import Links
+from truc_server.cluster.inner_protocol import Preface, Sealed, StrangerError, call
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
-from truc_server.net.peer import Peer
+from truc_server.net.listening import CHUNK, KERNEL_BYTES
+from truc_server.net.outbox import Outbox
+from truc_server.net.peer import Peer, Player, TooSoonError
 from truc_server.requests.dispatch import Dispatch
-from truc_server.requests.elsewhere import Board, OwnersWord, Routes
+from truc_server.requests.elsewhere import AGAIN_MS, Board, OwnersWord, Routes
 from truc_server.storage import TableOwner
 
 BELIEVED_S: Final = 0.5
@@ -110,3 +134,301 @@ class Routing:
             brought = Dispatch(self._house.means(), self._lobby, admission, word)
             door = InnerDoor(self._house, self._lobby, connections, admission, brought.handle)
             tasks.start_soon(door.run, listeners)
+
+
+DIAL_S: Final = 3.0  # to reach another node
+LOOK_S: Final = 1.0  # between two looks at who is silent
+_OWN: Final = 16  # frames of this node's own: pings, answers to pings, whom the player ignores
+LINK_BYTES: Final = (MAX_OUTSTANDING + _OWN) * (LENGTH_BYTES + CLIENT_LIMIT)
+_LAST_ID: Final = 2**32 - 1  # this node's own requests count down from there, as clients count up
+_ROOM: Final = (
+    2  # of a client's outbox may be filled by what links bring, as one half is for what is said here
+)
+_TOLD: Final = frozenset({Code.BANNED, Code.KICKED, Code.FORGOTTEN, Code.RATE_LIMITED, Code.SLOW_CONSUMER})
+"""Why an owner ends a link, and the client's connection ends for the same reason."""
+_LOOK_AGAIN: Final = frozenset({Code.RATE_LIMITED, Code.NO_SUCH_TABLE})
+"""The answers of a node that has a table no longer, or not yet."""
+
+log = structlog.get_logger()
+
+
+class Link:
+    """One connection to another node, for one client here.
+
+    Attributes:
+        tables: the codes of the tables that the client has asked for over it.
+        heard: when anything last came; nothing is read, and nothing expected, while `is_held`.
+        pinged: when the other end was last asked for a sign of life.
+        ended: why it has ended, once it has.
+    """
+
+    def __init__(
+        self, peer: Peer, place: TableOwner, stream: trio.SocketStream, sealed: Sealed, house: House
+    ) -> None:
+        self.peer = peer
+        self.place = place
+        self.stream = stream
+        self.sealed = sealed
+        self.scope = trio.CancelScope()
+        self.outbox = Outbox(stream.socket, LINK_BYTES, house.flusher, sealed, on_broken=self.scope.cancel)
+        self.tables: set[str] = set()
+        self.heard = trio.current_time()
+        self.pinged: float | None = None
+        self.is_held = False
+        self.ended: str | None = None
+        self._own = count()
+        self._pings = 0
+
+    def send(self, message: AnyMessage) -> None:
+        """Queue a message to the owner."""
+        if not self.outbox.push(to_frame(encode(message), CLIENT_LIMIT), 0):
+            self.end("full")
+
+    def ping(self, now: float) -> None:
+        """Ask the other end for a sign of life."""
+        self.pinged, self._pings = now, self._pings + 1
+        self.send(Ping(n=self._pings))
+
+    async def wait_for_room(self) -> None:
+        """Read nothing from the owner until the client has read what waits for it."""
+        self.is_held = True
+        await self.peer.outbox.wait_low()
+        self.is_held, self.heard, self.pinged = False, trio.current_time(), None
+
+    def next_id(self) -> int:
+        """Return a number for a request of this node's own."""
+        return _LAST_ID - next(self._own) % _OWN
+
+    def end(self, why: str) -> None:
+        """End it; the client's connection follows."""
+        self.ended = self.ended or why
+        self.scope.cancel()
+
+
+class Links:
+    """Every link of this node's clients."""
+
+    _tasks: trio.Nursery  # one for each link
+
+    def __init__(self, house: House, node: str) -> None:
+        self._house = house
+        self._node = node
+        self._links: dict[Peer, dict[str, Link]] = {}
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Hold the tasks of all links, until cancelled."""
+        async with trio.open_nursery() as self._tasks:
+            task_status.started()
+            while True:
+                await trio.sleep(LOOK_S)
+                self._look_at_silences(trio.current_time())
+
+    def _look_at_silences(self, now: float) -> None:
+        # a node whose lease has ended may have lost its tables: whoever waits for it longer waits in vain
+        patience_s = self._house.settings.now.cluster.lease_s
+        for links in tuple(self._links.values()):
+            for link in [link for link in links.values() if not link.is_held]:
+                match pulse(now, heard=link.heard, pinged=link.pinged, idle_s=patience_s):
+                    case Pulse.GIVE_UP:
+                        link.end("silent")
+                    case Pulse.PING:
+                        link.ping(now)
+                    case Pulse.REST:
+                        pass
+
+    def carries(self, peer: Peer) -> bool:
+        """Tell whether a connection has a link."""
+        return peer in self._links
+
+    def pass_on(self, peer: Peer, message: ClientMessage, code: str) -> bool:
+        """Pass a request on over the link by which a connection follows a table; False if it has none."""
+        for link in self._links.get(peer, {}).values():
+            if code in link.tables:
+                link.send(message)
+                if isinstance(message, Leave | Unwatch):
+                    peer.brought -= {code}  # if it stays all the same, the next notice says so
+                return True
+        return False
+
+    async def bring(
+        self, peer: Peer, player: Player, message: ClientMessage, place: TableOwner, code: str | None
+    ) -> None:
+        """Pass a request on to a node, over a link that is opened if there is none.
+
+        Raises:
+            RefusedError: The node does not answer, or takes nobody from there now.
+        """
+        link = self._links.get(peer, {}).get(place.node) or await self._open(peer, player, place)
+        if link is None:
+            return
+        if code is not None:
+            link.tables.add(code)
+        link.send(message)
+
+    def ignore(self, peer: Peer, message: Ignore) -> None:
+        """Let the nodes to which a connection has links know whom its player ignores, or hears again."""
+        for link in self._links.get(peer, {}).values():
+            link.send(Ignore(id=link.next_id(), player=message.player, off=message.off))
+
+    def drop(self, peer: Peer) -> None:
+        """End the links of a client that is gone."""
+        for link in self._links.pop(peer, {}).values():
+            link.scope.cancel()
+
+    async def _open(self, peer: Peer, player: Player, place: TableOwner) -> Link | None:
+        """Open a link to a node, whose door lets the player in; None if the client is gone by then.
+
+        Raises:
+            RefusedError: It does not.
+        """
+        try:
+            stream = await _dial(place.inner)
+        except OSError as error:
+            raise self._lost("unreached", place, str(error)) from error
+        try:
+            sealed = await self._introduce(stream, peer, player, place)
+        except BaseException:
+            stream.socket.close()
+            raise
+        if not peer.is_open:
+            stream.socket.close()
+            return None
+        link = Link(peer, place, stream, sealed, self._house)
+        self._links.setdefault(peer, {})[place.node] = link
+        self._house.figures.links += 1
+        self._tasks.start_soon(self._attend, link)
+        return link
+
+    async def _introduce(
+        self, stream: trio.SocketStream, peer: Peer, player: Player, place: TableOwner
+    ) -> Sealed:
+        preface = Preface(
+            node=self._node,
+            kind=player.kind,
+            player=player.id,
+            name=player.name,
+            address=peer.address,
+            wanted=peer.wanted,
+            ignored=tuple(peer.ignored),
+        )
+        try:
+            sealed, admitted = await call(stream, self._house.identity.at_rest, preface)
+        except (StrangerError, trio.TooSlowError) as error:
+            raise self._lost("refused", place, str(error)) from error
+        if admitted.code is not None:
+            self._house.figures.links_lost["refused"] += 1
+            why = f"the node that has it lets nobody in from there now: {admitted.msg}"
+            raise TooSoonError(why, admitted.retry_after_ms or AGAIN_MS)
+        return sealed
+
+    def _lost(self, why: str, place: TableOwner, reason: str) -> TooSoonError:
+        self._house.figures.links_lost[why] += 1
+        log.info("no_link", node=place.node, reason=reason)
+        return TooSoonError("the node that has it does not answer: ask again in a moment", AGAIN_MS)
+
+    async def _attend(self, link: Link) -> None:
+        """Pass on what the owner says, until the link ends; then the client's connection ends too."""
+        try:
+            with link.scope:
+                await self._pass_back(link)
+        except (
+            trio.BrokenResourceError,
+            trio.ClosedResourceError,
+            RemoteError,
+            EncodingError,
+            ValueError,
+        ) as error:
+            link.end(type(error).__name__)
+        except Exception:  # harms no other connection
+            log.exception("internal", incident=token_hex(4), node=link.place.node)
+            link.end("internal")
+        finally:
+            link.outbox.shut()
+            link.stream.socket.close()
+            self._house.figures.links -= 1
+            links = self._links.get(link.peer, {})
+            if links.get(link.place.node) is link:
+                del links[link.place.node]
+                self._tell(link)
+            if not links:
+                self._links.pop(link.peer, None)
+
+    def _tell(self, link: Link) -> None:
+        """Let a client come back whose link has ended."""
+        self._house.figures.links_lost["ended"] += 1
+        log.info("link_ended", node=link.place.node, reason=link.ended or "it was closed")
+        link.peer.dismiss(
+            Code.SHUTTING_DOWN, "the node that has one of your tables is gone: come back in a moment"
+        )
+
+    async def _pass_back(self, link: Link) -> None:
+        splitter, outbox = FrameSplitter(SERVER_LIMIT), link.peer.outbox
+        while not link.peer.outbox.is_broken:
+            while (opened := link.sealed.read()) is not None:
+                splitter.feed(opened)
+            while (frame := splitter.next_frame()) is not None:
+                if self._take(link, frame):
+                    return
+                if outbox.size > outbox.limit // _ROOM:
+                    await link.wait_for_room()
+            received = await link.stream.receive_some(CHUNK)
+            if not received:
+                return
+            link.heard, link.pinged = trio.current_time(), None
+            link.sealed.feed(received)
+
+    def _take(self, link: Link, frame: bytes) -> bool:
+        """Pass a frame on, unless it is for this node; tell whether it was the last."""
+        head, peer = head_of(frame), link.peer
+        match head.t:
+            case "ping":
+                link.send(Pong(n=head.n))
+            case "bye":
+                self._part(link, head)
+                return True
+            case "error" if head.close:
+                pass  # the bye behind it tells the client, in this node's name
+            case "pong" | "caps" | "lobby":
+                pass  # of the owner alone: this node has told the client what itself has
+            case _:
+                self._note(link, head)
+                if head.re is None or self._answers(link, head, head.re):
+                    peer.send_frame(to_frame(frame, SERVER_LIMIT))
+        return False
+
+    def _note(self, link: Link, head: Head) -> None:
+        """Note which tables the client is told of by their owner."""
+        if head.t == "table":
+            link.peer.brought |= {head.table}
+        elif head.t == "closed":
+            link.peer.brought -= {head.table}
+
+    def _answers(self, link: Link, head: Head, number: int) -> bool:
+        """Close the request that a frame answers; False if the client has none of that number, as it was this node's own."""
+        if head.t == "error" and head.code in _LOOK_AGAIN:
+            link.tables.clear()  # where they are now, the directory says
+        return link.peer.connection.close_request(number)
+
+    def _part(self, link: Link, head: Head) -> None:
+        """Take the owner's last word; where it is about the player, the client hears the same."""
+        link.ended = str(head.code)
+        if head.code in _TOLD:
+            with suppress(ValueError):
+                link.peer.dismiss(Code(head.code), str(head.msg))
+
+
+async def _dial(inner: str) -> trio.SocketStream:
+    """Connect to where a node takes in what other nodes bring.
+
+    Raises:
+        OSError: Nobody answers there.
+    """
+    with trio.move_on_after(DIAL_S):
+        if inner.startswith("/"):
+            stream = await trio.open_unix_socket(inner)
+        else:
+            host, _, port = inner.rpartition(":")
+            stream = await trio.open_tcp_stream(host.strip("[]"), int(port))
+        stream.socket.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_SNDBUF, KERNEL_BYTES)
+        return stream
+    raise OSError(f"nobody answers at {inner}")

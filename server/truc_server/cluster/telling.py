@@ -23,7 +23,7 @@ from truc_server.operation.logs import Seldom
 from truc_server.requests.forgetting import forget_elsewhere
 from truc_server.requests.moderating import kick, say_here
 from truc_server.storage import StoreError
-from truc_server.storage.ear import Ear
+from truc_server.storage.bulletins import Ear
 from truc_server.storage.told import Bulletin, Heard, Mark, Said, ToldLine, ToldPlayer, ToldTable
 
 EVERY_S: Final = 1.0  # between two bulletins

@@ -19,9 +19,8 @@ from truc_protocol.wire.transport import scheme
 from truc_server.identity.certificate import TlsError
 from truc_server.identity.key_files import IdentityError
 from truc_server.settings.folder import Folder, FolderError, default_root, used_folder
-from truc_server.settings.setting_keys import KEYS, plain, words_of
 from truc_server.settings.settings import Settings, SettingsError
-from truc_server.settings.settings_file import FILE_VARIABLE, load
+from truc_server.settings.settings_file import FILE_VARIABLE, KEYS, load, plain, words_of
 from truc_server.settings.subjects import normal_key
 from truc_server.storage import StoreError
 

@@ -1,15 +1,19 @@
 """`truc-server run`: the server, and the process that it runs in.
 
 Here the process is set up: settings, data folder, keys, store, signals, limits. What a server does is in server.py.
+With `--nodes N` this process starts so many nodes on this machine, watches them, and starts again what ends.
 What `run` prints on standard output is for programs: `listening truc://HOST:PORT#FINGERPRINT`, then `web ORIGIN/` if
 browsers are served. Invariant: whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1 for the rest.
 """
 
 import io
 import os
+import shutil
 import signal
+import socket
+import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -21,7 +25,9 @@ import trio
 from structlog.contextvars import bind_contextvars
 
 from truc_protocol.wire.transport import web_link
+from truc_server.admin.requests import MAX_PATH
 from truc_server.commands.command_line import (
+    CommandError,
     WrongSettingsError,
     address,
     data_root,
@@ -33,22 +39,36 @@ from truc_server.commands.command_line import (
     passed_on,
     settings_path,
 )
-from truc_server.commands.run_nodes import ALL_DRAIN, DRAINED, Nodes, check_nodes
 from truc_server.identity.identity import Identity, load_identity
 from truc_server.identity.passphrases import passphrase_of
-from truc_server.operation import logs
+from truc_server.net.listening import bind_with_others
+from truc_server.operation import logs, notify
 from truc_server.operation.process import collect_when_grown, needed_files, raise_file_limit
-from truc_server.settings.folder import Folder, locked, open_folder
+from truc_server.settings.folder import Folder, locked, make_private, open_folder, write_private
+from truc_server.settings.in_force import Control, Together
 from truc_server.settings.settings import Settings, SettingsError
+from truc_server.settings.settings_file import KEYS
 from truc_server.settings.variants import VariantCatalogue, VariantsError, read_catalogue
 from truc_server.storage.backups import check_may_start
 from truc_server.timing.clock import RunningClock
-from truc_server.upkeep.control import Control, Together
 
 if TYPE_CHECKING:
     from truc_server.storage.sql import Store
 
 MOST_NODES: Final = 32  # of one database: `MAX_NODES` of storage/leases.py, which is slow to import
+_FIRST_S: Final = (
+    1.0  # before a node that has ended is started again; twice as long each time it soon ends again
+)
+_MOST_S: Final = 60.0
+_LASTED_S: Final = 60.0
+_KEPT_BACK: Final = ("NOTIFY_", "WATCHDOG_")  # the service manager speaks with this process alone
+_NAME: Final = "node"
+ALL_DRAIN: Final = signal.SIGUSR1
+"""What tells a node to drain together with all others: it ends when it is told to."""
+DRAINED: Final = "drained"
+"""What a node says when no hand is under way there."""
+
+log = structlog.get_logger()
 
 
 @click.command()
@@ -169,7 +189,7 @@ def _print(line: str) -> None:
     try:
         click.echo(line)
     except OSError as error:
-        structlog.get_logger().warning("output_not_taken", reason=error.strerror)
+        log.warning("output_not_taken", reason=error.strerror)
         sys.stdout = io.StringIO()  # what is left in the old one would fail again at the end
 
 
@@ -225,3 +245,232 @@ def _catalogue(folder: Folder) -> VariantCatalogue:
         return read_catalogue(folder.variants)
     except VariantsError as error:
         raise WrongSettingsError(str(error)) from error
+
+
+def check_nodes(settings: Settings) -> None:
+    """Check that the settings let several nodes run.
+
+    Raises:
+        WrongSettingsError: They do not.
+    """
+    if not settings.store.url.startswith("postgresql"):
+        got = settings.store.url or "nothing, which is a file for one server alone"
+        raise WrongSettingsError(
+            f"run --nodes: expected store.url to name a PostgreSQL that the nodes share, got {got}"
+        )
+    if settings.access.moved_to:
+        raise WrongSettingsError("run --nodes: access.moved_to is set, so there is nothing for nodes to do")
+
+
+class Nodes:
+    """The nodes of one machine, and the process that watches them."""
+
+    def __init__(self, settings: Settings, folder: Folder, command: Sequence[str], count: int) -> None:
+        self._settings = settings
+        self._root = folder
+        self._command = command
+        name = settings.cluster.node or _NAME
+        self._names = tuple(f"{name}-{number}" for number in range(1, count + 1))
+        self._running: dict[str, trio.Process] = {}
+        self._listening = {name: trio.Event() for name in self._names}
+        self._have_listened: set[str] = set()
+        self._drained: set[trio.Process] = set()
+        self._said: list[str] = []
+        self._ending = trio.Event()
+        self._failed: str | None = None
+        self._port = 0
+
+    async def run(self) -> None:
+        """Run every node until this process is told to end.
+
+        Raises:
+            CommandError: A node has ended before it has listened for the first time.
+        """
+        held = self._hold_port()
+        try:
+            async with trio.open_nursery() as tasks:
+                hearing: trio.CancelScope = await tasks.start(self._obey)
+                tasks.start_soon(self._tell)
+                tasks.start_soon(notify.give_signs_of_life)
+                async with trio.open_nursery() as nodes:
+                    for number, name in enumerate(self._names):
+                        nodes.start_soon(self._keep, name, self._environment(name, number))
+                hearing.cancel()
+                tasks.cancel_scope.cancel()
+        finally:
+            held.close()
+        if self._failed is not None:
+            raise CommandError(self._failed)
+
+    def _hold_port(self) -> socket.socket:
+        """Keep the port for the nodes, also while none of them runs; if the settings leave it open, choose one."""
+        listen = self._settings.listen
+        family, *_, address = socket.getaddrinfo(listen.hosts[0], listen.port, type=socket.SOCK_STREAM)[0]
+        try:
+            held = bind_with_others(family, address)
+        except OSError as error:
+            raise CommandError(
+                f"cannot listen on {listen.hosts[0]} port {listen.port}: {error.strerror}"
+            ) from error
+        self._port = int(held.getsockname()[1])
+        return held
+
+    def _environment(self, name: str, number: int) -> dict[str, str]:
+        """Return what a node is to be told beside the settings of all; only the first starts the host's own bots."""
+        settings = self._settings
+        own: dict[str, object] = {
+            "cluster.node": name,
+            "cluster.inner": self._folder(name).root / "inner.sock",
+            "cluster.route": "proxy",
+            "cluster.shares_ports": "true",
+            "listen.port": self._port,
+        }
+        if number:
+            own["tables.bots"] = 0
+        if settings.metrics.port:
+            own["metrics.port"] = settings.metrics.port + number
+        passed = {key: value for key, value in os.environ.items() if not key.startswith(_KEPT_BACK)}
+        return passed | {KEYS[key].variable: str(value) for key, value in own.items()}
+
+    def _folder(self, name: str) -> Folder:
+        return Folder(self._root.nodes.absolute() / name)
+
+    async def _keep(self, name: str, environment: Mapping[str, str]) -> None:
+        """Start a node again whenever it ends, the later the sooner it has ended."""
+        pause = _FIRST_S
+        while not self._ending.is_set():
+            began = trio.current_time()
+            status = await self._live(name, environment)
+            if self._ending.is_set():
+                break
+            if name not in self._have_listened:
+                self._failed = f"node {name} has ended before it listened, with exit status {status}"
+                self._end(drains=False)
+                break
+            if status == 0:  # it was told to drain, and is wanted again
+                log.info("node_drained", node=name)
+                continue
+            if trio.current_time() - began > _LASTED_S:
+                pause = _FIRST_S
+            log.warning("node_ended", node=name, status=status, again_s=pause)
+            with trio.move_on_after(pause):
+                await self._ending.wait()
+            pause = min(2 * pause, _MOST_S)
+
+    async def _live(self, name: str, environment: Mapping[str, str]) -> int:
+        """Run a node to its end; return its exit status."""
+        folder = await trio.to_thread.run_sync(self._prepare, name)
+        process = await trio.lowlevel.open_process(
+            [*self._command, "--data", str(folder.root)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=dict(environment),
+            start_new_session=True,  # Ctrl-C is for this process, which tells the nodes
+        )
+        self._running[name] = process
+        log.info("node_started", node=name, pid=process.pid)
+        try:
+            if self._ending.is_set():
+                process.send_signal(signal.SIGINT)
+            await self._hear(name, process)
+            return await process.wait()
+        finally:
+            del self._running[name]
+            self._listening[name] = trio.Event()
+            self._let_go()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    await trio.aclose_forcefully(stream)
+
+    async def _hear(self, name: str, process: trio.Process) -> None:
+        """Take what a node says on its standard output: that it listens, and where browsers are served."""
+        if process.stdout is None:  # it was asked for, but that is more than the type says
+            return
+        lines, rest = list[str](), b""
+        last = "web " if self._settings.web.listen else "listening "
+        async for chunk in process.stdout:
+            *ended, rest = (rest + chunk).split(b"\n")
+            lines += [line.decode("utf-8", "replace") for line in ended]
+            if DRAINED in lines:
+                self._drained.add(process)
+                self._let_go()
+            if any(line.startswith(last) for line in lines) and not self._listening[name].is_set():
+                self._said = self._said or lines
+                self._have_listened.add(name)
+                self._listening[name].set()
+
+    def _prepare(self, name: str) -> Folder:
+        """Return the data folder of a node, with the keys, revocations and variants that are the host's now."""
+        make_private(self._root.nodes)
+        folder = open_folder(self._folder(name).root)
+        if len(os.fsencode(folder.root / "inner.sock")) > MAX_PATH:
+            raise OSError(f"{folder.root} is too long for a socket: move the data folder to a shorter path")
+        for of_all in (self._root.identity, self._root.secrets_key, self._root.rolls):
+            _copy(of_all, folder.root / of_all.name)
+        for whole in (self._root.earlier, self._root.revoked, self._root.variants):
+            shutil.rmtree(folder.root / whole.name, ignore_errors=True)
+            if whole.is_dir():
+                shutil.copytree(whole, folder.root / whole.name)
+        return folder
+
+    async def _tell(self) -> None:
+        """Say when every node listens, as a server says it of itself."""
+        for name in self._names:
+            await self._listening[name].wait()
+        for line in self._said:
+            click.echo(line)
+        notify.tell(notify.READY, status=f"{len(self._names)} nodes on port {self._port}")
+        log.info("nodes_listening", port=self._port, nodes=len(self._names))
+
+    async def _obey(self, *, task_status: trio.TaskStatus[trio.CancelScope]) -> None:
+        """Pass on to every node what this process is told; at SIGUSR1 let one after the other drain and start again."""
+        asks = [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
+            asks.append(signal.SIGHUP)
+        with trio.CancelScope() as hearing, trio.open_signal_receiver(*asks) as signals:
+            async with trio.open_nursery() as tasks:
+                task_status.started(hearing)
+                async for number in signals:
+                    if number == signal.SIGUSR1:
+                        tasks.start_soon(self._renew)
+                    else:
+                        drains = bool(self._settings.tables.drain_s)
+                        self._end(drains=drains and number == signal.SIGTERM and not self._ending.is_set())
+
+    def _end(self, *, drains: bool) -> None:
+        """Let no node be started any more, and tell those that run to end, if they drain together."""
+        self._ending.set()
+        notify.tell(notify.STOPPING, status="the nodes end")
+        for process in self._running.values():
+            process.send_signal(ALL_DRAIN if drains else signal.SIGINT)
+
+    def _let_go(self) -> None:
+        """Let the nodes end that have drained, if all are to end and no hand is under way at any."""
+        if self._ending.is_set() and self._drained.issuperset(self._running.values()):
+            for process in self._running.values():
+                process.send_signal(signal.SIGINT)
+
+    async def _renew(self) -> None:
+        """Let one node after the other give its tables away, end, and come again, as after an update."""
+        for name in self._names:
+            process = self._running.get(name)
+            if self._ending.is_set() or process is None:
+                continue
+            self._listening[name] = trio.Event()
+            process.terminate()
+            await self._wait_listening(name)
+        log.info("nodes_renewed", nodes=len(self._names))
+
+    async def _wait_listening(self, name: str) -> None:
+        """Wait until a node listens, in this life or in one of its next."""
+        while not self._listening[name].is_set():
+            with trio.move_on_after(_FIRST_S):
+                await self._listening[name].wait()
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file for the folder's owner alone, or remove the copy of one that is gone."""
+    if source.exists():
+        write_private(target, source.read_bytes())
+    else:
+        target.unlink(missing_ok=True)

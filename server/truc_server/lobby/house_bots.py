@@ -20,8 +20,7 @@ from truc_protocol.wire.encoding import decode, encode
 from truc_server.lobby.online_players import OnlinePlayers
 from truc_server.lobby.others import Others
 from truc_server.net.peer import Peer, Player
-from truc_server.operation.drain import ServerDrain
-from truc_server.settings.in_force import InForce
+from truc_server.settings.in_force import InForce, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind
 from truc_server.storage.told import Said, ToldLine

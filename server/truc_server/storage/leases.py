@@ -5,6 +5,9 @@ the one row of `ownership`, which keeps all others waiting: what it then sees of
 left. Whoever writes keeps its own row from being removed until the commit; whoever takes over removes it. Invariants: an
 epoch is one process's; a process whose row is gone, or whose lease has ended, writes nothing; the tables of a node whose
 lease has not ended are taken by nobody.
+
+A database that was restored from a dump is no other, as a backup of a file is not (sqlite_file.py): the next claim gets an
+epoch that no claim of the original has had, as under one that was used since the dump the same nonce would seal two texts.
 """
 
 from collections.abc import Sequence
@@ -27,8 +30,18 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
-from truc_server.storage import Lease, Node, NodeOrder, NodePlace, StoreLostError, TableOwner, Taken
-from truc_server.storage.schema import claims, nodes, orders, ownership, tables
+from truc_server.storage import (
+    Lease,
+    Node,
+    NodeOrder,
+    NodePlace,
+    OpenPlay,
+    StoreError,
+    StoreLostError,
+    TableOwner,
+    Taken,
+)
+from truc_server.storage.schema import claims, matches, nodes, orders, ownership, records, tables, terms
 
 MAX_NODES: Final = 32  # each draws the codes of its tables from a share of its own
 _GIVEN: Final = ">"  # before the name of the node that a table was given to
@@ -342,3 +355,27 @@ def newest_epoch(connection: Connection, lease: Lease) -> int:
     if found is None:
         raise lost(lease)
     return int(found.epoch)
+
+
+_LENGTH = select(func.coalesce(func.max(records.c.k) + 1, 0)).where(records.c.mid == matches.c.mid)
+_OPEN = (
+    select(matches.c.mid, _LENGTH.scalar_subquery())
+    .join(tables, tables.c.match == matches.c.mid)
+    .where(matches.c.ended_ms.is_(None))
+)
+_LATER = update(ownership).where(ownership.c.epoch < bindparam("least")).values(epoch=bindparam("least"))
+
+
+def leave_behind(connection: Connection, epoch: int) -> OpenPlay:
+    """Raise the epoch of the next claim above this one, and return what is under way.
+
+    Raises:
+        StoreError: A node runs on the database, or one did when it was dumped, and its lease lasts.
+    """
+    connection.execute(select(ownership.c.epoch).with_for_update())
+    running = [node.name for node in all_nodes(connection) if node.left_ms is not None and node.left_ms > 0]
+    if running:
+        raise StoreError(f"expected a database on which no server runs, got nodes: {', '.join(running)}")
+    connection.execute(_LATER, {"least": epoch})
+    found = dict(tuple(row) for row in connection.execute(_OPEN))
+    return OpenPlay(found, frozenset(connection.execute(select(terms.c.th).distinct()).scalars()))

@@ -38,14 +38,13 @@ from truc_server.storage import (
     Write,
     archive,
     bulletins,
-    dumps,
     housekeeping,
     leases,
     node_keys,
     ratings,
 )
 from truc_server.storage.archive import unpack_setup
-from truc_server.storage.ear import Ear, open_ear
+from truc_server.storage.bulletins import Ear, open_ear
 from truc_server.storage.engine import is_busy, open_engine, reading, reason
 from truc_server.storage.schema import (
     chat,
@@ -197,7 +196,7 @@ class Store:
     delete_match = _writes(housekeeping.delete_match)
     unrate = _writes(ratings.unrate)
 
-    leave_behind = _writes(dumps.leave_behind)
+    leave_behind = _writes(leases.leave_behind)
     check_keys = _writes(node_keys.check_keys)
 
     # Of leases: on connections of their own, so that no long commit keeps a renewal waiting.

@@ -26,8 +26,7 @@ from truc_server.matches.deadlines import AGAIN_S, vacant
 from truc_server.matches.game import Game, Turn
 from truc_server.matches.steps_in_turn import CHECKED_S
 from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.operation.drain import ServerDrain
-from truc_server.settings.in_force import InForce
+from truc_server.settings.in_force import InForce, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.spectating.audience import Answerers
 from truc_server.spectating.spectator_feed import SpectatorFeed

@@ -14,11 +14,9 @@ import trio
 from truc_commands.files import MAX_OWN, read_bounded
 from truc_server.lobby.lobby import Lobby
 from truc_server.operation import notify
-from truc_server.operation.drain import ServerDrain
 from truc_server.settings.folder import Folder, write_private
-from truc_server.settings.in_force import InForce
+from truc_server.settings.in_force import Control, InForce, ServerDrain
 from truc_server.settings.settings import Settings
-from truc_server.upkeep.control import Control
 from truc_server.upkeep.giving import LOOK_S, Giving, is_in_hand
 
 log = structlog.get_logger()

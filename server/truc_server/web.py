@@ -2,43 +2,164 @@
 
 A page load is no login: HTTP has limits of its own, and a WebSocket leaves them and enters those of every connection
 (net/admission.py). Invariants: nothing is answered to another host or origin; a connection that is in nobody's hands yet
-costs no more than the limits here, and when all places are taken the one that has waited longest makes room.
+costs no more than the limits here, and when all places are taken the one that has waited longest makes room; nothing that a
+client writes of its address is believed unless a proxy of the host's stands right of it. To a page that has not logged in no
+name is told that a player could not be told in the lobby, and of a private table nothing without its whole code.
 """
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
-from ipaddress import IPv4Network, IPv6Network
+from importlib.metadata import version
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from secrets import token_hex
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urlsplit
 
 import h11
+import msgspec
 import structlog
 import trio
 
+from truc_protocol.codec import unpack
 from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal
-from truc_protocol.wire.transport import PATH, binding
+from truc_protocol.wire.encoding import encode
+from truc_protocol.wire.transport import PATH, binding, scheme
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, open_tcp
-from truc_server.net.peer import Peer
+from truc_server.net.peer import Peer, RefusedError
 from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
-from truc_server.settings.settings import WebSettings
+from truc_server.operation.figures import WEB_PATHS
+from truc_server.settings.settings import ListenSettings, WebSettings
+from truc_server.timing.clock import now_ms
 from truc_server.timing.rate_limits import Meter, network_of
-from truc_server.web import status
-from truc_server.web.origins import address_beside, client_of, is_proxy, networks
-from truc_server.web.status import DOOR, FILE, OTHER, PAGE, SOCKET, door
 from truc_web.serving.line import HEADER_S, Asked, Line
 from truc_web.serving.loopback import open_loopback
-from truc_web.serving.pages import CLOSE, Answer, Pages, is_page, refused
+from truc_web.serving.pages import CLOSE, Answer, Headers, Pages, data, is_page, refused, text, values_of
 from truc_web.serving.requests import agree, broken, objection, path_of
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import read_tree
+
+_FORWARDED: Final = b"x-forwarded-for"
+
+
+def address_beside(listen: ListenSettings, origin: str, port: int, fingerprint: str) -> str:
+    """Return the address for programs of the server that browsers know by an origin."""
+    host = urlsplit(origin).hostname or ""
+    place = f"[{host}]" if ":" in host else host
+    return f"{scheme(is_tls=listen.tls)}{place}:{port}#{fingerprint}"
+
+
+def networks(texts: Iterable[str]) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Return the networks of the settings."""
+    return tuple(map(ip_network, texts))
+
+
+def client_of(address: str, headers: Headers, proxies: Sequence[IPv4Network | IPv6Network]) -> str:
+    """Return where a request comes from: the rightmost address of the way that is no proxy of the host's."""
+    found = address
+    way = [hop.strip() for value in values_of(headers, _FORWARDED) for hop in value.split(",")]
+    while way and is_proxy(found, proxies):
+        hop = way.pop()
+        try:
+            found = str(ip_address(hop))
+        except ValueError:
+            break  # the last that is known
+    return found
+
+
+def is_proxy(address: str, proxies: Sequence[IPv4Network | IPv6Network]) -> bool:
+    """Tell whether an address is a proxy's of the host."""
+    found = ip_address(address.partition("%")[0])
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
+        found = found.ipv4_mapped
+    return any(found in proxy for proxy in proxies)
+
+
+PAGE, FILE, SOCKET, DOOR, TABLE, STATUS, REPORT, OTHER = WEB_PATHS
+FRESH_S: Final = 1.0  # during which what was told is told to others too
+PACE_S: Final = 5.0  # to wait for a table at most
+_VERSION: Final = version("truc")
+_CACHED: Final = "public, max-age=1"
+
+
+class Reception:
+    """What one server says to those who are not logged in."""
+
+    def __init__(self, house: House, lobby: Lobby, tree: str) -> None:
+        self._house = house
+        self._lobby = lobby
+        self._tree = tree
+        self._since_ms = now_ms()
+        self._told: dict[str, object] = {}
+        self._moment = float("-inf")
+
+    async def find(self, path: str, network: str) -> tuple[str, Answer] | None:
+        """Return what a path asks about, and the answer; None if it asks nothing here."""
+        if path.startswith("/t/") and path.endswith(".json"):
+            return TABLE, await self.table(path[3:-5], network)
+        if path in ("/status", "/status.json"):
+            return STATUS, self.status(as_data=path != "/status")
+        if path.startswith("/report/"):
+            return REPORT, report(path[8:].removesuffix(".truc"))
+        return None
+
+    async def table(self, code: str, network: str) -> Answer:
+        """Say what a table is like, to whoever has its code."""
+        with trio.move_on_after(PACE_S) as patience:
+            await self._house.pace.wait_page(network)
+        if patience.cancelled_caught:
+            retry = ("Retry-After", "1")
+            return refused(HTTPStatus.TOO_MANY_REQUESTS, "too many tables were asked for", retry, why="pace")
+        try:
+            table = self._lobby.table(code)
+        except RefusedError:
+            # a page asks for tables that are gone, too: no mistake that a browser should tell of
+            return data(b"null")
+        return data(msgspec.json.encode(unpack(encode(table.feed.shown_notice()))))
+
+    def status(self, *, as_data: bool) -> Answer:
+        """Say how the server is, if the host wants it told."""
+        if not self._house.settings.now.web.status:
+            return refused(HTTPStatus.NOT_FOUND, "the host does not tell how this server is")
+        if trio.current_time() >= self._moment + FRESH_S:
+            self._moment, self._told = trio.current_time(), self._read()
+        if as_data:
+            return data(json.dumps(self._told).encode(), _CACHED)
+        lines = "\n".join(f"{name}: {value}" for name, value in self._told.items())
+        return text(lines)
+
+    def _read(self) -> dict[str, object]:
+        since = datetime.fromtimestamp(self._since_ms // 1000, UTC)
+        return {
+            "name": self._house.settings.now.name,
+            "up_since": since.isoformat().replace("+00:00", "Z"),
+            "players": len(self._lobby.presence),
+            "tables": len(self._lobby.tables()),
+            "version": _VERSION,
+            "tree": self._tree,
+            "draining": self._house.drain.is_on,
+        }
+
+
+def door(why: Refusal | None) -> Answer:
+    """Say whether a connection would be let in now."""
+    told = {"code": why and str(why.code), "retry_after_ms": why and why.retry_after_ms}
+    return data(json.dumps(told).encode())
+
+
+def report(match: str) -> Answer:
+    """Say where a record is to be had instead."""
+    return refused(HTTPStatus.NOT_FOUND, f"records are fetched by whoever may see them: open /m/{match}")
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +243,7 @@ class WebDoor:
         address = address_beside(settings.listen, self.origin, port, self._house.identity.fingerprint)
         values = {"SERVER": settings.name, "ADDRESS": address, "CARRIED": "no"}
         self._pages = Pages(tree, self.origin, values)
-        self._status = status.Reception(self._house, self._lobby, tree.name)
+        self._status = Reception(self._house, self._lobby, tree.name)
         self._house.figures.web_tree = tree.name
         log.info("web_listening", origin=self.origin, tree=tree.name)
         async with trio.open_nursery() as tasks:
