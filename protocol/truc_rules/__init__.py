@@ -5,11 +5,10 @@ lost connections are not rules. A match begins with `new_match`; `deal` gives it
 do, and `apply` does it and returns the next match with what happened.
 """
 
-from truc_rules.cards.packs import CARDS_EACH, COVERED, Card, card_named, card_names
-from truc_rules.cards.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
+from truc_rules.cards import CARDS_EACH, COVERED, Card, card_named, card_names
 from truc_rules.contests.claims import is_score_open, leaves_open
 from truc_rules.contests.dispatch import is_window, unseen
-from truc_rules.deals.deal import is_blind, lowest_slot, named
+from truc_rules.deals import is_blind, lowest_slot, named
 from truc_rules.errors import (
     CardError,
     IllegalActionError,
@@ -37,6 +36,7 @@ from truc_rules.match.match import (
 from truc_rules.match.moves import Described, described, move_line, parse_move
 from truc_rules.match.rulings import apply_ruled, ruled
 from truc_rules.match.views import View, view
+from truc_rules.orders import MOST_ORDERS
 from truc_rules.positions.actions import KINDS, PLAIN_PLAYS, REST, TRUT, Action, ArgShape, Kind
 from truc_rules.positions.events import Event
 from truc_rules.positions.match import (
@@ -50,10 +50,10 @@ from truc_rules.positions.match import (
     Score,
     StakeAsk,
 )
-from truc_rules.signs.orders import MOST_ORDERS
-from truc_rules.signs.shows import compared, owed_shows, unproven
-from truc_rules.signs.signs import check_sign, sign_receivers, signs
-from truc_rules.stakes.last_point import owed_shares
+from truc_rules.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
+from truc_rules.shows import compared, owed_shows, unproven
+from truc_rules.signing import check_sign, sign_receivers, signs
+from truc_rules.stakes import owed_shares
 from truc_rules.variants.options import TABLE_OPTIONS, with_options
 from truc_rules.variants.params import params, variant_from_fields, variant_from_params
 from truc_rules.variants.presets import preset, presets

@@ -3,7 +3,7 @@
 from itertools import chain, combinations, product
 
 from truc_rules import REST, TRUT, Action, Kind, Seat
-from truc_rules.signs.orders import words
+from truc_rules.orders import words
 
 _HIGHEST_VALUE = 40
 _UNHEARD_OF = "unheard-of"

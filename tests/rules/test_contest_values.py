@@ -7,7 +7,7 @@ import pytest
 from rules.played import known
 
 from truc_rules import Flor, preset
-from truc_rules.cards.packs import pack_of
+from truc_rules.cards import pack_of
 from truc_rules.contests.values import (
     envido_cards,
     envido_value,

@@ -7,7 +7,7 @@ import pytest
 from rows import each_row
 
 from truc_rules import preset
-from truc_rules.tricks.play import verdict
+from truc_rules.tricks import verdict
 
 STANDARD = preset("truc-lanes")
 PUT = replace(STANDARD, hand_rule="put")

@@ -22,7 +22,7 @@ from truc_protocol.codec import dec, pack
 from truc_protocol.ledger import missing
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_rules import Variant, preset
-from truc_rules.cards.packs import LARGEST_PACK
+from truc_rules.cards import LARGEST_PACK
 from truc_rules.contests.values import is_flor
 from truc_words.variant_files import variant_file
 

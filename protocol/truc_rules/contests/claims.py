@@ -7,12 +7,12 @@ scores nothing here (rules.md 8.6, 13b.4 and 18.4).
 from functools import cache
 from typing import Final
 
-from truc_rules.cards.seats import Seat, other_side, seats_from, side_of
 from truc_rules.contests.saying import AWARD_ENVIDO
 from truc_rules.contests.values import envido_value, holds, may_hold
 from truc_rules.positions.actions import Action, Kind, valued
 from truc_rules.positions.events import Event, FlorClaimed, FlorClaimSettled, PointsScored
 from truc_rules.positions.match import Hand, HandPhase, Match, Step, players
+from truc_rules.seats import Seat, other_side, seats_from, side_of
 
 AWARD_CLAIM = "claim"
 _HELD: Final = 3

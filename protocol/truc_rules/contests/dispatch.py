@@ -8,7 +8,6 @@ tell what nobody has said (rules.md 13b.3).
 
 from typing import assert_never
 
-from truc_rules.cards.seats import Seat
 from truc_rules.contests import envido, flor, saying
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.match import (
@@ -20,6 +19,7 @@ from truc_rules.positions.match import (
     Saying,
     Step,
 )
+from truc_rules.seats import Seat
 
 
 def call(match: Match, action: Action) -> Step:

@@ -7,7 +7,6 @@ in a hand: an answer, or a flor, closes it.
 from functools import cache, lru_cache
 from typing import Final
 
-from truc_rules.cards.seats import Seat, opponents_from, side_of
 from truc_rules.contests.claims import is_score_open
 from truc_rules.contests.saying import AWARD_ENVIDO, begun
 from truc_rules.positions.actions import Action, Kind, words, yes_or_no
@@ -23,6 +22,7 @@ from truc_rules.positions.match import (
     players,
     with_offers,
 )
+from truc_rules.seats import Seat, opponents_from, side_of
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
 _PLAYING = HandPhase.PLAY

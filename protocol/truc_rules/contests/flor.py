@@ -6,7 +6,6 @@ nobody without a flor is waited for (values.py).
 
 from typing import Final
 
-from truc_rules.cards.seats import SIDES, Seat, Side, opponents_from, other_side, seats_from, side_of
 from truc_rules.contests import saying
 from truc_rules.contests.claims import is_score_open
 from truc_rules.contests.saying import AWARD_FLOR, FLOR_POINTS
@@ -31,6 +30,7 @@ from truc_rules.positions.match import (
     Step,
     players,
 )
+from truc_rules.seats import SIDES, Seat, Side, opponents_from, other_side, seats_from, side_of
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
 _FLOR, _FOLD = Kind.FLOR, Kind.FLOR_FOLD

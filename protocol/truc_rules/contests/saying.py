@@ -4,11 +4,11 @@ A seat says its true value if that is higher than the best so far, gives in for 
 partner. Nothing is said automatically. envido.py and flor.py deal with what was bet, and by whom.
 """
 
-from truc_rules.cards.seats import Seat, Side, other_side, side_of
 from truc_rules.contests.values import envido_value, flor_value, has_turn, is_sure
 from truc_rules.positions.actions import Action, Kind, valued, words
 from truc_rules.positions.events import Event, KeptSilent, PointsScored, ValueSaid, ValueYielded
 from truc_rules.positions.match import Contests, Match, Saying, Step, players, with_offers
+from truc_rules.seats import Seat, Side, other_side, side_of
 
 AWARD_ENVIDO = "envido"
 AWARD_FLOR = "flor"

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 
-from truc_rules.cards.packs import CARDS_EACH, Card, rank_of
-from truc_rules.cards.seats import Seat
+from truc_rules.cards import CARDS_EACH, Card, rank_of
 from truc_rules.positions.match import Hand, Match, players
+from truc_rules.seats import Seat
 from truc_rules.variants.variant import PAIRED, Variant
 
 Up = tuple[Card, ...]

@@ -6,9 +6,8 @@ A hand is a row of tricks and a stack of open offers; the newest offer comes fir
 
 from types import MappingProxyType
 
-from truc_rules.cards.seats import Seat, seat_after
+from truc_rules import deals, orders, shows, stakes, tricks
 from truc_rules.contests import claims, dispatch, envido, flor
-from truc_rules.deals import predeal, redeal
 from truc_rules.positions.actions import CONTEST_CALLS, Action, Kind, words
 from truc_rules.positions.match import (
     ContraflorAsk,
@@ -20,9 +19,8 @@ from truc_rules.positions.match import (
     StakeAsk,
     Step,
 )
-from truc_rules.signs import orders, shows
-from truc_rules.stakes import last_point, stake
-from truc_rules.tricks import play
+from truc_rules.seats import Seat, seat_after
+from truc_rules.tricks import PLAYING
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
 _RAISE, _CONCEDE = Kind.RAISE, Kind.CONCEDE
@@ -38,13 +36,13 @@ def deciders(match: Match) -> tuple[Seat, ...]:
     hand = match.hand
     if hand.offers:
         return _answerers(match, hand.offers[-1])
-    if hand.phase is play.PLAYING:
+    if hand.phase is PLAYING:
         return (hand.row.to_act,)
     match hand.phase:
         case HandPhase.REDEAL:
             return (seat_after(match.dealer, match.seats),)
         case HandPhase.CUT:
-            return (predeal.cutter(match),)
+            return (deals.cutter(match),)
         case HandPhase.COUNT:
             return (match.dealer,)
         case _:
@@ -62,11 +60,11 @@ def deciders_in_view(match: Match) -> tuple[Seat, ...]:
 def _answerers(match: Match, offer: Offer) -> tuple[Seat, ...]:
     match offer:
         case StakeAsk():
-            return stake.answerers(match, offer)
+            return stakes.answerers(match, offer)
         case RedealAsk():
             return offer.waiting[:1]
         case LastPointAsk():
-            return last_point.deciders(match, offer)
+            return stakes.last_point_deciders(match, offer)
         case _:
             return dispatch.answerers(match, offer)
 
@@ -76,17 +74,17 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     hand, variant = match.hand, match.variant
     if not 0 <= seat < match.seats:
         return ()
-    if variant.waits_its_turn and not hand.offers and hand.phase is play.PLAYING and hand.row.to_act != seat:
+    if variant.waits_its_turn and not hand.offers and hand.phase is PLAYING and hand.row.to_act != seat:
         return ()
-    if hand.phase is not play.PLAYING:
+    if hand.phase is not PLAYING:
         found = _besides_play(match, seat)
     elif hand.offers:
         found = _answers(match, seat, hand.offers[-1])
         if found and variant.accept == "implicit":
-            found += play.accepting_cards(match, seat)
+            found += tricks.accepting_cards(match, seat)
     else:
-        found = play.turn_actions(match, seat)
-        if variant.concede != "vs_ask" and play.may_concede(match, seat):
+        found = tricks.turn_actions(match, seat)
+        if variant.concede != "vs_ask" and tricks.may_concede(match, seat):
             found += words(seat, _CONCEDE)
     return tuple(found) if variant.is_plain else (*found, *_beside_the_stake(match, seat))
 
@@ -95,7 +93,7 @@ def _beside_the_stake(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return the calls of side bets and the orders open to `seat`, whether or not an offer is open."""
     hand, variant = match.hand, match.variant
     found: tuple[Action, ...] = ()
-    if hand.phase is play.PLAYING and variant.has_contests:
+    if hand.phase is PLAYING and variant.has_contests:
         if len(hand.row.left[seat]) == hand.dealt.each:  # rules.md 8.4, 8.6: before one's first card
             if not hand.contests.envido_closed:
                 found = envido.calls(match, seat)
@@ -113,12 +111,12 @@ def _besides_play(match: Match, seat: Seat) -> list[Action]:
         return _answers(match, seat, hand.offers[-1])
     match hand.phase:
         case HandPhase.REDEAL:
-            conceded = words(seat, _CONCEDE) if play.may_concede(match, seat) else ()
-            return [*redeal.actions(match, seat), *conceded]
+            conceded = words(seat, _CONCEDE) if tricks.may_concede(match, seat) else ()
+            return [*deals.redeal_actions(match, seat), *conceded]
         case HandPhase.CUT:
-            return [*predeal.cut_actions(match, seat)]
+            return [*deals.cut_actions(match, seat)]
         case HandPhase.COUNT:
-            return [*predeal.count_actions(match, seat)]
+            return [*deals.count_actions(match, seat)]
         case HandPhase.OVER:
             return [*shows.actions(match, seat)]
         case _:
@@ -128,11 +126,11 @@ def _besides_play(match: Match, seat: Seat) -> list[Action]:
 def _answers(match: Match, seat: Seat, offer: Offer) -> list[Action]:
     match offer:
         case StakeAsk():
-            return [*stake.answers(match, seat, offer)]
+            return [*stakes.answers(match, seat, offer)]
         case RedealAsk():
-            return [*redeal.answers(seat, offer)]
+            return [*deals.redeal_answers(seat, offer)]
         case LastPointAsk():
-            return [*last_point.answers(seat, offer)]
+            return [*stakes.last_point_answers(seat, offer)]
         case _:
             return [*dispatch.answers(match, seat, offer)]
 
@@ -145,15 +143,15 @@ def attempt(match: Match, action: Action) -> Step | None:
 def _allows(match: Match, action: Action) -> bool:
     seat, kind, hand = action.seat, action.kind, match.hand
     if kind in _OF_A_CARD:
-        return play.allows(match, action)
+        return tricks.allows(match, action)
     if not 0 <= seat < match.seats:
         return False
     if kind is Kind.SHOW:
         return shows.allows(match, action)
     if kind in _BESIDE_THE_STAKE:  # a flor may be an answer too
         return action in (legal(match, seat) if hand.offers else _beside_the_stake(match, seat))
-    if kind is _RAISE and not hand.offers and hand.phase is play.PLAYING:
-        return not action.cards and action.value in stake.asks(match, seat)
+    if kind is _RAISE and not hand.offers and hand.phase is PLAYING:
+        return not action.cards and action.value in stakes.asks(match, seat)
     return action in (_answers(match, seat, hand.offers[-1]) if hand.offers else legal(match, seat))
 
 
@@ -161,7 +159,7 @@ def step(match: Match, action: Action) -> Step:
     """Carry out an action that `legal` yields."""
     hand, kind = match.hand, action.kind
     if kind in _OF_A_CARD:
-        return play.play(match, action)
+        return tricks.play(match, action)
     if kind in _WHATEVER_IS_OPEN:
         return _WHATEVER_IS_OPEN[kind](match, action)
     if hand.offers and not (kind in CONTEST_CALLS and dispatch.comes_before(hand.offers[-1], kind)):
@@ -172,27 +170,27 @@ def step(match: Match, action: Action) -> Step:
 def _begin(match: Match, action: Action) -> Step:
     hand, kind, value = match.hand, action.kind, action.value
     if kind is _RAISE and value is not None:
-        return stake.ask(hand, action.seat, value)
+        return stakes.ask(hand, action.seat, value)
     if kind in CONTEST_CALLS:
         return dispatch.call(match, action)
     match kind:
         case Kind.CONCEDE:
-            return play.concede(match, action.seat)
+            return tricks.concede(match, action.seat)
         case Kind.CUT | Kind.TAP:
-            return predeal.cut(match, action)
+            return deals.cut(match, action)
         case Kind.DEAL:
-            return predeal.choose(match, action)
+            return deals.choose_count(match, action)
         case _:
-            return redeal.decide(match, action)
+            return deals.decide_redeal(match, action)
 
 
 def _answer(match: Match, action: Action, offer: Offer) -> Step:
     match offer:
         case StakeAsk():
-            return stake.answer(match, action, offer)
+            return stakes.answer(match, action, offer)
         case RedealAsk():
-            return redeal.answer(match, action, offer)
+            return deals.answer_redeal(match, action, offer)
         case LastPointAsk():
-            return last_point.answer(match, action, offer)
+            return stakes.answer_last_point(match, action, offer)
         case _:
             return dispatch.answer(match, action, offer)

@@ -5,11 +5,10 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from truc_rules.cards.packs import Card
-from truc_rules.cards.seats import Seat, Side, seat_after
+from truc_rules import deals, stakes
+from truc_rules.cards import Card
 from truc_rules.contests import flor
-from truc_rules.deals import pica, predeal
-from truc_rules.deals.deal import Hands, KnownCard, deal_cards, with_cards_known
+from truc_rules.deals import Hands, KnownCard, deal_cards, with_cards_known
 from truc_rules.errors import MatchError
 from truc_rules.match import machines, refusals
 from truc_rules.positions.actions import Action, Kind
@@ -24,8 +23,8 @@ from truc_rules.positions.match import (
     Score,
     Step,
 )
-from truc_rules.scoring.score import counted, ended, more_duels
-from truc_rules.stakes import stake
+from truc_rules.scoring import counted, ended, more_duels
+from truc_rules.seats import Seat, Side, seat_after
 from truc_rules.variants.variant import Scoring, Variant
 
 Outcome = tuple[Match, tuple[Event, ...]]
@@ -83,7 +82,7 @@ def _begun(
     score: tuple[Score, Score],
     number: int,
 ) -> Match:
-    hand = predeal.waiting_hand(variant, seats=seats, dealer=dealer, score=score, number=number)
+    hand = deals.waiting_hand(variant, seats=seats, dealer=dealer, score=score, number=number)
     return Match(variant, seats, dealer, games, score, number, hand, None, None)
 
 
@@ -186,8 +185,8 @@ def carry_out(match: Match, step: Step) -> Outcome:
     if winner is not None:
         return _game_won(match, hand, events, score, winner)
     if hand.phase is _OVER and more_duels(match, hand):
-        hand = pica.next_duel(match, hand, stake.opening_bets(match.variant))
-        events = (*events, *pica.begun(hand.row, match.seats))
+        hand = deals.next_duel(match, hand, stakes.opening_bets(match.variant))
+        events = (*events, *deals.duel_begun(hand.row, match.seats))
     return match._replace(score=score, hand=hand), events
 
 

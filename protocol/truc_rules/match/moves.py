@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple, assert_never
 
-from truc_rules.cards.packs import Card, card_named, rank_of
-from truc_rules.cards.seats import Seat
+from truc_rules.cards import Card, card_named, rank_of
 from truc_rules.contests import envido
 from truc_rules.errors import CardError, MoveError
+from truc_rules.orders import EXTREMES
 from truc_rules.positions.actions import CONTEST_CALLS, KINDS, REST, TRUT, Action, ArgShape, Kind
 from truc_rules.positions.match import EnvidoAsk, LastPointAsk, Match, Offer, StakeAsk
-from truc_rules.signs.orders import EXTREMES
+from truc_rules.seats import Seat
 from truc_rules.variants.variant import Variant
 
 GAME = "game"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import assert_never
 
-from truc_rules.cards.packs import card_names
-from truc_rules.cards.seats import Seat, seat_after, side_of
+from truc_rules import orders, stakes
+from truc_rules.cards import card_names
 from truc_rules.contests import values
 from truc_rules.errors import Because, IllegalActionError, RefusalCode
 from truc_rules.match import machines
@@ -28,8 +28,7 @@ from truc_rules.positions.match import (
     governor,
     players,
 )
-from truc_rules.signs import orders
-from truc_rules.stakes import stake
+from truc_rules.seats import Seat, seat_after, side_of
 
 _WAITS = {
     HandPhase.CUT: "to cut or tap",
@@ -95,7 +94,7 @@ def _is_late_ask(match: Match, action: Action) -> bool:
     seat, hand, side = action.seat, match.hand, side_of(action.seat)
     if action.kind is not Kind.RAISE or match.variant.ask_window != "ba" or hand.phase is not HandPhase.PLAY:
         return False
-    if not _has_just_played(match, seat) or action.value not in stake.stakes_open(match, hand.bets, side):
+    if not _has_just_played(match, seat) or action.value not in stakes.stakes_open(match, hand.bets, side):
         return False
     if hand.offers:  # the card that came between was played with an ask of its own
         offer = hand.offers[-1]
@@ -201,9 +200,9 @@ def _why_no_ask(match: Match, action: Action) -> Because:
         return Because("no_betting", "there is no betting in this hand any more")
     if side_of(seat) not in bets.right:
         return Because("their_ask", f"only side {bets.right[0]} may ask now")
-    if seat in bets.offered and stake.stakes_open(match, bets, side_of(seat)):
+    if seat in bets.offered and stakes.stakes_open(match, bets, side_of(seat)):
         return Because("asked_already", "it has made the offer of this turn")
-    return _expected_stakes(stake.asks(match, seat), bets.stake)
+    return _expected_stakes(stakes.asks(match, seat), bets.stake)
 
 
 def _why_no_raise(match: Match, seat: Seat) -> Because:
@@ -229,7 +228,7 @@ def _why_no_card(match: Match, action: Action) -> Because:
         return _why_no_such_card(match, action)
     if match.variant.ask_window != "ba":
         return Because("ask_before_card", "an ask is made before one's card")
-    ends = action.value in stake.asks(match, action.seat)
+    ends = action.value in stakes.asks(match, action.seat)
     decided = Because("decided", "the hand is decided by that card")
     return decided if ends else _why_no_ask(match, action)
 

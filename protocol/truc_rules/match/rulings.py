@@ -5,15 +5,15 @@ proposed, the pack is cut, three cards are dealt; on a turn the lowest slot is p
 variant's `absent` says.
 """
 
-from truc_rules.cards.packs import CARDS_EACH
-from truc_rules.cards.seats import Seat
-from truc_rules.deals.deal import lowest_slot
+from truc_rules import tricks
+from truc_rules.cards import CARDS_EACH
+from truc_rules.deals import lowest_slot
 from truc_rules.errors import MatchError
 from truc_rules.match import machines
 from truc_rules.match.match import Outcome, apply, carry_out
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.match import FlorRound, HandPhase, Match, Offer, Saying
-from truc_rules.tricks import play
+from truc_rules.seats import Seat
 
 
 def ruled(match: Match) -> Action | None:
@@ -67,5 +67,5 @@ def apply_ruled(match: Match, action: Action) -> Outcome:
     if action != ruled(match) or (action.kind is Kind.PLAY and not action.cards):
         raise MatchError("expected the ruling on this state, with its card known")
     if action.kind is Kind.CONCEDE:
-        return carry_out(match, play.concede(match, action.seat))
+        return carry_out(match, tricks.concede(match, action.seat))
     return apply(match, action)

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from truc_rules.cards.packs import Card
-from truc_rules.cards.seats import Seat, Side
+from truc_rules.cards import Card
 from truc_rules.match.machines import deciders_in_view
 from truc_rules.positions.actions import Kind
 from truc_rules.positions.match import (
@@ -18,6 +17,7 @@ from truc_rules.positions.match import (
     Saying,
     Score,
 )
+from truc_rules.seats import Seat, Side
 
 
 class View(NamedTuple):

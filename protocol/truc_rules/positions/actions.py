@@ -10,8 +10,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from truc_rules.cards.packs import LARGEST_PACK, Card
-from truc_rules.cards.seats import SEAT_COUNTS, Seat
+from truc_rules.cards import LARGEST_PACK, Card
+from truc_rules.seats import SEAT_COUNTS, Seat
 
 REST = "rest"
 TRUT = "trut"

@@ -7,8 +7,8 @@ has been seen by everybody.
 from functools import cache
 from typing import NamedTuple
 
-from truc_rules.cards.packs import Card
-from truc_rules.cards.seats import Seat, Side
+from truc_rules.cards import Card
+from truc_rules.seats import Seat, Side
 
 
 class CutMade(NamedTuple):

@@ -7,10 +7,10 @@ hashable, cheap to build. The newest offer, the last of `offers`, is answered fi
 from enum import Enum, auto
 from typing import NamedTuple
 
-from truc_rules.cards.packs import Card
-from truc_rules.cards.seats import Seat, Side, seat_after, seats_from, side_of
+from truc_rules.cards import Card
 from truc_rules.positions.actions import Kind
 from truc_rules.positions.events import Event
+from truc_rules.seats import Seat, Side, seat_after, seats_from, side_of
 from truc_rules.variants.variant import Variant
 
 

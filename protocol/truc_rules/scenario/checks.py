@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, get_args
 
-from truc_rules.cards.packs import Card
-from truc_rules.cards.seats import Seat, Side
+from truc_rules.cards import Card
 from truc_rules.errors import IllegalActionError, MoveError, RefusalCode, nearest
 from truc_rules.match.machines import deciders
 from truc_rules.match.match import apply, legal
@@ -14,8 +13,9 @@ from truc_rules.positions.actions import REST, TRUT, Action, Kind
 from truc_rules.positions.match import Match
 from truc_rules.scenario.setup import read_cards, read_score
 from truc_rules.scenario.text import ScenarioError, ScenarioLine, number, words
-from truc_rules.signs.shows import owed_shows
-from truc_rules.signs.signs import check_sign
+from truc_rules.seats import Seat, Side
+from truc_rules.shows import owed_shows
+from truc_rules.signing import check_sign
 from truc_rules.variants.vocabulary import SIGNS
 
 CODES = get_args(RefusalCode)

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from truc_rules.cards.packs import CARDS_EACH, Card
-from truc_rules.cards.seats import Seat
+from truc_rules.cards import CARDS_EACH, Card
 from truc_rules.errors import IllegalActionError, RulesError
 from truc_rules.match.match import apply, awaits_deal, deal, is_hand_over, next_hand
 from truc_rules.positions.events import Event, HandDrawn, HandWon, PointsScored, TrickTied, TrickWon
@@ -27,6 +26,7 @@ from truc_rules.scenario.text import (
     scenarios,
     words,
 )
+from truc_rules.seats import Seat
 
 NOTHING_GIVEN: Mapping[Seat, tuple[Card, ...]] = MappingProxyType({})
 OPEN = "open"

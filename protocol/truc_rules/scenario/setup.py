@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from truc_rules.cards.packs import Card
-from truc_rules.cards.seats import Seat
+from truc_rules.cards import Card
 from truc_rules.errors import RulesError, nearest
 from truc_rules.match.match import new_match
 from truc_rules.positions.match import Match, Score
@@ -18,6 +17,7 @@ from truc_rules.scenario.text import (
     read_text,
     words,
 )
+from truc_rules.seats import Seat
 from truc_rules.variants.house import variant_from_toml
 from truc_rules.variants.options import with_options
 from truc_rules.variants.presets import preset, presets

@@ -5,8 +5,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal
 
-from truc_rules.cards.seats import SEAT_COUNTS
 from truc_rules.errors import UnknownOptionError, VariantError, nearest
+from truc_rules.seats import SEAT_COUNTS
 from truc_rules.variants.presets import FAMILIES, ORDERS
 from truc_rules.variants.variant import Envido, Flor, Pica, Redeal, Variant
 

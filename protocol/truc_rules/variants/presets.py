@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from truc_rules.cards.packs import FRENCH_SUITS, SPANISH_SUITS, pack_of
+from truc_rules.cards import FRENCH_SUITS, SPANISH_SUITS, pack_of
 from truc_rules.errors import VariantError, nearest
 from truc_rules.variants.variant import (
     Envido,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from truc_rules.cards.packs import (
+from truc_rules.cards import (
     CARDS_EACH,
     LARGEST_PACK,
     envido_numbers,
@@ -18,8 +18,8 @@ from truc_rules.cards.packs import (
     suit_of,
     turned_strengths,
 )
-from truc_rules.cards.seats import SEAT_COUNTS
 from truc_rules.errors import VariantError
+from truc_rules.seats import SEAT_COUNTS
 from truc_rules.variants.toml_text import as_toml
 from truc_rules.variants.vocabulary import SIGNS, is_checkable
 

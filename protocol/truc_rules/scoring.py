@@ -5,11 +5,11 @@ the target, events are counted one by one, and those after the one that ends the
 itself the stake always ends like this.
 """
 
-from truc_rules.cards.seats import SIDES, Side, other_side
 from truc_rules.contests.claims import leaves_open, settlements
 from truc_rules.positions.actions import TRUT
 from truc_rules.positions.events import Event, HandDrawn, HandWon, PointsScored, UnitScored
 from truc_rules.positions.match import Hand, HandPhase, Match, Score, Step
+from truc_rules.seats import SIDES, Side, other_side
 from truc_rules.variants.variant import Scoring
 
 AWARD_HAND = "hand"

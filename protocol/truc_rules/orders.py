@@ -7,11 +7,11 @@ says nothing, and is refused. Since orders take no time, their number before one
 
 from functools import lru_cache
 
-from truc_rules.cards.packs import rank_of
-from truc_rules.cards.seats import Seat, side_of
+from truc_rules.cards import rank_of
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import OrderGiven
 from truc_rules.positions.match import NO_ORDERS, HandPhase, Match, Ordered, Orders, Step, governor
+from truc_rules.seats import Seat, side_of
 from truc_rules.variants.variant import Variant
 
 EXTREMES = LOW, HIGH, LEAVE = "low", "high", "leave"

@@ -1,15 +1,15 @@
 """A turn: a card, face up, covered or unseen, with an ask or without, or the hand given up; and whose trick it is.
 
 The rule of rules.md 1.5: two tricks win the hand; once a trick is tied, the first that is not. Play stops as soon as
-the result is known. What an ask means for the stake is in stakes/stake.py.
+the result is known. What an ask means for the stake is in stakes.py.
 """
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Literal
 
-from truc_rules.cards.packs import COVERED, Card
-from truc_rules.cards.seats import Seat, Side, other_side, side_of
+from truc_rules import orders, stakes
+from truc_rules.cards import COVERED, Card
 from truc_rules.contests.envido import fold_bonus
 from truc_rules.errors import CardError
 from truc_rules.positions.actions import PLAIN_PLAYS, Action, Kind, of_card, valued
@@ -28,9 +28,8 @@ from truc_rules.positions.match import (
     governor,
     players,
 )
-from truc_rules.scoring.score import AWARD_CONCEDED, AWARD_HAND, hand_drawn, hand_won
-from truc_rules.signs import orders
-from truc_rules.stakes import stake
+from truc_rules.scoring import AWARD_CONCEDED, AWARD_HAND, hand_drawn, hand_won
+from truc_rules.seats import Seat, Side, other_side, side_of
 from truc_rules.variants.variant import Variant
 
 Verdict = Side | Literal["open", "tied"]
@@ -103,7 +102,7 @@ def may_play(match: Match, seat: Seat) -> bool:
     hand = match.hand
     if hand.phase is not PLAYING or hand.row.to_act != seat:
         return False
-    return not hand.offers or stake.accepted_by_card(match, seat, hand.offers[-1])
+    return not hand.offers or stakes.accepted_by_card(match, seat, hand.offers[-1])
 
 
 def turn_actions(match: Match, seat: Seat) -> list[Action]:
@@ -112,10 +111,10 @@ def turn_actions(match: Match, seat: Seat) -> list[Action]:
     is_to_act = row.to_act == seat
     if not is_to_act and not (asks_after and row.last == seat):
         return []
-    stakes = stake.turn_stakes(match, seat)
-    found = [*stake.asks_for(seat, stakes)] if stakes else []
+    raises = stakes.turn_stakes(match, seat)
+    found = [*stakes.asks_for(seat, raises)] if raises else []
     if is_to_act:
-        found += _with_cards(match, seat, stakes if asks_after else ())
+        found += _with_cards(match, seat, raises if asks_after else ())
     return found
 
 
@@ -125,7 +124,7 @@ def accepting_cards(match: Match, seat: Seat) -> list[Action]:
     return _with_cards(match, seat, ()) if may_play(match, seat) else []
 
 
-def _with_cards(match: Match, seat: Seat, stakes: tuple[int | str, ...]) -> list[Action]:
+def _with_cards(match: Match, seat: Seat, raises: tuple[int | str, ...]) -> list[Action]:
     hand, plain = match.hand, PLAIN_PLAYS[seat]
     dealt = hand.dealt
     held = dealt.cards[seat]
@@ -138,11 +137,11 @@ def _with_cards(match: Match, seat: Seat, stakes: tuple[int | str, ...]) -> list
             valued(seat, _COVER, slot) if (card := held[slot]) is None else of_card(seat, _COVER, card)
             for slot in slots
         ]
-    if stakes:
+    if raises:
         cards = [card for slot in slots if (card := held[slot]) is not None]
         if _may_end_hand(match):
             cards = [card for card in cards if not _ends_hand(match, card)]
-        found += [of_card(seat, _PLAY, card, asked) for card in cards for asked in stakes]
+        found += [of_card(seat, _PLAY, card, asked) for card in cards for asked in raises]
     return found
 
 
@@ -168,7 +167,7 @@ def allows(match: Match, action: Action) -> bool:
     if match.variant.ask_window != "ba" or hand.offers:
         return False
     ends = _may_end_hand(match) and _ends_hand(match, card)
-    return not ends and action.value in stake.turn_stakes(match, seat)
+    return not ends and action.value in stakes.turn_stakes(match, seat)
 
 
 def _may_end_hand(match: Match) -> bool:
@@ -206,13 +205,13 @@ def play(match: Match, action: Action) -> Step:
     hand = match.hand
     offer = hand.offers[-1] if hand.offers else None
     if isinstance(offer, StakeAsk):
-        hand, accepted = stake.accept(match, action.seat, offer)
+        hand, accepted = stakes.accept(match, action.seat, offer)
         hand, events = _put_down(match, hand, action)
         return hand, accepted + events
     if action.value is None or action.kind is not _PLAY:
         return _put_down(match, hand, action)
     hand, events = _put_down(match, hand, action)
-    hand, asked = stake.ask(hand, action.seat, action.value)
+    hand, asked = stakes.ask(hand, action.seat, action.value)
     return hand, events + asked
 
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple, assert_never
 
-from truc_rules.cards.packs import Card
-from truc_rules.cards.seats import Seat
+from truc_rules.cards import Card
 from truc_rules.contests.values import envido_cards, envido_value, is_flor, may_be_flor
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import CardsShown
 from truc_rules.positions.match import Contests, Hand, HandPhase, Match, Step, players
+from truc_rules.seats import Seat
 
 Cards = tuple[Card | None, ...]
 

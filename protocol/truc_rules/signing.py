@@ -6,10 +6,10 @@ card that its seat holds unplayed; it does not say how many it holds. A card unk
 
 from functools import cache
 
-from truc_rules.cards.packs import rank_of
-from truc_rules.cards.seats import Seat, side_of
+from truc_rules.cards import rank_of
 from truc_rules.errors import IllegalActionError
 from truc_rules.positions.match import HandPhase, Match, governor
+from truc_rules.seats import Seat, side_of
 from truc_rules.variants.variant import Signals
 from truc_rules.variants.vocabulary import SIGNS
 

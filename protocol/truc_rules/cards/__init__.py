@@ -1,1 +1,0 @@
-"""Packs and the strength of their cards, and the seats that hold them."""

@@ -1,1 +1,0 @@
-"""Cards in and out of a hand: cutting, dealing, new deals, duels."""

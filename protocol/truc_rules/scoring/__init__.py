@@ -1,1 +1,0 @@
-"""What a hand scores, and when a game and a match are won."""

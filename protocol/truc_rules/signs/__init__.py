@@ -1,1 +1,0 @@
-"""What seats tell and show each other: signs, orders, shown cards."""

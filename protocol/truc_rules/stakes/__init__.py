@@ -1,1 +1,0 @@
-"""The main stake: asking, answering, and the question at the last point."""

@@ -1,1 +1,0 @@
-"""Playing cards: whose turn it is, who wins a trick, and what follows."""
