@@ -6,7 +6,7 @@ from typing import Literal
 
 from truc_client.address import Address
 from truc_client.errors import ClientError, ConnectError, LostError
-from truc_client.followed import Followed
+from truc_client.followed import Followed, TablePreview, look
 from truc_client.line.link import Build
 from truc_client.lobby import Lobby
 from truc_client.matches.signer import Intent
@@ -22,7 +22,6 @@ from truc_client.paging import (
 from truc_client.reports import HOUSE_BOTS, Calls
 from truc_client.session import Session
 from truc_client.table import Table
-from truc_client.table_preview import TablePreview, look
 from truc_client.table_session import TableSession
 from truc_protocol import messages
 from truc_protocol.crypto.keys import fingerprint

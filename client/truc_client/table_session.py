@@ -33,10 +33,9 @@ from truc_client.happenings import (
 )
 from truc_client.line.link import Answer, Build
 from truc_client.matches.agreement import TableAgreement
-from truc_client.matches.catching_up import CatchingUp
+from truc_client.matches.catching_up import CatchingUp, NextTry, Tries
 from truc_client.matches.choosing import Sendable
 from truc_client.matches.pack_steps import PackWork
-from truc_client.matches.retry_limit import NextTry, Tries
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.sending import Sending
 from truc_client.matches.setting_up import MatchMaker

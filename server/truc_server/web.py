@@ -42,9 +42,8 @@ from truc_server.settings.settings import ListenSettings, WebSettings
 from truc_server.timing.clock import now_ms
 from truc_server.timing.rate_limits import Meter, network_of
 from truc_web.serving.line import HEADER_S, Asked, Line
-from truc_web.serving.loopback import open_loopback
 from truc_web.serving.pages import CLOSE, Answer, Headers, Pages, data, is_page, refused, text, values_of
-from truc_web.serving.requests import agree, broken, objection, path_of
+from truc_web.serving.requests import agree, broken, objection, open_loopback, path_of
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import read_tree
 

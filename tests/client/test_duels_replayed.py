@@ -9,8 +9,8 @@ from protocol.peers import Table
 
 from truc_rules.variants.variant import Pica
 from truc_terminal.replay_model.stages import MatchStage, ReplayedMatch, replay_of
-from truc_terminal.report import page as page_of
-from truc_terminal.report.view import HandView, hand_views
+from truc_terminal.report.page import HandView, hand_views
+from truc_terminal.report.page import page as page_of
 from truc_terminal.screen.replaying import Replay, page
 
 

@@ -26,10 +26,10 @@ from truc_client import (
 )
 from truc_client.errors import ClientError
 from truc_rules import View, preset
+from truc_terminal.commands.watch import Watcher
 from truc_terminal.replay_model.annotating import Annotator
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
-from truc_terminal.screen.watching import Watcher
 from truc_words import LANGUAGES, Sentence, catalogue
 
 GAME = preset("truc-french")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from truc_client import CheckFailedError, TranscriptSetAside, connect
 from truc_client.home.account import open_account
 from truc_client.home.transcripts import path_of
-from truc_client.matches.retry_limit import MAX_TRIES, NextTry, Tries
+from truc_client.matches.catching_up import MAX_TRIES, NextTry, Tries
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Release

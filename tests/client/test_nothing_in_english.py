@@ -21,7 +21,6 @@ PACKAGES = ("truc_client", "truc_terminal")
 SPEAKING = ("truc_client", "truc_terminal", "truc_terminal/commands", "truc_terminal/screen")
 TOLD_OTHERWISE = {
     *(
-        "truc_terminal/commands/watch.py",
         "truc_terminal/commands/replay.py",
         "truc_terminal/commands/report.py",
         "truc_terminal/commands/history.py",
@@ -31,7 +30,6 @@ TOLD_OTHERWISE = {
     *(
         "truc_terminal/commands/verify.py",
         "truc_terminal/screen/replaying.py",
-        "truc_terminal/screen/stepping.py",
     ),
 }
 """Modules whose texts are not of these catalogues."""

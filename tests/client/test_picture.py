@@ -12,10 +12,9 @@ from truc_rules.positions.match import EnvidoAsk, StakeAsk
 from truc_terminal.replay_model.board import Board, Laid, Memory, board_of, remembered, with_partner
 from truc_terminal.replay_model.faces import Faces, faces_of
 from truc_terminal.replay_model.stages import replay_of
-from truc_terminal.screen.card_drawing import NARROW, WIDE, Edge, back_block, card_block
 from truc_terminal.screen.drawing import Setting, table_text
 from truc_terminal.screen.glyphs import ASCII, MANY, needs_ascii
-from truc_terminal.screen.picture import Places, picture, places
+from truc_terminal.screen.picture import NARROW, WIDE, Edge, Places, back_block, card_block, picture, places
 from truc_words import Speech
 
 TRANSCRIPTS = sorted((Path(__file__).parent.parent / "vectors/transcripts").glob("*.truc"))

@@ -26,8 +26,7 @@ from rows import each_row
 
 from truc_client.happenings import Interrupted, MatchEnded, Resumed, TableChanged, Waiting
 from truc_client.verifying import verify_file
-from truc_terminal.screen.above import Above, Screenful
-from truc_terminal.screen.prompt import Drawn, Prompt
+from truc_terminal.screen.prompt import Above, Drawn, Prompt, Screenful
 from truc_terminal.screen.questions import Key, Question, folded
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.speaking import spelled

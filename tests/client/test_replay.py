@@ -12,8 +12,16 @@ from prompt_toolkit.output import DummyOutput
 from rows import each_row
 
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of, seen_by
-from truc_terminal.screen.replaying import Replay, ReplayStep, drawn_page, first_cards, page, reached
-from truc_terminal.screen.stepping import Walk, step_through
+from truc_terminal.screen.replaying import (
+    Replay,
+    ReplayStep,
+    Walk,
+    drawn_page,
+    first_cards,
+    page,
+    reached,
+    step_through,
+)
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 FILES = sorted(VECTORS.glob("*.truc"))

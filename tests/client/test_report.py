@@ -14,8 +14,7 @@ from rows import each_row
 from truc_protocol.transcript import write_transcript
 from truc_terminal.main import main
 from truc_terminal.replay_model.stages import replay_of
-from truc_terminal.report import page
-from truc_terminal.report.view import hand_views
+from truc_terminal.report.page import hand_views, page
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 FILES = sorted(VECTORS.glob("*.truc"))

@@ -36,8 +36,7 @@ from truc_rules.positions.match import (
 from truc_terminal.replay_model.board import Board, Memory, board_of, remembered, with_partner, with_sign
 from truc_terminal.replay_model.faces import faces_of
 from truc_terminal.screen.drawing import Setting
-from truc_terminal.screen.mistakes import mistake
-from truc_terminal.screen.questions import find_choice, option_names
+from truc_terminal.screen.questions import find_choice, mistake, option_names
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, Speech, catalogue
 

@@ -27,9 +27,8 @@ from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_terminal.commands import ratings
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
-from truc_terminal.report import page as report_page
-from truc_terminal.screen.replaying import Replay, drawn_page, page
-from truc_terminal.screen.stepping import Walk
+from truc_terminal.report.page import page as report_page
+from truc_terminal.screen.replaying import Replay, Walk, drawn_page, page
 from truc_words import LANGUAGES, Speech, local_sets
 
 VECTORS = Path(__file__).parent.parent / "vectors"

@@ -10,9 +10,8 @@ from prompt_toolkit.application.current import set_app
 from prompt_toolkit.output import DummyOutput
 
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
-from truc_terminal.report import page
-from truc_terminal.report.view import hand_views
-from truc_terminal.screen import stepping
+from truc_terminal.report.page import hand_views, page
+from truc_terminal.screen import replaying
 from truc_terminal.screen.replaying import Replay, ReplayStep
 from truc_words import LANGUAGES
 
@@ -62,17 +61,17 @@ def test_transcripts_are_those_of_the_vectors() -> None:
 @each_file
 def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
     replayed = replay_of(file.read_bytes(), lang=lang)
-    walk, last = stepping.Walk(Replay(replayed, lang, is_plain=False), 0), len(replayed.stages) - 1
+    walk, last = replaying.Walk(Replay(replayed, lang, is_plain=False), 0), len(replayed.stages) - 1
     with create_app_session(output=DummyOutput()), set_app(DummyApplication()):
-        forth = [stepping._drawn(walk).value]
+        forth = [replaying._drawn(walk).value]
         for _ in range(last):
             walk.step(ReplayStep.FORWARD)
-            forth.append(stepping._drawn(walk).value)
+            forth.append(replaying._drawn(walk).value)
         assert walk.at == last
-        back = [stepping._drawn(walk).value]
+        back = [replaying._drawn(walk).value]
         for _ in range(last):
             walk.step(ReplayStep.BACK)
-            back.append(stepping._drawn(walk).value)
+            back.append(replaying._drawn(walk).value)
     assert (walk.at, back[::-1]) == (0, forth)
     assert len({*forth}) == len(forth)
 

@@ -8,7 +8,7 @@ import pytest
 from clients_elsewhere.programs import NODE, needs_node
 
 from truc_rules import Kind
-from truc_web.words import word_files
+from truc_web.tree import word_files
 
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "client" / "truc_web"

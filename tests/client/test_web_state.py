@@ -34,7 +34,7 @@ from truc_rules import (
     preset,
 )
 from truc_rules.match.moves import described
-from truc_web.words import word_files
+from truc_web.tree import word_files
 from truc_words import LANGUAGES
 
 pytestmark = [pytest.mark.slow, needs_node]

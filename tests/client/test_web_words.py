@@ -16,7 +16,7 @@ from rules.chance import TABLES, random_hand, with_each_option
 from truc_protocol.facts import RECORD_FACTS, event_fact
 from truc_rules import Seat, Variant, legal, preset
 from truc_rules.match.moves import described
-from truc_web.words import OF_TERMINALS, word_files
+from truc_web.tree import OF_TERMINALS, word_files
 from truc_words import (
     LANGUAGES,
     Speech,

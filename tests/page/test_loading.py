@@ -15,8 +15,7 @@ from page.loading import BEHIND, BESIDE, first_weight, modules_named, packed
 from page.playing import NAMES, WebServer, people
 from page.slow_line import SlowLine, slow_line
 
-from truc_web.tree import PAGE, read_tree
-from truc_web.words import OF_THE_WAY
+from truc_web.tree import OF_THE_WAY, PAGE, read_tree
 
 FIRST_FILES = 40
 FIRST_BYTES = 60_000

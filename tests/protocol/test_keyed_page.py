@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from rows import each_row
 
-from truc_client.matches.retry_limit import MAX_TRIES
+from truc_client.matches.catching_up import MAX_TRIES
 from truc_protocol.bodies import Refuse
 from truc_protocol.codec import EncodingError, dec, enc
 from truc_protocol.records import DEALT, KINDS, PHASES, Binding, Record, tag_of

@@ -1,11 +1,18 @@
-"""The records of a match that a watcher has missed: fetched by `history` and checked, while newer ones wait.
+"""What is asked for again: the records of a match that a watcher has missed, and what fails with nobody to blame.
+
+The missing ones are fetched by `history` and checked, while newer ones wait.
 
 A snapshot begins in the middle; a record is reported as checked only once every record before it was. If the server
 does not give out the missing ones, those that come are reported as unchecked, and the verdict is that the match is
 incomplete.
+
+Where something unsigned fails, the line may be bad, or the server may cheat: a table starts again from where all was well.
+If that does not help, the kept records may themselves be altered where no signature covers them: once, it asks for everything
+anew. Invariant: every place is tried a limited number of times before a table ends.
 """
 
 from collections.abc import Callable
+from enum import Enum
 from functools import partial
 from typing import Final
 
@@ -119,3 +126,35 @@ class CatchingUp:
         self._say(RecordUnchecked(message.k, kind, message.means))
         if isinstance(body, End):
             self._done(self)
+
+
+MAX_TRIES: Final = 3
+"""How often in a row something may fail in one place."""
+
+
+class NextTry(Enum):
+    """What comes after a failure: ask again from the last good position, ask for everything anew, or end."""
+
+    AGAIN = "again"
+    ANEW = "anew"
+    END = "end"
+
+
+class Tries:
+    """How often something has failed at one table with nobody to blame."""
+
+    def __init__(self) -> None:
+        self._position: tuple[bytes, int] | None = None
+        self._is_anew = False
+        self.count = 0
+
+    def note(self, position: tuple[bytes, int] | None, *, may_begin_anew: bool) -> NextTry:
+        """Note a failure at a position of a match, None before there is a match, and return what comes after it."""
+        self.count = self.count + 1 if position == self._position else 1
+        self._position = position
+        if self.count < MAX_TRIES:
+            return NextTry.AGAIN
+        if self._is_anew or not may_begin_anew:
+            return NextTry.END
+        self._is_anew, self.count = True, 0
+        return NextTry.ANEW

@@ -19,11 +19,11 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import TableState
 from truc_terminal.commands.house_bot import BotPlay, result_of, serve_until_ended, stand_by, tell_trouble
 from truc_terminal.commands.language import lang_option
-from truc_terminal.commands.open_tables import has_free_seat, tables_at, vacant_seats
 from truc_terminal.commands.output import FailedError, tell, usage_error
 from truc_terminal.commands.player import at_server, own_home, run, told_player
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.table_options import Options, options_option, table_options
+from truc_terminal.commands.tables import has_free_seat, tables_at, vacant_seats
 from truc_terminal.styles import style_option
 from truc_words import Sentence
 

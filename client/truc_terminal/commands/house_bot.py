@@ -48,8 +48,8 @@ from truc_protocol.audit import Result
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.messages import SeatHeld, TableState
 from truc_terminal.commands.language import spoken
-from truc_terminal.commands.open_tables import WAITING, vacant_seats
 from truc_terminal.commands.output import tell
+from truc_terminal.commands.tables import WAITING, vacant_seats
 from truc_terminal.styles import STYLES
 from truc_terminal.verdicts import quoted_name, result_line
 from truc_words import Sentence, Speech

@@ -28,7 +28,7 @@ from truc_client.happenings import (
 )
 from truc_client.table import Table
 from truc_protocol.messages import TableState
-from truc_terminal.commands.open_tables import WAITING, has_free_seat, taken_seats
+from truc_terminal.commands.tables import WAITING, has_free_seat, taken_seats
 from truc_terminal.commands.terminal import asked, tell_commands
 from truc_terminal.screen.person import Lines, Person
 from truc_terminal.screen.screen import Screen

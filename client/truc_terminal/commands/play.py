@@ -14,22 +14,22 @@ import click
 from truc_client.address import Address
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
+from truc_client.followed import TablePreview
 from truc_client.home.home import keep_name
 from truc_client.home.store import Joined
 from truc_client.home.transcripts import path_of
 from truc_client.matches.signer import NOT_HERE, PLAYED_ELSEWHERE
 from truc_client.table import Table
-from truc_client.table_preview import TablePreview
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatHeld, TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
 from truc_terminal.commands.in_person import agrees_to_step_in, look_on, play_matches, show_terms, tell_invite
 from truc_terminal.commands.language import spoken
-from truc_terminal.commands.open_tables import has_free_seat, vacant_seats
 from truc_terminal.commands.output import usage_error
 from truc_terminal.commands.player import asked_name, own_home, own_player, reached, run
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.table_options import deal_option, options_option, table_options, with_deal
+from truc_terminal.commands.tables import has_free_seat, vacant_seats
 from truc_terminal.commands.terminal import (
     Manner,
     asked,

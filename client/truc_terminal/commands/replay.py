@@ -65,7 +65,7 @@ def _check(replayed: ReplayedMatch, seat: int | None, hand: int | None) -> None:
 
 
 def _walk(shown: Replay, hand: int | None) -> int:
-    from truc_terminal.screen.stepping import step_through
+    from truc_terminal.screen.replaying import step_through
 
     begins = None if hand is None else hand_begins(shown.match, hand)
     _, status = step_through(shown, first_cards(shown.match) if begins is None else begins)

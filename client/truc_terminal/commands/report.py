@@ -33,7 +33,7 @@ def report(match: str | None, output: Path | None) -> None:
 
     Exit status: 0 written, 1 written and refuted, 2 not readable to its end, or not written.
     """
-    from truc_terminal.report import page
+    from truc_terminal.report.page import page
 
     speech = Speech(spoken())
     file, content = transcript_meant(match)

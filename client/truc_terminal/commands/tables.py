@@ -3,6 +3,8 @@
 A person at a terminal sees columns, a script gets one line for each table. Tables with a seat to take come first. With
 --follow one list is kept up to date on a terminal, and a script gets a line for each change; between two changes, ages
 advance by this machine's clock.
+
+Which tables have a seat to take is asked by other commands too: free ones, and vacant ones of a match that has lost a player.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +26,6 @@ from truc_protocol.messages import SeatState, TableState
 from truc_protocol.records import BLIND
 from truc_protocol.setup import read_opts
 from truc_terminal.commands.language import lang_option, spoken
-from truc_terminal.commands.open_tables import has_seat, tables_at, taken_seats, vacant_seats
 from truc_terminal.commands.output import usage_error
 from truc_terminal.commands.player import at_server, own_player
 from truc_terminal.commands.server_lookup import server_meant
@@ -282,3 +283,47 @@ def _listed(found: tuple[TableState, ...], place: str) -> RenderableType:
     if any(map(has_seat, found)):
         told.insert(0, Text(speech.say("listing.to_sit_down", command=f"truc join {place} TABLE")))
     return Group(Listing(found, speech), *told)
+
+
+WAITING: frozenset[str] = frozenset({"open", "over"})
+"""The states of a table where no match is on."""
+
+
+def has_free_seat(state: TableState) -> bool:
+    """Tell whether somebody may still sit down at a table."""
+    return any(seat.kind == "empty" for seat in state.seats)
+
+
+def vacant_seats(state: TableState) -> tuple[int, ...]:
+    """Return the seats of a table that may be taken over in the middle of a match."""
+    return tuple(seat.seat for seat in state.seats if seat.vacant)
+
+
+def has_seat(state: TableState) -> bool:
+    """Tell whether somebody can sit down at a table now, or step in there."""
+    is_open = state.state in WAITING and has_free_seat(state)
+    return is_open or bool(vacant_seats(state))
+
+
+def taken_seats(state: TableState) -> int:
+    """Return how many seats of a table are taken."""
+    return sum(seat.kind != "empty" for seat in state.seats)
+
+
+async def tables_at(
+    connection: Connection, code: str | None, variant: str | None = None
+) -> tuple[TableState, ...]:
+    """Return the public tables, of one game or of all; with a code only that table, which may be private.
+
+    Raises:
+        RefusedError: The table with that code is not shown.
+    """
+    if code is None:
+        return await connection.tables(variant)
+    preview = await connection.preview(code)
+    if preview.state is not None:
+        return (preview.state,)
+    public = tuple(state for state in await connection.tables() if state.table == code)
+    if not public and preview.refused is not None:
+        raise preview.refused
+    return public

@@ -1,11 +1,32 @@
-"""`truc watch`: a table as seen by somebody without a seat there."""
+"""`truc watch`: a table as seen by somebody without a seat there.
+
+It is told in words, drawn after each trick and hand, and there is a line to type. Everything is as on a player's screen, but
+from no seat; what is added here is for a watcher who came in the middle. Invariant: what only the server says is never drawn or
+ticked, and each line of it says that it is unchecked.
+"""
 
 import sys
 from contextlib import nullcontext
+from typing import Final
 
 import click
+import trio
 
 from truc_client.connection import Connection
+from truc_client.errors import ClientError
+from truc_client.happenings import (
+    Fact,
+    Happening,
+    Interrupted,
+    MatchEnded,
+    MatchStarted,
+    RecordSeen,
+    RecordUnchecked,
+    Resumed,
+    SnapshotTaken,
+    Waiting,
+)
+from truc_client.table import Table
 from truc_terminal.commands.player import at_server, own_player
 from truc_terminal.commands.server_lookup import table_meant
 from truc_terminal.commands.terminal import (
@@ -15,9 +36,16 @@ from truc_terminal.commands.terminal import (
     screen_options,
     tell_commands,
 )
+from truc_terminal.replay_model.board import with_all_open
+from truc_terminal.screen.drawing import score_line, sentence
+from truc_terminal.screen.explaining import TABLE
+from truc_terminal.screen.person import QUIT, Lines
+from truc_terminal.screen.questions import CHAT, Question, commands_typed
 from truc_terminal.screen.screen import Screen
-from truc_terminal.screen.watching import Watcher
-from truc_words import Sentence
+from truc_terminal.screen.speaking import asked_about, spelled, talk
+from truc_terminal.screen.wrapping import said_again
+from truc_words import Sentence, as_told, command_line
+from truc_words.rules_page import chapter_texts
 
 
 @click.command()
@@ -57,3 +85,159 @@ async def _watch(connection: Connection, code: str, screen: Screen, *, follow: b
             tell_commands(screen, ended.transcript)
             if not follow:
                 return
+
+
+_WORDS: Final = (CHAT, "? table", "? rules", "quit")
+_TRICK_OVER: Final = ("trick_won", "trick_tied")
+
+
+class Watcher:
+    """One person without a seat at one table; without `lines` nothing that they type is read."""
+
+    def __init__(self, table: Table, screen: Screen, lines: Lines | None = None) -> None:
+        self._table = table
+        self._screen = screen
+        self._lines = lines
+        self._variant = ""
+        self._is_unchecked = False
+        self._is_behind = False
+
+    async def watch(self) -> MatchEnded | None:
+        """Watch until a match has ended; None if the person leaves or the table is gone.
+
+        Raises:
+            ClientError: The table cannot be followed any longer.
+        """
+        ended: MatchEnded | ClientError | None = None
+        async with trio.open_nursery() as nursery:
+            if self._lines is not None:
+                nursery.start_soon(self._listen, self._lines, nursery.cancel_scope)
+            try:
+                ended = await self._follow()
+            except ClientError as error:
+                ended = error
+            nursery.cancel_scope.cancel()
+        if isinstance(ended, ClientError):
+            raise ended
+        return ended
+
+    async def _follow(self) -> MatchEnded | None:
+        self._pose()
+        async for happening in self._table:
+            self.show(happening)
+            self._pose()
+            if isinstance(happening, MatchEnded):
+                return happening
+        return None
+
+    async def _listen(self, lines: Lines, watching: trio.CancelScope) -> None:
+        """Do what is typed, until it is to leave."""
+        while True:
+            text = (await lines.receive()).text
+            line = text and spelled(text, self._screen.setting.speech)
+            if line is None or line.lower() in QUIT:
+                watching.cancel()
+                return
+            await self._obey(line)
+            self._pose()
+
+    async def _obey(self, text: str) -> None:
+        match text.partition(" ")[0].lower():
+            case "":
+                pass
+            case kind if kind == CHAT:
+                await talk(self._table, self._screen, text)
+            case _ if (subject := asked_about(text)) is not None:
+                self._help(subject.strip())
+            case _:
+                self._note("expected", "red", got=said_again(text))
+
+    def _help(self, asked: str) -> None:
+        match, subject = self._table.match, command_line(asked, self._screen.setting.speech)
+        if subject.lower() == TABLE and self._is_unchecked:
+            self._note("not_given", "yellow")
+        elif subject and match is not None:
+            rules = chapter_texts(match.ledger.setup.terms.variant, self._screen.lang)
+            self._screen.explain_one(subject.lower(), None, rules)
+        else:
+            self._note("help")
+
+    def _pose(self) -> None:
+        draw = None if self._is_unchecked else self._screen.table(self._variant)
+        words = tuple(commands_typed(_WORDS, self._screen.setting.speech))
+        self._screen.stand(Question(text=self._said("prompt"), words=words, draw=draw))
+
+    def _said(self, key: str) -> str:
+        return self._screen.setting.speech.catalogue.watching[key]
+
+    def _note(self, key: str, style: str = "", **values: object) -> None:
+        self._screen.say(Sentence(f"watching.{key}", **values), style)
+
+    def show(self, happening: Happening) -> None:
+        """Show what happened."""
+        match happening:
+            case RecordSeen():
+                self._show_record(happening)
+            case RecordUnchecked():
+                self._show_unchecked(happening.means)
+            case SnapshotTaken():
+                self._join_in(happening)
+            case Resumed(k):
+                self._note("caught_up", "dim", k=k)
+                self._screen.note_line(is_lost=False)
+                self._is_behind = True
+            case Interrupted(reason):
+                self._screen.lose(Sentence("watching.interrupted", reason=reason))
+            case Waiting(what="decision"):
+                pass  # the table shows who is waited for, and the decision will be told
+            case MatchStarted(variant=variant):
+                self._variant, self._is_unchecked = variant, False
+                self._screen.show(happening)
+            case _:
+                self._screen.show(happening)
+
+    def _show_record(self, record: RecordSeen) -> None:
+        """Tell a record; draw the table after a trick, and before a hand is cleared away, with the opened cards."""
+        facts = {fact["what"]: fact for fact in record.means}
+        if "hand_closed" in facts:
+            self._draw_end(facts.get("hands_opened"))
+        self._screen.show(record)
+        is_newest = self._table.match is None or record.k + 1 == self._table.match.next
+        has_caught_up, self._is_behind = self._is_behind and is_newest, self._is_behind and not is_newest
+        is_new_trick = any(what in facts for what in _TRICK_OVER)
+        state = record.means[-1]
+        goes_on = state.get("phase") == "hand" and state.get("waiting")
+        if goes_on and (has_caught_up or is_new_trick):
+            self._draw(self._variant)
+
+    def _draw(self, title: str) -> None:
+        if not self._screen.is_plain and self._screen.pose is None:
+            self._screen.show_table(title)
+
+    def _draw_end(self, opened: Fact | None) -> None:
+        if opened is None:
+            self._draw(self._variant)
+        elif not self._screen.is_plain and self._screen.pose is None:
+            board = with_all_open(self._screen.board, opened["cards"])
+            self._screen.show_table(self._said("all_open"), board)
+
+    def _show_unchecked(self, means: tuple[Fact, ...]) -> None:
+        if not self._is_unchecked:
+            self._note("not_given", "yellow")
+        self._is_unchecked = True
+        screen = self._screen
+        for fact in as_told(means):
+            if told := sentence(fact, screen.board, screen.setting):
+                self._note("unchecked", told=told)
+        screen.show_unchecked(means[-1])
+        if any(fact["what"] == "hand_closed" for fact in means):
+            score = score_line(screen.board, screen.setting)
+            self._note("unchecked", told=screen.setting.speech.say("screen.new_score", score=score))
+
+    def _join_in(self, snapshot: SnapshotTaken) -> None:
+        if snapshot.skipped:
+            self._note("skipped", "yellow")
+        if snapshot.view:
+            self._screen.show_unchecked(snapshot.view)
+            self._screen.show_standing()
+        self._note("snapshot", "dim", k=snapshot.k)

@@ -81,7 +81,7 @@ async def _serve(where: Address, port: int, *, opens: bool) -> None:
 
 
 async def _listen(port: int) -> list[trio.SocketListener]:
-    from truc_web.serving.loopback import open_loopback
+    from truc_web.serving.requests import open_loopback
 
     try:
         return await open_loopback(port)

@@ -1,5 +1,1 @@
 """A match as a single, self-contained page of HTML: it can be read without script, and stepped through with it."""
-
-from truc_terminal.report.page import page
-
-__all__ = ["page"]

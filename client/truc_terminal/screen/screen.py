@@ -49,7 +49,7 @@ from truc_terminal.replay_model.board import (
     with_sign,
 )
 from truc_terminal.replay_model.faces import Faces, faces_of
-from truc_terminal.screen.company import Company
+from truc_terminal.screen.company import Absences, Company, Standstill, followed
 from truc_terminal.screen.drawing import (
     Setting,
     committed_text,
@@ -68,21 +68,21 @@ from truc_terminal.screen.explaining import (
     terms_line,
 )
 from truc_terminal.screen.glyphs import needs_ascii
-from truc_terminal.screen.interruptions import Absences, Standstill, followed
 from truc_terminal.screen.lessons import Taught, Teach, untaught
 from truc_terminal.screen.markdown import rendered
 from truc_terminal.screen.menu import keyed, menu
-from truc_terminal.screen.mistakes import WhyNot, mistake
 from truc_terminal.screen.picture import picture, standing_room
 from truc_terminal.screen.questions import (
     BY_PROGRAMS,
     Draw,
     Pose,
     Question,
+    WhyNot,
     awaited_text,
     find_choice,
     grouped,
     key_label,
+    mistake,
     named,
     option_names,
     question,

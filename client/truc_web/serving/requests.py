@@ -1,14 +1,18 @@
-"""What is wrong with a request over HTTP, and how one becomes a WebSocket of the protocol: the handshake of RFC 6455, by wsproto.
+"""Listening for browsers on this machine, what is wrong with a request over HTTP, and how one becomes a WebSocket of the protocol: the handshake of RFC 6455, by wsproto.
 
 Invariants: nothing is answered to another host or to another site's page; in a WebSocket nothing is agreed on but the subprotocol:
-no extension, and so no compression, which costs 64 KiB a connection and tells of secrets by lengths.
+no extension, and so no compression, which costs 64 KiB a connection and tells of secrets by lengths. Where browsers look for
+`localhost` nobody else on this machine answers: who did would be the same origin, and could read the keys that a browser keeps
+for it.
 """
 
+import errno
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 import h11
+import trio
 from wsproto.connection import Connection, ConnectionType
 from wsproto.events import AcceptConnection, Request
 from wsproto.handshake import H11Handshake
@@ -86,3 +90,24 @@ def agree(request: h11.Request) -> Upgrade | Answer:
         return refused(HTTPStatus.BAD_REQUEST, words, CLOSE, why="subprotocol")
     answer = handshake.send(AcceptConnection(subprotocol=SUBPROTOCOL))
     return Upgrade(cast("Connection", handshake.connection), answer)  # it is there once it is accepted
+
+
+_MISSING: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
+
+
+async def open_loopback(port: int) -> list[trio.SocketListener]:
+    """Listen on this machine alone, at both of its addresses if it has two; port 0 takes a free one.
+
+    Raises:
+        OSError: The port is taken at one of them.
+    """
+    listeners = await trio.open_tcp_listeners(port, host="127.0.0.1")
+    port = int(listeners[0].socket.getsockname()[1])
+    try:
+        return listeners + await trio.open_tcp_listeners(port, host="::1")
+    except OSError as error:
+        if error.errno in _MISSING:
+            return listeners
+        for listener in listeners:
+            listener.socket.close()
+        raise
