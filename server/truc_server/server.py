@@ -25,7 +25,6 @@ from truc_server.cluster.tenancy import Tenancy, lease_ms
 from truc_server.house import House
 from truc_server.identity.certificate import Tls, open_tls, open_web_tls
 from truc_server.identity.identity import Identity
-from truc_server.lobby import guest_retention
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
@@ -227,7 +226,7 @@ async def _meet_others(house: House, lobby: Lobby, admission: Admission, tasks: 
 
 def _start_pruning(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
     """Forget every day what is kept no longer; of several nodes each does, and finds what another has left."""
-    tasks.start_soon(guest_retention.prune_daily, house.settings, house.store, lobby)
+    tasks.start_soon(retention.prune_guests_daily, house.settings, house.store, lobby.presence.guests)
     tasks.start_soon(retention.prune_daily, house.settings, house.store)
 
 

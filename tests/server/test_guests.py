@@ -9,12 +9,12 @@ import pytest
 import trio
 from server.conftest import QUICK, changed, running
 
-from truc_server.lobby import guest_retention as guests
 from truc_server.operation import logs
 from truc_server.settings.settings import LogSettings
 from truc_server.storage import StoreError
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
+from truc_server.upkeep import retention
 
 DAY_MS = 86_400_000
 FOREVER = changed(QUICK, access={"guest_days": 0})
@@ -128,7 +128,7 @@ async def test_server_that_has_moved_forgets_nobody(tmp_path, pruned):
 
 
 async def test_guest_who_is_connected_counts_as_seen_and_is_kept_however_long(tmp_path, pruned, monkeypatch):
-    monkeypatch.setattr(guests, "DAY_S", 0.001)
+    monkeypatch.setattr(retention, "DAY_S", 0.001)
     async with running(tmp_path / "data") as server:
         guest = await stored_guest(server)
         before = set_seen(server, 3_000)
@@ -139,7 +139,7 @@ async def test_guest_who_is_connected_counts_as_seen_and_is_kept_however_long(tm
 
 
 async def test_guests_are_looked_for_again_and_again(tmp_path, pruned, monkeypatch):
-    monkeypatch.setattr(guests, "DAY_S", 0.001)
+    monkeypatch.setattr(retention, "DAY_S", 0.001)
     async with running(tmp_path / "data") as server:
         guest = await stored_guest(server)
         await guest.client.stream.aclose()

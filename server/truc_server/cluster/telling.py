@@ -15,8 +15,7 @@ import trio
 from truc_protocol.messages import ChatLine
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.lobby.notes import Draft, told
-from truc_server.lobby.others import Others
+from truc_server.lobby.others import Draft, Others, told
 from truc_server.net.admission import Admission
 from truc_server.net.peer import Player
 from truc_server.operation.logs import Seldom

@@ -22,23 +22,21 @@ from truc_server.lobby.house_bots import BotCalls, Filling
 from truc_server.lobby.names import Names
 from truc_server.lobby.online_players import PAGE as PLAYERS
 from truc_server.lobby.online_players import OnlinePlayers, PlayerPage
-from truc_server.lobby.other_tables import OtherTable
-from truc_server.lobby.others import Others
+from truc_server.lobby.others import Others, OtherTable
 from truc_server.lobby.seeking import suitable
 from truc_server.lobby.table_limits import Counts, MadeTables
-from truc_server.matches.acceptance import Verified
-from truc_server.matches.game import Game
+from truc_server.matches.acceptance import Verified, accept_substitute
+from truc_server.matches.game import Game, Turn
 from truc_server.net.floods import CHAT, LISTS, Allowance
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.operation.disk import Disk
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
-from truc_server.storage import TableOwner
+from truc_server.storage import AddPlayer, TableOwner
 from truc_server.storage.told import Said, ToldPlayer, ToldTable
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.table_data.options import ChosenGame, Defaults, Options, choose, played
-from truc_server.table_data.seats import Blueprint
-from truc_server.tables.substitutes import SeatChange, substitute
+from truc_server.table_data.seats import Blueprint, Seated, seat_row
 from truc_server.tables.table import Backing, Table
 from truc_server.timing.clock import now_ms
 
@@ -352,20 +350,28 @@ class Lobby:
         self._seats.setdefault(player.id, {})[table.code] = taken
         return taken
 
-    def substitute(
-        self, table: Table, game: Game, peer: Peer, player: Player, signed: Verified
-    ) -> SeatChange:
-        """Let a player who stands by take over the seat.
+    def substitute(self, table: Table, game: Game, peer: Peer, player: Player, signed: Verified) -> Turn:
+        """Give a seat of a match to the player who stands by for it on this connection and has signed.
+
+        The record, the seat, and the fact that its new player has played in the match are stored together.
 
         Raises:
             RefusedError: The record is not taken, or the player has too many seats.
         """
         self.check_seats(player)
-        changed = substitute(table, game, peer, player, signed)
-        if changed.left is not None:
-            self._unseat(table, changed.left.player)
-        self._seats.setdefault(player.id, {})[table.code] = changed.seat
-        return changed
+        if table.audience.is_skipped(peer):
+            raise RefusedError(Code.NOT_NOW, "expected a connection that has been sent every record")
+        seat = signed.placed.record.signer - 1
+        left, newcomer = table.board.seats[seat], Seated(player, is_ready=True)
+        had = AddPlayer(game.mid, seat, player.id, player.kind, now_ms())
+        turn = accept_substitute(game, signed, player, had, seat_row(table.code, seat, newcomer))
+        table.commit(game, turn)
+        table.change_hands(seat, newcomer, peer)
+        log.info("seat_substituted", table=label(table.code), seat=seat, k=turn.k)
+        if left is not None:
+            self._unseat(table, left.player)
+        self._seats.setdefault(player.id, {})[table.code] = seat
+        return turn
 
     def leave(self, table: Table, player: Player) -> None:
         """Unseat a player; a table that everybody has left is the caller's to close.

@@ -158,7 +158,7 @@ def take_signed(
         case _:
             pass
     if place.stands_by:
-        turn = lobby.substitute(table, game, peer, player, signed).turn
+        turn = lobby.substitute(table, game, peer, player, signed)
         peer.ok(message, k=turn.k, dup=False)
         table.go_on(turn)
         return turn.taken_at

@@ -21,14 +21,14 @@ from truc_protocol.messages import (
 )
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
-from truc_server.lobby.other_tables import OtherTable
+from truc_server.lobby.others import OtherTable
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.requests.means import Means
 from truc_server.storage import DropIgnored, PlayerKind, SaveChat, SaveIgnored
 from truc_server.storage.told import Said
 from truc_server.table_data.codes import label
-from truc_server.tables import chat
 from truc_server.tables.table import Table
+from truc_server.tables.talk import cleaned
 from truc_server.timing.clock import now_ms
 
 log = structlog.get_logger()
@@ -121,7 +121,7 @@ def _say(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Chat) 
     table = None if message.table is None else lobby.table(message.table)
     _check_place(means, lobby, peer, table)
     members.check_muted(means.sanctions.now, peer, player)
-    text = chat.cleaned(message.text)
+    text = cleaned(message.text)
     lobby.floods.pay(peer, player, len(text))
     if table is None:
         lobby.following.tell(ChatLine(player=player.tag, name=player.name, text=text))

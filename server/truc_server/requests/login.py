@@ -30,7 +30,6 @@ from truc_protocol.wire.connection import Role
 from truc_protocol.wire.encoding import CLIENT_LIMIT, SERVER_LIMIT
 from truc_protocol.wire.handshake import Challenge, Greeting, agree, check_login, server_hello
 from truc_server.lobby import members
-from truc_server.lobby.guest_retention import see_again
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.names import normalised
 from truc_server.net.peer import Peer, Player, RefusedError
@@ -45,6 +44,7 @@ from truc_server.timing.clock import now_ms
 
 _TOKEN_BYTES: Final = 24
 _ID_BYTES: Final = 16
+_DAY_MS: Final = 86_400_000
 _SOFTWARE: Final = f"truc {version('truc')}"
 
 log = structlog.get_logger()
@@ -193,9 +193,16 @@ async def enter_again(means: Means, lobby: Lobby, peer: Peer, login: GuestReturn
     others = await seats_elsewhere(means.store, lobby, player) if means.is_node else ()
     members.check_banned(means.sanctions.now, player)
     if peer.is_open and _may_come(lobby, peer, player):
-        see_again(means.journal, known)
+        _see_again(means.journal, known)
         named = lobby.named(player, others[0].name if others else None)
         _enter(lobby, peer, login.id, named, login.token, others=others)
+
+
+def _see_again(journal: Journal, guest: SaveGuest) -> None:
+    """Note that a guest has come back, but not more than once a day."""
+    now = now_ms()
+    if now - guest.seen_ms >= _DAY_MS:
+        journal.write(guest._replace(seen_ms=now))
 
 
 def _may_come(lobby: Lobby, peer: Peer, player: Player) -> bool:

@@ -23,7 +23,7 @@ from truc_server.settings.subjects import is_player, normal_subject
 from truc_server.storage import PlayerKind, SanctionKind
 from truc_server.storage.sql import Store
 from truc_server.storage.told import Said
-from truc_server.tables.chat import cleaned
+from truc_server.tables.talk import cleaned
 
 log = structlog.get_logger()
 

@@ -59,10 +59,9 @@ from truc_server.table_data.seats import (
     seat_row,
     terms_message,
 )
-from truc_server.tables.chat import TableChat
 from truc_server.tables.gathering import Gathering, gather
 from truc_server.tables.standby import Standins
-from truc_server.tables.talk import Talk
+from truc_server.tables.talk import TableChat, Talk
 from truc_server.timing.clock import Alarm, Timers, now_ms
 
 ACKS_S: Final = 2.0  # for the players to acknowledge the end of their match, before the table closes
@@ -228,10 +227,20 @@ class Table:
             return False
         before = self.audience.attach(seat, peer)
         peer.tables |= {self.code}
-        if before is not None:
-            before.send(SeatTakenOver(table=self.code, seat=seat))
+        self._tell_replaced(seat, before)
         self.attend()
         return True
+
+    def change_hands(self, seat: int, newcomer: Seated, peer: Peer) -> None:
+        """Give a seat of a match to the player who has stood by for it on this connection; who had it is told."""
+        self.board.seats[seat] = newcomer
+        self.standins.drop(peer)
+        self._tell_replaced(seat, self.audience.hand_over(seat, peer))
+        self.keep()
+
+    def _tell_replaced(self, seat: int, before: Peer | None) -> None:
+        if before is not None:
+            before.send(SeatTakenOver(table=self.code, seat=seat))
 
     def drop(self, peer: Peer) -> None:
         """Forget a connection that has ended."""

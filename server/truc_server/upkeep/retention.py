@@ -1,10 +1,12 @@
-"""Matches that have been kept long enough: how they are deleted, by a running server and by hand.
+"""What has been kept long enough: matches, deleted by a running server or by hand, and guests who stay away.
 
-One at a time, each in a transaction of its own, with a pause after it: what is played meanwhile waits for one at most.
-Invariant: a match is kept as a whole or deleted as a whole, even if the process is killed.
+Matches go one at a time, each in a transaction of its own, with a pause after it: what is played meanwhile waits for one at most.
+Invariant: a match is kept as a whole or deleted as a whole, even if the process is killed; a guest who is
+connected or has a seat is kept.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 import structlog
@@ -65,3 +67,24 @@ async def _prune(store: Store, days: int) -> None:
         return
     if deleted:
         log.info("matches_pruned", matches=deleted, days=days)
+
+
+async def prune_guests_daily(
+    settings: InForce[Settings], store: Store, connected: Callable[[], frozenset[bytes]]
+) -> None:
+    """Forget guests who stay away, at once and then every day, as long as the server runs."""
+    while not settings.now.access.moved_to:
+        if days := settings.now.access.guest_days:
+            await _prune_guests(store, connected(), days)
+        await trio.sleep(DAY_S)
+
+
+async def _prune_guests(store: Store, connected: frozenset[bytes], days: int) -> None:
+    prune = partial(store.prune_guests, before_ms=days_ago(days), connected=connected, now_ms=now_ms())
+    try:
+        gone = await trio.to_thread.run_sync(prune)
+    except StoreError as error:
+        log.warning("guests_not_pruned", reason=str(error))
+        return
+    if gone:
+        log.info("guests_pruned", guests=gone, days=days)
