@@ -37,9 +37,9 @@ from truc_server.storage import (
 )
 from truc_server.storage.backups import Restored
 from truc_server.storage.sql import Store
+from truc_server.table_data.board import Blueprint, Lineup, Seated
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import ChosenGame, Defaults, choose, kept, played, raised, terms
-from truc_server.table_data.seats import Blueprint, Lineup, Seated
 from truc_server.tables.gathering import Gathering, gather_again
 from truc_server.tables.table import Backing, Table
 from truc_server.timing.clock import Alarm

@@ -47,7 +47,7 @@ from truc_server.net import connections
 from truc_server.operation import logs
 from truc_server.operation.worker import Worker
 from truc_server.settings.settings import LogSettings
-from truc_server.table_data.seats import Lineup
+from truc_server.table_data.board import Lineup
 from truc_server.tables.table import Table
 
 ROOT: Final = Path(__file__).resolve().parents[2]

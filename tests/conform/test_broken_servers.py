@@ -26,11 +26,11 @@ from truc_server.lobby import lobby
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches import acceptance, auto_rulings, deadlines, game
 from truc_server.matches.blind_hands import HeldKeys
+from truc_server.matches.game import Tail
 from truc_server.net import admission, peer
 from truc_server.net.admission import Admission
 from truc_server.requests import company, history, login, seating
 from truc_server.spectating import spectator_feed
-from truc_server.spectating.sent_records import Tail
 from truc_server.storage.schema import match_players
 from truc_server.storage.sql import Store
 from truc_server.table_data import options

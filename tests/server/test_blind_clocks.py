@@ -13,7 +13,7 @@ from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
 from truc_protocol.bodies import Close, Garbled, Keys, Resign, Void
 from truc_protocol.ledger import next_share, sealed_pack
 from truc_protocol.records import parse
-from truc_server.matches import steps_in_turn
+from truc_server.matches import blind_hands
 
 SHORT = {"target": 3, "match": 1}
 
@@ -26,7 +26,7 @@ def settings():
 @pytest.fixture(autouse=True)
 def _links_wait_for_nobody(monkeypatch):
     """Time stands still here: a link would wait for ever for that of a seat which sends none."""
-    monkeypatch.setattr(steps_in_turn, "GATHER_S", 0)
+    monkeypatch.setattr(blind_hands, "GATHER_S", 0)
 
 
 def of(seat: BlindSeat, kind: type) -> list:

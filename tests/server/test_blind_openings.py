@@ -10,8 +10,8 @@ from truc_protocol.audit import Result
 from truc_protocol.blind_mode.sealed_pack import MaskStep
 from truc_protocol.bodies import Close, Mask, Release, Rule
 from truc_protocol.records import parse
-from truc_server.matches import steps_in_turn
-from truc_server.matches.steps_in_turn import StepsInTurn
+from truc_server.matches import blind_hands
+from truc_server.matches.blind_hands import StepsInTurn
 from truc_server.requests import sealed_steps
 
 SHORT = {"target": 3, "match": 1}
@@ -25,7 +25,7 @@ def settings():
 @pytest.fixture
 def patience(monkeypatch):
     """Let links wait for each other however busy the machine is."""
-    monkeypatch.setattr(steps_in_turn, "GATHER_S", 60)
+    monkeypatch.setattr(blind_hands, "GATHER_S", 60)
 
 
 @pytest.fixture

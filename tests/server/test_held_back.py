@@ -13,8 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_server.spectating import audience
 from truc_server.spectating import spectator_feed as showing
-from truc_server.spectating.sent_records import ShownMatch
-from truc_server.spectating.spectator_feed import SpectatorFeed
+from truc_server.spectating.spectator_feed import ShownMatch, SpectatorFeed
 from truc_server.storage.sql import Store
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})

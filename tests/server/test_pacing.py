@@ -13,9 +13,9 @@ from server.visitors import keyed
 from truc_protocol.bodies import Ack, Act, Keys, Lock, Mask, Release
 from truc_protocol.records import parse
 from truc_rules import preset, presets
+from truc_server.matches.game import Tail
 from truc_server.net.floods import ACTS_S, BURST, STEPS, Budget, Pace
 from truc_server.settings.settings import LimitSettings
-from truc_server.spectating.sent_records import Tail
 
 LIMITS = LimitSettings(connections_per_address=2)
 HERE, THERE = "192.0.2.1", "192.0.2.2"

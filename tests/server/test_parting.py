@@ -11,9 +11,8 @@ from truc_rules import preset
 from truc_server.net.peer import SNAPSHOT
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.spectator_feed import SpectatorFeed
-from truc_server.table_data.board import TableBoard
+from truc_server.table_data.board import Blueprint, TableBoard
 from truc_server.table_data.options import Defaults, choose
-from truc_server.table_data.seats import Blueprint
 from truc_server.timing.clock import Timers
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600, "outbox_bytes": 40_000})

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import write
 from truc_protocol.records import Record
-from truc_server.spectating.sent_records import MEANS, Item, Tail, record_frame
+from truc_server.matches.game import MEANS, Item, Tail, record_frame
 from truc_server.storage import AddRecord
 from truc_server.timing.clock import FEW, Alarm, Timers
 

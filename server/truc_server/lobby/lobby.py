@@ -34,9 +34,9 @@ from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import AddPlayer, TableOwner
 from truc_server.storage.told import Said, ToldPlayer, ToldTable
+from truc_server.table_data.board import Blueprint, Seated, seat_row
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.table_data.options import ChosenGame, Defaults, Options, choose, played
-from truc_server.table_data.seats import Blueprint, Seated, seat_row
 from truc_server.tables.table import Backing, Table
 from truc_server.timing.clock import now_ms
 

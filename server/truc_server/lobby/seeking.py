@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from truc_server.net.peer import Player
+from truc_server.table_data.board import admits
 from truc_server.table_data.options import Options
-from truc_server.table_data.seats import admits
 from truc_server.tables.table import Table
 
 

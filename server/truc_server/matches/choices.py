@@ -37,7 +37,6 @@ from truc_rules import (
     legal,
     unseen,
 )
-from truc_server.spectating.audience import Answerers
 
 Hints = tuple[tuple[str, int | str], ...]
 
@@ -169,6 +168,18 @@ def cards_message(
     return OwnCards(
         table=table, match=ledger.setup.mid, k=newest.k, j=newest.j, d=newest.d, cards=cards, of=of
     )
+
+
+class Answerers(Struct, frozen=True):
+    """Seats that may have to decide, by what they are sent then.
+
+    Attributes:
+        asked: those that are offered what they may do.
+        knowing: those that sign acts, and find that out by the rules.
+    """
+
+    asked: Sequence[int]
+    knowing: Sequence[int]
 
 
 class SeatFrames(Struct, frozen=True):

@@ -1,38 +1,45 @@
 """A match being played: what follows from one record after another, and what the server must add.
 
 It decides and answers with values: a `Turn` is everything that follows from a record. Nothing is sent, stored or timed
-here; the table does that with each turn (tables/table.py). Acts are judged in acceptance.py before they come here.
+here; the table does that with each turn (tables/table.py). Acts are judged in acceptance.py before they come here. The newest
+records are kept as they were sent; those before them are read from the store. A match counts for the ratings if it has a winner,
+however it was won, at a public table where every seat was taken with a key, and the host rates matches. It counts for those who began
+it: a player who leaves a match to a substitute gets the result, the substitute gets none. The host's bots are players like any other.
 Invariants: `take` changes nothing, `note` cannot fail; only the newest turn is noted, and only after its rows are in the
-journal, so that a ledger never has a record that no batch has.
+journal, so that a ledger never has a record that no batch has; what is dropped from the tail is durable, so that tail and store
+together have no hole; secrets are sealed, and stored before anything made from them leaves.
 """
 
+from collections.abc import Iterator
+from typing import Any, Final
+
 import trio
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from truc_protocol.bodies import AnyBody, Close, Deal, End, Release, SeatTaken, Share, Sub
-from truc_protocol.codec import write
+from truc_protocol.codec import unpack, write
+from truc_protocol.crypto.keys import fingerprint, seal_at_rest
 from truc_protocol.dealer import Dealer, Sealer
 from truc_protocol.dealing import DealtCards
 from truc_protocol.facts import means
 from truc_protocol.ledger import Due, Folded, InPlace, Ledger, check_place, due, fold, owes, start, take
-from truc_protocol.match_secrets import new_root
-from truc_protocol.messages import Away
+from truc_protocol.match_secrets import MatchSecrets, new_root
+from truc_protocol.messages import Away, MatchRecord
 from truc_protocol.records import BLIND, Phase, Record, parse, parse_own
+from truc_protocol.setup import MatchSetup
+from truc_protocol.wire.connection import broadcast_frame
+from truc_protocol.wire.encoding import LENGTH_BYTES
 from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
-from truc_server.matches.blind_hands import HeldKeys, news_of, opened_hand
-from truc_server.matches.choices import Asking, Position, SeatFrames, Window, position, window
+from truc_server.matches.blind_hands import HeldKeys, StepsInTurn, news_of, opened_hand
+from truc_server.matches.choices import Answerers, Asking, Position, SeatFrames, Window, position, window
 from truc_server.matches.deadlines import Clocks, Wait, Waits, opens_decision, owes_chain, vacant
 from truc_server.matches.presence import AwayNews, RollCall
 from truc_server.matches.restore_hold import Hold
-from truc_server.matches.steps_in_turn import StepsInTurn
-from truc_server.matches.stored import ending, save_secrets
 from truc_server.net.peer import Player
 from truc_server.settings.in_force import InForce
 from truc_server.settings.settings import Settings
-from truc_server.spectating.audience import Answerers
-from truc_server.spectating.sent_records import MEANS, Item, Tail, record_frame
-from truc_server.storage import AddRecord, Write
-from truc_server.table_data.seats import Blueprint, Lineup
+from truc_server.storage import AddRecord, EndMatch, RatedPlayer, RateMatch, SaveSecrets, Write
+from truc_server.table_data.board import Blueprint, Lineup
 from truc_server.timing.clock import now_ms
 
 GuestChoice = tuple[int, str, int | None]
@@ -40,9 +47,99 @@ GuestChoice = tuple[int, str, int | None]
 
 _BETWEEN, _OVER, _ENDED = Phase.BETWEEN, Phase.OVER, Phase.ENDED  # a lookup in an Enum is slow
 
+MEANS: Final = write({"means": ()})[:-1]  # the map that is stored, without its list of facts
+_FACTS_AT: Final = len(MEANS)
+
 
 class RebuildError(Exception):
     """Stored records do not give the match they should."""
+
+
+class Item(Struct, frozen=True):
+    """A record as sent, with its position and the batch that makes it durable."""
+
+    k: int
+    frame: bytes
+    gate: int
+
+    @property
+    def record(self) -> Record:
+        """The record, read again from the frame, which has all of it: hardly any is asked for."""
+        return record_of(self.frame)
+
+    def is_of(self, *, signer: int, body: bytes) -> bool:
+        """Tell whether this is the record of a body, under any signature."""
+        if body not in self.frame:  # looking for the bytes costs a fiftieth of reading the frame
+            return False
+        record = self.record
+        return (record.signer, record.body) == (signer, body)
+
+
+class Tail:
+    """The records since the hand before the present one.
+
+    Attributes:
+        first: the position of the first record held, or of the next one.
+    """
+
+    def __init__(self, first: int = 0) -> None:
+        self.first = first
+        self._items: list[Item] = []
+        self._keep_from = first
+
+    @property
+    def end(self) -> int:
+        """The position of the next record to be made."""
+        return self.first + len(self._items)
+
+    def add(self, item: Item) -> None:
+        """Append the next record."""
+        self._items.append(item)
+
+    def close_hand(self, durable: int) -> None:
+        """Drop the hand before the one that has just been closed, as far as it is durable."""
+        kept = next(
+            (i for i, item in enumerate(self._items) if item.k >= self._keep_from or item.gate > durable),
+            len(self._items),
+        )
+        del self._items[:kept]
+        self.first += kept
+        self._keep_from = self.end
+
+    def since(self, k: int) -> Iterator[Item]:
+        """Yield the records from position `k` on."""
+        yield from self._items[max(0, k - self.first) :]
+
+    def at(self, k: int) -> Item | None:
+        """Return the record at position `k`, if it is held."""
+        i = k - self.first
+        return self._items[i] if 0 <= i < len(self._items) else None
+
+    def find(self, record: Record, *, since: int) -> int | None:
+        """Return where this signer's body stands, not before position `since`, if it is held.
+
+        A body can have more than one valid signature.
+        """
+        for item in self.since(since):
+            if item.is_of(signer=record.signer, body=record.body):
+                return item.k
+        return None
+
+
+def record_of(frame: bytes) -> Record:
+    """Return the record in a frame."""
+    sent = unpack(frame[LENGTH_BYTES:])
+    return Record(sent["signer"], sent["body"], sent["sig"])
+
+
+def record_frame(table: str, row: AddRecord) -> bytes:
+    """Return the frame that carries a record to everybody: the same bytes for all, and again after a restart."""
+    facts: Any = Raw(row.means[_FACTS_AT:])  # packed once, to be stored and to be sent
+    return broadcast_frame(
+        MatchRecord(
+            table=table, match=row.mid, k=row.k, signer=row.signer, body=row.body, sig=row.sig, means=facts
+        )
+    )
 
 
 class Turn(Struct, frozen=True):
@@ -390,3 +487,29 @@ class Game:
         if isinstance(body, Close):
             self.tail.close_hand(0)
         return turn
+
+
+def ending(setup: MatchSetup, end: End, *, is_rated: bool) -> tuple[EndMatch | RateMatch, ...]:
+    """Return what is stored beside the last record."""
+    result = _result(setup, end) if is_rated else ()
+    return (EndMatch(setup.mid, end.reason, now_ms()), *result)
+
+
+def _result(setup: MatchSetup, end: End) -> tuple[RateMatch, ...]:
+    """Return for whom a match counts; nobody if it has no winner, or a guest began it."""
+    players = tuple(_players(setup))
+    if end.winner is None or len(players) < len(setup.seats):
+        return ()
+    sides = players[end.winner :: 2], players[1 - end.winner :: 2]
+    return (RateMatch(setup.mid, setup.terms.variant.name, len(players), *sides),)
+
+
+def _players(setup: MatchSetup) -> Iterator[RatedPlayer]:
+    for seat in setup.seats:
+        if isinstance(seat, SeatTaken):
+            yield RatedPlayer(seat.pk, fingerprint(seat.pk), seat.name.decode())
+
+
+def save_secrets(at_rest: bytes, th: bytes, secrets: MatchSecrets) -> SaveSecrets:
+    """Return what is stored of the secrets of a match under the terms `th`, sealed with the key `at_rest`."""
+    return SaveSecrets(th, seal_at_rest(at_rest, secrets.to_bytes(), th))

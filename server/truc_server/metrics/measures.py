@@ -20,7 +20,7 @@ from truc_server.net.admission import Reason
 from truc_server.operation.figures import INNER_CUTS, LINK_LOSSES, WEB_PATHS, WEB_REFUSALS, Shape, Spread
 from truc_server.storage import PlayerKind
 from truc_server.storage.journal import MAX_WAITING, SLOW_S, Journal
-from truc_server.table_data.seats import State
+from truc_server.table_data.board import State
 
 EVERY_S: Final = 0.25  # between two looks at how late the loop is
 

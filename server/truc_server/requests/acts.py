@@ -1,35 +1,44 @@
 """What a seat asks of a match: its signed acts, a guest's choices, its words and signs to others, claims and wishes.
 
-Only a signed act waits, while its signature is checked: it is looked at before, and again afterwards. Invariant: the
-answer to an act comes after its record, and the match goes on after the answer.
+Only a signed act waits, while its signature is checked: it is looked at before, and again afterwards. What is signed of a hand in mode
+blind, points and links, takes milliseconds to check, in a thread of its own. What was found is good for the position in which it was
+looked at; if the match goes on meanwhile, it is looked at again. So it is checked one after the other, but for the links that open a
+hand: all seats send theirs at once, and they are judged together. Invariant: the answer to an act comes after its record, and the match
+goes on after the answer.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, assert_never
 
+import outcome
 import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from truc_protocol.bodies import Keys
+from truc_protocol.bodies import Act, Keys, Release, Resign
 from truc_protocol.errors import Code
-from truc_protocol.ledger import InPlace
+from truc_protocol.ledger import InPlace, unopened
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Phase, Record
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.acceptance import (
+    RefusedBodyError,
     Repeated,
     Verified,
     accept,
     accept_choice,
     accept_keys,
+    judged,
+    judged_together,
     look,
     look_at_newcomer,
     verified,
 )
-from truc_server.matches.blind_hands import Held
-from truc_server.matches.game import Game
+from truc_server.matches.blind_hands import Held, Link, StepsInTurn
+from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.operation.worker import Worker
 from truc_server.requests.means import Checks
 from truc_server.storage import PlayerKind
 from truc_server.tables.table import Table
@@ -75,6 +84,8 @@ def place_of(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | Gues
 
 
 _ACTORS: Final = {SignedAct: PlayerKind.KEY, GuestAct: PlayerKind.GUEST}
+_DECISIONS: Final = (Act, Resign)
+"""What a seat signs of a hand that is no step with its pack."""
 
 
 def acts_otherwise(message: SignedAct | GuestAct) -> RefusedError:
@@ -84,7 +95,7 @@ def acts_otherwise(message: SignedAct | GuestAct) -> RefusedError:
     return RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
 
 
-class Sent(Struct, frozen=True):
+class _Sent(Struct, frozen=True):
     """What a seat has sent of a hand in mode blind, and where it belongs; `looked` is how it stands there."""
 
     lobby: Lobby
@@ -96,10 +107,8 @@ class Sent(Struct, frozen=True):
     looked: InPlace
 
 
-async def sign(
-    lobby: Lobby, checks: Checks, peer: Peer, player: Player, message: SignedAct
-) -> Taken | Sent | None:
-    """Take what a seat signs; return None if it was not new, or what is of a hand in mode blind, untaken (sealed_steps.py).
+async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message: SignedAct) -> Taken | None:
+    """Take what a seat signs; return None if it was not new.
 
     Raises:
         RefusedError: It is not taken.
@@ -115,24 +124,115 @@ async def sign(
     looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
     match looked:  # a pattern, as `isinstance` is a call
         case Repeated():
-            answer_again(peer, message, looked)
+            _answer_again(peer, message, looked)
             return None
         case _:
             pass
     if looked.ledger.sealed is not None:
-        return Sent(lobby, peer, player, message, mid, place, looked)
+        return await _sign_step(checks.steps, _Sent(lobby, peer, player, message, mid, place, looked))
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 % more.
     # Meanwhile the loop serves others, and the match may go on without this record.
     signed = await checks.signatures.run(verified, player.id, looked)
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return None
     if not place.is_kept_by(peer, player):
-        place = place_again(lobby, peer, player, message, mid=mid, signed=signed)
-    taken_at = take_signed(lobby, peer, player, message, place=place, signed=signed)
+        place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
+    taken_at = _take_signed(lobby, peer, player, message, place=place, signed=signed)
     return None if taken_at is None else (taken_at, False)
 
 
-def place_again(
+async def _sign_step(steps: Worker, sent: _Sent) -> Taken | None:
+    """Take what a seat signs of a hand in mode blind; return None if it was not new."""
+    checking = sent.place.game.checking
+    if checking is None:
+        raise ValueError("no hand is sealed at a table whose server deals")
+    match sent.looked.body:
+        case Release(seat=seat) if not checking.has_link(seat):
+            return await _open(steps, checking, sent, seat)
+        case _:
+            pass
+    async with checking.turn:
+        return await _sign_alone(steps, sent)
+
+
+async def _sign_alone(steps: Worker, sent: _Sent) -> Taken | None:
+    """Take one record alone, in its turn."""
+    peer, player, message, place, looked = sent.peer, sent.player, sent.message, sent.place, sent.looked
+    while True:
+        if place.game.ledger is not looked.ledger:
+            again = look(place.game, looked.record)
+            if isinstance(again, Repeated):
+                _answer_again(peer, message, again)
+                return None
+            looked = again
+        held = () if place.game.keys is None else place.game.keys.bodies()
+        signed = await steps.run(judged, player.id, looked, held)
+        if not peer.is_open:
+            return None
+        if not place.is_kept_by(peer, player):
+            place = _place_again(sent.lobby, peer, player, message, mid=sent.mid, signed=signed)
+        if place.game.ledger is looked.ledger:
+            taken_at = _take_signed(sent.lobby, peer, player, message, place=place, signed=signed)
+            return None if taken_at is None else (taken_at, not isinstance(looked.body, _DECISIONS))
+
+
+async def _open(steps: Worker, checking: StepsInTurn, sent: _Sent, seat: int) -> Taken | None:
+    """Take a seat's link, with those of the others if they come within a moment."""
+    table, game = sent.place.table, sent.place.game
+    link = Link(sent.looked, sent.peer, sent.player, sent.message)
+    with checking.waits(seat, link):
+        await checking.gather({*unopened(game.ledger)}.intersection(table.audience.online))
+        async with checking.turn:
+            if link.answer is None:
+                await _take_together(steps, table, game, checking.links(game.ledger))
+            if link.answer is None:  # something has changed meanwhile
+                return await _sign_alone(steps, sent)
+    return link.answer.unwrap(), True
+
+
+async def _take_together(steps: Worker, table: Table, game: Game, links: Sequence[Link]) -> None:
+    """Judge links and take them in one go; what cannot be taken so, as something has changed meanwhile, is not answered."""
+    ledger = game.ledger
+    here = [link for link in links if link.placed.ledger is ledger]
+    if not here:
+        return
+    found = await steps.run(judged_together, [(link.player.id, link.placed) for link in here])
+    if table.game is not game or game.ledger is not ledger:
+        return
+    turns = [
+        (link, turn)
+        for link, signed in zip(here, found, strict=True)
+        if (turn := _turn_of(table, game, link, signed)) is not None
+    ]
+    for link, turn in turns:
+        link.peer.ok(link.request, k=turn.k, dup=False)
+    if turns:
+        table.go_on(turns[-1][1])
+
+
+def _turn_of(table: Table, game: Game, link: Link, signed: Verified | RefusedBodyError) -> Turn | None:
+    """Take one of the links that were judged together; return None if it is refused, or has to be looked at again."""
+    if not link.peer.is_open or table.board.seat_of(link.player) != link.placed.record.signer - 1:
+        return None
+    try:
+        turn = _accepted(game, signed)
+    except RefusedBodyError as error:
+        link.answer = outcome.Error(error)
+        return None
+    if isinstance(turn, Repeated):
+        return None
+    table.commit(game, turn)
+    link.answer = outcome.Value(turn.taken_at)
+    return turn
+
+
+def _accepted(game: Game, signed: Verified | RefusedBodyError) -> Turn | Repeated:
+    if isinstance(signed, RefusedBodyError):
+        raise signed
+    return accept(game, signed)
+
+
+def _place_again(
     lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, mid: bytes, signed: Verified
 ) -> Place:
     """Find the place of an act anew, as something has changed while it was checked.
@@ -147,7 +247,7 @@ def place_again(
     return place
 
 
-def take_signed(
+def _take_signed(
     lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, place: Place, signed: Verified
 ) -> float | None:
     """Take a record whose signature is good into the match as it stands now."""
@@ -165,7 +265,7 @@ def take_signed(
     taken = accept(game, signed)
     match taken:
         case Repeated():
-            answer_again(peer, message, taken)
+            _answer_again(peer, message, taken)
             return None
         case _:
             table.take(game, taken, peer, message)
@@ -176,13 +276,13 @@ def _hold(peer: Peer, table: Table, game: Game, message: SignedAct, signed: Veri
     """Hold keys of mode blind until every seat that owes some has sent its own; the answer comes when they are written."""
     placed = accept_keys(game, signed)
     if isinstance(placed, Repeated):
-        answer_again(peer, message, placed)
+        _answer_again(peer, message, placed)
         return None
     table.hold_keys(game, placed.record.signer - 1, Held(placed, peer, message))
     return trio.current_time()
 
 
-def answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: Repeated) -> None:
+def _answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: Repeated) -> None:
     """Answer an act that was taken before."""
     peer.ok(message, k=repeated.k, dup=True)
 
@@ -197,9 +297,9 @@ def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid
     record = Record(place.seat + 1, message.body, message.sig)
     looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
     if isinstance(looked, Repeated):
-        answer_again(peer, message, looked)
+        _answer_again(peer, message, looked)
         return None
-    return take_signed(lobby, peer, player, message, place=place, signed=verified(player.id, looked))
+    return _take_signed(lobby, peer, player, message, place=place, signed=verified(player.id, looked))
 
 
 def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Taken | None:
@@ -230,7 +330,7 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> Taken
     turn = accept_choice(game, seat, message)
     match turn:
         case Repeated():
-            answer_again(peer, message, turn)
+            _answer_again(peer, message, turn)
             return None
         case _:
             table.take(game, turn, peer, message)

@@ -14,14 +14,14 @@ import trio
 from truc_protocol.errors import Code
 from truc_protocol.messages import Resume, Watch
 from truc_server.lobby.lobby import Lobby
-from truc_server.matches.game import Game
+from truc_server.matches.game import Game, Tail, record_frame
 from truc_server.net.outbox import LOW_BYTES
 from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
 from truc_server.requests.means import Means
 from truc_server.requests.seating import check_deals
-from truc_server.spectating.sent_records import ShownMatch, Tail, record_frame
+from truc_server.spectating.spectator_feed import ShownMatch
 from truc_server.storage import AddRecord, StoreError
-from truc_server.table_data.seats import setup_message, terms_message
+from truc_server.table_data.board import setup_message, terms_message
 from truc_server.tables.table import Table
 
 PAGE: Final = 64  # records read at once

@@ -72,7 +72,6 @@ from truc_server.requests import (
     history,
     login,
     moderating,
-    sealed_steps,
     seating,
 )
 from truc_server.requests.elsewhere import Elsewhere
@@ -138,12 +137,7 @@ class Dispatch:
                 return
             match message:
                 case SignedAct():
-                    signed = await acts.sign(self._lobby, self._means.checks, peer, player, message)
-                    match signed:
-                        case acts.Sent():
-                            taken = await sealed_steps.sign_step(self._means.checks.steps, signed)
-                        case _:
-                            taken = signed
+                    taken = await acts.sign(self._lobby, self._means.checks, peer, player, message)
                 case GuestAct():
                     taken = acts.choose(self._lobby, peer, player, message)
                 case _:

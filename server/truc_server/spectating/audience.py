@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
-from msgspec import Struct
-
 from truc_protocol.messages import ServerMessage
 from truc_protocol.wire.connection import broadcast_frame
+from truc_server.matches.choices import Answerers
 from truc_server.net.peer import SNAPSHOT, Peer, Watched
 
 CLOSED: Final = 16  # tables that are gone, of which one connection is shown the rest
@@ -27,18 +26,6 @@ class Gap(Enum):
     """Something was dropped while they caught up."""
     ALL_SINCE = auto()
     """They are sent nothing until there is room for all of it again."""
-
-
-class Answerers(Struct, frozen=True):
-    """Seats that may have to decide, by what they are sent then.
-
-    Attributes:
-        asked: those that are offered what they may do.
-        knowing: those that sign acts, and find that out by the rules.
-    """
-
-    asked: Sequence[int]
-    knowing: Sequence[int]
 
 
 class Audience:

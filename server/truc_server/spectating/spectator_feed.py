@@ -9,34 +9,169 @@ the table meanwhile says no more than the records shown; a table that is gone is
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import starmap
 from typing import Final, NamedTuple
 
 import structlog
 import trio
+from msgspec.structs import replace
 
-from truc_protocol.bodies import AnyBody
+from truc_protocol.bodies import AnyBody, Call, Close, End, Guest, Placed, SeatTaken, Sub
+from truc_protocol.codec import unpack
+from truc_protocol.crypto.keys import fingerprint
+from truc_protocol.facts import Fact
 from truc_protocol.ledger import Ledger
-from truc_protocol.messages import ServerMessage, TableClosed, TableState
-from truc_protocol.records import Phase, Record, parse_own
+from truc_protocol.messages import SeatState, ServerMessage, Snapshot, TableClosed, TableState
+from truc_protocol.records import Phase, Record, link, parse_own
 from truc_protocol.setup import MatchSetup, close_setup, open_terms
 from truc_protocol.wire.connection import broadcast_frame
-from truc_server.net.peer import Peer
+from truc_protocol.wire.encoding import LENGTH_BYTES
+from truc_server.matches.game import Tail, record_frame, record_of
+from truc_server.net.peer import Peer, tag_of
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.delay_line import DelayLine, Notice
-from truc_server.spectating.sent_records import ShownMatch, Tail, age, record_frame
-from truc_server.storage import AddRecord, PastMatch
+from truc_server.storage import AddRecord, PastMatch, PlayerKind
 from truc_server.storage.page_reader import PAGE, Pages
 from truc_server.storage.sql import Store
-from truc_server.table_data.board import TableBoard
+from truc_server.table_data.board import Lineup, TableBoard, setup_message
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import HAND, LATE
-from truc_server.table_data.seats import Lineup, setup_message
 from truc_server.timing.clock import Alarm, Timers, now_ms
 
 MATCHES: Final = 32  # held back at one table; if more are, the third oldest is left out
 _S: Final = 1_000  # milliseconds
 
 log = structlog.get_logger()
+
+
+class Begun(NamedTuple):
+    """Where a hand begins: the position of its first record, and the frame of the record before that."""
+
+    k: int
+    before: bytes | None
+
+
+class ShownMatch:
+    """What has been shown of one match.
+
+    Attributes:
+        tail: the newest records made.
+        k: the next position to be shown.
+        begun: where the hand that watchers see begins: at the newest call, or after a close that came later.
+        began_ms: when the first record was made, Unix time in milliseconds; None before.
+        ended_ms: when the end was made; None before.
+    """
+
+    def __init__(self, table: str, lineup: Lineup, tail: Tail) -> None:
+        self.setup = lineup.setup
+        self.tail = tail
+        self.k = 0
+        self.begun = Begun(0, None)
+        self.began_ms: int | None = None
+        self.ended_ms: int | None = None
+        self._guests = lineup.guests
+        self._seats: tuple[SeatTaken | Guest | Sub, ...] = lineup.setup.seats
+        self._table = table
+        self._newest: bytes | None = None
+        self._hand: list[bytes] = []
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every record made has been shown."""
+        return self.k == self.tail.end
+
+    def made_at(self, body: AnyBody, at_ms: int) -> None:
+        """Note when a record was made, which may be shown later: the first and the end tell how old the match is."""
+        if self.began_ms is None:
+            self.began_ms = at_ms
+        match body:
+            case End():
+                self.ended_ms = at_ms
+            case _:
+                pass
+
+    def add(self, frame: bytes, body: AnyBody) -> None:
+        """Count the next record as shown."""
+        match body:
+            case Call():
+                self._begin()
+            case Sub():
+                self._seats = (*self._seats[: body.seat], body, *self._seats[body.seat + 1 :])
+            case _:
+                pass
+        self._hand.append(frame)
+        self._newest = frame
+        self.k += 1
+        match body:
+            case Close():
+                self._begin()
+            case _:
+                pass
+
+    def _begin(self) -> None:
+        self.begun = Begun(self.k, self._newest)
+        self._hand = []
+
+    def hand(self) -> Sequence[bytes]:
+        """Return the records of the present hand, as sent."""
+        return tuple(self._hand)
+
+    def snapshot(self, *, skipped: bool) -> Snapshot:
+        """Return the match in short, up to where its present hand begins."""
+        return Snapshot(
+            table=self._table,
+            match=self.setup.mid,
+            k=self.begun.k,
+            head=self.setup.mid if self.begun.before is None else _head_after(self.begun.before),
+            doc=self.setup.terms.document,
+            records=self.setup.records,
+            view={} if self.begun.before is None else _state(self.begun.before),
+            skipped=skipped,
+        )
+
+    def mask(self, state: TableState) -> TableState:
+        """Return a table's state as of this match, whatever has become of the table since."""
+        of_match = (_seat_state(seat, self._guests.get(seat.seat)) for seat in self._seats)
+        seats = tuple(starmap(_masked, zip(of_match, state.seats, strict=True)))
+        age_ms = age(self.began_ms)
+        return replace(
+            state, seats=seats, state="playing", match=self.setup.mid, expires_ms=None, age_ms=age_ms
+        )
+
+
+def age(since_ms: int | None) -> int:
+    """Return how long ago a time was, in milliseconds; 0 for one that has not come."""
+    return 0 if since_ms is None else max(0, now_ms() - since_ms)
+
+
+def _masked(of_match: SeatState, now: SeatState) -> SeatState:
+    """Return a seat as of a match, and whether its player is connected now, if they still sit there."""
+    if of_match.player is None or of_match.player != now.player:
+        return of_match
+    return replace(of_match, online=now.online)
+
+
+def _head_after(frame: bytes) -> bytes:
+    """Return the head after a record as sent, one that is bound to its position."""
+    record = record_of(frame)
+    body = parse_own(record)
+    if not isinstance(body, Placed):
+        raise TypeError(f"expected a record of a match, got {type(body).__name__}")
+    return link(body.head, record)
+
+
+def _state(frame: bytes) -> Fact:
+    """Return the fact `state` of a record as sent."""
+    state: Fact = unpack(frame[LENGTH_BYTES:])["means"][-1]
+    return state
+
+
+def _seat_state(seat: SeatTaken | Guest | Sub, guest: bytes | None) -> SeatState:
+    name = seat.name.decode()
+    if isinstance(seat, Guest):
+        player = None if guest is None else tag_of(PlayerKind.GUEST, guest)
+        return SeatState(seat=seat.seat, kind="guest", name=name, player=player)
+    return SeatState(seat=seat.seat, kind="key", name=name, player=fingerprint(seat.pk))
 
 
 class QueuedMatch(NamedTuple):

@@ -19,11 +19,11 @@ from truc_protocol.records import Record, body_hash
 from truc_protocol.setup import MatchSetup, MatchTerms, check_seat, check_seats, commitments, open_terms
 from truc_server.identity.identity import Identity
 from truc_server.matches.acceptance import RefusedBodyError, check_name, code_of, parsed
-from truc_server.matches.stored import save_secrets
+from truc_server.matches.game import save_secrets
 from truc_server.net.peer import RefusedError
 from truc_server.settings.settings import Settings
 from truc_server.storage import DropTerms, PlayerKind, SaveTerms, StoredTerms, Write
-from truc_server.table_data.seats import Blueprint, Seated
+from truc_server.table_data.board import Blueprint, Seated
 
 
 class GuestSeat(NamedTuple):

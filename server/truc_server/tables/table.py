@@ -21,14 +21,13 @@ from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
 from truc_server.matches.acceptance import refused
-from truc_server.matches.blind_hands import Held, HeldKeys, closed_before
+from truc_server.matches.blind_hands import CHECKED_S, Held, HeldKeys, closed_before
+from truc_server.matches.choices import Answerers
 from truc_server.matches.deadlines import AGAIN_S, vacant
 from truc_server.matches.game import Game, Turn
-from truc_server.matches.steps_in_turn import CHECKED_S
 from truc_server.net.peer import Peer, Player, RefusedError
 from truc_server.settings.in_force import InForce, ServerDrain
 from truc_server.settings.settings import Settings
-from truc_server.spectating.audience import Answerers
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import (
     AddRecord,
@@ -45,12 +44,11 @@ from truc_server.storage import (
 from truc_server.storage.journal import Journal, JournalStoppedError
 from truc_server.storage.page_reader import Pages
 from truc_server.storage.sql import Store
-from truc_server.table_data.board import TableBoard
-from truc_server.table_data.codes import label
-from truc_server.table_data.seats import (
+from truc_server.table_data.board import (
     Blueprint,
     Lineup,
     Seated,
+    TableBoard,
     check_box_key,
     check_guest,
     free_seat,
@@ -59,6 +57,7 @@ from truc_server.table_data.seats import (
     seat_row,
     terms_message,
 )
+from truc_server.table_data.codes import label
 from truc_server.tables.gathering import Gathering, gather
 from truc_server.tables.standby import Standins
 from truc_server.tables.talk import TableChat, Talk
