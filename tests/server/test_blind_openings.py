@@ -12,7 +12,7 @@ from truc_protocol.bodies import Close, Mask, Release, Rule
 from truc_protocol.records import parse
 from truc_server.matches import blind_hands
 from truc_server.matches.blind_hands import StepsInTurn
-from truc_server.requests import sealed_steps
+from truc_server.requests import acts
 
 SHORT = {"target": 3, "match": 1}
 
@@ -32,7 +32,7 @@ def patience(monkeypatch):
 def judged(monkeypatch):
     """Return which seats' links are judged, by the times when that is done; one that is judged alone stands by itself."""
     found: list[list[int]] = []
-    alone, several = sealed_steps.judged, sealed_steps.judged_together
+    alone, several = acts.judged, acts.judged_together
 
     def judge_alone(public, placed, held):
         if isinstance(placed.body, Release):
@@ -43,8 +43,8 @@ def judged(monkeypatch):
         found.append([placed.body.seat for _, placed in links])
         return several(links)
 
-    monkeypatch.setattr(sealed_steps, "judged", judge_alone)
-    monkeypatch.setattr(sealed_steps, "judged_together", judge_together)
+    monkeypatch.setattr(acts, "judged", judge_alone)
+    monkeypatch.setattr(acts, "judged_together", judge_together)
     return found
 
 
