@@ -99,6 +99,7 @@ class ClientHarness(ScriptedServer):
         stop_at: how many records a match has before anybody watches it.
         ends_on_close: the scene is over when a connection ends.
         done: set when the script has seen what it is about; the kit then ends the client.
+        goes_on: called at each record of the match.
 
     Judges read what was noted:
         heard, faults: what the client has said, and what of it was wrong.
@@ -127,6 +128,7 @@ class ClientHarness(ScriptedServer):
         self.is_cut_off = self.ends_on_close = False
         self.stop_at: int | None = None
         self.done = trio.Event()
+        self.goes_on: Callable[[], None] = lambda: None
         self.heard: list[Heard] = []
         self.faults: list[Fault] = []
         self.has_sat = self.is_watched = self.has_closed = False
@@ -363,6 +365,7 @@ class ClientHarness(ScriptedServer):
     async def take(self, record: Record) -> None:
         """Add a record, and show a guest its cards."""
         await super().take(record)
+        self.goes_on()
         if isinstance(parse(record), Deal) and self.is_guest and not self.is_watched:
             await self.show_cards(len(self.records) - 1)
         if self.ledger is not None and self.ledger.phase is Phase.ENDED and record.signer == 0:

@@ -47,7 +47,7 @@ def _run_options(command: Callable[..., None]) -> Callable[..., None]:
     default=20.0,
     show_default=True,
     type=click.FloatRange(1, 600),
-    help="Seconds for each start.",
+    help="Seconds for each start, anew with each record of the match.",
 )
 @click.argument("command", nargs=-1, required=True)
 def client(

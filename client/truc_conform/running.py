@@ -7,7 +7,8 @@ has its own ports.
 import subprocess
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -39,7 +40,7 @@ class Order(NamedTuple):
     Attributes:
         command: the program and its arguments, with places for `{url}` and the like.
         seed: what everything random at the server is drawn from.
-        patience_s: how long a client is given for a scene.
+        patience_s: how long a client is given for a scene, anew with each record of its match.
         jobs: how many scenes run at once.
     """
 
@@ -152,7 +153,7 @@ async def _run(order: Order, server: ClientHarness, home: Path) -> Exit | str:
 
 async def _await_end(process: trio.Process, server: ClientHarness, patience_s: float) -> int | None:
     try:
-        with trio.move_on_after(patience_s):
+        with patience(server, patience_s):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_cancel_when_done, server, nursery.cancel_scope)
                 await process.wait()
@@ -165,6 +166,18 @@ async def _await_end(process: trio.Process, server: ClientHarness, patience_s: f
             process.kill()
             with trio.CancelScope(shield=True):
                 await process.wait()
+
+
+@contextmanager
+def patience(server: ClientHarness, seconds: float) -> Iterator[trio.CancelScope]:
+    """Cancel what is done here when nothing has come of it for so long: a long match on a busy machine is no stalled one."""
+    with trio.move_on_after(seconds) as scope:
+
+        def wait_anew() -> None:
+            scope.deadline = trio.current_time() + seconds
+
+        server.goes_on = wait_anew
+        yield scope
 
 
 async def _cancel_when_done(server: ClientHarness, scope: trio.CancelScope) -> None:

@@ -8,6 +8,7 @@ import trio.testing
 from conform.judging import judge
 
 from truc_conform.client_harness import ClientHarness
+from truc_conform.running import patience
 from truc_protocol.errors import Code
 from truc_protocol.messages import ClientHello, Pong
 from truc_protocol.wire.connection import Connection, Failure, Role
@@ -49,6 +50,17 @@ def test_failure_shows_how_the_client_ended_and_what_was_said_last() -> None:
         f"server error re=2 code='auth_required' msg={TOO_EARLY} retryable=False close=True field='t'",
         f"server bye code='auth_required' msg={TOO_EARLY} retryable=False",
     ]
+
+
+async def test_client_is_given_its_time_anew_with_each_record_of_its_match(autojump_clock) -> None:
+    server = ClientHarness()
+    with patience(server, 10.0) as goes_on:
+        await trio.sleep(9.0)
+        await server.rehearse()
+        await trio.sleep(9.0)
+    with patience(server, 10.0) as stalls:
+        await trio.sleep(11.0)
+    assert (goes_on.cancelled_caught, stalls.cancelled_caught) == (False, True)
 
 
 async def test_script_of_a_connection_ends_when_the_client_has_come_back(nursery) -> None:
