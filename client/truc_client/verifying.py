@@ -26,7 +26,7 @@ from truc_protocol.audit import (
     examine,
     verify,
 )
-from truc_protocol.audit.parts import BEGINNING, OF_TRANSCRIPT, Ties, joined, parts, ties
+from truc_protocol.audit.cross_audit import BEGINNING, OF_TRANSCRIPT, Ties, joined, parts, ties
 from truc_protocol.evidence_file import is_evidence
 from truc_protocol.ledger import Ledger
 from truc_protocol.records import Record

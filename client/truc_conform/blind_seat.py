@@ -12,13 +12,13 @@ from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read
 from truc_protocol.bodies import Body, Release
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import learn, sealed_pack
-from truc_protocol.own_options import own_options
 from truc_protocol.own_steps import (
     Duty,
     body_of_step,
     duty,
     garbled_body,
     make_step,
+    own_options,
     place_of_step,
     secrets_of,
 )

@@ -18,7 +18,7 @@ from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.ledger import Ledger, missing
 from truc_protocol.ledger.state import is_exhausted
-from truc_protocol.own_options import own_options
+from truc_protocol.own_steps import own_options
 from truc_protocol.records import Phase, Record, encode, parse
 from truc_protocol.setup import open_terms
 from truc_protocol.wire.capabilities import OWN_OPTIONS

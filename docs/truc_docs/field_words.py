@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import inspect as types
 
-from truc_words.variant_files import own_lines
+from truc_words.house_variants import own_lines
 
 _OTHER_TYPES: Final[Mapping[type[types.Type], str]] = MappingProxyType(
     {types.BoolType: "bool", types.NamedTupleType: "record", types.CustomType: "anything"}

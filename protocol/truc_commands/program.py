@@ -2,9 +2,14 @@
 
 What names no command, such as `--version`, `--help` and the list that a shell completes, costs the start of Python and
 of click alone: a command's libraries take half a second and more. A command has its line in a list from the table.
+
+A command to which the system refuses something, most often its output (a full disk, a reader gone), ends in one line.
 """
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cache, partial
 from importlib import import_module
@@ -12,11 +17,50 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from truc_commands.output import OneLineGroup
-
 _UNBROKEN: Final = "\u2011"  # a hyphen at which no line is broken
 C = TypeVar("C", bound=click.Command)
 Change = Callable[[click.Command], click.Command]
+
+
+class OneLineCommand(click.Command):
+    """A command that, help included, ends in one line if the system refuses it something, and in silence if the reader has gone."""
+
+    def refused(self, error: OSError) -> click.ClickException:
+        """Return the error that ends the command then; its exit status holds even if nothing is said."""
+        return click.ClickException(error.strerror or str(error))
+
+    def make_context(self, *args: Any, **named: Any) -> click.Context:
+        """Read the command line, which may print something instead of running the command, such as its help."""
+        with self._in_one_line():
+            return super().make_context(*args, **named)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        with self._in_one_line():
+            return super().invoke(ctx)
+
+    @contextmanager
+    def _in_one_line(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            _drop_output()
+            refused = self.refused(error)
+            if isinstance(error, BrokenPipeError):
+                raise click.exceptions.Exit(refused.exit_code) from None
+            raise refused from error
+
+
+class OneLineGroup(OneLineCommand, click.Group):
+    """The main command of a program, so that this holds for all commands under it."""
+
+
+def _drop_output() -> None:
+    """Drop what could not be written to standard output, so that the end of the process does not try again."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 class Commands(MutableMapping[str, click.Command]):

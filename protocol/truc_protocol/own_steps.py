@@ -1,14 +1,20 @@
-"""What a seat owes to a hand of mode blind, found out by itself from the verified match, and what it makes of that.
+"""What a seat may do, and what it owes to a hand of mode blind: found out by itself, from the verified match.
 
-Everything here follows from the records and the seat's link of the deal, so the same match gives the same bytes. Nothing
+A client with the capability `own-options` makes here what it would otherwise be offered: by the rules, its own cards, and
+what everybody is told the match waits for. What is offered is allowed whatever the closed cards are; where only those of
+others tell, in a round of flor, nothing is, until the server says whom the match waits for.
+
+Steps with the pack follow from the records and the seat's link of the deal, so the same match gives the same bytes. Nothing
 is stored or signed. Invariant: a link is due only by the rules as this reader plays them: when they say that the hand is
 over, where the hand is garbled, or once the match has ended in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
+from secrets import randbelow
 from typing import Final
 
+from truc_protocol.acts import Held, options_of
 from truc_protocol.blind_mode.sealed_pack import (
     KeysStep,
     LendStep,
@@ -21,10 +27,11 @@ from truc_protocol.blind_mode.sealed_pack import (
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import CardWithKeys, make_keys, make_lend, make_lock, make_mask
 from truc_protocol.bodies import Garbled, Keys, Lend, Lock, Mask
+from truc_protocol.boxes import Option
 from truc_protocol.crypto.chains import Chain
-from truc_protocol.ledger import Due, Ledger, due, next_share, sealed_pack, unopened
+from truc_protocol.ledger import Due, Ledger, deciding, due, may_show, next_share, sealed_pack, unopened
 from truc_protocol.records import Phase
-from truc_rules import is_hand_over
+from truc_rules import Seat, deciders, is_hand_over, surely_legal
 
 
 class Duty(StrEnum):
@@ -119,3 +126,22 @@ def garbled_body(ledger: Ledger, seat: int) -> Garbled:
     pack = sealed_pack(ledger)
     d = 0 if pack is None else pack.d
     return Garbled(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, d, seat)
+
+
+def own_options(
+    ledger: Ledger, seat: int, openings: Sequence[Held], awaited: Collection[int]
+) -> tuple[Option, ...]:
+    """Return what `seat` may do now; `openings` are its own cards, `awaited` the seats that `waiting` names."""
+    rules = ledger.match if may_show(ledger) else deciding(ledger)
+    if rules is None:
+        return ()
+    here, actions = surely_legal(rules, Seat(seat), awaited)
+    is_secret = seat not in awaited and seat in deciders(here)
+    also = (("waits", 1),) if is_secret else ()
+    cut = some_cut(ledger) if ledger.hand is None else 0
+    return options_of(here, actions, openings, cut=cut, also=also)
+
+
+def some_cut(ledger: Ledger) -> int:
+    """Return a place to cut at, for a seat that does not choose its own."""
+    return 1 + randbelow(ledger.setup.terms.table.deck - 1)

@@ -9,7 +9,7 @@ from benchmarks.loop import tag_of, unpacked
 from benchmarks.seats import KeyedSeat, Map
 
 from truc_protocol.audit import Auditor, OwnSeat
-from truc_protocol.own_options import own_options
+from truc_protocol.own_steps import own_options
 from truc_protocol.records import Record
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 

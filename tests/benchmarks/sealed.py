@@ -26,8 +26,8 @@ from protocol.sealed_deals import SealedDeal
 from server.blind_seats import WANT, BlindSeat
 from server.rawclient import Map, RawClient, Seat
 
-from truc_protocol.blind_mode.opened_seat import first_difference
 from truc_protocol.blind_mode.points import encoded, scalar, times
+from truc_protocol.blind_mode.seat_steps import first_difference
 from truc_protocol.bodies import Call, Close, Deal, Keys, Release
 from truc_protocol.crypto.keys import multiplier
 from truc_protocol.records import Record, parse_own

@@ -17,9 +17,8 @@ from truc_protocol.audit import Result
 from truc_protocol.messages import Ok
 from truc_protocol.transcript import MAX_FILE
 from truc_rules import preset, presets
-from truc_words.house_variants import read_variant
+from truc_words.house_variants import read_variant, variant_file
 from truc_words.rules_page import rules_page
-from truc_words.variant_files import variant_file
 
 CLUB_TRUC = 'name = "club-truc"\nversion = 3\nbase = "truc-french"\nmatch = 1\n[scoring]\ntarget = 5\n'
 CLUB = read_variant(CLUB_TRUC, "club-truc.toml")

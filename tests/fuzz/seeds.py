@@ -24,7 +24,7 @@ from truc_protocol.wire.handshake import make_roll, revoke
 from truc_rules import preset, presets
 from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import KEYS, settings_text
-from truc_words.variant_files import variant_file
+from truc_words.house_variants import variant_file
 
 PLAYERS = ("Ana", "Ben")
 BEGINNING = 16

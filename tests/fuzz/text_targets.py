@@ -19,9 +19,8 @@ from truc_server.net.peer import RefusedError
 from truc_server.settings.settings import SettingsError
 from truc_server.settings.settings_file import PREFIX, load, settings_text
 from truc_server.settings.subjects import Subjects, is_subject
-from truc_words.house_variants import HouseVariantError, read_variant
+from truc_words.house_variants import HouseVariantError, read_variant, variant_file
 from truc_words.rules_page import rules_page
-from truc_words.variant_files import variant_file
 
 LONGEST_WORD: Final = 4_000
 MOST_CHARACTERS: Final = 64

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from truc_protocol.blind_mode.opened_seat import differences, first_difference
 from truc_protocol.blind_mode.sealed_pack import (
     KeysStep,
     LendStep,
@@ -21,6 +20,8 @@ from truc_protocol.blind_mode.sealed_pack import (
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import (
     CardWithKeys,
+    differences,
+    first_difference,
     make_keys,
     make_lend,
     make_lock,

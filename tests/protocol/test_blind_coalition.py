@@ -13,9 +13,9 @@ from math import comb
 import pytest
 from protocol.sealed_deals import MID, SealedDeal
 
-from truc_protocol.blind_mode.opened_seat import cards_of
 from truc_protocol.blind_mode.points import card_times, inverse, product, times
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
+from truc_protocol.blind_mode.seat_steps import cards_of
 from truc_protocol.codec import digest
 from truc_protocol.crypto.chains import Chain
 

@@ -4,10 +4,9 @@ import pytest
 from protocol.sealed_deals import SealedDeal
 from rows import each_row
 
-from truc_protocol.blind_mode.opened_seat import differences
 from truc_protocol.blind_mode.points import decoded, encoded
 from truc_protocol.blind_mode.sealed_pack import Stage, find_card, leaves, opens, turned_up
-from truc_protocol.blind_mode.seat_steps import read_lend
+from truc_protocol.blind_mode.seat_steps import differences, read_lend
 from truc_protocol.crypto import keys as crypto
 
 TABLES = [

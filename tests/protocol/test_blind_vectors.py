@@ -9,7 +9,6 @@ from protocol.sealed_deals import SealedDeal
 from rows import each_row
 
 from truc_protocol.blind_mode import points
-from truc_protocol.blind_mode.opened_seat import first_difference
 from truc_protocol.blind_mode.sealed_pack import (
     MaskStep,
     Place,
@@ -25,6 +24,7 @@ from truc_protocol.blind_mode.sealed_pack import (
     turned_up,
 )
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
+from truc_protocol.blind_mode.seat_steps import first_difference
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import box_key, in_prime_subgroup
 

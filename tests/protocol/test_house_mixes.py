@@ -11,7 +11,7 @@ from rules.chance import random_match, random_steps
 
 from truc_protocol.audit import Result, verify
 from truc_rules import VariantError, preset, presets, variant_from_fields
-from truc_words.variant_files import variant_file
+from truc_words.house_variants import variant_file
 
 CARDS = ("pack", "order", "turnup")
 MIXES = 30

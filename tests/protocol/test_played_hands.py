@@ -9,8 +9,7 @@ from truc_protocol.facts import fact_name
 from truc_rules import Event, preset, presets
 from truc_terminal.replay_model.annotating import Annotator
 from truc_words import LANGUAGES
-from truc_words.played_hand import facts_of, hand_of, played_hands, told_hand
-from truc_words.rules_page import rules_page
+from truc_words.rules_page import facts_of, hand_of, played_hands, rules_page, told_hand
 
 FOLDER = Path(__file__).resolve().parents[1] / "vectors" / "transcripts"
 EVENTS = {fact_name(event.__name__) for event in get_args(Event)}

@@ -33,7 +33,7 @@ from truc_rules import (
     with_options,
 )
 from truc_rules.positions.match import HandPhase
-from truc_words.variant_files import variant_file
+from truc_words.house_variants import variant_file
 
 SEEDS = st.integers(0, 2**32 - 1)
 TABLES = [(name, seats) for name in presets() for seats in preset(name).players]

@@ -17,14 +17,14 @@ import trio.testing
 from server.conftest import QUICK, changed, running
 from server.rawclient import RawClient, Seat, is_rash
 
-from truc_protocol import dealing, own_options
+from truc_protocol import dealing, own_steps
 from truc_protocol.codec import dec, pack
 from truc_protocol.ledger import missing
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_rules import Variant, preset
 from truc_rules.cards import LARGEST_PACK
 from truc_rules.contests.values import is_flor
-from truc_words.variant_files import variant_file
+from truc_words.house_variants import variant_file
 
 pytestmark = pytest.mark.slow
 DEALS = int(os.environ.get("TRUC_EXAMPLES", "30")) // 10
@@ -232,7 +232,7 @@ async def both(server, monkeypatch, game: str, count: int, *, seed: int, knowing
     dice = random.Random(f"{game} {count} {seed}")
     pair = Pair(game, count, dice)
     monkeypatch.setattr(dealing, "first_dealer", lambda *_: ALTERED)
-    monkeypatch.setattr(own_options, "randbelow", lambda _below: 0)  # where to cut
+    monkeypatch.setattr(own_steps, "randbelow", lambda _below: 0)  # where to cut
     script = Script(dice, pair.hidden)
     runs = []
     for order, those in zip(pair.orders, knowing, strict=True):

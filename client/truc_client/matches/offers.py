@@ -25,7 +25,7 @@ from truc_protocol.boxes import (
 from truc_protocol.crypto.keys import NONCE_BYTES, box_key
 from truc_protocol.ledger import Ledger, box_public
 from truc_protocol.messages import BoxedOptions, BoxedSignSeen, OpenOptions, OpenSignSeen
-from truc_protocol.own_options import own_options
+from truc_protocol.own_steps import own_options
 from truc_protocol.talk import is_for_all
 
 _NO_OFFER: Final = 0  # what was decided since a choice, the records between tell

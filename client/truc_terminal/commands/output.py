@@ -13,7 +13,7 @@ from rich.console import Console
 
 from truc_client.errors import HomeError
 from truc_client.verifying import trouble
-from truc_commands.output import OneLineCommand
+from truc_commands.program import OneLineCommand
 from truc_terminal.commands.language import spoken
 from truc_terminal.screen.wrapping import wrapped
 from truc_words import Sentence, printable, told

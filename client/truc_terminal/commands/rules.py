@@ -27,9 +27,8 @@ from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.markdown import rendered
 from truc_terminal.screen.wrapping import wrapped
 from truc_words import ENGLISH, Sentence, printable, told
-from truc_words.house_variants import MAX_FILE, HouseVariantError, preset_called, read_variant
+from truc_words.house_variants import MAX_FILE, HouseVariantError, preset_called, read_variant, variant_file
 from truc_words.rules_page import listed_games, rules_page
-from truc_words.variant_files import variant_file
 from truc_words.words_page import words_page
 
 VARIANT_FILE: Final = ".toml"

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_rules import Variant, preset, presets
-from truc_words.played_hand import TOLD_WITH
-from truc_words.rules_page import CHAPTERS, chapters, table
+from truc_words.rules_page import CHAPTERS, TOLD_WITH, chapters, table
 from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
 
 GENERATED: Final = "<!-- made by `python -m truc_docs.protocol.rules docs/rules` -->"

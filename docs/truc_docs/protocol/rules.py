@@ -19,7 +19,7 @@ from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_rules import SIGNS, Variant, params, preset, presets
 from truc_rules.variants.params import defaults
-from truc_words.variant_files import own_lines
+from truc_words.house_variants import own_lines
 
 _ANY: Final = "truc-french"
 """A preset to take the names of the params from; all have the same."""

@@ -11,7 +11,6 @@ from typing import Final, Literal, NamedTuple, assert_never
 from msgspec.structs import replace
 
 from truc_protocol.acts import SlotOpening
-from truc_protocol.blind_mode.opened_seat import cards_of, differences, first_difference
 from truc_protocol.blind_mode.sealed_pack import (
     KeysStep,
     LendStep,
@@ -29,6 +28,7 @@ from truc_protocol.blind_mode.sealed_pack import (
     take_step,
     turned_up,
 )
+from truc_protocol.blind_mode.seat_steps import cards_of, differences, first_difference
 from truc_protocol.bodies import (
     AnyBody,
     Call,

@@ -7,7 +7,7 @@ sentences fails a test. A rule that a game lacks says nothing.
 from collections.abc import Mapping
 from typing import Final
 
-from truc_words.rules_text import bets, cards, local, stakes, table
+from truc_words.rules_text import bets, cards, local, stakes
 from truc_words.rules_text.wording import ENGLISH, Rows, Sentences, Wording, by_value
 
 SENTENCES: Final[Mapping[str, Sentences]] = {
@@ -38,9 +38,9 @@ SENTENCES: Final[Mapping[str, Sentences]] = {
     "pica": bets.pica,
     "scoring": cards.scoring,
     "match": cards.match,
-    "signals": table.signals,
-    "phrases": table.phrases,
-    "show": table.show,
+    "signals": local.signals,
+    "phrases": local.phrases,
+    "show": local.show,
     "reveal": by_value("reveal"),
     "absent": by_value("absent"),
     "words": local.words,
@@ -51,8 +51,8 @@ TABLES: Final[Mapping[str, Rows]] = {
     "ladder": stakes.ladder_rows,
     "envido": bets.envido_rows,
     "flor": bets.flor_rows,
-    "signals": table.signal_rows,
-    "phrases": table.phrase_rows,
+    "signals": local.signal_rows,
+    "phrases": local.phrase_rows,
     "words": local.word_rows,
 }
 """By field: the rows of its table, the heads first; none if the game lacks the rule."""

@@ -5,7 +5,7 @@ those of others while it can still choose to send none. They are written togethe
 again, on another connection or after a restart, is answered when they are written.
 
 Steps are checked one at a time, but for the links that open a hand: every seat sends its own as soon as the hand is over. Judged
-together, in the order of the masks, they take half of what they take one by one (`blind_mode.opened_seat`), and they are stored in one
+together, in the order of the masks, they take half of what they take one by one (`blind_mode.seat_steps`), and they are stored in one
 batch. So the first waits a moment for the others, which costs nobody time: the hand is closed when the last has come.
 """
 

@@ -20,7 +20,7 @@ from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
 from truc_protocol.dealer import Dealer, Sealer
 from truc_protocol.ledger import Folded, Ledger, box_public, deciding, fold, may_show
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, ServerMessage, Waiting
-from truc_protocol.own_options import some_cut
+from truc_protocol.own_steps import some_cut
 from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import (
