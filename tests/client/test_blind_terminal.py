@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from client.running import Process, run, truc
 from msgspec.structs import replace
+from rows import each_row
 from vectors.blind_matches import FOLDER
 
 from truc_conform.shown import table_state
@@ -51,8 +52,8 @@ def test_table_that_is_opened_by_a_person_deals_blind(real_server, tmp_path, com
     assert "the seats deal (blind, experimental)" in told[1]
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
+@each_row(
+    "words, expected",
     [
         (("demo", "--deal", "blind", "--option", "mode=dealt"), "--deal"),
         (("create", "localhost", "truc-french", "--deal", "blind", "--option", "mode=blind"), "--deal"),
@@ -73,15 +74,15 @@ def test_terms_say_that_the_seats_deal() -> None:
     assert "blind" not in terms_line(state, ENGLISH) + terms_in_full(state, ENGLISH)
 
 
-@pytest.mark.parametrize("command", ["verify", "show", "replay"])
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("command", ["verify", "show", "replay"])
+@each_row("lang", LANGUAGES)
 def test_what_is_told_of_a_kept_match_names_mode_and_version(command, lang, tmp_path) -> None:
     told = truc(command, OPENED, env={"TRUC_HOME": str(tmp_path), "LC_ALL": f"{lang}.UTF-8"})
     assert told.exit_code == 0
     assert re.search(r"mod[eo] blind, vers\w+ 0", told.stdout)
 
 
-@pytest.mark.parametrize(("file", "has_badge"), [(OPENED, True), (EXPOSED, False), (UNOPENED, False)])
+@each_row("file, has_badge", [(OPENED, True), (EXPOSED, False), (UNOPENED, False)])
 def test_only_a_match_that_shows_it_has_the_badge(file: Path, has_badge: bool, tmp_path) -> None:
     told = truc("verify", file, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
     assert told.exit_code == 0

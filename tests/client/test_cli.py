@@ -134,8 +134,8 @@ def test_import_never_replaces_a_key(truc, tmp_path) -> None:
     assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
+@each_row(
+    "arguments, said",
     [
         (("play", "127.0.0.1:1"), "cannot reach 127.0.0.1:1: Connection refused"),
         (("tables", "127.0.0.1:1"), "cannot reach 127.0.0.1:1: Connection refused"),
@@ -153,7 +153,6 @@ def test_import_never_replaces_a_key(truc, tmp_path) -> None:
         (("keys", "export"), "there is no key"),
         (("keys", "forget", "host"), "host is not known"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
 def test_failure_is_one_line_and_status_1(truc, arguments, said) -> None:
     told = truc(*arguments)

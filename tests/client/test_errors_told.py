@@ -70,7 +70,7 @@ def test_address_that_is_none_is_told() -> None:
     assert spanish(failed.value) == "se esperaba HOST:PORT o un enlace, no 'host:1:2'"
 
 
-@pytest.mark.parametrize(("culprit", "blamed"), [("server", "servidor"), ("seat 1", "asiento 1")])
+@each_row("culprit, blamed", [("server", "servidor"), ("seat 1", "asiento 1")])
 def test_failed_check_is_told_around_the_words_of_machines(culprit, blamed) -> None:
     text = spanish(CheckFailedError("C19", "record 4: another card", culprit, KEPT))
     assert text.startswith("Se jugó una carta que no es la que se repartió ahí")

@@ -221,7 +221,7 @@ SHOWN_AS_DATA = (
 )
 
 
-@pytest.mark.parametrize("is_terminal", [False, True], ids=["plain", "drawn"])
+@each_row("is_terminal", [False, True])
 def test_screen_says_nothing_of_its_own(is_terminal) -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=is_terminal, width=400, height=60, color_system=None)

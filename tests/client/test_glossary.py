@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from client.running import truc
 from protocol.test_word_catalogues import said
 from rows import each_row
@@ -123,7 +122,7 @@ def test_a_thing_has_the_same_word_wherever_it_is_spoken_of(term, lang) -> None:
     assert [place for place in places if not holds(GLOSSARY[term][lang], texts[place])] == []
 
 
-@pytest.mark.parametrize(("where", "instead"), REGIONAL.items(), ids=map("-".join, REGIONAL))
+@each_row("where, instead", REGIONAL.items())
 def test_games_of_a_country_have_its_word_and_no_other_in_all_that_tells_of_a_match(where, instead) -> None:
     lang, words = where
     texts = {path: text for path, text in spoken(lang, words).items() if path.partition("/")[0] in OF_A_MATCH}

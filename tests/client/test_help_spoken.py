@@ -104,8 +104,8 @@ def test_help_says_nothing_that_is_not_translated(made_up, path, command) -> Non
     assert [word for word in outside(told) if word not in known and not word.isupper()] == []
 
 
-@pytest.mark.parametrize(
-    ("words", "data"),
+@each_row(
+    "words, data",
     [
         (("rply",), {"truc", "rply", "play", "replay"}),
         (("replay", "--frob"), {"truc", "replay", "frob"}),
@@ -126,9 +126,7 @@ def test_wrong_usage_is_told_in_the_language_too(made_up, words, data) -> None:
     assert "⟦" in told.stderr
 
 
-@pytest.mark.parametrize(
-    ("lang", "heading"), [("ca", "Ús: "), ("es", "Uso: "), ("fr", "Usage : "), ("pt", "Uso: ")]
-)
+@each_row("lang, heading", [("ca", "Ús: "), ("es", "Uso: "), ("fr", "Usage : "), ("pt", "Uso: ")])
 def test_help_goes_by_the_locale(lang, heading) -> None:
     told = truc("replay", "--help", LC_ALL=f"{lang}_XX.UTF-8").output
     first, *_ = paragraphs(main.commands["replay"].help)

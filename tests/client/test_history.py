@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from client.playing import play_bots
 from client.running import truc
 from rich.text import Text
+from rows import each_row
 
 from truc_client import Player, paging
 from truc_client.connection import Connection
@@ -109,8 +110,8 @@ def test_match_is_found_by_its_first_digits_and_its_longest_transcript_is_meant(
     assert find_transcript(kept.transcripts, "495bf62a") == longer
 
 
-@pytest.mark.parametrize(
-    ("digits", "complaint"),
+@each_row(
+    "digits, complaint",
     [
         ("12", "expected the first 4 or more digits of a match's id, 0-9 and a-f, got '12'"),
         ("../../x", "expected the first 4 or more digits of a match's id, 0-9 and a-f, got '../../x'"),

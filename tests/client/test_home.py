@@ -49,7 +49,7 @@ def test_exported_seed_is_imported() -> None:
     assert import_seed(export_seed(bytes(range(32)))) == bytes(range(32))
 
 
-@pytest.mark.parametrize("text", ["", "truc player key 1", "truc player key 1\nxyz", "other\n" + "00" * 32])
+@each_row("text", ["", "truc player key 1", "truc player key 1\nxyz", "other\n" + "00" * 32])
 def test_other_text_is_not_imported(text) -> None:
     with pytest.raises(HomeError, match="hex digits"):
         import_seed(text)

@@ -145,8 +145,8 @@ def test_what_is_no_clock_is_told_with_what_was_expected(text) -> None:
         read_clock(text)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
+@each_row(
+    "arguments, told",
     [
         (("create",), "expected the name of a game"),
         (("create", "localhost:7373"), "expected the name of a game"),
@@ -252,9 +252,7 @@ async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[Anot
     return answer, out.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("typed", "answer"), [("", Another.YES), ("n", Another.NO), (None, Another.LEFT), ("y", Another.YES)]
-)
+@each_row("typed, answer", [("", Another.YES), ("n", Another.NO), (None, Another.LEFT), ("y", Another.YES)])
 async def test_only_a_no_after_a_match_is_a_no(typed, answer) -> None:
     assert (await asked_for_another(AfterMatch(), typed))[0] is answer
 

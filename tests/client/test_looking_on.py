@@ -273,7 +273,7 @@ async def test_who_watches_may_talk_ask_for_help_and_leave() -> None:
     assert "? table: how it stands." in told
 
 
-@pytest.mark.parametrize("line", ["Q", None])
+@each_row("line", ["Q", None])
 async def test_who_leaves_leaves(line) -> None:
     _, table = await typed(line, "chat too late")
     assert table.said == []

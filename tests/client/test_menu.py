@@ -2,7 +2,6 @@
 
 import random
 
-import pytest
 from client.test_person import FakeTable, play, turn
 from client.viewed import view_of
 from rows import each_row
@@ -59,7 +58,7 @@ def test_plays_come_first_and_giving_up_last_and_moves_that_are_alike_have_one_k
     assert "; ".join(keys(*lines)) == expected
 
 
-@pytest.mark.parametrize("variant", [*presets()])
+@each_row("variant", [*presets()])
 def test_key_means_the_same_as_long_as_a_hand_lasts(variant) -> None:
     game, chance = preset(variant), random.Random(variant)
     for seats in game.players:

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from protocol.forge import small
 from protocol.peers import Table
 from rich.console import Console
+from rows import each_row
 
 from truc_terminal.commands.output import FailedError, tell
 from truc_terminal.main import main
@@ -23,17 +24,15 @@ def path(tmp_path_factory) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("is_terminal", "lines"), [(True, ["one two", "   three"]), (False, ["one two three"])]
-)
+@each_row("is_terminal, lines", [(True, ["one two", "   three"]), (False, ["one two three"])])
 def test_finding_is_wrapped_between_words_on_a_terminal_alone(is_terminal, lines) -> None:
     out = io.StringIO()
     say(Console(file=out, width=8, force_terminal=is_terminal, no_color=True), "one two three")
     assert out.getvalue().splitlines() == lines
 
 
-@pytest.mark.parametrize("name", ["missing", "."])
-@pytest.mark.parametrize("command", ["verify", "show"])
+@each_row("name", ["missing", "."])
+@each_row("command", ["verify", "show"])
 def test_file_that_cannot_be_opened_is_one_line_and_no_finding(tmp_path, command, name) -> None:
     told = CliRunner().invoke(main, [command, str(tmp_path / name)])
     assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (2, "", 1)

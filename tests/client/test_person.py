@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
 import trio
 import trio.testing
 from rich.console import Console
@@ -360,8 +359,8 @@ async def test_orders_are_one_entry_without_numbers() -> None:
     assert "2. " not in told
 
 
-@pytest.mark.parametrize(
-    ("typed", "lang", "line"),
+@each_row(
+    "typed, lang, line",
     [
         ("play 7†", "en", "play 7e"),
         ("PLAY 7E", "en", "play 7e"),
@@ -400,9 +399,9 @@ def going_on() -> RecordSeen:
     return RecordSeen(2, "rule", ({"what": "ruled", "ruling": "resume"}, STATE))
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-@pytest.mark.parametrize(
-    ("happenings", "typed", "done"),
+@each_row("terminal", [False, True])
+@each_row(
+    "happenings, typed, done",
     [
         ((turn("play 7e"),), "pause", "pause"),
         ((), "Pause", "pause"),
@@ -410,7 +409,6 @@ def going_on() -> RecordSeen:
         ((turn("claim"),), "claim", "claim"),
         ((turn("play 3b"),), "'come now", "chat come now"),
     ],
-    ids=["at a question", "while nothing is asked", "in a pause", "claim that is a move", "mark that talks"],
 )
 async def test_word_is_typed_at_any_time(terminal, happenings, typed, done) -> None:
     table = FakeTable(*happenings)
@@ -491,7 +489,7 @@ async def test_help_while_it_is_not_ones_turn_names_the_pause() -> None:
     )
 
 
-@pytest.mark.parametrize("typed", ["?", "? rules", "resign", "play 3b"])
+@each_row("typed", ["?", "? rules", "resign", "play 3b"])
 async def test_line_typed_before_the_match_says_when_it_begins(typed) -> None:
     told = await play(FakeTable(), typed, terminal=True, has_begun=False)
     assert "The match begins when every seat is taken and ready." in " ".join(told.split())
@@ -510,8 +508,8 @@ def rules_of(name: str):
     return SimpleNamespace(ledger=SimpleNamespace(setup=SimpleNamespace(terms=terms)))
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"),
+@each_row(
+    "typed, said",
     [
         ("?1", "play 3b: Lay the card on the table"),
         ("? play 3b", "The tricks"),
@@ -541,7 +539,7 @@ async def test_question_mark_calls_a_move_as_the_screen_does() -> None:
     assert told.count("truco: Ask to play for more.") == 2
 
 
-@pytest.mark.parametrize("typed", ["play Rs", "play rs", "play R♠", "play Ks"])
+@each_row("typed", ["play Rs", "play rs", "play R♠", "play Ks"])
 async def test_card_is_played_by_its_letter_in_the_players_language_too(typed) -> None:
     table = FakeTable(turn("play Ks", "play Qs"))
     shown = await play(table, typed, terminal=True, lang="fr", words="french", pack=("Ks", "Qs", "Js"))
@@ -550,7 +548,7 @@ async def test_card_is_played_by_its_letter_in_the_players_language_too(typed) -
     assert "K♠" not in shown
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "this one has 201"), ("ca", "aquest en té 201")])
+@each_row("lang, said", [("en", "this one has 201"), ("ca", "aquest en té 201")])
 async def test_chat_that_is_too_long_is_told_in_the_players_language_and_not_sent(lang, said) -> None:
     table = FakeTable()
     assert said in await play(table, "chat " + 201 * "a", "chat " + 200 * "a", terminal=True, lang=lang)

@@ -34,7 +34,7 @@ def setting(*names: str, faces: Faces = SPANISH) -> Setting:
     return Setting(names, faces, Speech("en"), 12)
 
 
-@pytest.mark.parametrize("name", SCENES)
+@each_row("name", SCENES)
 def test_screen_shows_what_its_picture_has(name) -> None:
     # made anew by `python -m client.pictured`
     scene = SCENES[name]
@@ -43,7 +43,7 @@ def test_screen_shows_what_its_picture_has(name) -> None:
     assert scene.terminal == "dumb" or seen.count("\n") <= scene.height
 
 
-@pytest.mark.parametrize("is_plain", [False, True])
+@each_row("is_plain", [False, True])
 def test_drawn_french_card_has_the_letter_of_the_players_language(is_plain) -> None:
     faces = faces_of(("Ks", "7h"), Speech("fr"), is_plain=is_plain)
     lines = card_block("Ks", faces, WIDE, Edge(ASCII.frame))
@@ -64,7 +64,7 @@ def test_every_moment_of_a_match_fits_every_width(transcript) -> None:
             assert max(line.cell_len for line in lines) <= width
 
 
-@pytest.mark.parametrize(("width", "label"), [(80, "carta vuelta (vira)  3♠"), (60, "carta vuelta  3♠")])
+@each_row("width, label", [(80, "carta vuelta (vira)  3♠"), (60, "carta vuelta  3♠")])
 def test_label_that_is_too_long_loses_what_is_in_brackets(width, label) -> None:
     told = Setting(("north", "east"), FRENCH, Speech("es", "paulista"), 12)
     shown = drawn(Board(2, 0, held=(("2d", "Jc", "As"), ()), turned_up="3s"), told, width)
@@ -72,7 +72,7 @@ def test_label_that_is_too_long_loses_what_is_in_brackets(width, label) -> None:
     assert "…" not in shown
 
 
-@pytest.mark.parametrize("width", [80, 50])
+@each_row("width", [80, 50])
 def test_name_cannot_write_to_the_terminal_nor_break_a_line(width) -> None:
     names = ("\x1b[2Jnorth", "[bold]east\n\r", "馬" * 24, "w" * 300)
     lines = drawn(Board(4, 0, held=(UNKNOWN,) * 4, dealer=2), setting(*names), width).split("\n")
@@ -133,8 +133,8 @@ def known(*facts: dict) -> Board:
     return board_of(view_of(), PACK, reduce(remembered, facts, Memory()))
 
 
-@pytest.mark.parametrize(
-    ("facts", "row"),
+@each_row(
+    "facts, row",
     [
         ([COMMITTED], None),
         ([COMMITTED, CLOSED, OPENED], "✓ 1/1"),
@@ -201,8 +201,8 @@ def test_guests_own_cards_are_those_that_the_server_told() -> None:
     )
 
 
-@pytest.mark.parametrize("glyphs", [MANY, ASCII], ids=["signs", "ascii"])
-@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+@each_row("glyphs", [MANY, ASCII])
+@each_row("size", [NARROW, WIDE])
 def test_every_card_of_every_game_fills_its_frame(size, glyphs) -> None:
     for pack in {preset(name).pack for name in presets()}:
         faces = faces_of(pack, Speech("en"), is_plain=glyphs is ASCII)
@@ -212,8 +212,8 @@ def test_every_card_of_every_game_fills_its_frame(size, glyphs) -> None:
         assert {line.cell_len for block in blocks for line in block} == {size.width}
 
 
-@pytest.mark.parametrize(
-    ("card", "faces", "pips"),
+@each_row(
+    "card, faces, pips",
     [("7e", SPANISH, "†" * 7), ("10h", FRENCH, "♥" * 10), ("As", FRENCH, "♠"), ("12o", SPANISH, "◉♔◉")],
 )
 def test_card_has_its_pips_or_its_figure(card, faces, pips) -> None:
@@ -221,8 +221,8 @@ def test_card_has_its_pips_or_its_figure(card, faces, pips) -> None:
     assert "".join("".join(rows).split()) == pips
 
 
-@pytest.mark.parametrize(
-    ("encoding", "terminal", "expected"),
+@each_row(
+    "encoding, terminal, expected",
     [
         ("utf-8", "xterm-256color", False),
         ("UTF8", "", False),

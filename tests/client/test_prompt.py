@@ -144,8 +144,8 @@ def test_lines_that_a_narrower_terminal_has_broken_are_cleared(monkeypatch, envi
     assert output.cleared == cleared
 
 
-@pytest.mark.parametrize(
-    ("widths", "columns", "more"),
+@each_row(
+    "widths, columns, more",
     [((40, 12), 40, 0), ((40, 12), 20, 1), ((40, 12), 10, 4), ((100,), 30, 1), ((12,), 100, 0)],
 )
 def test_rows_that_a_narrower_terminal_makes(widths, columns, more) -> None:
@@ -361,8 +361,8 @@ def test_screenful_reaches_the_terminal_at_once() -> None:
     assert written == ["eraseddrawn", "more"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "lang", "line"),
+@each_row(
+    "typed, lang, line",
     [
         ("'hi there", "en", "chat hi there"),
         ("! come", "es", "say come"),

@@ -193,8 +193,8 @@ def test_one_hand_is_printed_alone(french) -> None:
     assert {head.split("  |  ")[0] for head in heads} == {f"hand 2 of {len(french.hands)}"}
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
+@each_row(
+    "words, complaint",
     [
         (("--hand", 99), "truc: expected a hand from 1 to "),
         (("--seat", 2), "truc: expected a seat from 0 to 1, got 2\n"),

@@ -111,7 +111,7 @@ def test_record_that_fails_is_named_and_the_status_is_1(tmp_path) -> None:
     assert ("header", {"class": "refuted"}) in read.tags
 
 
-@pytest.mark.parametrize("n", [0, 1, 3, 6])
+@each_row("n", [0, 1, 3, 6])
 def test_match_that_breaks_off_before_its_first_hand_has_a_page(n) -> None:
     table = Table(small(target=2)).run()
     replayed = replay_of(write_transcript(table.document, tuple(table.records[:n])), lang="en")

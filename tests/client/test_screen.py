@@ -239,8 +239,8 @@ def test_help_names_the_chat_in_every_language(lang, help_text) -> None:
     assert f"{catalogue(lang).typed['chat']} TEXT" in catalogue(lang).screen[help_text]
 
 
-@pytest.mark.parametrize(
-    ("happening", "said"),
+@each_row(
+    "happening, said",
     [
         (Waiting((1,), None), "waiting for east"),
         (Waiting((1,), None, "rekey"), "waiting for a new chain of east"),
@@ -257,8 +257,8 @@ def test_happening_is_told(happening, said) -> None:
     assert said in shown(happening)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
+    "text, expected",
     [
         ("play 7e", ("play 7e", None)),
         ("raise   2", ("raise 2", None)),
@@ -302,8 +302,8 @@ def test_clubs_and_cups_are_told_apart_by_the_pack() -> None:
     assert [face.card("2c") for face in faces] == ["2◡", "2♣"]
 
 
-@pytest.mark.parametrize(
-    ("lang", "plain", "symbols"),
+@each_row(
+    "lang, plain, symbols",
     [("fr", "Vs Dh Rd 10c 7s", "V♠ D♥ R♦ 10♣ 7♠"), ("es", "Js Qh Kd 10c 7s", "J♠ Q♥ K♦ 10♣ 7♠")],
 )
 def test_french_cards_have_the_letters_of_the_players_language(lang, plain, symbols) -> None:
@@ -312,16 +312,14 @@ def test_french_cards_have_the_letters_of_the_players_language(lang, plain, symb
     assert [" ".join(map(faces.card, pack)) for faces in shown] == [plain, symbols]
 
 
-@pytest.mark.parametrize(
-    ("lang", "score"), [("en", "bot 1: 3/12; bot 2: 5/12"), ("fr", "bot 1 : 3/12 ; bot 2 : 5/12")]
-)
+@each_row("lang, score", [("en", "bot 1: 3/12; bot 2: 5/12"), ("fr", "bot 1 : 3/12 ; bot 2 : 5/12")])
 def test_score_is_told_apart_from_a_name_that_ends_in_a_digit(lang, score) -> None:
     closed = stands({"what": "hand_closed", "reason": "hand"}, points=(3, 5))
     assert shown(closed, TURN, players=("bot 1", "bot 2"), lang=lang).count(score) == 2
 
 
-@pytest.mark.parametrize(
-    ("record", "row"),
+@each_row(
+    "record, row",
     [
         (stands(up="1o"), "turn-up (vira)  1o"),
         (stands(table="1 -", leader=1), "east: face down"),
@@ -354,7 +352,7 @@ def test_phrase_said_before_the_match_names_the_seat() -> None:
     assert "seat 1 says: come (Play your lowest card)" in out.getvalue()
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_screen_speaks_every_language(lang) -> None:
     told = shown(
         CardsDealt(("7e",)),
@@ -383,8 +381,8 @@ ASK = StakeAsk(Seat(1), Side(1), 2)
 ENVIDO = EnvidoAsk(Seat(1), Side(1), (Kind.ENVIDO,))
 
 
-@pytest.mark.parametrize(
-    ("offers", "pending"),
+@each_row(
+    "offers, pending",
     [
         ((), ""),
         ((RedealAsk(Seat(1), (Seat(0),)),), "redeal"),
@@ -420,8 +418,8 @@ def test_duel_begins_with_no_values_said() -> None:
 ACCEPTED = {"what": "envido_accepted", "seat": 1, "points": 1}
 
 
-@pytest.mark.parametrize(
-    ("fact", "is_least", "is_said"),
+@each_row(
+    "fact, is_least, is_said",
     [(ACCEPTED, True, True), (ACCEPTED, False, False), ({"what": "stood", "seat": 1}, True, False)],
 )
 def test_points_that_an_open_claim_may_change_are_told_as_the_least(fact, is_least, is_said) -> None:

@@ -4,7 +4,6 @@ import io
 import re
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 from rows import each_row
 
@@ -64,7 +63,7 @@ def test_asking_and_rest_are_told_with_what_to_type_to_whom_it_helps(
     assert (screen.count(AGREE), screen.count(RESUME)) == hints
 
 
-@pytest.mark.parametrize("lang", sorted(LANGUAGES))
+@each_row("lang", sorted(LANGUAGES))
 def test_what_to_type_is_told_in_every_language(lang) -> None:
     told = shown(asks(1), asks(0), RESTS, lang=lang).splitlines()
     typed = catalogue(lang).typed

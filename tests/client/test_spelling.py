@@ -1,12 +1,12 @@
 import io
 
-import pytest
+from rows import each_row
 
 from truc_terminal.screen.glyphs import spell_nearest
 
 
-@pytest.mark.parametrize(
-    ("encoding", "expected"),
+@each_row(
+    "encoding, expected",
     [
         ("ascii", '"truco" vira ... 10? n? coeur anul.la'),
         ("iso8859-1", '"truco" virá ... 10? ¿n? coeur anul·la'),

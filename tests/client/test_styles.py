@@ -8,6 +8,7 @@ import trio
 from client.playing import homes
 from client.test_person import FakeTable
 from client.test_person import turn as asked
+from rows import each_row
 
 from truc_bots import Effort, Sharp
 from truc_client import MatchEnded, YourTurn, careful, careless, connect, play_match
@@ -82,7 +83,7 @@ def waiting_for(*seats: int, k: int) -> RecordSeen:
     return RecordSeen(k, "act", ({"what": "state", "waiting": [*seats]},))
 
 
-@pytest.mark.parametrize(("leave_to", "done"), [((), "accept"), ((0,), "play 3b")])
+@each_row("leave_to, done", [((), "accept"), ((0,), "play 3b")])
 async def test_answer_is_left_to_who_may_give_it_too(leave_to, done):
     table = FakeTable(
         waiting_for(0, 2, k=1), asked("accept", at=2), waiting_for(2, k=2), asked("play 3b", at=3)

@@ -1,11 +1,11 @@
 """Options of a table on the command line: a plain number is one, anything else is left to the server to read."""
 
-import pytest
+from rows import each_row
 
 from truc_terminal.commands.table_options import table_options
 
 
-@pytest.mark.parametrize("value", ["²", "٣", "9" * 5_000, "+1", "1_0", "", "on"])
+@each_row("value", ["²", "٣", "9" * 5_000, "+1", "1_0", "", "on"])
 def test_what_is_no_plain_number_stays_a_word(value) -> None:
     assert table_options((f"target={value}",)) == {"target": value}
 
