@@ -15,6 +15,7 @@ import tomllib
 from base64 import b64encode
 from collections import deque
 from collections.abc import Iterator, Mapping
+from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -187,8 +188,9 @@ _OFF: Final = (
 )
 
 
+@cache
 def read_tree() -> Tree:
-    """Read the tree of the installed package; blocks."""
+    """Read the tree of the installed package, once; blocks."""
     package = files("truc_web")
     found = (pair for folder in _FOLDERS for pair in _walk(package / folder, f"{folder}/"))
     return tree_of(_joined(dict(sorted((*found, *word_files())))))

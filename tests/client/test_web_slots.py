@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from clients_elsewhere.programs import NODE, needs_node
+from rows import each_row
 
 from truc_rules import Kind
 from truc_web.tree import word_files
+from truc_words import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "client" / "truc_web"
@@ -60,15 +62,18 @@ def test_a_call_that_a_game_lacks_has_no_slot(told) -> None:
     )
 
 
+def catalogues():
+    files = dict(word_files())
+    return [files[f"words/{lang}.json"] for lang in LANGUAGES]
+
+
 @needs_node
-@pytest.mark.parametrize(
-    ("path", "words"), [pytest.param(p, w, id=p) for p, w in word_files() if p[6:8] + ".json" == p[6:]]
-)
-def test_no_two_slots_of_a_game_have_one_letter(told, path, words) -> None:
+@each_row("words", catalogues)
+def test_no_two_slots_of_a_game_have_one_letter(told, words) -> None:
     said = json.loads(words)
     for game, slots in told["slots"]:
         letters = [said["keys"][slot] for slot in (*slots, *OPEN_TO_ALL)]
-        assert len(set(letters)) == len(letters), game
+        assert len(set(letters)) == len(letters), (said["lang"], game)
         assert all(slot in said["slots"] or slot in said["moves"] for slot in slots)
 
 

@@ -43,7 +43,6 @@ LINGERS_S: Final = 0.3
 """For how long a page that has stopped is watched, and pressed, before its visit is over."""
 LOOKS_S: Final = 0.03
 SAVED_S: Final = 5.0
-TREE: Final = read_tree()
 STATUS: Final = {"over": 0, "stopped": 1, "out": 1, "gone": 1}
 """The exit status of a program that had come to stand like this."""
 WORDS: Final = words()
@@ -119,7 +118,7 @@ class Visitor:
             listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
             origin = f"http://localhost:{listeners[0].socket.getsockname()[1]}"
             goal = f"/w/{CODE}" if self._watches else "/settings"
-            carrier = WebCarrier(_met(server), origin, TREE, goal, lambda: None, revoked=revoked)
+            carrier = WebCarrier(_met(server), origin, read_tree(), goal, lambda: None, revoked=revoked)
             nursery.start_soon(trio.serve_listeners, carrier.serve, listeners)
             seen = await trio.to_thread.run_sync(self._look_on, server, carrier.link)
             await server.endings.wait_all(1.0)

@@ -80,8 +80,10 @@ def line(tmp_path):
     server.real.stop()
 
 
-SCREENS = [path for path in read_tree().files if path.startswith("page/view/")]
-ALL_THERE = f"{json.dumps(SCREENS)}.every((path) => performance.getEntriesByType('resource').some((each) => each.name.endsWith(path)))"
+def all_there() -> str:
+    """Return what is true in a page that has asked for the modules of all screens."""
+    screens = [path for path in read_tree().files if path.startswith("page/view/")]
+    return f"{json.dumps(screens)}.every((path) => performance.getEntriesByType('resource').some((each) => each.name.endsWith(path)))"
 
 
 @pytest.mark.slow
@@ -97,7 +99,7 @@ def test_modules_come_once_in_one_wave_then_those_of_the_menu_and_a_second_visit
         second.sit(code, NAMES[1])
         second.page.wait_until("document.querySelector('.hand .k')")
         for person in (first, second):
-            person.page.wait_until(ALL_THERE)
+            person.page.wait_until(all_there())
         named = set(re.findall(rb'(?:href|src)="([^"]+)"', read_tree().page({}, is_link=True)))
         own = [path for _, path in line.asked if "icon" not in path]
         counted = Counter(own)
@@ -115,5 +117,5 @@ def test_modules_come_once_in_one_wave_then_those_of_the_menu_and_a_second_visit
         line.asked.clear()
         second.page.reload()
         second.page.wait_until("document.querySelector('.hand .k')")
-        second.page.wait_until(ALL_THERE)
+        second.page.wait_until(all_there())
         assert {path for _, path in line.asked} <= beside

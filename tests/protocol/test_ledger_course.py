@@ -28,7 +28,7 @@ def named(*, index: int = 1, **opts) -> Table:
 
 @each_row(
     "table, awaited",
-    [
+    lambda: [
         (Table(), Due.CALL),
         (Table().to("called"), Due.PLAYERS),
         (Table().to("hand"), Due.PLAYERS),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from protocol.peers import Table
+from rows import each_row
 
 from truc_protocol.bodies import Rule
 from truc_protocol.ledger import may_abandon, may_forfeit
@@ -101,9 +102,9 @@ def voided(silent: set[int], *, seats: int = 2, index: int = 1, **opts) -> Table
     return table.run(until=lambda ledger: ledger.phase == "between")
 
 
-@pytest.mark.parametrize(
-    ("table", "seat", "allowed"),
-    [
+@each_row(
+    "table, seat, allowed",
+    lambda: [
         (voided({0}), 0, True),
         (voided({0}), 1, False),
         (voided({0, 1}), 0, False),
@@ -142,9 +143,9 @@ def test_seat_is_never_absent_where_the_terms_say_never():
     assert not may_forfeit(table.ledger, seat, "absent")
 
 
-@pytest.mark.parametrize(
-    ("table", "kind", "allowed"),
-    [
+@each_row(
+    "table, kind, allowed",
+    lambda: [
         (voided({0, 1}), "empty", True),
         (voided({0, 2}, seats=4), "empty", False),
         (voided({0, 1}, seats=4), "empty", True),

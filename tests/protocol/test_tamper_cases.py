@@ -1,6 +1,7 @@
 """The tamper cases of tamper_cases.md: each has tests that exist, and is refused in them by the checks it names."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,6 @@ from truc_protocol.checks import CHECKS
 
 ROOT = Path(__file__).parents[2]
 PAGE = Path(__file__).with_name("tamper_cases.md").read_text(encoding="utf-8")
-SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("tests/*/test_*.py")))
 
 
 class TamperCase(NamedTuple):
@@ -34,6 +34,7 @@ def written() -> list[TamperCase]:
     ]
 
 
+@cache
 def built() -> dict[str, set[str]]:
     """Return, for every forgery of the tables, the checks that they expect."""
     found: dict[str, set[str]] = {}
@@ -42,9 +43,14 @@ def built() -> dict[str, set[str]]:
     return found
 
 
+@cache
+def defined() -> set[str]:
+    """Return the names of all tests that there are, and of all forgeries."""
+    sources = (path.read_text(encoding="utf-8") for path in ROOT.glob("tests/*/test_*.py"))
+    return {name for source in sources for name in re.findall(r"\bdef (\w+)\(", source)} | set(built())
+
+
 CASES = written()
-BUILT = built()
-DEFINED = {*re.findall(r"\bdef (\w+)\(", SOURCES), *BUILT}
 every_case = each_row("case", CASES)
 
 
@@ -55,17 +61,17 @@ def test_cases_are_numbered_without_a_gap():
 @every_case
 def test_case_has_tests_that_exist(case):
     assert case.tests
-    assert [name for name in case.tests if name not in DEFINED] == []
+    assert [name for name in case.tests if name not in defined()] == []
 
 
 @every_case
 def test_forgeries_of_a_case_stand_in_a_table_that_tries_them(case):
-    assert [name for name in case.tests if not name.startswith("test_") and name not in BUILT] == []
+    assert [name for name in case.tests if not name.startswith("test_") and name not in built()] == []
 
 
 @every_case
 def test_forgeries_of_a_case_are_refused_by_its_checks(case):
-    refused_by = {name: BUILT[name] for name in case.tests if name in BUILT}
+    refused_by = {name: built()[name] for name in case.tests if name in built()}
     assert {name: checks for name, checks in refused_by.items() if not checks <= case.checks} == {}
 
 
