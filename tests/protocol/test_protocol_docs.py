@@ -196,14 +196,15 @@ def test_security_shows_the_seed_of_a_players_key():
 
 
 def test_limits_are_those_of_the_code():
-    stated = {what: int(most.split()[0]) for what, most in rows(chapter("limits.md"), "what")}
+    sizes = chapter("limits.md").split("\n## Sizes\n")[1].split("\n## ")[0]
+    stated = {what: int(most) for what, most in re.findall(r"^\* ([^:]*): (\d+)", sizes, re.MULTILINE)}
     of_the_server = {
         "body that a player signs",
         "the same in mode blind, where a mask is the longest",
     }  # tests/server/test_limits_page.py holds them to its code
     assert {what: most for what, most in stated.items() if what not in of_the_server} == {
-        "frame from a client before `welcome": encoding.LOGIN_LIMIT,
-        "frame from a client after `welcome": encoding.CLIENT_LIMIT,
+        "frame from a client before `welcome`": encoding.LOGIN_LIMIT,
+        "frame from a client after `welcome`": encoding.CLIENT_LIMIT,
         "frame from a server": encoding.SERVER_LIMIT,
         "arrays and maps inside each other": codec.MAX_MESSAGE_DEPTH,
         "requests without a reply": MAX_OUTSTANDING,

@@ -9,6 +9,7 @@ from rows import each_row
 
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
+from truc_rules.variants.presets import ORDERS as PRESET_ORDERS
 from truc_server.net.peer import RefusedError
 from truc_server.settings.settings import MatchDefaults
 from truc_server.table_data.options import (
@@ -45,15 +46,25 @@ def rows(chapter: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()[2:]]
 
 
+def options(chapter: str) -> list[tuple[str, list[str]]]:
+    """Return the options that the list under a heading tells, each with its values, the default last if there is one."""
+    text = PAGE.split(f"\n## {chapter}\n")[1].split("\n## ")[0]
+    return [
+        (name, [value.strip("`") for value in re.split(", (?:default )?", values)])
+        for name, values in re.findall(r"^\* `(\w+)`, (.*?): ", text, re.MULTILINE)
+    ]
+
+
 DEFAULTS = Defaults.of(MatchDefaults())
 TERMS = rows("Terms")
-HOUSE_RULES = rows("House rules")
+HOUSE_RULES = options("House rules")
+ORDERS = re.findall(r'^\* `"([a-z0-9-]+)"`, (\d+) cards: (.*): (.*)$', PAGE, re.MULTILINE)
 TAKEN = [
-    (row[0].strip("`"), json.loads(value.strip("`")))
-    for row in HOUSE_RULES
-    for value in row[1].split(", ")
-    if row[0] != "`target`" and not value.endswith("more")
-]
+    (name, json.loads(value))
+    for name, values in HOUSE_RULES
+    for value in values
+    if name not in ("target", "order") and not value.endswith("more")
+] + [("order", name) for name, *_ in ORDERS]
 
 
 def is_taken(name: str, value: int) -> bool:
@@ -86,9 +97,8 @@ def test_values_of_a_term_are_those_taken(row):
 
 
 def test_words_of_mode_are_those_taken():
-    ((name, values, default, _),) = rows("Who deals")
-    told = tuple(json.loads(value.strip("`")) for value in values.split(", "))
-    assert (name.strip("`"), told, json.loads(default.strip("`"))) == (MODE, MODES, MODES[0])
+    ((name, values),) = options("Who deals")
+    assert (name, [json.loads(value) for value in values]) == (MODE, [*MODES, MODES[0]])
     assert f"at most {MOST_SEALED} cards" in " ".join(PAGE.split())
 
 
@@ -97,9 +107,8 @@ def test_every_term_has_a_range():
 
 
 def test_words_of_transcript_are_those_taken():
-    ((name, values, default, _),) = rows("Who may read the records afterwards")
-    told = tuple(json.loads(value.strip("`")) for value in values.split(", "))
-    assert (name.strip("`"), told, json.loads(default.strip("`"))) == (TRANSCRIPT, READERS, READERS[0])
+    ((name, values),) = options("Who may read the records afterwards")
+    assert (name, [json.loads(value) for value in values]) == (TRANSCRIPT, [*READERS, READERS[0]])
 
 
 def test_other_word_for_transcript_is_refused():
@@ -108,7 +117,7 @@ def test_other_word_for_transcript_is_refused():
 
 
 def test_house_rules_are_the_options_of_the_rules():
-    assert [row[0].strip("`") for row in HOUSE_RULES] == list(TABLE_OPTIONS)
+    assert [name for name, _ in HOUSE_RULES] == list(TABLE_OPTIONS)
 
 
 def possible(name: str, value: int | str) -> bool:
@@ -135,13 +144,11 @@ def test_value_beyond_those_of_a_house_rule_is_not_possible(name, value):
 
 
 def test_orders_are_those_of_the_rules():
-    told = re.findall(r'^\* `"([a-z0-9-]+)"`, (\d+) cards: (.*): (.*)$', PAGE, re.MULTILINE)
-    for name, size, users, order in told:
+    for name, size, users, order in ORDERS:
         for user in games_named(users):
             changed = with_options(preset(user), {"order": name})
             assert (len(changed.pack), " ".join(changed.order)) == (int(size), order)
-    (listed,) = (row[1] for row in HOUSE_RULES if row[0] == "`order`")
-    assert [f'`"{name}"`' for name, *_ in told] == listed.split(", ")
+    assert {name for name, *_ in ORDERS} == {*PRESET_ORDERS}
 
 
 def test_hosting_maps_the_settings_whose_names_differ():
@@ -151,6 +158,5 @@ def test_hosting_maps_the_settings_whose_names_differ():
 
 
 def test_words_of_claim_and_their_default_are_those_of_the_server():
-    (row,) = rows("Who ends a match against a side that is gone")
-    words = tuple(json.loads(word.strip("`")) for word in row[1].split(", "))
-    assert (row[0].strip("`"), words, json.loads(row[2].strip("`"))) == (CLAIM, CLAIMS, DEFAULTS.claim)
+    ((name, values),) = options("Who ends a match against a side that is gone")
+    assert (name, [json.loads(value) for value in values]) == (CLAIM, [*CLAIMS, DEFAULTS.claim])
