@@ -21,7 +21,7 @@ from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, StoreError
 from truc_server.storage.guest_tokens import Tokens
-from truc_server.storage.journal import Journal
+from truc_server.storage.journal import SECONDS, Journal, Spread
 from truc_server.storage.page_reader import Pages
 from truc_server.storage.sql import Store
 from truc_server.tables.table import Backing
@@ -38,6 +38,7 @@ class House:
         drain: whether the server is about to be stopped.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
         figures: what has happened so far, for whoever watches the server.
+        renewals_s: how many seconds each renewal of the lease took.
         tokens: finds guests by their tokens.
         checks: the threads in which what seats sign is checked.
         failure: why the store has stopped taking writes.
@@ -62,6 +63,7 @@ class House:
         self.epoch = lease.epoch
         self.disk = disk
         self.figures = Figures()
+        self.renewals_s = Spread(SECONDS)
         self.timers = Timers()
         self.flusher = Flusher()
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self.fail)

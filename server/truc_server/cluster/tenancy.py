@@ -110,7 +110,7 @@ class Tenancy:
                 await trio.sleep(_AGAIN_S)
                 continue
             self._until = figures.lease_until = asked + self._lease_s
-            figures.renewal_s.add(time.monotonic() - asked)
+            self._house.renewals_s.add(time.monotonic() - asked)
             with trio.move_on_after(self._lease_s / RENEWALS):
                 await self._news.wait()
             self._news = trio.Event()

@@ -191,7 +191,10 @@ def look(game: Game, record: Record) -> InPlace | Repeated:
             _note_beyond(game, record, body)
         case _:
             pass
-    return _in_place(game, record, body)
+    try:
+        return check_place(game.ledger, record, body)
+    except CheckError as error:
+        raise _misplaced(game, body, error) from error
 
 
 def _repeated(game: Game, record: Record, body: AnyBody) -> Repeated | None:
@@ -348,16 +351,20 @@ def _not_signed(record: Record) -> RefusedBodyError:
 
 
 def _in_place(game: Game, record: Record, body: AnyBody) -> InPlace:
-    ledger = game.ledger
     try:
-        return check_place(ledger, record, body)
+        return check_place(game.ledger, record, body)
     except CheckError as error:
-        k = getattr(body, "k", None)
-        here = ledger.parallel[0] if KIND_OF[type(body)].binding is Binding.PARALLEL else ledger.k
-        if error.check != "C10" or k is None or k >= here:
-            raise RefusedBodyError(code_of(error), str(error)) from error
-        code = Code.VOID_BET if _window_is_closed(game, body) else Code.STALE_POSITION
-        raise RefusedBodyError(code, f"expected position {here}, got {k}") from error
+        raise _misplaced(game, body, error) from error
+
+
+def _misplaced(game: Game, body: AnyBody, error: CheckError) -> RefusedBodyError:
+    """Return the refusal of a record that does not fit where the match stands."""
+    ledger, k = game.ledger, getattr(body, "k", None)
+    here = ledger.parallel[0] if KIND_OF[type(body)].binding is Binding.PARALLEL else ledger.k
+    if error.check != "C10" or k is None or k >= here:
+        return RefusedBodyError(code_of(error), str(error))
+    code = Code.VOID_BET if _window_is_closed(game, body) else Code.STALE_POSITION
+    return RefusedBodyError(code, f"expected position {here}, got {k}")
 
 
 def _window_is_closed(game: Game, body: AnyBody) -> bool:

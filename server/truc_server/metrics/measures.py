@@ -17,9 +17,9 @@ from truc_protocol.records import BLIND
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Reason
-from truc_server.operation.figures import INNER_CUTS, LINK_LOSSES, WEB_PATHS, WEB_REFUSALS, Shape, Spread
+from truc_server.operation.figures import INNER_CUTS, LINK_LOSSES, WEB_PATHS, WEB_REFUSALS
 from truc_server.storage import PlayerKind
-from truc_server.storage.journal import MAX_WAITING, SLOW_S, Journal
+from truc_server.storage.journal import MAX_WAITING, SLOW_S, Journal, Shape, Spread
 from truc_server.table_data.board import State
 
 EVERY_S: Final = 0.25  # between two looks at how late the loop is
@@ -193,7 +193,7 @@ MEASURES: Final = (
         "truc_lease_renewal_seconds",
         MeasureKind.HISTOGRAM,
         "How long one renewal of the lease took.",
-        lambda seen: seen.house.figures.renewal_s.shape(),
+        lambda seen: seen.house.renewals_s.shape(),
     ),
     Measure(
         "truc_lease_failures_total",
@@ -242,7 +242,7 @@ MEASURES: Final = (
         "truc_act_seconds",
         MeasureKind.HISTOGRAM,
         "Time from when an act was read until it was durable and sent out.",
-        lambda seen: seen.house.figures.act_s.shape(),
+        lambda seen: seen.house.journal.acts_s.shape(),
     ),
     Measure(
         "truc_errors_total",

@@ -33,9 +33,9 @@ from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.measures import Measure, MeasureKind, Reading, Seen, health, read, watch
 from truc_server.net.listening import CHUNK, accept, read_out
-from truc_server.operation.figures import SECONDS as BOUNDS
-from truc_server.operation.figures import Shape, Spread
 from truc_server.settings.settings import MetricsSettings
+from truc_server.storage.journal import SECONDS as BOUNDS
+from truc_server.storage.journal import Shape, Spread
 
 CONNECTIONS: Final = 16
 SECONDS: Final = 5.0

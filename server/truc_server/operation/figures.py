@@ -4,13 +4,10 @@ Who reads them, and under which names they are published, is in measures.py. Imp
 count never goes down.
 """
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
-SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WEB_PATHS: Final = ("page", "file", "ws", "door", "table", "status", "report", "other")
 """What is asked for over HTTP."""
 WEB_REFUSALS: Final = (
@@ -32,36 +29,6 @@ INNER_CUTS: Final = ("stranger", "version", "forged", "slow", "gone", "crowded")
 """Why somebody who comes to the door for other nodes is cut: no node, one of another version, without the key, too slow, gone, one too many."""
 LINK_LOSSES: Final = ("unreached", "refused", "ended")
 """Why a link to another node is not there: nobody answers, they let nobody in, or it has ended."""
-SIZES: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
-
-
-class Shape(NamedTuple):
-    """A spread at one moment: how many values fell up to each bound, and lastly above all of them; and their sum."""
-
-    bounds: tuple[float, ...]
-    counts: tuple[int, ...]
-    total: float
-
-
-class Spread:
-    """How values are spread: how many fell up to each bound and above the one before."""
-
-    __slots__ = ("_bounds", "_counts", "_total")
-
-    def __init__(self, bounds: Sequence[float]) -> None:
-        self._bounds = tuple(bounds)
-        self._counts = [0] * (len(self._bounds) + 1)
-        self._total = 0.0
-
-    def add(self, *values: float) -> None:
-        """Count values."""
-        for value in values:
-            self._counts[bisect_left(self._bounds, value)] += 1
-            self._total += value
-
-    def shape(self) -> Shape:
-        """Return how they are spread so far."""
-        return Shape(self._bounds, tuple(self._counts), self._total)
 
 
 @dataclass(slots=True)
@@ -86,8 +53,6 @@ class Figures:
     """Connections that were told to go, by the code."""
     acts: Counter[str] = field(default_factory=Counter)
     """What seats have signed or chosen and the server has taken, by kind of player."""
-    act_s: Spread = field(default_factory=lambda: Spread(SECONDS))
-    """The seconds from when an act was read until it was durable and let out."""
     received: int = 0
     """Bytes read from clients that were let in."""
     dropped: int = 0
@@ -112,8 +77,6 @@ class Figures:
     """Links that came to nothing or were lost while their client was there, by the reason."""
     lease_until: float | None = None
     """Until when a node's lease lasts at least, as `time.monotonic` counts; None without one. Not a count."""
-    renewal_s: Spread = field(default_factory=lambda: Spread(SECONDS))
-    """The seconds that each renewal of the lease took."""
     renewals_failed: int = 0
     """Renewals that the database has not taken; each is tried again."""
     tables_taken: int = 0
@@ -122,7 +85,3 @@ class Figures:
     """Tables that were given to other nodes."""
     certificate_ends: int = 0
     """When the certificate shown now ends, in Unix seconds; 0 without TLS. Not a count."""
-
-    def note_let_out(self, read: Iterable[float], now: float) -> None:
-        """Note that acts that were read at these moments have been let out."""
-        self.act_s.add(*[now - moment for moment in read])

@@ -6,7 +6,6 @@ each request gets exactly one answer, whatever goes wrong.
 """
 
 from contextlib import suppress
-from functools import partial
 from secrets import token_hex
 from typing import Final, assert_never
 
@@ -101,8 +100,6 @@ class Dispatch:
         self._elsewhere = elsewhere
         self._told = self._introduction(means.settings.now)
         self._complaints = Seldom()
-        self._read: list[float] = []  # when the acts were read that wait for one batch
-        self._batch = 0  # the number of that
 
     def _introduction(self, settings: Settings) -> login.Introduction:
         info = login.info_of(settings, self._lobby.catalogue)
@@ -145,12 +142,8 @@ class Dispatch:
             if taken is None:
                 self._charge(peer)
                 return
-            figures, journal = self._means.figures, self._means.journal
-            figures.acts[player.kind] += 1
-            if journal.gate != self._batch:  # one call for all acts of a batch
-                self._batch, self._read = journal.gate, []
-                journal.after(partial(figures.note_let_out, self._read))
-            self._read.append(peer.heard)
+            self._means.figures.acts[player.kind] += 1
+            self._means.journal.note_act(peer.heard)
             taken_at, is_step = taken
             budget = self._means.pace.steps if is_step else self._means.pace.acts
             await budget.wait(peer.network, message.match, taken_at)

@@ -7,15 +7,15 @@ become durable in the order of their numbers, each as a whole or not at all; aft
 becomes durable.
 """
 
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 import trio
 
-from truc_server.operation.figures import SECONDS, SIZES, Spread
 from truc_server.operation.worker import Worker
 from truc_server.storage import StoreBusyError, StoreError, Write
 from truc_server.storage.sql import Store
@@ -26,8 +26,39 @@ MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before
 MAX_FILLED: Final = 2 * MAX_WAITING  # before `is_full`
 BUSY_TRIES: Final = 12  # of one commit while another program holds the store; each waits BUSY_TIMEOUT_MS
 SLOW_S: Final = 5.0  # of one commit, before it is logged
+SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+SIZES: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 
 log = structlog.get_logger()
+
+
+class Shape(NamedTuple):
+    """A spread at one moment: how many values fell up to each bound, and lastly above all of them; and their sum."""
+
+    bounds: tuple[float, ...]
+    counts: tuple[int, ...]
+    total: float
+
+
+class Spread:
+    """How values are spread: how many fell up to each bound and above the one before."""
+
+    __slots__ = ("_bounds", "_counts", "_total")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds = tuple(bounds)
+        self._counts = [0] * (len(self._bounds) + 1)
+        self._total = 0.0
+
+    def add(self, *values: float) -> None:
+        """Count values."""
+        for value in values:
+            self._counts[bisect_left(self._bounds, value)] += 1
+            self._total += value
+
+    def shape(self) -> Shape:
+        """Return how they are spread so far."""
+        return Shape(self._bounds, tuple(self._counts), self._total)
 
 
 class JournalStoppedError(StoreError, StoppingError):
@@ -43,6 +74,7 @@ class Journal:
         durable: the number of the newest durable batch; 0 before the first.
         commits_s: how many seconds each commit took.
         sizes: how many writes each had.
+        acts_s: how many seconds passed from when each act was read until it was durable and let out.
         waiting: how many writes wait for a commit, without those of the one under way.
     """
 
@@ -68,6 +100,8 @@ class Journal:
         self._began = 0.0
         self.commits_s = Spread(SECONDS)
         self.sizes = Spread(SIZES)
+        self.acts_s = Spread(SECONDS)
+        self._acts: deque[tuple[int, float]] = deque()  # by the batch they wait for: when each was read
         self._more = trio.lowlevel.ParkingLot()
         self._progress = trio.lowlevel.ParkingLot()
         self._calls: list[tuple[int, Callable[[float], object]]] = []
@@ -120,6 +154,10 @@ class Journal:
     def after(self, call: Callable[[float], object]) -> None:
         """Ask for a call when all that was written so far is durable, and has been let out: with the moment of that."""
         self._calls.append((self.gate, call))
+
+    def note_act(self, read: float) -> None:
+        """Note that what was written so far has come of an act that was read at this moment."""
+        self._acts.append((self.gate, read))
 
     def renounce(self) -> None:
         """Let what is sent from now on wait for nothing: for goodbyes after the store has failed."""
@@ -181,11 +219,15 @@ class Journal:
             self.durable += 1
             self._progress.unpark_all()
             self._on_durable(self.durable)
-            if self._calls:
-                self._make_calls(trio.current_time())
+            if self._acts or self._calls:
+                self._note_let_out(trio.current_time())
 
-    def _make_calls(self, now: float) -> None:
-        """Make the calls that have waited; one that fails stops neither the others nor the journal."""
+    def _note_let_out(self, now: float) -> None:
+        """Count the acts that have waited, and make the calls; one that fails stops neither the others nor the journal."""
+        took: list[float] = []
+        while self._acts and self._acts[0][0] <= self.durable:
+            took.append(now - self._acts.popleft()[1])
+        self.acts_s.add(*took)
         calls, self._calls = self._calls, []
         for gate, call in calls:
             if gate > self.durable:
