@@ -8,7 +8,7 @@ becomes durable.
 """
 
 from bisect import bisect_left
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Final, NamedTuple
@@ -101,7 +101,9 @@ class Journal:
         self.commits_s = Spread(SECONDS)
         self.sizes = Spread(SIZES)
         self.acts_s = Spread(SECONDS)
-        self._acts: deque[tuple[int, float]] = deque()  # by the batch they wait for: when each was read
+        self._acts: defaultdict[int, list[float]] = defaultdict(
+            list
+        )  # when each was read, by the batch it waits for
         self._more = trio.lowlevel.ParkingLot()
         self._progress = trio.lowlevel.ParkingLot()
         self._calls: list[tuple[int, Callable[[float], object]]] = []
@@ -157,7 +159,7 @@ class Journal:
 
     def note_act(self, read: float) -> None:
         """Note that what was written so far has come of an act that was read at this moment."""
-        self._acts.append((self.gate, read))
+        self._acts[self.gate].append(read)
 
     def renounce(self) -> None:
         """Let what is sent from now on wait for nothing: for goodbyes after the store has failed."""
@@ -224,10 +226,9 @@ class Journal:
 
     def _note_let_out(self, now: float) -> None:
         """Count the acts that have waited, and make the calls; one that fails stops neither the others nor the journal."""
-        took: list[float] = []
-        while self._acts and self._acts[0][0] <= self.durable:
-            took.append(now - self._acts.popleft()[1])
-        self.acts_s.add(*took)
+        for gate in tuple(self._acts):
+            if gate <= self.durable:
+                self.acts_s.add(*[now - read for read in self._acts.pop(gate)])
         calls, self._calls = self._calls, []
         for gate, call in calls:
             if gate > self.durable:

@@ -226,7 +226,8 @@ class Table:
             return False
         before = self.audience.attach(seat, peer)
         peer.tables |= {self.code}
-        self._tell_replaced(seat, before)
+        if before is not None:
+            before.send(SeatTakenOver(table=self.code, seat=seat))
         self.attend()
         return True
 
@@ -234,12 +235,10 @@ class Table:
         """Give a seat of a match to the player who has stood by for it on this connection; who had it is told."""
         self.board.seats[seat] = newcomer
         self.standins.drop(peer)
-        self._tell_replaced(seat, self.audience.hand_over(seat, peer))
-        self.keep()
-
-    def _tell_replaced(self, seat: int, before: Peer | None) -> None:
+        before = self.audience.hand_over(seat, peer)
         if before is not None:
             before.send(SeatTakenOver(table=self.code, seat=seat))
+        self.keep()
 
     def drop(self, peer: Peer) -> None:
         """Forget a connection that has ended."""
