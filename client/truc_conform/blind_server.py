@@ -1,4 +1,4 @@
-"""A scripted server of tables whose host sees no card: the puppets deal with the client under test, at seat 0.
+"""A scripted server of tables whose host sees no card: the puppets deal with the client under test, at seat 0, and may cheat.
 
 What the puppets do with the pack they find out as any seat does. The server holds no cards, and tells whom it waits for.
 """
@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from truc_conform.client_harness import FRENCH, ClientHarness, Game
+from truc_conform.forging import note_cheat
 from truc_conform.playing import Pick, quiet
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE
@@ -18,6 +20,7 @@ from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read_hand
 from truc_protocol.checks import CheckError
 from truc_protocol.dealer import Dealer
+from truc_protocol.errors import Code
 from truc_protocol.ledger import Ledger, deciding, learn, sealed_pack, unopened
 from truc_protocol.ledger.state import owes_forfeit
 from truc_protocol.match_secrets import MatchSecrets
@@ -183,3 +186,48 @@ def blind_info(info: bytes) -> bytes:
     """Return the info of a server that offers such tables besides."""
     shown = messages.decode_info(info)
     return messages.encode_info(replace(shown, caps={OWN_OPTIONS: True, BLIND_TABLES: True}))
+
+
+class BlindHarness(ClientHarness, BlindServer):
+    """A table of mode blind, prepared for anything from its client.
+
+    Attributes:
+        passes_on: tells which record of a puppet is passed on though a check fails; nobody of the kit does anything more.
+        deals_here: the client has named what a seat at such a table takes.
+        killed: the kit has ended the client, to start it again.
+    """
+
+    def __init__(self, game: Game = FRENCH, *, seed: int = 1) -> None:
+        super().__init__(game, seed=seed)
+        self.info = blind_info(self.info)
+        self.opts = self.opts._replace(guests=0)
+        self.passes_on: Callable[[Record], bool] = lambda _record: False
+        self.deals_here = False
+        self.killed = False
+
+    async def greet(self, message: messages.ClientHello) -> None:
+        """Prove who the server is, and keep what the client wants."""
+        self.deals_here = {BLIND_TABLES, OWN_OPTIONS} <= set(message.want)
+        await super().greet(message)
+
+    async def seat(self, message: messages.Create | messages.Join) -> None:
+        """Give the client the remote seat, if it deals."""
+        if self.deals_here:
+            await super().seat(message)
+            return
+        text = "here the seats deal: log in with a key, and name `blind` and `own-options` in `want`"
+        await self.push(messages.refusal(Code.NOT_NOW, text, re=message.id))
+        self.done.set()
+
+    async def take(self, record: Record) -> None:
+        """Add a record; one that is bad is passed on, and after it the puppets and the server do nothing."""
+        if not self.passes_on(record):
+            await super().take(record)
+            return
+        note_cheat(self, len(self.records))
+        self.records.append(record)
+        self.silent = frozenset(self.players)
+        await self.send(self.message(len(self.records) - 1))
+
+    def quick(self) -> None:
+        """Leave all that a puppet does to `other`: its cards are not the server's."""

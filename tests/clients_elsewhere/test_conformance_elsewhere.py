@@ -8,9 +8,8 @@ import trio
 from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, keyed, needs_jdk, needs_node
 from conform.judging import judge
 
-from truc_conform.client_cases import CASES, chosen
+from truc_conform.client_cases import CASES, Order, chosen, perform_all
 from truc_conform.result import CaseVerdict, Level
-from truc_conform.running import Order, perform_all
 from truc_protocol.audit import verify
 
 NEEDS_RULES = {"C3.cheat-score", "C3.cheat-options-forbidden"}

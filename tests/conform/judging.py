@@ -11,9 +11,8 @@ import trio
 from server.conftest import QUICK, changed
 
 from truc_conform import server_cases
-from truc_conform.client_cases import chosen
+from truc_conform.client_cases import Order, chosen, in_order, perform_all
 from truc_conform.result import CaseOutcome, CaseResult, CaseVerdict
-from truc_conform.running import Order, in_order, perform_all
 
 BROKEN = Path(__file__).with_name("broken_client.py")
 PATIENCE_S = 6.0

@@ -9,8 +9,8 @@ from conform.judging import JOBS, LOW_LIMITS, SLOW_TALK, judge_server
 from server.conftest import QUICK, running
 from structlog.testing import capture_logs
 
+from truc_conform.client_cases import in_order
 from truc_conform.result import CaseVerdict
-from truc_conform.running import in_order
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,8 @@ from client.playing import play_on
 from conform.judging import failures, judge, judge_each
 
 from truc_client import CheckFailedError, Player, connect, open_home
-from truc_conform.client_cases import chosen
+from truc_conform.client_cases import Order, chosen, filled, in_order, perform
 from truc_conform.result import CaseVerdict, Level
-from truc_conform.running import Order, filled, in_order, perform
 from truc_conform.scenes import Exit
 from truc_conform.shown import CODE
 

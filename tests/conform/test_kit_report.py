@@ -3,8 +3,8 @@ import sys
 
 from click.testing import CliRunner
 
+from truc_conform.commands import Report, as_html, as_json, line, summary
 from truc_conform.main import main
-from truc_conform.report import Report, as_html, as_json, line, summary
 from truc_conform.result import PASSED, Case, CaseOutcome, CaseResult, CaseVerdict, Trace, failed
 
 TRACE = Trace("exit code 3 after 0.1 s", "<said>\n", "", ("client hello id=1",))

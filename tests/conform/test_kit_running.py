@@ -7,8 +7,8 @@ import trio
 import trio.testing
 from conform.judging import judge
 
+from truc_conform.client_cases import patience
 from truc_conform.client_harness import ClientHarness
-from truc_conform.running import patience
 from truc_protocol.errors import Code
 from truc_protocol.messages import ClientHello, Pong
 from truc_protocol.wire.connection import Connection, Failure, Role

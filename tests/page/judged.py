@@ -24,11 +24,10 @@ from page.playing import SAID, Person, words
 
 from truc_client.address import Address
 from truc_client.line.entering import Met
-from truc_conform.client_cases import chosen
+from truc_conform.client_cases import Order, chosen, perform
 from truc_conform.client_harness import ClientHarness
-from truc_conform.report import line
+from truc_conform.commands import line
 from truc_conform.result import Case, CaseResult, CaseVerdict, Level
-from truc_conform.running import Order, perform
 from truc_conform.scenes import Exit, Scene
 from truc_conform.shown import CODE
 from truc_protocol.audit import Result, examine, verify

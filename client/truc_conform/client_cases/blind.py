@@ -1,14 +1,21 @@
-"""The cases of level C5 at an honest table whose host sees no card: the client deals, plays, and opens its links."""
+"""The cases of level C5 at an honest table whose host sees no card: the client deals, plays, and opens its links.
+
+Then those for what only some games, hands and lines have: new cards, cards turned up, lent and unseen, lost connections. The
+puppets see to it that a match comes to what its case is about; where that takes the client too (new cards, an envido), one that
+never agrees is not judged further.
+"""
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Final
 
 from msgspec.structs import replace
 
-from truc_conform.blind_harness import BlindHarness
+from truc_conform.blind_server import BlindHarness
+from truc_conform.client_cases.games import SCORE, begins_anew
 from truc_conform.client_cases.keyed import without_key
 from truc_conform.client_harness import FRENCH, ClientHarness, Game
-from truc_conform.playing import signed_position
+from truc_conform.playing import conceding, quiet, signed_position
 from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
 from truc_conform.scenes import (
     Exit,
@@ -24,7 +31,9 @@ from truc_conform.scenes import (
     unended,
 )
 from truc_protocol import messages
-from truc_protocol.records import Phase
+from truc_protocol.bodies import Act, Body, Keys, Lock, Rule
+from truc_protocol.records import Phase, Record, parse
+from truc_rules import Action, Kind
 
 CLIENT: Final = "../fairness/blind.md#what-a-client-does"
 _STEPS: Final = ("mask", "lock", "keys", "lend", "release", "garbled")
@@ -172,3 +181,231 @@ def _came_back(kind: str) -> Judge:
 
 
 _KILLED: Final = [_killing("mask"), _killing("lock"), _killing("keys")]
+
+
+_BLIND: Final = "../fairness/blind.md#the-steps"
+_RECORDS: Final = "../fairness/blind.md#records"
+_OWN: Final = 1  # the client's role
+_OTHER: Final = 1  # the seat across the table
+
+FOUR: Final = Game("truc-catalan", 4)
+TURNED: Final = Game("truco-paulista")
+PARTNERS: Final = Game("truco-mineiro", 4, {"target": 3, "blind": "on"})
+GAMES: Final = PARTNERS._replace(options={**PARTNERS.options, "match": 3})
+REDEALT: Final = Game(options={"target": 6})
+SAYING: Final = Game("truco-argentino", options={"target": 15})
+_Wanted = Callable[[Action], bool]
+
+
+def _preferring(*wanted: _Wanted, server: BlindHarness) -> None:
+    """Let the puppets do the first of what is wanted, if they can, and else what keeps the match going."""
+
+    def decide(actions: list[Action]) -> Action:
+        found = (action for wish in wanted for action in actions if wish(action))
+        return next(found, None) or quiet(actions)
+
+    server.decides = decide
+
+
+def _is_raised_in_vain(action: Action) -> bool:
+    """Tell whether an action is how the client's partner asks for more, so that the others give the hand up."""
+    return action.kind == (Kind.DECLINE if action.seat % 2 else Kind.RAISE)
+
+
+def _share(server: BlindHarness) -> None:
+    """Let the client's side win a point in each hand, up to its last one, which it plays."""
+    _preferring(_is_raised_in_vain, server=server)
+
+
+def _go_blind(server: BlindHarness) -> None:
+    """Let the client's side come to its last point, and play only when the other side is at its own too."""
+    _preferring(lambda action: action.kind is Kind.DECLINE, _is_raised_in_vain, server=server)
+
+
+def _redeal(server: BlindHarness) -> None:
+    """Propose new cards in each hand, agree to those that the client proposes, and let no hand be worth more than a point."""
+
+    def decide(actions: list[Action]) -> Action:
+        by_kind = {action.kind: action for action in actions}
+        is_asked_for_more = Kind.DECLINE in by_kind and Kind.ACCEPT not in by_kind  # which a card does here
+        return by_kind.get(Kind.DECLINE if is_asked_for_more else Kind.REDEAL) or quiet(actions)
+
+    server.decides = decide
+
+
+def _plain(_server: BlindHarness) -> None:
+    """Keep to the protocol."""
+
+
+def _unreached(what: str) -> CaseOutcome:
+    return CaseOutcome(CaseVerdict.INFO, f"the client never agreed to {what}")
+
+
+def _redealt(server: ClientHarness) -> CaseOutcome | None:
+    """Return the outcome for a client that has agreed to no new cards."""
+    acts = [body.kind for body in map(parse, server.records) if isinstance(body, Act)]
+    is_granted = (Kind.REDEAL, Kind.ACCEPT) in pairwise(acts)
+    return None if is_granted else _unreached("new cards")
+
+
+def _signs(kind: str, is_meant: Callable[[Body], bool] = lambda _body: True) -> Judge:
+    """Return a judge of a whole match in which the client is to take a kind of step that only some hands need."""
+
+    def judge(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+        own = [parse(Record(_OWN, act.body, act.sig)) for act in signed_steps(server, kind)]
+        early = takes_each_step_once(server, end)
+        if early is None and not any(map(is_meant, own)):
+            return failed(f"the match was over before such a {kind} record")
+        return early
+
+    return judge
+
+
+def _is_of_an_unseen_card(body: Body) -> bool:
+    return isinstance(body, Keys) and body.box is None and bool(body.opened)
+
+
+def _turned(body: Body) -> bool:
+    return isinstance(body, Keys) and body.box is not None and bool(body.opened)
+
+
+_HONEST: Final = [
+    at_blind_table(judged(name, clause, expected, judge), game=game)(arrange)
+    for name, clause, expected, judge, game, arrange in (
+        ("C5.four-seats", _BLIND, "deals with three others", takes_each_step_once, FOUR, _plain),
+        (
+            "C5.turn-up",
+            _BLIND,
+            "gives to all the key of a card that is turned up",
+            _signs("keys", _turned),
+            TURNED,
+            _plain,
+        ),
+        ("C5.lends", _RECORDS, "lends its cards to its partner", _signs("lend"), PARTNERS, _share),
+        (
+            "C5.unseen",
+            _RECORDS,
+            "gives to all its keys of each card of a hand that nobody has seen",
+            _signs("keys", _is_of_an_unseen_card),
+            PARTNERS,
+            _go_blind,
+        ),
+        (
+            "C5.games",
+            SCORE,
+            "deals the first hand of the next game as one that is seen, whatever the `close` says that won the one before",
+            begins_anew,
+            GAMES,
+            _go_blind,
+        ),
+        (
+            "C5.redeal",
+            _BLIND,
+            "locks and gives keys of new cards once more",
+            once(_redealt, _signs("lock", lambda body: isinstance(body, Lock) and body.d > 0)),
+            REDEALT,
+            _redeal,
+        ),
+    )
+]
+
+
+def _signs_the_same_lock_again(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    signed = (parse(Record(_OWN, act.body, act.sig)) for act in signed_steps(server, "lock"))
+    lost = next(body for body in signed if isinstance(body, Lock) and body.d == 1)
+    standing = (parse(record) for record in server.records if record.signer == _OWN)
+    found = (body for body in standing if isinstance(body, Lock) and (body.j, body.d) == (lost.j, 1))
+    taken = next(found, None)  # whoever locks first locks once more at the end
+    if taken is None:
+        return failed("it signed no lock for the place to which the match had come meanwhile")
+    if (taken.points, taken.commitments) != (lost.points, lost.commitments):
+        return failed("it locked the same places in another way")
+    return unended(server, end)
+
+
+@at_blind_table(
+    judged(
+        "C5.moved-lock",
+        CLIENT,
+        "signs the very same lock for its new place when something has come in between (C51)",
+        once(_redealt, _signs_the_same_lock_again),
+    ),
+    game=REDEALT,
+)
+def _moved(server: BlindHarness) -> None:
+    """While the first lock of new cards is on its way, let the other seat ask for a pause."""
+    _redeal(server)
+    asked: list[int] = []
+
+    async def intercept(message: messages.ClientMessage) -> bool:
+        if isinstance(message, messages.SignedAct) and tag_of_body(message.body) == "lock" and not asked:
+            body = parse(Record(_OWN, message.body, message.sig))
+            if isinstance(body, Lock) and body.d == 1:
+                asked.append(signed_position(message))
+                ledger = server.at_play()
+                await server.take(server.players[_OTHER].act(ledger, "pause"))
+        return False
+
+    server.intercepts.append(intercept)
+
+
+@at_blind_table(
+    judged(
+        "C5.cut-off",
+        CLIENT,
+        "goes on with the deal wherever its connection was lost, and signs nothing twice (C51)",
+        takes_each_step_once,
+    )
+)
+def _cut_off(server: BlindHarness) -> None:
+    """Break the connection after a mask, after keys, and after a close."""
+    left = ["mask", "keys", "close"]
+
+    def recast(message: messages.ServerMessage) -> Iterable[messages.ServerMessage]:
+        if isinstance(message, messages.MatchRecord) and tag_of_body(message.body) in left[:1]:
+            left.pop(0)
+            server.is_cut_off = True
+        return (message,)
+
+    server.recast = recast
+
+
+def _takes_the_forfeit_for_a_false_word(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    bodies = [parse(record) for record in server.records]
+    if not any(isinstance(body, Rule) and body.kind == "false" for body in bodies):
+        said = any(tag_of_body(record.body) == "act" and _says(record) for record in server.records)
+        return failed("the seat that said a false value was not exposed") if said else _unreached("an envido")
+    return unended(server, end)
+
+
+def _other_than(value: object) -> int:
+    """Return the highest value that an envido can have, or the next one if that is true."""
+    best = 33
+    return best if value != best else best - 1
+
+
+def _says(record: Record) -> bool:
+    body = parse(record)
+    return record.signer != _OWN and getattr(body, "kind", None) == "points"
+
+
+@at_blind_table(
+    judged(
+        "C5.false-value",
+        _RECORDS,
+        "takes the forfeit of a seat that said another value than its cards have (C25)",
+        _takes_the_forfeit_for_a_false_word,
+    ),
+    game=SAYING,
+)
+def _false_value(server: BlindHarness) -> None:
+    """Ask for an envido in each hand, say a false value, and give the hand up."""
+    order = (Kind.POINTS, Kind.ENVIDO, Kind.ACCEPT)
+
+    def decide(actions: list[Action]) -> Action:
+        found = next((each for kind in order for each in actions if each.kind is kind), None)
+        if found is None:
+            return conceding(actions)
+        return found._replace(value=_other_than(found.value)) if found.kind is Kind.POINTS else found
+
+    server.decides = decide

@@ -9,11 +9,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from truc_conform.blind_harness import BlindHarness
-from truc_conform.blind_server import StepCheat
-from truc_conform.client_cases.blind import BlindArrange, at_blind_table, signed_steps
-from truc_conform.client_cases.blind_games import FOUR
-from truc_conform.client_cases.stopping import stops
+from truc_conform.blind_server import BlindHarness, StepCheat
+from truc_conform.client_cases.blind import FOUR, BlindArrange, at_blind_table, signed_steps
+from truc_conform.client_cases.cheats import stops
 from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import (
     Bend,

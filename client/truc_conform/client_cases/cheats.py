@@ -1,37 +1,97 @@
-"""The planted cheats of level C3 in a record: a lie of the server, or of the other seat, that a verifier must notice.
+"""The planted cheats of level C3: a lie of the server, or of the other seat, that a verifier must notice.
 
-After it the client must sign nothing for a later position, and its program must end with an exit code other than 0. It
-may ask again first, where the lie could be a fault of the line; it is told the same again.
+They are in a record, in the options, or in what follows what: a table, a record or a decision again, otherwise, or not at
+all. After a cheat the client must sign nothing for a later position, and its program must end with an exit code other than
+0. It may ask again first, where the lie could be a fault of the line; it is told the same again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from truc_conform.client_cases.stopping import CHECKS, cheat, stops_by_the_rules
+from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import (
+    BEFORE_MATCH,
     Bend,
+    Cheat,
     Place,
     bending,
     body_of,
     committing,
     deal_body,
     dealt,
+    instead,
+    note_cheat,
     on,
     on_record,
     other_calls,
+    place_of,
     resigned,
     rewriting,
+    ruled_out,
+    twisting,
 )
-from truc_conform.playing import Puppet, secret
-from truc_conform.scenes import judged, scene
+from truc_conform.playing import Puppet, secret, signed_position
+from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed, tag_of_body
+from truc_conform.scenes import Exit, Scene, at_first, intercepting, judged, recasting, said, scene, unended
+from truc_conform.shown import CODE
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
+from truc_protocol.boxes import Option
+from truc_protocol.checks import CheckError
+from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
-from truc_protocol.records import Record, body_hash
-from truc_protocol.setup import open_terms
+from truc_protocol.errors import Code
+from truc_protocol.ledger import start
+from truc_protocol.match_secrets import MatchSecrets
+from truc_protocol.records import Record, body_hash, parse
+from truc_protocol.setup import close_setup, open_terms
+
+CHECKS: Final = "../fairness/specification.md#11-checks"
+DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
+
+
+def stops(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    """Judge a client that has been cheated."""
+    if server.cheated_at is None:
+        return failed("the match never reached the cheat")
+    later = signed_after(server, server.cheated_at)
+    if later:
+        return failed(f"it signed a record after the cheat: {later}")
+    if end.code is None:
+        return failed(f"it was still running after {end.seconds:.0f} s")
+    return None if end.code else failed("it ended with exit code 0, as if all were well")
+
+
+def signed_after(server: ClientHarness, k: int) -> str | None:
+    """Return the kind of the first record that the client has signed for a later position; None if there is none."""
+    signed = said(server, messages.SignedAct)
+    return next((tag_of_body(act.body) for act in signed if _position(act) > k), None)
+
+
+def _position(message: messages.SignedAct) -> int:
+    return BEFORE_MATCH if message.match is None else signed_position(message)
+
+
+def stops_by_the_rules(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    """Judge what only the rules show: a client without them may go on, and leave it to a verifier of the transcript."""
+    outcome = stops(server, end)
+    if outcome is None or server.cheated_at is None:
+        return outcome
+    return CaseOutcome(CaseVerdict.NON_STRICT, f"{outcome.came}: only the rules show it")
+
+
+def cheat(name: str, what: str) -> Callable[[Cheat], Scene]:
+    """Make a scene of a lie that a check of the records shows."""
+    return scene(judged(name, CHECKS, f"stops at {what}", stops))
+
+
+def of_options(name: str, what: str) -> Callable[[Cheat], Scene]:
+    """Make a scene of a lie in the options that the client chooses from."""
+    return scene(judged(name, DUTIES, f"refuses {what}", stops))
+
 
 _OTHER: Final = 2  # the role of seat 1
 _NO_LINK: Final = secret("no link", 1)
@@ -233,3 +293,241 @@ def _unshuffled(server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     free = [card for card in range(len(server.variant.pack)) if card not in held][:3]
     other = tuple(Opening(card, secret(f"salt {card}", 1)[:16]) for card in free)
     return dealing.leaves(server.at_play().setup.mid, j=body.j, d=body.d, hands=(own, other))[1]
+
+
+_CLIENT: Final = 1  # the role of seat 0
+
+
+@of_options("C3.cheat-options-again", "a box of options with a counter used before")
+def _one_counter(server: ClientHarness) -> None:
+    """Seal all options under one counter."""
+    server.one_counter = True
+    _note_second_box(server)
+
+
+@recasting
+def _note_second_box(server: ClientHarness, message: messages.ServerMessage) -> tuple[messages.ServerMessage]:
+    if isinstance(message, messages.BoxedOptions) and any(
+        isinstance(sent, messages.BoxedOptions) for sent in server.sent
+    ):
+        note_cheat(server, message.at - 1)
+    return (message,)
+
+
+@of_options("C3.cheat-options-foreign", "an option that opens a card that is not the client's")
+@twisting
+def _foreign_card(server: ClientHarness, option: Option) -> Option:
+    """Let an option open the next card of the pack."""
+    slot, card, *rest = option.args
+    return option._replace(args=(slot, (int(str(card)) + 1) % len(server.variant.pack), *rest))
+
+
+@of_options("C3.cheat-options-line", "an option that says one move and makes another")
+@twisting
+def _another_line(_server: ClientHarness, option: Option) -> Option:
+    """Let an option say that it concedes."""
+    return option._replace(line="concede")
+
+
+def _signs_nothing_forbidden(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    if server.cheated_at is None:
+        return failed("the match never reached the cheat")
+    if server.done.is_set():
+        return CaseOutcome(
+            CaseVerdict.NON_STRICT, "it signed what the rules forbid: its seat could be blamed"
+        )
+    return failed(f"it was still running after {end.seconds:.0f} s") if end.code is None else None
+
+
+@scene(
+    judged(
+        "C3.cheat-options-forbidden",
+        DUTIES,
+        "does not sign what the rules forbid (C20), if it knows the rules",
+        _signs_nothing_forbidden,
+    )
+)
+def _forbidden(server: ClientHarness) -> None:
+    """Offer to accept what nobody has asked for, in the place of cards, until that is signed."""
+    offered: set[int] = set()
+
+    def accepting(_server: ClientHarness, _option: Option) -> Option:
+        offered.add(server.at_play().k)
+        return Option("accept", (), "accept")
+
+    async def end_at_it(message: messages.ClientMessage) -> bool:
+        if (
+            isinstance(message, messages.SignedAct)
+            and signed_position(message) in offered
+            and _accepts(message)
+        ):
+            server.done.set()
+        return server.done.is_set()
+
+    twisting(accepting)(server)
+    server.intercepts.append(end_at_it)
+
+
+def _accepts(message: messages.SignedAct) -> bool:
+    """Tell whether a client signs that it accepts."""
+    try:
+        body = parse(Record(_CLIENT, message.body, message.sig))
+    except CheckError:
+        return False
+    return isinstance(body, Act) and body.kind == "accept"
+
+
+@of_options("C3.cheat-options-clear", "options outside their box")
+@bending
+def _in_clear(_server: ClientHarness) -> Bend:
+    """Offer to concede, without a box."""
+
+    def change(message: messages.BoxedOptions) -> messages.OpenOptions:
+        choices = (messages.Choice(key="concede", kind="concede", hints={}),)
+        return messages.OpenOptions(
+            table=message.table,
+            match=message.match,
+            at=message.at,
+            offer=message.offer,
+            must=True,
+            choices=choices,
+        )
+
+    return on(messages.BoxedOptions, change)
+
+
+def _signs_no_second(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    seats = {act.body for act in said(server, messages.SignedAct) if act.match is None}
+    return failed("it signed two tables with one nonce") if len(seats) > 1 else stops(server, end)
+
+
+def _asks_again_or_stops(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    return unended(server, end) if said(server, messages.Resume) else stops(server, end)
+
+
+def _second_table(server: ClientHarness) -> Record:
+    first = server.dealer.secrets
+    dealer = Dealer(
+        server.key, MatchSecrets(secret("root again", 1), secret("x again", 1), first.tn), links=64
+    )
+    terms = dealer.terms(
+        server.variant, seats=server.seats, opts=server.opts, name="a server", opened=1_700_000_001
+    )
+    return terms.record
+
+
+@scene(
+    judged("C3.cheat-nonce", CHECKS, "does not sign two tables with one nonce (C9, C36)", _signs_no_second)
+)
+@intercepting
+async def _nonce_again(server: ClientHarness, message: messages.ClientMessage) -> bool:
+    """Offer a second table under the nonce of the first, once the seat is signed."""
+    if not isinstance(message, messages.SignedAct) or message.match is not None or server.terms is None:
+        return False
+    await server.push(messages.Ok(re=message.id))
+    if server.cheated_at is None:
+        server.cheated_at = BEFORE_MATCH
+        await server.push(replace(server.terms, record=_second_table(server)))
+    return True
+
+
+@cheat("C3.cheat-setup", "a second match of the terms it has signed (C36)")
+@recasting
+def _begun_twice(
+    server: ClientHarness, message: messages.ServerMessage
+) -> Iterable[messages.ServerMessage | bytes]:
+    """Begin the match twice, the second time with somebody else in the other seat, and call the first deal of both."""
+    if not isinstance(message, messages.Setup):
+        return (message,)
+    note_cheat(server, BEFORE_MATCH)
+    table, own, *_ = (Record(*record) for record in message.records)
+    terms = open_terms(server.document, table)
+    seats = (own, Puppet(1, server.seed, person="another ").join(terms))
+    checked = close_setup(terms, seats, server.dealer.match_record(terms, seats))
+    call = server.dealer.next_record(start(checked))
+    if call is None:
+        raise RuntimeError("a match begins with a call")
+    second = replace(message, match=checked.mid, records=checked.records)
+    called = messages.MatchRecord(table=CODE, match=checked.mid, k=0, means=(), **call._asdict())
+    return message, second, called
+
+
+@cheat("C3.cheat-history", "another record for a position it has (C33)")
+def _two_histories(server: ClientHarness) -> None:
+    """Lose the connection after a record, and afterwards send another in its place."""
+    _send_another(server)
+    on_choice(_lose, number=2)(server)
+
+
+async def _lose(server: ClientHarness, message: AnyAct) -> None:
+    await server.take(server.record_of(message))
+    await server.drop()
+
+
+@intercepting
+async def _send_another(server: ClientHarness, message: messages.ClientMessage) -> bool:
+    if not isinstance(message, messages.Resume):
+        return False
+    k = len(server.records) - 1 if server.cheated_at is None else server.cheated_at
+    server.cheated_at = k
+    place, honest = place_of(server, k), server.message(k)
+    await server.push(instead(server, honest, ruled_out(place, server.at_play().deal_index)))
+    await server.push(messages.Ok(re=message.id, k=k + 1))
+    await server.go_on()
+    return True
+
+
+@cheat("C3.cheat-second-call", "a second call for a position it has, wrong as well (C33)")
+@on_choice
+async def _called_again(server: ClientHarness, message: AnyAct) -> None:
+    """Sign the first call once more, with a cut, and go on as if nothing were."""
+    if not isinstance(message, messages.SignedAct):
+        return
+    note_cheat(server, signed_position(message))
+    await server.push(resigned(server, server.message(0), cut=9))
+    await server.take(server.record_of(message))
+    await server.push(messages.Ok(re=message.id, k=len(server.records) - 1))
+    await server.go_on()
+
+
+def _signs_no_other(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+    if server.cheated_at is None:
+        return failed("the match never reached the refusal")
+    acts = [act for act in said(server, messages.SignedAct) if act.match is not None]
+    bodies = {act.body for act in acts if signed_position(act) == server.cheated_at}
+    return failed("it signed another act for that position") if len(bodies) > 1 else None
+
+
+@scene(
+    judged(
+        "C3.cheat-refused",
+        DUTIES,
+        "signs no other act where the server refuses one it offered",
+        _signs_no_other,
+    )
+)
+@on_choice
+async def _refused(server: ClientHarness, message: AnyAct) -> None:
+    """Refuse by signature what was offered, and offer it again."""
+    if not isinstance(message, messages.SignedAct):
+        return
+    server.cheated_at = signed_position(message)
+    code = Code.ILLEGAL_ACTION
+    signed = server.dealer.refuse(server.at_play().setup.mid, message.body, code.value)
+    await server.push(replace(messages.refusal(code, "no", re=message.id), refuse=signed))
+    await server.send_options()
+
+
+@scene(judged("C3.gap", "overview.md#one-log", "asks for a missing record, or stops", _asks_again_or_stops))
+def _skipped(server: ClientHarness) -> None:
+    """Leave a record out, once."""
+
+    def skip(record: messages.ServerMessage) -> tuple[()]:
+        server.cheated_at = record.k if isinstance(record, messages.MatchRecord) else None
+        return ()
+
+    at_first(
+        server,
+        lambda message: isinstance(message, messages.MatchRecord) and tag_of_body(message.body) == "draw",
+        skip,
+    )

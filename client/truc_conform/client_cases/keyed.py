@@ -6,9 +6,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from truc_conform.client_cases.entering import bad_hello, says_nothing_of_itself
-from truc_conform.client_cases.interrupted import sent_away
 from truc_conform.client_cases.moving import sent_on
-from truc_conform.client_cases.seated import on_choice
+from truc_conform.client_cases.seated import on_choice, sent_away
 from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import greeted_again
 from truc_conform.playing import secret

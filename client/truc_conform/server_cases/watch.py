@@ -8,7 +8,7 @@ import trio
 from truc_conform.expectations import Map, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.server_cases.coming_back import records_of
+from truc_conform.server_cases.away import records_of
 from truc_conform.server_visit import ServerVisit, case, level, play_on, row
 from truc_protocol.bodies import Call, Deal
 from truc_protocol.codec import dec
