@@ -30,8 +30,8 @@ from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.dealer import Dealer, proxy
 from truc_protocol.dealing import DealtCards
-from truc_protocol.facts import Fact, means
 from truc_protocol.ledger import Due, Ledger, due, fold
+from truc_protocol.ledger.facts import Fact, means
 from truc_protocol.messages import SignedAct
 from truc_protocol.records import Record, encode, parse, unsigned
 from truc_protocol.setup import MatchTerms

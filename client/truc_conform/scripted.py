@@ -36,7 +36,7 @@ from truc_rules import Action, preset, with_options
 if TYPE_CHECKING:
     from collections.abc import Callable, Sized
 
-    from truc_protocol.facts import Fact
+    from truc_protocol.ledger.facts import Fact
 
 
 class ScriptedServer:

@@ -19,8 +19,8 @@ from truc_rules.errors import (
     VariantError,
     nearest,
 )
-from truc_rules.match.machines import deciders, deciders_in_view
-from truc_rules.match.match import (
+from truc_rules.machines import deciders, deciders_in_view
+from truc_rules.match import (
     apply,
     awaits_deal,
     deal,
@@ -33,9 +33,7 @@ from truc_rules.match.match import (
     settled,
     surely_legal,
 )
-from truc_rules.match.moves import Described, described, move_line, parse_move
-from truc_rules.match.rulings import apply_ruled, ruled
-from truc_rules.match.views import View, view
+from truc_rules.moves import Described, described, move_line, parse_move
 from truc_rules.orders import MOST_ORDERS
 from truc_rules.positions.actions import KINDS, PLAIN_PLAYS, REST, TRUT, Action, ArgShape, Kind
 from truc_rules.positions.events import Event
@@ -50,6 +48,7 @@ from truc_rules.positions.match import (
     Score,
     StakeAsk,
 )
+from truc_rules.rulings import apply_ruled, ruled
 from truc_rules.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
 from truc_rules.shows import compared, owed_shows, unproven
 from truc_rules.signing import check_sign, sign_receivers, signs
@@ -70,6 +69,7 @@ from truc_rules.variants.variant import (
     Variant,
 )
 from truc_rules.variants.vocabulary import SIGNS
+from truc_rules.views import View, view
 
 __all__ = [
     "CARDS_EACH",

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from truc_protocol.facts import Fact, event_fact
+from truc_protocol.ledger.facts import Fact, event_fact
 from truc_rules import Card, Seat, Variant, apply, awaits_deal, deal, new_match, parse_move, preset, presets
 from truc_rules import preset as preset_named
 from truc_words.catalogue import local_words, read_text

@@ -15,7 +15,7 @@ from clients_elsewhere.programs import NODE, needs_node
 from rules.chance import TABLES, random_hand, with_each_option
 
 from truc_protocol.documents import rule_document
-from truc_protocol.facts import event_fact
+from truc_protocol.ledger.facts import event_fact
 from truc_protocol.ledger.state import side_scores
 from truc_rules import (
     REST,
@@ -33,7 +33,7 @@ from truc_rules import (
     move_line,
     preset,
 )
-from truc_rules.match.moves import described
+from truc_rules.moves import described
 from truc_web.tree import word_files
 from truc_words import LANGUAGES
 

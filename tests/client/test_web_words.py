@@ -13,9 +13,9 @@ import pytest
 from clients_elsewhere.programs import NODE, needs_node
 from rules.chance import TABLES, random_hand, with_each_option
 
-from truc_protocol.facts import RECORD_FACTS, event_fact
+from truc_protocol.ledger.facts import RECORD_FACTS, event_fact
 from truc_rules import Seat, Variant, legal, preset
-from truc_rules.match.moves import described
+from truc_rules.moves import described
 from truc_web.tree import OF_TERMINALS, word_files
 from truc_words import (
     LANGUAGES,

@@ -19,8 +19,8 @@ from protocol.shared import blind_table
 
 from truc_protocol.audit import Auditor, OwnSeat, Result
 from truc_protocol.bodies import Deal
-from truc_protocol.facts import means
 from truc_protocol.ledger import Due, due
+from truc_protocol.ledger.facts import means
 from truc_protocol.ledger.play import played_unseen
 from truc_protocol.ledger.state import LoggedMove
 from truc_protocol.records import parse

@@ -6,8 +6,8 @@ from protocol.peers import Table
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Close
-from truc_protocol.facts import means
 from truc_protocol.ledger import may_show
+from truc_protocol.ledger.facts import means
 from truc_protocol.records import parse
 from truc_rules import Variant, is_hand_over, preset, with_options
 from truc_server.matches.choices import position

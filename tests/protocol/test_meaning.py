@@ -8,8 +8,8 @@ from truc_docs.protocol.registries import STATE_FIELDS
 from truc_protocol.bodies import Close, Deal, Open, Proxy
 from truc_protocol.codec import pack, unpack
 from truc_protocol.dealing import DealtCards
-from truc_protocol.facts import RECORD_FACTS, means, state_fact
 from truc_protocol.ledger import Ledger, fold
+from truc_protocol.ledger.facts import RECORD_FACTS, means, state_fact
 from truc_protocol.messages import Snapshot
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts

@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from truc_protocol.facts import fact_name
+from truc_protocol.ledger.facts import fact_name
 from truc_rules import Event, preset, presets
 from truc_terminal.replay_model.annotating import Annotator
 from truc_words import LANGUAGES

@@ -11,9 +11,9 @@ from rows import each_row
 from truc_docs.protocol.examples import EXAMPLES
 from truc_docs.protocol.messages import PARTS
 from truc_protocol import codec
-from truc_protocol import facts as meaning
 from truc_protocol.crypto.keys import fingerprint, player_seed, signing_key_from_seed
 from truc_protocol.errors import Code
+from truc_protocol.ledger import facts as meaning
 from truc_protocol.messages import (
     MESSAGES,
     Choice,

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from rows import each_row
 
-from truc_protocol.facts import RECORD_FACTS, fact_name
+from truc_protocol.ledger.facts import RECORD_FACTS, fact_name
 from truc_rules import Event, Kind, preset, presets
 from truc_rules.errors import Rule
 from truc_rules.variants.vocabulary import SIGNS

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from rows import each_row
 
-from truc_protocol.facts import fact_name
+from truc_protocol.ledger.facts import fact_name
 from truc_rules import Event
 from truc_words import LANGUAGES, Speech, as_told, tell
 

@@ -27,8 +27,8 @@ from truc_protocol.crypto.keys import BoxKey
 from truc_protocol.dealing import DealtCards
 from truc_protocol.errors import LATE
 from truc_protocol.evidence_file import Complaint, EvidenceItem, SignedRefusal, read_refusal
-from truc_protocol.facts import means
 from truc_protocol.ledger import Ledger, fold
+from truc_protocol.ledger.facts import means
 from truc_protocol.records import SERVER, Record, body_hash, link, parse
 from truc_protocol.transcript import Transcript
 

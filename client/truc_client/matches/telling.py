@@ -15,8 +15,8 @@ from truc_client.matches.live_audit import LiveAudit
 from truc_protocol.acts import Held
 from truc_protocol.audit import Finding
 from truc_protocol.bodies import AnyBody, Close, Deal, Lend, Share, Sub
-from truc_protocol.facts import counts_least, means
 from truc_protocol.ledger import Ledger
+from truc_protocol.ledger.facts import counts_least, means
 from truc_protocol.records import is_of_kind, kind_of, parse
 from truc_rules import Seat, View, view
 

@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 
 from truc_protocol.audit import Result
-from truc_protocol.facts import fact_name
+from truc_protocol.ledger.facts import fact_name
 from truc_terminal.commands.kept_matches import transcript_meant
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError

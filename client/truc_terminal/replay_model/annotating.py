@@ -41,8 +41,8 @@ from truc_protocol.bodies import (
 )
 from truc_protocol.checks import CheckError
 from truc_protocol.dealing import Opening
-from truc_protocol.facts import means
 from truc_protocol.ledger import Ledger
+from truc_protocol.ledger.facts import means
 from truc_protocol.records import SERVER, Phase, Record, kind_of, parse
 from truc_protocol.setup import MatchTerms
 from truc_protocol.transcript import read_document_item, read_records

@@ -7,7 +7,7 @@ from typing import Final, get_args
 from truc_docs.field_words import summary
 from truc_docs.protocol import GENERATED
 from truc_protocol.errors import REGISTRY, Code, CodeRow, Topic
-from truc_protocol.facts import RECORD_FACTS, fact_name
+from truc_protocol.ledger.facts import RECORD_FACTS, fact_name
 from truc_protocol.messages import MESSAGES
 from truc_protocol.wire.capabilities import CAPABILITIES, Capability
 from truc_rules import Event

@@ -11,7 +11,7 @@ import msgspec
 from truc_docs.protocol.exchanges import COURSES
 from truc_docs.protocol.registries import STATE_FIELDS
 from truc_protocol.errors import REGISTRY
-from truc_protocol.facts import RECORD_FACTS, fact_name
+from truc_protocol.ledger.facts import RECORD_FACTS, fact_name
 from truc_protocol.messages import Direction
 from truc_protocol.records import KINDS, tag_of
 from truc_protocol.wire.capabilities import CAPABILITIES

@@ -6,9 +6,9 @@ from typing import NamedTuple, get_args
 
 from truc_rules.cards import Card
 from truc_rules.errors import IllegalActionError, MoveError, RefusalCode, nearest
-from truc_rules.match.machines import deciders
-from truc_rules.match.match import apply, legal
-from truc_rules.match.moves import move_line, parse_move
+from truc_rules.machines import deciders
+from truc_rules.match import apply, legal
+from truc_rules.moves import move_line, parse_move
 from truc_rules.positions.actions import REST, TRUT, Action, Kind
 from truc_rules.positions.match import Match
 from truc_rules.scenario.setup import read_cards, read_score

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from truc_rules.cards import CARDS_EACH, Card
 from truc_rules.errors import IllegalActionError, RulesError
-from truc_rules.match.match import apply, awaits_deal, deal, is_hand_over, next_hand
+from truc_rules.match import apply, awaits_deal, deal, is_hand_over, next_hand
 from truc_rules.positions.events import Event, HandDrawn, HandWon, PointsScored, TrickTied, TrickWon
 from truc_rules.positions.match import Match
 from truc_rules.scenario.checks import ASSERTIONS, SIGN, ScenarioState, read_action, try_move

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from truc_rules.cards import Card
 from truc_rules.errors import RulesError, nearest
-from truc_rules.match.match import new_match
+from truc_rules.match import new_match
 from truc_rules.positions.match import Match, Score
 from truc_rules.scenario.text import (
     Scenario,

@@ -22,8 +22,8 @@ from truc_protocol.codec import unpack, write
 from truc_protocol.crypto.keys import fingerprint, seal_at_rest
 from truc_protocol.dealer import Dealer, Sealer
 from truc_protocol.dealing import DealtCards
-from truc_protocol.facts import means
 from truc_protocol.ledger import Due, Folded, InPlace, Ledger, check_place, due, fold, owes, start, take
+from truc_protocol.ledger.facts import means
 from truc_protocol.match_secrets import MatchSecrets, new_root
 from truc_protocol.messages import Away, MatchRecord
 from truc_protocol.records import BLIND, Phase, Record, parse, parse_own

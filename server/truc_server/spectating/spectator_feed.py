@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from truc_protocol.bodies import AnyBody, Call, Close, End, Guest, Placed, SeatTaken, Sub
 from truc_protocol.codec import unpack
 from truc_protocol.crypto.keys import fingerprint
-from truc_protocol.facts import Fact
 from truc_protocol.ledger import Ledger
+from truc_protocol.ledger.facts import Fact
 from truc_protocol.messages import SeatState, ServerMessage, Snapshot, TableClosed, TableState
 from truc_protocol.records import Phase, Record, link, parse_own
 from truc_protocol.setup import MatchSetup, close_setup, open_terms

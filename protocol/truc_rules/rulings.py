@@ -5,12 +5,11 @@ proposed, the pack is cut, three cards are dealt; on a turn the lowest slot is p
 variant's `absent` says.
 """
 
-from truc_rules import tricks
+from truc_rules import machines, tricks
 from truc_rules.cards import CARDS_EACH
 from truc_rules.deals import lowest_slot
 from truc_rules.errors import MatchError
-from truc_rules.match import machines
-from truc_rules.match.match import Outcome, apply, carry_out
+from truc_rules.match import Outcome, apply, carry_out
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.match import FlorRound, HandPhase, Match, Offer, Saying
 from truc_rules.seats import Seat

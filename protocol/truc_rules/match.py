@@ -5,12 +5,11 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from truc_rules import deals, stakes
+from truc_rules import deals, machines, refusals, stakes
 from truc_rules.cards import Card
 from truc_rules.contests import flor
 from truc_rules.deals import Hands, KnownCard, deal_cards, with_cards_known
 from truc_rules.errors import MatchError
-from truc_rules.match import machines, refusals
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import Event, GameWon, MatchWon
 from truc_rules.positions.match import (

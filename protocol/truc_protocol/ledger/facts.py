@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from truc_protocol import bodies, dealing
 from truc_protocol.dealing import DealtCards
-from truc_protocol.ledger import Ledger, missing, side_scores
+from truc_protocol.ledger.state import Ledger, missing, side_scores
 from truc_protocol.records import Phase
 from truc_rules import REST, TRUT, Event, deciders_in_view, is_score_open
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from truc_rules.cards import Card
-from truc_rules.match.machines import deciders_in_view
+from truc_rules.machines import deciders_in_view
 from truc_rules.positions.actions import Kind
 from truc_rules.positions.match import (
     Bets,

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import assert_never
 
-from truc_rules import orders, stakes
+from truc_rules import machines, orders, stakes
 from truc_rules.cards import card_names
 from truc_rules.contests import values
 from truc_rules.errors import Because, IllegalActionError, RefusalCode
-from truc_rules.match import machines
 from truc_rules.positions.actions import REST, Action, Kind
 from truc_rules.positions.match import (
     ContestOffer,

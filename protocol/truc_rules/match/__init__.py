@@ -1,1 +1,0 @@
-"""The entry points: what is legal, what an action does, why it is refused, who may see what."""
