@@ -1,9 +1,10 @@
 """What servers and seats that cheat on the wire are made of: messages bent on their way out, and records signed again."""
 
 import pytest
-from client.playing import play_on
+from client.playing import at_table, at_turn, play_on
+from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, connect
+from truc_client import CheckFailedError
 from truc_client.verifying import examine_files
 from truc_conform.forging import body_of, instead, on, on_record, place_of, resigned, ruled_out
 from truc_conform.playing import decided, may_decide, quiet
@@ -28,9 +29,7 @@ class QuietServer(ScriptedServer):
 
 async def caught(server, player, *, choose=None) -> CheckFailedError:
     """Play until the client stops; returns why."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with at_table(server, player) as table:
         with pytest.raises(CheckFailedError) as stopped:
             await (play_on(table) if choose is None else play_on(table, choose=choose))
     return stopped.value
@@ -39,6 +38,16 @@ async def caught(server, player, *, choose=None) -> CheckFailedError:
 def abandoned(server) -> MatchRecord:
     """Return a record of the server for the position of the first call, signed as that was."""
     return instead(server, server.message(0), ruled_out(place_of(server, 0), 0))
+
+
+async def shown_again(server, player, make=abandoned) -> CheckFailedError:
+    """Play until it is the client's turn, let the server send a record a second time, otherwise; returns why it stopped."""
+    async with at_turn(server, player) as (table, _):
+        await wait_all_tasks_blocked()
+        await server.send(make(server))
+        with pytest.raises(CheckFailedError) as failed:
+            await play_on(table)
+    return failed.value
 
 
 async def forget_since(server, k: int) -> None:
@@ -73,4 +82,5 @@ __all__ = [
     "place_of",
     "refuted",
     "resigned",
+    "shown_again",
 ]

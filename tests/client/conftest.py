@@ -5,6 +5,7 @@ import pytest
 import trio
 
 from truc_client import Player, connect, open_home
+from truc_client.home.home import master_seed, write_seed
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +31,14 @@ def player(tmp_path: Path) -> Player:
 @pytest.fixture
 def guest(tmp_path: Path) -> Player:
     return Player(open_home(tmp_path / "home"), "north", is_guest=True)
+
+
+@pytest.fixture
+def elsewhere(player: Player, tmp_path: Path) -> Player:
+    """Return the same player in another home, which has the key alone."""
+    other = Player(open_home(tmp_path / "elsewhere"), "north")
+    write_seed(other.home, master_seed(player.home))
+    return other
 
 
 @pytest.fixture

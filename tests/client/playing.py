@@ -64,9 +64,11 @@ async def leave_at_turn(server, player: Player) -> None:
         pass
 
 
-async def come_back(server, player: Player, *, rekey: bool = False, **how) -> list[Happening]:
+async def come_back(
+    server, player: Player, *, address: str = "host", rekey: bool = False, **how
+) -> list[Happening]:
     """Go on, over a new connection, with the match in which a player has a seat; returns everything that happens."""
-    async with connect("host", player, dial=server.dial) as connection:
+    async with connect(address, player, dial=server.dial) as connection:
         return await play_on(await connection.resume(connection.held[0], rekey=rekey), **how)
 
 

@@ -12,7 +12,8 @@ from truc_client.matches.agreement import TableAgreement
 from truc_protocol.bodies import Sub
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, Ready, SeatHeld, SignedAct, refusal
-from truc_terminal.commands.bot import find_vacant
+from truc_terminal.commands.bot import Work, _work, find_vacant
+from truc_terminal.commands.house_bot import BotPlay
 
 
 @pytest.fixture
@@ -126,6 +127,17 @@ async def test_bot_looks_on_where_the_seat_is_filled_when_it_comes(deserted, pla
     async with connect("host", player, dial=deserted.dial) as connection:
         table = await find_vacant(connection, None)
         assert (len(joins) > 1, table.state.seats[0].vacant) == (True, True)
+
+
+async def test_bot_that_stood_in_goes_on_when_it_is_started_again(deserted, player, capsys) -> None:
+    async with connect("host", player, dial=deserted.dial) as connection:
+        table = await find_vacant(connection, None)
+        await play_on(table, until=lambda happening: isinstance(happening, Substituted))
+    work = Work(None, None, None, {}, False, 1, True, BotPlay("careful", 1, 0))
+    async with connect("host", player, dial=deserted.dial) as connection:
+        with trio.fail_after(10):
+            await _work(connection, work)
+    assert "proven" in capsys.readouterr().out
 
 
 async def test_word_that_was_not_given_before_is_withdrawn_where_the_match_has_begun(

@@ -168,11 +168,8 @@ def test_first_server_that_answers_brings_a_key_and_what_losing_it_means(truc, r
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("variant", "seats"), [("truc-catalan", 2), ("truc-catalan", 4)])
-def test_demo_without_a_terminal_plays_a_match_and_keeps_a_proven_transcript(
-    tmp_path, variant, seats
-) -> None:
-    told = run(tmp_path / "home", "demo", "--variant", variant, "--seats", str(seats), "--style", "careful")
+def test_demo_without_a_terminal_plays_a_match_and_keeps_a_proven_transcript(tmp_path) -> None:
+    told = run(tmp_path / "home", "demo", "--variant", "truc-catalan", "--seats", "4", "--style", "careful")
     assert (told.returncode, told.stderr) == (0, "")
     assert "Verified from the file alone: PROVEN" in told.stdout
     (kept,) = (tmp_path / "home" / "transcripts").iterdir()
@@ -205,11 +202,8 @@ def test_guest_on_plain_tcp_is_told_that_cards_travel_in_clear(real_server, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_link", [False, True])
-def test_unknown_table_is_one_line_and_status_1(real_server, tmp_path, is_link) -> None:
-    address = real_server.address
-    of_table = [f"truc://{address.place}/NOPE1"] if is_link else [real_server.url, "--table", "NOPE1"]
-    told = run(tmp_path / "home", "bot", *of_table)
+def test_unknown_table_is_one_line_and_status_1(real_server, tmp_path) -> None:
+    told = run(tmp_path / "home", "bot", f"truc://{real_server.address.place}/NOPE1")
     assert told.returncode == 1
     assert told.stderr.strip().splitlines()[-1].endswith("(no_such_table)")
 

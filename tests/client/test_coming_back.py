@@ -77,8 +77,7 @@ async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(script
     assert started.resumed
     (transcript,) = player.home.transcripts.iterdir()
     transcript.write_bytes(transcript.read_bytes()[:-5])
-    async with connect("host", player, dial=server.dial) as connection:
-        await play_on(await connection.resume(connection.held[0]), until=my_turn)
+    await come_back(server, player, until=my_turn)
     transcript.unlink()
     seen = await come_back(server, player)
     assert seen[-1].verdict.result is Result.PROVEN
@@ -152,10 +151,8 @@ async def test_server_that_forgot_records_is_refused(scripted, player, autojump_
         transcript.unlink()
     await forget_since(server, 3)
     server.go_on = nothing
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        with pytest.raises(CheckFailedError) as stopped:
-            await play_on(table)
+    with pytest.raises(CheckFailedError) as stopped:
+        await come_back(server, player)
     assert stopped.value.check == "C33"
 
 

@@ -4,14 +4,13 @@ from functools import partial
 
 import pytest
 import trio
-from client.cheats import QuietServer, body_of, caught, on, on_record, refuted, resigned
+from client.cheats import QuietServer, body_of, caught, on, on_record, refuted, resigned, shown_again
 from client.playing import at_table, at_turn, come_back, my_turn, pick, play_on, signed
 from client.running import run as run_process
 from client.running import truc as run
 from client.test_cheating import reboxed
 from client.test_choosing import refuse_next, with_alternatives
 from msgspec.structs import replace
-from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, ChoiceError, StoppedError
 from truc_protocol.audit import Result
@@ -147,13 +146,9 @@ async def test_second_record_of_the_server_convicts_it_also_if_it_would_fail_in_
     scripted, player, second
 ) -> None:
     server = scripted(kind=QuietServer)
-    async with at_turn(server, player) as (table, _):
-        await wait_all_tasks_blocked()
-        await server.send(second(server))
-        with pytest.raises(CheckFailedError) as failed:
-            await play_on(table)
-    assert (failed.value.check, failed.value.culprit) == ("C33", "server")
-    assert ("C33", "server") in refuted(failed.value)
+    failed = await shown_again(server, player, second)
+    assert (failed.check, failed.culprit) == ("C33", "server")
+    assert ("C33", "server") in refuted(failed)
     with pytest.raises(StoppedError):
         await come_back(server, player)
 

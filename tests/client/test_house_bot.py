@@ -142,10 +142,6 @@ async def test_called_bot_goes_on_when_the_server_was_killed(server, bot, tmp_pa
     assert (ended[0].verdict.result, told.split()[0]) == (Result.PROVEN, "over")
 
 
-def test_bot_of_the_house_ends_on_sigterm_with_status_0(server, home) -> None:
-    assert start(server, home).end()[2] == 0
-
-
 def test_bot_of_the_house_whose_output_cannot_be_written_ends_in_one_line(server, tmp_path, full) -> None:
     ran = run(tmp_path, "bot", server.url, "--house", stdout=full, LC_ALL="C")
     assert (ran.returncode, "Traceback" in ran.stderr) == (1, False)

@@ -7,30 +7,19 @@ from msgspec.structs import replace
 from truc_client import (
     ChoiceError,
     ClientError,
-    Player,
     RecordSeen,
     RefusedError,
     Resumed,
     Waiting,
     YourTurn,
     connect,
-    open_home,
 )
-from truc_client.home.home import master_seed, write_seed
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Rekey
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, WantRekey, refusal
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
-
-
-@pytest.fixture
-def elsewhere(player, tmp_path) -> Player:
-    """Return the same player in another home, which has the key alone."""
-    other = Player(open_home(tmp_path / "elsewhere"), "north")
-    write_seed(other.home, master_seed(player.home))
-    return other
 
 
 async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_proven_end(

@@ -79,9 +79,8 @@ async def test_match_goes_on_when_the_process_that_has_it_is_killed(start_node, 
     assert [each.verdict.result for each in ended] == [Result.PROVEN] * 2
 
 
-@pytest.mark.parametrize("route", ["moved", "proxy"])
-def test_truc_plays_at_a_table_of_another_node(start_node, tmp_path, route):
-    one, other = (start_node(name, route) for name in ("one", "two"))
+def test_truc_plays_at_a_table_of_another_node(start_node, tmp_path):
+    one, other = (start_node(name, "moved") for name in ("one", "two"))
     with Process(
         tmp_path / "first", "bot", one.url, "--create", "truc-french", "--option", "match=1", "--lang", "en"
     ) as opener:

@@ -1,7 +1,7 @@
 """A match belongs to the server that it was begun at: no other can have it gone on with, touched or stopped."""
 
 import pytest
-from client.playing import my_turn, play_on
+from client.playing import come_back, my_turn, play_on
 
 from truc_client import CheckFailedError, ClientError, connect
 from truc_client.home.transcripts import path_of
@@ -32,10 +32,8 @@ def play_at_one(scripted):
 
 
 async def refused_at(foreign, player) -> ClientError:
-    async with connect("foreign", player, dial=foreign.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        with pytest.raises(ClientError) as refused:
-            await play_on(table)
+    with pytest.raises(ClientError) as refused:
+        await come_back(foreign, player, address="foreign")
     return refused.value
 
 
@@ -50,8 +48,7 @@ async def test_match_of_another_server_is_refused_without_blame_untouched_and_go
     assert not isinstance(refused, CheckFailedError)
     assert "begun at another server" in str(refused)
     assert (list(player.home.evidence.iterdir()), path.read_bytes()) == ([], before)
-    async with connect("own", player, dial=own.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0]))
+    seen = await come_back(own, player, address="own")
     assert seen[-1].verdict.result == "proven"
 
 

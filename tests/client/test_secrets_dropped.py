@@ -4,13 +4,12 @@ import sqlite3
 
 import pytest
 import trio
-from client.playing import at_table, at_turn, leave_at_turn, my_turn, play_on
+from client.playing import at_table, at_turn, come_back, leave_at_turn, my_turn, play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
-from truc_client import ClientError, Player, connect, open_home
+from truc_client import ClientError, connect
 from truc_client.home.account import open_account
-from truc_client.home.home import master_seed, write_seed
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
 from truc_client.matches.signer import SeatKey, Signer, links_of
 from truc_protocol.audit import Result
@@ -79,10 +78,7 @@ async def test_table_that_is_left_or_closed_before_the_match_keeps_no_secrets(sc
 async def test_terms_whose_secrets_were_dropped_are_not_signed_again(scripted, player) -> None:
     server = scripted(target=3)
     await agree_in_vain(server, player)
-    terms = open_terms(server.document, Record(*server.terms.record))
-    account = open_account(player)
-    account.store.drop_secrets(terms.th)
-    account.store.close()
+    drop_secrets(server, player)
     server.match, before = 0, len(server.received)
     async with at_table(server, player) as table:
         with pytest.raises(ClientError, match="served before"):
@@ -109,36 +105,31 @@ async def test_player_whose_seat_a_substitute_took_keeps_no_secrets_and_is_told_
     server = scripted(target=10)
     await substituted(server, player)
     assert (chains_of(player), list(player.home.evidence.iterdir())) == (0, [])
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        with pytest.raises(ClientError, match="a substitute has taken this seat"):
-            await play_on(table, until=lambda _happening: False)
+    with pytest.raises(ClientError, match="a substitute has taken this seat"):
+        await come_back(server, player, until=lambda _happening: False)
 
 
-async def test_home_whose_seat_is_played_from_elsewhere_keeps_no_secrets(scripted, player, tmp_path) -> None:
-    other = Player(open_home(tmp_path / "elsewhere"), "north")
+async def test_home_whose_seat_is_played_from_elsewhere_keeps_no_secrets(scripted, player, elsewhere) -> None:
     server = scripted(target=4)
     await leave_at_turn(server, player)
-    write_seed(other.home, master_seed(player.home))
-    async with connect("host", other, dial=server.dial) as connection:
-        await play_on(await connection.resume(connection.held[0], rekey=True), until=my_turn)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        with pytest.raises(ClientError, match="another machine with your key"):
-            await play_on(table, until=lambda _happening: False)
-    assert (chains_of(player), chains_of(other)) == (0, 1)
+    await come_back(server, elsewhere, rekey=True, until=my_turn)
+    with pytest.raises(ClientError, match="another machine with your key"):
+        await come_back(server, player, until=lambda _happening: False)
+    assert (chains_of(player), chains_of(elsewhere)) == (0, 1)
 
 
-async def test_home_that_gave_its_secrets_up_can_begin_a_new_chain(scripted, player, tmp_path) -> None:
+def drop_secrets(server, player) -> None:
+    """Drop the secrets for the newest terms."""
+    account = open_account(player)
+    account.store.drop_secrets(open_terms(server.document, Record(*server.terms.record)).th)
+    account.store.close()
+
+
+async def test_home_that_gave_its_secrets_up_can_begin_a_new_chain(scripted, player) -> None:
     server = scripted(target=12)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
-        await play_on(table, until=my_turn)
-        th = open_terms(server.document, Record(*server.terms.record)).th
-        connection.session.account.store.drop_secrets(th)
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.resume(connection.held[0], rekey=True))
+    await leave_at_turn(server, player)
+    drop_secrets(server, player)
+    seen = await come_back(server, player, rekey=True)
     assert seen[-1].verdict.result is Result.PROVEN
 
 

@@ -1,6 +1,5 @@
 """Real servers whose key changes, is given up, or is not theirs: what a client does, and what its player is told."""
 
-import shutil
 import time
 from dataclasses import replace
 from functools import partial
@@ -10,7 +9,6 @@ import pytest
 import trio
 from client.playing import homes
 from server.conftest import QUICK, Running, running
-from server.rawclient import RawClient
 
 from truc_client import (
     Address,
@@ -176,14 +174,6 @@ async def seated_key(host: Host, player: Player) -> bytes:
     return seat.player
 
 
-async def test_player_keeps_a_seat_through_a_roll(host, player) -> None:
-    async with host.connect(player) as connection:
-        code = (await connection.create("truc-french", private=True)).code
-    await rolled(host)
-    async with host.connect(player) as connection:
-        assert [held.table for held in connection.held] == [code]
-
-
 async def test_same_master_seed_is_the_same_player_by_the_link_with_the_first_key(
     host, player, tmp_path
 ) -> None:
@@ -302,30 +292,6 @@ async def test_other_server_at_the_address_is_a_stop_with_both_keys_and_the_know
     assert await host.trust(player) is Trust.PINNED
 
 
-async def test_key_from_before_a_roll_is_not_gone_back_to(host, player, nursery, tmp_path) -> None:
-    await host.stop()
-    shutil.copytree(host.folder.root, tmp_path / "stolen")
-    host.roll()
-    await host.start()
-    await host.trust(player)
-    thief = await Host(nursery, tmp_path / "stolen").start()
-    assert f"expected {host.fingerprint}, got {thief.fingerprint}" in await thief.stop_of(player)
-
-
-async def test_rival_roll_of_a_stolen_key_is_not_followed_by_who_has_followed_the_hosts(
-    host, player, nursery, tmp_path
-) -> None:
-    await host.stop()
-    shutil.copytree(host.folder.root, tmp_path / "stolen")
-    host.roll()
-    await host.start()
-    await host.trust(player, link(host.first.fingerprint))
-    thief = Host(nursery, tmp_path / "stolen")
-    thief.roll(2)
-    await thief.start()
-    assert "C39: expected the key before in rotation 2, got another" in await thief.stop_of(player)
-
-
 async def test_link_of_another_server_is_a_stop_for_who_knows_this_one(host, player) -> None:
     await host.trust(player)
     told = await host.stop_of(player, link("A" * 26))
@@ -339,27 +305,6 @@ async def test_link_that_the_server_does_not_fit_is_a_stop_with_both_keys(host, 
     assert told.startswith(
         f"{ADDRESS}: C37: the server's key has changed: expected {'A' * 26}, got {host.fingerprint}; the link"
     )
-
-
-async def test_replayed_hello_is_a_stop(host, player, nursery) -> None:
-    raw = RawClient(await trio.open_tcp_stream("127.0.0.1", host.server.port))
-    await raw.hello()
-    (listener,) = await nursery.start(
-        partial(trio.serve_tcp, partial(replay, bytes(raw.received)), 0, host="127.0.0.1")
-    )
-    await raw.stream.aclose()
-    port = listener.socket.getsockname()[1]
-    with pytest.raises(ServerKeyError, match="C37: expected the hash of this client's hello, got another"):
-        async with connect(f"127.0.0.1:{port}", player):
-            pass
-
-
-async def replay(hello: bytes, stream: trio.SocketStream) -> None:
-    """Answer whatever comes with a hello that was signed for somebody else."""
-    async with stream:
-        await stream.receive_some(65_536)
-        await stream.send_all(hello)
-        assert await stream.receive_some(65_536) == b""  # nothing was said about the player
 
 
 # Keys that were given up
@@ -380,17 +325,6 @@ async def test_revoked_key_is_neither_pinned_nor_accepted_though_known(host, pla
         "of a new server"
     )
     assert told.endswith(f"; then: truc keys forget {ADDRESS}") is is_known
-
-
-async def test_revoked_key_is_not_rolled_through_nor_followed_by_a_link(host, player, tmp_path) -> None:
-    await host.trust(player)
-    newcomer = Player(open_home(tmp_path / "newcomer"), "south")
-    for each in (player, newcomer):
-        accept_revocation(each.home, gives_up(host))
-    await rolled(host)
-    assert f"C40: the key {host.first.fingerprint} was revoked" in await host.stop_of(player)
-    assert "C40" in await host.stop_of(newcomer, link(host.first.fingerprint))
-    assert await host.trust(newcomer) is Trust.FIRST_CONTACT
 
 
 async def test_bot_heeds_what_its_owner_does(host, player) -> None:

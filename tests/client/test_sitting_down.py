@@ -6,13 +6,12 @@ import pytest
 import trio
 from client.deserting import DesertedServer, deserted_by
 from client.hosting import Hosting
-from client.playing import leave_at_turn, my_turn, play_on, received
+from client.playing import come_back, leave_at_turn, my_turn, play_on, received
 from msgspec.structs import replace
 from protocol.peers import Puppet
 from rich.console import Console
 
 from truc_client import ClientError, Player, Resumed, Substituted, connect, open_home
-from truc_client.home.home import master_seed, write_seed
 from truc_conform.scripted import ScriptedServer
 from truc_protocol import messages
 from truc_terminal.commands.play import Seating, Wish, _farewell, _sit_down, _step_in
@@ -71,14 +70,6 @@ async def server(scripted, player) -> WatchedServer:
     return server
 
 
-@pytest.fixture
-def elsewhere(player, tmp_path) -> Player:
-    """Return the same player in another home, which has the key alone."""
-    other = Player(open_home(tmp_path / "elsewhere"), "north")
-    write_seed(other.home, master_seed(player.home))
-    return other
-
-
 async def sit_down(server, player, *typed: str | None, wish: Wish = ANY) -> tuple[object, str]:
     """Sit down as `truc play` does; returns the table, and what the screen shows."""
     out = io.StringIO()
@@ -108,10 +99,18 @@ async def test_home_without_secrets_goes_on_with_a_new_chain_where_that_is_asked
     assert table.code == "TABLE"
 
 
+def test_new_chain_is_wished_for_by_a_flag(truc, monkeypatch) -> None:
+    wishes: list[Wish] = []
+    monkeypatch.setattr(
+        "truc_terminal.commands.play.play_at", lambda _where, wish, **_manner: wishes.append(wish)
+    )
+    for flags in ([], ["--rekey"]):
+        assert truc("play", "host", *flags).exit_code == 0
+    assert [wish.rekey for wish in wishes] == [False, True]
+
+
 async def test_home_that_another_has_replaced_takes_no_seat(server, player, elsewhere) -> None:
-    async with connect("host", elsewhere, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0], rekey=True)
-        await play_on(table, until=my_turn)
+    await come_back(server, elsewhere, rekey=True, until=my_turn)
     server.received.clear()
     with pytest.raises(ClientError, match="another machine with your key has begun a new chain"):
         await sit_down(server, player, "y")

@@ -5,11 +5,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from client.cheats import FRENCH, QuietServer, abandoned
-from client.playing import my_turn, play_on
+from client.cheats import FRENCH, QuietServer, abandoned, shown_again
+from client.playing import at_turn, come_back, my_turn, play_on
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, StoppedError, Table, connect
+from truc_client import CheckFailedError, StoppedError, connect
 from truc_client.home.account import open_account
 from truc_protocol.messages import Resume, SignedAct
 from truc_protocol.records import Record, body_hash
@@ -20,33 +20,16 @@ def quiet(scripted) -> QuietServer:
     return scripted(kind=QuietServer)
 
 
-async def at_turn(connection) -> Table:
-    table = await connection.create(FRENCH)
-    await table.ready()
-    await play_on(table, until=my_turn)
-    await wait_all_tasks_blocked()
-    return table
-
-
-async def convict(server, table: Table) -> CheckFailedError:
-    """Let the server sign two histories; returns why the client stopped."""
-    await server.send(abandoned(server))
-    with pytest.raises(CheckFailedError) as failed:
-        await play_on(table)
-    return failed.value
-
-
-async def assert_stopped(server, connection) -> StoppedError:
+async def assert_stopped(server, player) -> StoppedError:
     sent = len(server.received)
     with pytest.raises(StoppedError) as stopped:
-        await play_on(await connection.resume(connection.held[0]))
+        await come_back(server, player)
     assert not [message for message in server.received[sent:] if isinstance(message, SignedAct | Resume)]
     return stopped.value
 
 
 async def test_store_knows_why_for_the_match_and_its_table_record(quiet, player, mock_clock) -> None:
-    async with connect("host", player, dial=quiet.dial) as connection:
-        failed = await convict(quiet, await at_turn(connection))
+    failed = await shown_again(quiet, player)
     account = open_account(player)
     th = body_hash(Record(*quiet.setup.records[0]))
     why = {account.store.stopped(quiet.setup.match), account.store.stopped(th)}
@@ -55,12 +38,10 @@ async def test_store_knows_why_for_the_match_and_its_table_record(quiet, player,
 
 
 async def test_it_stays_stopped_when_the_evidence_was_moved(quiet, player, mock_clock) -> None:
-    async with connect("host", player, dial=quiet.dial) as connection:
-        await convict(quiet, await at_turn(connection))
+    await shown_again(quiet, player)
     for path in player.home.evidence.iterdir():
         path.rename(player.home.root / path.name)
-    async with connect("host", player, dial=quiet.dial) as connection:
-        stopped = await assert_stopped(quiet, connection)
+    stopped = await assert_stopped(quiet, player)
     assert stopped.evidence is None
     assert "two records for position 0" in stopped.why
 
@@ -72,15 +53,16 @@ def full(*_: object) -> None:
 async def test_it_stays_stopped_when_no_evidence_could_be_written(
     quiet, player, monkeypatch, mock_clock
 ) -> None:
-    async with connect("host", player, dial=quiet.dial) as connection:
-        table = await at_turn(connection)
+    async with at_turn(quiet, player) as (table, _):
+        await wait_all_tasks_blocked()
         with monkeypatch.context() as disk:
             disk.setattr(Path, "write_bytes", full)
             disk.setattr("os.fsync", full)
-            failed = await convict(quiet, table)
-    assert failed.kept is None
-    async with connect("host", player, dial=quiet.dial) as connection:
-        await assert_stopped(quiet, connection)
+            await quiet.send(abandoned(quiet))
+            with pytest.raises(CheckFailedError) as failed:
+                await play_on(table)
+    assert failed.value.kept is None
+    await assert_stopped(quiet, player)
 
 
 class FullDatabase:
@@ -102,8 +84,16 @@ async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(
     quiet, player, mock_clock
 ) -> None:
     async with connect("host", player, dial=quiet.dial) as connection:
-        table, store = await at_turn(connection), connection.session.account.store
+        store = connection.session.account.store
         store._database = FullDatabase(store._database)
-        await convict(quiet, table)
-        connection.session.held = quiet.held()
-        await assert_stopped(quiet, connection)
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=my_turn)
+        await wait_all_tasks_blocked()
+        await quiet.send(abandoned(quiet))
+        with pytest.raises(CheckFailedError):
+            await play_on(table)
+        connection.session.held, sent = quiet.held(), len(quiet.received)
+        with pytest.raises(StoppedError):
+            await play_on(await connection.resume(connection.held[0]))
+    assert not [message for message in quiet.received[sent:] if isinstance(message, SignedAct | Resume)]

@@ -2,7 +2,7 @@
 
 import pytest
 from client.cheats import refuted
-from client.playing import at_turn, my_turn, play_on
+from client.playing import at_turn, come_back, my_turn, play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
@@ -42,10 +42,8 @@ async def test_match_stays_stopped_after_a_second_match_on_its_table_record(
     for file in () if has_files else stopped.kept.files:
         file.unlink()
     before = len(server.received)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        with pytest.raises(StoppedError, match="C36"):
-            await play_on(table)
+    with pytest.raises(StoppedError, match="C36"):
+        await come_back(server, player)
     assert not any(isinstance(message, SignedAct) for message in server.received[before:])
 
 

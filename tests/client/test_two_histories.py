@@ -1,12 +1,12 @@
 """Histories that do not agree, and bodies taken after they were refused: what the client shows of them, and what nobody can."""
 
 import pytest
-from client.cheats import QuietServer, abandoned, instead, place_of, refuted
-from client.playing import at_table, at_turn, my_turn, pick, play_on
+from client.cheats import QuietServer, abandoned, instead, place_of, refuted, shown_again
+from client.playing import at_table, at_turn, come_back, my_turn, pick, play_on
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, StoppedError, connect
+from truc_client import CheckFailedError, StoppedError
 from truc_client.home.transcripts import evidence_of, path_of
 from truc_client.verifying import examine_files, verify_file
 from truc_protocol.audit import Result, TranscriptExamined
@@ -26,21 +26,11 @@ def quiet(scripted):
     return make
 
 
-async def shown_again(server, player, make) -> CheckFailedError:
-    """Play until it is the client's turn, let the server send a record a second time, otherwise; returns why it stopped."""
-    async with at_turn(server, player) as (table, _):
-        await wait_all_tasks_blocked()
-        await server.send(make(server))
-        with pytest.raises(CheckFailedError) as failed:
-            await play_on(table)
-    return failed.value
-
-
 async def test_second_record_of_the_server_for_a_position_convicts_it_and_the_evidence_is_kept(
     quiet, player
 ) -> None:
     server = quiet()
-    failed = await shown_again(server, player, abandoned)
+    failed = await shown_again(server, player)
     assert (failed.check, failed.culprit) == ("C33", "server")
     assert ("C33", "server") in refuted(failed)
     assert evidence_of(player.home.evidence, server.setup.match) == failed.evidence
@@ -227,12 +217,11 @@ async def test_stopped_match_is_not_gone_on_with_by_a_new_process_even_without_i
     quiet, player
 ) -> None:
     server = quiet()
-    failed = await shown_again(server, player, abandoned)
+    failed = await shown_again(server, player)
     sent = len(server.received)
     for _ in range(2):
-        async with connect("host", player, dial=server.dial) as connection:
-            with pytest.raises(StoppedError) as refused:
-                await play_on(await connection.resume(connection.held[0]))
+        with pytest.raises(StoppedError) as refused:
+            await come_back(server, player)
         assert refused.value.evidence == failed.evidence
         assert str(failed.evidence) in str(refused.value)
         path_of(player.home.transcripts, server.setup.match).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Transcripts of the test vectors are stepped through from end to end and back: all in the terminal, some on their page."""
+"""Transcripts of the test vectors are stepped through from end to end and back, in the terminal and on their page."""
 
 from itertools import cycle
 from pathlib import Path
@@ -8,6 +8,7 @@ from client.browser import Page, needs_browser
 from prompt_toolkit.application import DummyApplication, create_app_session
 from prompt_toolkit.application.current import set_app
 from prompt_toolkit.output import DummyOutput
+from rows import each_row
 
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
 from truc_terminal.report.page import hand_views, page
@@ -18,10 +19,7 @@ from truc_words import LANGUAGES
 VECTORS = Path(__file__).parent.parent / "vectors"
 FILES = sorted(VECTORS.rglob("*.truc"))
 SPOKEN = [*zip(FILES, cycle(LANGUAGES), strict=False)]
-IN_A_BROWSER = SPOKEN[
-    ::4
-]  # what a page shows at a stage is the terminal's too, and how it steps is the same on all
-each_file = pytest.mark.parametrize(("file", "lang"), SPOKEN, ids=lambda it: getattr(it, "stem", it))
+STEPPED_THROUGH = SPOKEN[::4]  # how it steps is the same on all
 STEPPED = """(() => {
   const look = () => {
     const hand = document.querySelector('.hand:not([hidden])');
@@ -55,10 +53,10 @@ def stepped_through(shown: Page, path: Path) -> dict[str, object]:
 
 def test_transcripts_are_those_of_the_vectors() -> None:
     assert {file.stem for file in FILES} >= {"session", "truc-french", "truc-catalan-4", "argentine-match"}
-    assert {lang for _, lang in SPOKEN} == {lang for _, lang in IN_A_BROWSER} == {*LANGUAGES}
+    assert {lang for _, lang in SPOKEN} == {lang for _, lang in STEPPED_THROUGH} == {*LANGUAGES}
 
 
-@each_file
+@each_row("file, lang", STEPPED_THROUGH)
 def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
     replayed = replay_of(file.read_bytes(), lang=lang)
     walk, last = replaying.Walk(Replay(replayed, lang, is_plain=False), 0), len(replayed.stages) - 1
@@ -80,7 +78,7 @@ def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
 @pytest.mark.slow
 def test_page_shows_every_step_in_a_browser_on_the_way_there_and_back(chrome, tmp_path) -> None:
     with chrome.somebody() as shown:
-        for file, lang in IN_A_BROWSER:
+        for file, lang in STEPPED_THROUGH:
             replayed = replay_of(file.read_bytes(), lang=lang)
             (tmp_path / f"{file.stem}.html").write_text(page(replayed, lang=lang), "utf-8")
             seen = stepped_through(shown, tmp_path / f"{file.stem}.html")

@@ -3,7 +3,7 @@
 import pytest
 import trio
 from client.hosting import Hosting
-from client.playing import play_on, received
+from client.playing import homes, play_on, received
 from msgspec.structs import replace
 from protocol.peers import Table
 
@@ -22,6 +22,7 @@ from truc_client import (
     open_home,
     verify_file,
 )
+from truc_client.bots import play_match, simple_bot
 from truc_protocol.audit import Result
 from truc_protocol.messages import ClientHello, History, MatchRecord, Ok, Setup, Snapshot, Watch
 from truc_rules import preset, with_options
@@ -206,3 +207,32 @@ async def test_two_who_watch_one_match_from_one_home_write_a_file_each(server, w
     paths = {at_first[-1].transcript, then[-1].transcript}
     assert len(paths) == 2
     assert [verify_file(path).result for path in paths] == [Result.PROVEN] * 2
+
+
+@pytest.mark.slow
+async def test_match_watched_from_the_middle_at_a_real_server_is_proven(real_server, tmp_path) -> None:
+    seen: list = []
+
+    async def look_on() -> None:
+        async with connect(real_server.url, Player(open_home(tmp_path / "x"), "x")) as connection:
+            seen.extend(await play_on(await connection.watch(table.code)))
+
+    async def play(mine, seed: int, nursery: trio.Nursery) -> None:
+        def show(happening) -> None:
+            if seed == 1 and isinstance(happening, RecordSeen) and happening.k == 12:
+                nursery.start_soon(look_on)
+
+        await mine.ready()
+        await play_match(mine, simple_bot(seed), show)
+
+    first, second = homes(tmp_path, False, False)
+    with trio.fail_after(60):
+        async with connect(real_server.url, first) as north, connect(real_server.url, second) as east:
+            table = await north.create("truc-french", options={"match": 1}, private=True)
+            joined = await east.join(table.code)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(play, table, 1, nursery)
+                nursery.start_soon(play, joined, 2, nursery)
+    kinds = [type(each) for each in seen]
+    assert kinds.index(SnapshotTaken) < kinds.index(Resumed) < kinds.index(RecordSeen)
+    assert seen[-1].verdict.result is Result.PROVEN

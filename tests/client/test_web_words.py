@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from clients_elsewhere.programs import NODE, needs_node
+from rows import each_row
 from rules.chance import TABLES, random_hand, with_each_option
 
 from truc_protocol.ledger.facts import RECORD_FACTS, event_fact
@@ -163,7 +164,7 @@ def said_of_move(
     return own or plain, gloss, move_meaning(asked, speech, hints, answering=answering)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_moves_are_called_as_in_a_terminal(words, pages, lang) -> None:
     differ = []
     for (name, of), page in zip(words.items(), pages[lang], strict=True):
@@ -182,7 +183,7 @@ def test_moves_are_called_as_in_a_terminal(words, pages, lang) -> None:
     assert differ == []
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_facts_are_told_as_in_a_terminal(words, pages, lang) -> None:
     differ = []
     for (name, of), page in zip(words.items(), pages[lang], strict=True):
@@ -194,7 +195,7 @@ def test_facts_are_told_as_in_a_terminal(words, pages, lang) -> None:
     assert differ == []
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_what_is_around_them_is_called_as_in_a_terminal(words, pages, lang) -> None:
     plain = catalogue(lang)
     for name, page in zip(words, pages[lang], strict=True):

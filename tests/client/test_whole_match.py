@@ -1,10 +1,11 @@
-"""A whole match for four at a terminal of two sizes: what stands on the screen is what stands in the transcript."""
+"""A whole match for four at a terminal: what stands on the screen is what stands in the transcript."""
 
 import re
 from itertools import pairwise
 
 import pytest
-from client.whole_match import SIZES, picture, retold, seen
+from client.whole_match import COLUMNS, picture, retold, seen
+from rows import each_row
 
 from truc_terminal.replay_model.annotating import Annotator
 
@@ -23,15 +24,10 @@ SAID = {
 }
 
 
-@pytest.fixture(scope="module", params=SIZES, ids="{0[0]}x{0[1]}".format)
-def size(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
-def match(size, tmp_path_factory):
-    """Return the match, played once at each size."""
-    return seen(tmp_path_factory.mktemp("match"), *size)
+def match(tmp_path_factory):
+    """Return the match, played once."""
+    return seen(tmp_path_factory.mktemp("match"))
 
 
 def facts(match):
@@ -59,7 +55,7 @@ def test_every_fact_of_the_records_is_told_once_and_in_order(match) -> None:
 
 def test_every_line_is_one_that_the_transcript_makes_and_fits_the_terminal(match) -> None:
     expected = retold(match)
-    assert max(map(len, expected)) <= match.size[0]
+    assert max(map(len, expected)) <= COLUMNS
     assert match.lines == expected
 
 
@@ -73,7 +69,7 @@ def test_terminal_is_left_as_it_was(match) -> None:
     assert (match.status, match.is_restored) == (0, True)
 
 
-@pytest.mark.parametrize("moment", ["hand", "asked", "over"])
-def test_moment_looks_as_it_is_pictured(match, size, moment) -> None:
+@each_row("moment", ["hand", "asked", "over"])
+def test_moment_looks_as_it_is_pictured(match, moment) -> None:
     # made anew by `python -m client.whole_match`
-    assert match.moments[moment] == picture(moment, *size).read_text()
+    assert match.moments[moment] == picture(moment).read_text()

@@ -26,7 +26,7 @@ from truc_terminal.commands.terminal import tell_commands
 from truc_terminal.screen.screen import Screen
 
 SEED = "8"
-SIZES = ((80, 24), (120, 40))
+COLUMNS, ROWS = 80, 24
 SEAT = Seat(0)
 _OVER = "Another match at this table? [Y/n]"
 _BEGUN = "A match of"
@@ -45,7 +45,6 @@ class Seen(NamedTuple):
         is_restored: whether the terminal was then as it had been before.
     """
 
-    size: tuple[int, int]
     lines: list[str]
     typed: list[str]
     moments: Mapping[str, str]
@@ -113,19 +112,19 @@ def steady(text: str) -> str:
     return re.sub(r"\d+ records", "N records", re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", text))
 
 
-def seen(folder: Path, columns: int, rows: int) -> Seen:
-    """Play the match at a terminal of this size, and return what was seen."""
+def seen(folder: Path) -> Seen:
+    """Play the match at a terminal, and return what was seen."""
     (folder / "server").mkdir(mode=0o700)
-    return trio.run(_seen, folder, columns, rows)
+    return trio.run(_seen, folder)
 
 
-async def _seen(folder: Path, columns: int, rows: int) -> Seen:
+async def _seen(folder: Path) -> Seen:
     async with serving(folder / "server", SEED) as address, trio.open_nursery() as nursery:
 
         def seated(code: str) -> None:
             trio.from_thread.run_sync(nursery.start_soon, seat_bots, address, code, folder, SEED, nursery)
 
-        terminal = _sat_down(folder, address, columns, rows)
+        terminal = _sat_down(folder, address)
         modes = frozenset(terminal.screen.mode)
         visit = Visit(terminal)
         await trio.to_thread.run_sync(visit.play, seated)
@@ -139,16 +138,16 @@ async def _seen(folder: Path, columns: int, rows: int) -> Seen:
         None,
     )
     told = [steady(line) for line in lines[begin : lines.index(_OVER)]]
-    return Seen((columns, rows), told, visit.typed, visit.moments, transcript, status, is_restored)
+    return Seen(told, visit.typed, visit.moments, transcript, status, is_restored)
 
 
-def _sat_down(folder: Path, address: str, columns: int, rows: int) -> Terminal:
+def _sat_down(folder: Path, address: str) -> Terminal:
     wished = ("--variant", GAME, "--seats", "4", *(word for each in _OPTIONS for word in ("--option", each)))
     return Terminal(
         Path("north"),
         *("play", address, "--private", "--name", "north", *wished),
-        columns=columns,
-        rows=rows,
+        columns=COLUMNS,
+        rows=ROWS,
         cwd=folder,
         program=(sys.executable, "-m", "client.chance", f"north {SEED}"),
         PYTHONPATH=os.pathsep.join(sys.path),
@@ -158,9 +157,8 @@ def _sat_down(folder: Path, address: str, columns: int, rows: int) -> Terminal:
 def retold(seen: Seen) -> list[str]:
     """Return what the transcript makes the screen print, with what was typed at each decision."""
     out = io.StringIO()
-    columns, rows = seen.size
     console = Console(
-        file=out, force_terminal=True, width=columns, height=rows, color_system=None, highlight=False
+        file=out, force_terminal=True, width=COLUMNS, height=ROWS, color_system=None, highlight=False
     )
     screen, typed = Screen(console), iter(seen.typed)
     screen.pose = lambda question: None
@@ -175,16 +173,15 @@ def retold(seen: Seen) -> list[str]:
     return [steady(line.rstrip()) for line in out.getvalue().splitlines()]
 
 
-def picture(moment: str, columns: int, rows: int) -> Path:
+def picture(moment: str) -> Path:
     """Return where the picture of a moment is kept."""
-    return FOLDER / f"match-{moment}-{columns}x{rows}.txt"
+    return FOLDER / f"match-{moment}-{COLUMNS}x{ROWS}.txt"
 
 
 def _write() -> None:
-    for columns, rows in SIZES:
-        with tempfile.TemporaryDirectory() as folder:
-            for moment, shown in seen(Path(folder), columns, rows).moments.items():
-                picture(moment, columns, rows).write_text(shown)
+    with tempfile.TemporaryDirectory() as folder:
+        for moment, shown in seen(Path(folder)).moments.items():
+            picture(moment).write_text(shown)
 
 
 if __name__ == "__main__":
