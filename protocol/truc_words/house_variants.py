@@ -10,6 +10,7 @@ import inspect
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from itertools import groupby, pairwise
 from types import UnionType
 from typing import Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -104,6 +105,7 @@ def _fields(kind: type, values: Mapping[str, object]) -> list[str]:
     return written
 
 
+@cache
 def own_lines(kind: type) -> dict[str, str]:
     """Return the line that stands under each field of this class alone."""
     (definition,) = ast.parse(inspect.getsource(kind)).body

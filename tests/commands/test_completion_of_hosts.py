@@ -8,6 +8,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 from client.test_completion import needs
+from rows import each_row
 
 from truc_conform import server_cases
 from truc_conform.main import main as conform
@@ -24,7 +25,7 @@ def completed(program: str, *arguments: str) -> list[str]:
     return [item.value for item in found if item.type == "plain"]
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@each_row("program", PROGRAMS)
 def test_every_command_is_completed(program) -> None:
     assert completed(program, "") == sorted(PROGRAMS[program].commands)
 
@@ -41,9 +42,9 @@ def test_names_of_cases_are_completed_for_what_is_judged() -> None:
     assert completed("truc-conform", "client", "--case", "S") == []
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize(
-    ("shell", "mark"),
+@each_row("program", PROGRAMS)
+@each_row(
+    "shell, mark",
     [("bash", "complete -o nosort"), ("zsh", "#compdef {}"), ("fish", "complete --no-files --command {}")],
 )
 def test_script_is_printed_for_each_shell(program, shell, mark) -> None:

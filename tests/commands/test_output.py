@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from rows import each_row
 
 SAID = {
     "truc_terminal": (1, "truc: cannot go on: No space left on device\n"),
@@ -34,7 +35,7 @@ def test_output_that_cannot_be_written_is_one_line(program, words, full) -> None
     assert printed(program, words, full) == SAID[program]
 
 
-@pytest.mark.parametrize(("program", "words"), COMMANDS)
+@each_row("program, words", COMMANDS)
 def test_reader_that_has_gone_is_told_nothing(program, words) -> None:
     read, written = os.pipe()
     os.close(read)

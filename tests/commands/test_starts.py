@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from rows import each_row
 
 from truc_conform.main import main as conform
 from truc_server.main import main as server
@@ -49,7 +50,7 @@ def test_what_needs_no_command_imports_none(program, words) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", PROGRAMS)
+@each_row("program", PROGRAMS)
 def test_completing_the_name_of_a_command_imports_none(program) -> None:
     variable = f"_{program.replace('-', '_').upper()}_COMPLETE"
     printed, slow = imported(

@@ -14,9 +14,7 @@ SALT = bytes(range(16))
 OPENED = [2, 17, SALT]
 
 
-@pytest.mark.parametrize(
-    ("args", "value"), [([*OPENED, None], None), ([*OPENED, 3], 3), ([*OPENED, "trut"], "trut")]
-)
+@each_row("args, value", [([*OPENED, None], None), ([*OPENED, 3], 3), ([*OPENED, "trut"], "trut")])
 def test_play_names_the_card_it_opens_and_what_is_asked_with_it(args, value):
     move = read_act(1, "play", args, deck=40)
     assert move == Move(Action(Seat(1), Kind.PLAY, (17,), value), (SlotOpening(*OPENED),))
@@ -70,7 +68,7 @@ def test_anything_is_read_or_refused(kind, args):
         assert read_act(0, str(kind), args, deck=32).action.kind == kind
 
 
-@pytest.mark.parametrize("name", ["truc-french", "truc-catalan"])
+@each_row("name", ["truc-french", "truc-catalan"])
 def test_what_is_written_is_read_back(name):
     table = Table(name)
     while table.ledger.phase != "over":
@@ -110,9 +108,7 @@ def test_covered_card_unknown_here_is_written_as_the_slot_given():
     assert write_args(Action(eldest(table), Kind.COVER, (), 2), openings) == (2,)
 
 
-@pytest.mark.parametrize(
-    ("kind", "value"), [(Kind.RAISE, "rest"), (Kind.BLIND, 0), (Kind.CLAIM, 3), (Kind.ORDER, "7")]
-)
+@each_row("kind, value", [(Kind.RAISE, "rest"), (Kind.BLIND, 0), (Kind.CLAIM, 3), (Kind.ORDER, "7")])
 def test_value_is_the_only_arg_of_a_kind_that_has_one(kind, value):
     table, openings = hand()
     assert write_args(Action(eldest(table), kind, (), value), openings) == (value,)

@@ -1,6 +1,7 @@
 """Boxes beyond what tests/vectors/boxes.json pins, and attacks by who holds their key and by who moves them."""
 
 import pytest
+from rows import each_row
 
 from truc_protocol import boxes
 from truc_protocol.boxes import NO_COUNTER, BoxError, Option
@@ -71,12 +72,12 @@ def test_short_sign_upward_says_its_least_length():
         boxes.open_sign_up(UP, MID, seat=1, at=41, to=3, box=bytes(283))
 
 
-@pytest.mark.parametrize(("length", "padded"), [(0, 1024), (1023, 1024), (1024, 2048)])
+@each_row("length, padded", [(0, 1024), (1023, 1024), (1024, 2048)])
 def test_options_are_filled_up_so_that_their_number_does_not_show(length, padded):
     assert len(boxes.pad(bytes(length), boxes.OPTIONS_BYTES)) == padded
 
 
-@pytest.mark.parametrize(("length", "padded"), [(0, 256), (255, 256), (256, 512), (511, 512), (512, 768)])
+@each_row("length, padded", [(0, 256), (255, 256), (256, 512), (511, 512), (512, 768)])
 def test_padding_fills_up_to_the_next_block(length, padded):
     assert len(boxes.pad(bytes(length))) == padded
 
@@ -98,7 +99,7 @@ def padded_as(padded: bytes) -> bytes:
 OPTIONS = enc([RAISE])
 
 
-@pytest.mark.parametrize("moved", [{"at": 42}, {"at": 40}, {"offer": 39}, {"seat": 2}, {"mid": bytes(32)}])
+@each_row("moved", [{"at": 42}, {"at": 40}, {"offer": 39}, {"seat": 2}, {"mid": bytes(32)}])
 def test_options_moved_to_another_place_do_not_open(moved):
     with pytest.raises(BoxError, match="does not open"):
         opened(options_box(RAISE), **moved)

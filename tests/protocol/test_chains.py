@@ -1,6 +1,7 @@
 """Chains: every link, what is held, and what does not descend."""
 
 import pytest
+from rows import each_row
 
 from truc_protocol.crypto import chains
 from truc_protocol.crypto.chains import Chain, descends, links_below
@@ -16,13 +17,13 @@ def check(link, index, known=None, *, public=PUBLIC, tn=TN):
     return descends(public, tn, known=known or (0, chain().anchor), index=index, link=link)
 
 
-@pytest.mark.parametrize("i", [7, 13])
+@each_row("i", [7, 13])
 def test_link_outside_the_chain_is_refused(i):
     with pytest.raises(ValueError, match="a link of 8 to 12, got"):
         chain(first=8, count=4).link(i)
 
 
-@pytest.mark.parametrize("count", [0, 4097])
+@each_row("count", [0, 4097])
 def test_number_of_links_is_limited(count):
     with pytest.raises(ValueError, match="1 to 4096 links"):
         chain(count=count)

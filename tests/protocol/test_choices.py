@@ -36,8 +36,8 @@ def test_option_that_says_what_it_signs_is_taken(kind, args, line) -> None:
     assert check_option(CATALAN, 0, Option(kind, args, line), OWN).action.kind is Kind(kind)
 
 
-@pytest.mark.parametrize(
-    ("kind", "args", "line", "said"),
+@each_row(
+    "kind, args, line, said",
     [
         ("play", play(0, OWN[0]), "play 3o", "for what would be signed"),
         ("play", play(0, OWN[0], 3), "play 7e raise 2", "for what would be signed"),

@@ -110,7 +110,7 @@ def test_lower_limit_of_bytes_is_kept():
         dec(enc(["abc"])[:4], limit=3)
 
 
-@pytest.mark.parametrize("levels", [2_000, 60_000])
+@each_row("levels", [2_000, 60_000])
 def test_nesting_beyond_the_decoder_is_refused_as_nesting(levels):
     with pytest.raises(EncodingError, match=r"at most 6 (levels of nesting|nested arrays)"):
         dec(b"\x91" * levels + b"\x90")

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from truc_protocol.codec import pack
 from truc_protocol.errors import Code, LocalError
@@ -74,8 +75,8 @@ def messages_in(received):
     return found
 
 
-@pytest.mark.parametrize(
-    ("steps", "state"),
+@each_row(
+    "steps, state",
     list(enumerate((State.NEW, State.GREETING, State.GREETED, State.ENTERING, State.READY))),
 )
 def test_each_step_of_the_handshake_has_its_state(steps, state):
@@ -90,7 +91,7 @@ def test_nothing_follows_the_last_state():
 # Hellos are kept for the handshake
 
 
-@pytest.mark.parametrize(("sender", "hello"), [(Role.CLIENT, HELLO), (Role.SERVER, ANSWER)])
+@each_row("sender, hello", [(Role.CLIENT, HELLO), (Role.SERVER, ANSWER)])
 def test_both_ends_keep_the_exact_bytes_of_a_hello(sender, hello):
     client, server = pair(2)
     assert client.hello_frame(sender) == server.hello_frame(sender) == encode(hello)
@@ -112,7 +113,7 @@ def test_hellos_are_dropped_at_welcome():
 # Out of step
 
 
-@pytest.mark.parametrize(("steps", "wanted"), [(0, "hello in state new"), (2, "login in state greeted")])
+@each_row("steps, wanted", [(0, "hello in state new"), (2, "login in state greeted")])
 def test_request_before_welcome_needs_a_login(steps, wanted):
     _, server = pair(steps)
     (failure,) = server.receive(raw(t="join", id=9, table="A"))
@@ -294,7 +295,7 @@ def test_refusal_whose_code_closes_ends_a_ready_connection():
     assert server.state is State.CLOSED
 
 
-@pytest.mark.parametrize("steps", range(5))
+@each_row("steps", range(5))
 def test_server_may_say_bye_at_any_time(steps):
     client, server = pair(steps)
     client.receive(server.send(bye(Code.SHUTTING_DOWN, "stopping")))
@@ -383,14 +384,14 @@ def test_too_many_open_requests_are_rate_limited():
 # Limits
 
 
-@pytest.mark.parametrize(("steps", "limit"), [(0, LOGIN_LIMIT), (4, CLIENT_LIMIT)])
+@each_row("steps, limit", [(0, LOGIN_LIMIT), (4, CLIENT_LIMIT)])
 def test_server_takes_frames_up_to_the_limit_of_the_state(steps, limit):
     _, server = pair(steps)
     (failure,) = server.receive((limit + 1).to_bytes(4, "big"))
     assert failure.message == f"expected a frame of at most {limit} bytes, got length {limit + 1}"
 
 
-@pytest.mark.parametrize("steps", [0, 4])
+@each_row("steps", [0, 4])
 def test_client_takes_long_frames_from_the_start(steps):
     client, _ = pair(steps)
     assert client.receive(SERVER_LIMIT.to_bytes(4, "big")) == []
@@ -418,8 +419,8 @@ def test_broadcast_frame_is_what_each_connection_would_send():
 # Life
 
 
-@pytest.mark.parametrize(
-    ("now", "pinged", "expected"),
+@each_row(
+    "now, pinged, expected",
     [
         (129.9, None, Pulse.REST),
         (130.0, None, Pulse.PING),

@@ -3,7 +3,6 @@
 import re
 
 import msgspec
-import pytest
 from rows import each_row
 
 from truc_docs.protocol.exchanges import COURSES, EVERY
@@ -37,7 +36,7 @@ OUTSIDE_REQUESTS = {
 }
 
 
-@pytest.mark.parametrize("direction", Direction)
+@each_row("direction", Direction)
 def test_every_message_has_a_course(direction):
     assert set(COURSES[direction]) == {row.tag for row in MESSAGES if row.direction is direction}
 

@@ -1,6 +1,7 @@
 """Where cards go; figures are pinned in tests/vectors/deal.json."""
 
 import pytest
+from rows import each_row
 
 from truc_protocol import dealing
 from truc_protocol.dealing import DealError, Opening
@@ -43,7 +44,7 @@ def test_dealt_cards_show_no_hand():
     )
 
 
-@pytest.mark.parametrize("cut", [-1, 28])
+@each_row("cut", [-1, 28])
 def test_cut_outside_the_pack_is_refused(cut):
     with pytest.raises(DealError, match="0 to 27 cards"):
         dealing.deck_order(SEED, size=28, cut=cut)

@@ -63,8 +63,8 @@ def test_document_that_is_none_is_refused(document):
         read_document(document)
 
 
-@pytest.mark.parametrize(
-    ("extra", "said"),
+@each_row(
+    "extra, said",
     [
         (["pieces", []], "expected ascending names in every group, and no default"),
         (["poker", 1], "turnup.poker: expected no such field"),

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from rows import each_row
 
 from truc_protocol.errors import REGISTRY, Code, Effect, RemoteError
@@ -24,8 +23,8 @@ def test_row_says_what_it_means_and_what_to_do(code):
     assert row.remedy.endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("outcome", "closes", "retryable"),
+@each_row(
+    "outcome, closes, retryable",
     [
         (Effect.REFUSED, False, False),
         (Effect.LATER, False, True),

@@ -1,6 +1,7 @@
 """Frames: cut from the stream as the bytes come, refused by name when the stream is broken."""
 
 import pytest
+from rows import each_row
 
 from truc_protocol.errors import Code, LocalError
 from truc_protocol.wire.encoding import LOGIN_LIMIT, FrameError, FrameSplitter, MistakenPeerError, to_frame
@@ -68,8 +69,8 @@ def test_limit_changes_between_two_frames():
     assert splitter.next_frame() == b"abc"
 
 
-@pytest.mark.parametrize(
-    ("first", "spoken"),
+@each_row(
+    "first, spoken",
     [
         (b"GET / HTTP/1.1\r\n", "HTTP"),
         (b"POST / HTTP/1.1\r\n", "HTTP"),

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from rows import each_row
 
 from truc_protocol.codec import enc, pack, sha256, unpack
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
@@ -141,9 +142,7 @@ def test_old_rolls_do_not_move_a_pin_that_is_present():
     assert check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(pin)).pin == pin
 
 
-@pytest.mark.parametrize(
-    "body", [b"\xc1", enc(["truc/1/hello"]), enc(["truc/1/auth", *[bytes(32)] * 5]), enc(1)]
-)
+@each_row("body", [b"\xc1", enc(["truc/1/hello"]), enc(["truc/1/auth", *[bytes(32)] * 5]), enc(1)])
 def test_hello_of_another_shape_fails_c37(body):
     error = failed(ServerHello(re=1, body=body, sig=bytes(64), info=INFO), contact())
     assert (error.check, error.code) == ("C37", Code.BAD_MESSAGE)
@@ -159,8 +158,8 @@ def test_hello_signed_by_another_key_fails_c37():
     assert str(error) == "C37: the server's signature is not valid"
 
 
-@pytest.mark.parametrize(
-    ("changes", "text"),
+@each_row(
+    "changes, text",
     [
         ({"client_hello": bytes(32)}, "C37: expected the hash of this client's hello, got another"),
         ({"proto": 2}, "C37: expected a protocol of [1], got 2"),
@@ -205,8 +204,7 @@ def at(seconds):
 NOT_YET = f"C39: rotation 1 is not in force before {at(NOW + 1)}; the clock here says {at(NOW)}: is it right?"
 
 
-@pytest.mark.parametrize(
-    ("rolls", "text"),
+@each_row("rolls, text",
     [
         ((ROLL_2,), "C39: expected the rotation with serial 1, got 2"),
         ((make_roll(STRANGER, LAST, serial=1, not_before=NOW),), "C39: expected the key before in rotation 1, got another"),
@@ -220,7 +218,7 @@ def test_broken_rotation_fails_c39(rolls, text):
     assert str(failed(hello_of(LAST, rolls=rolls), contact(PINNED))) == text
 
 
-@pytest.mark.parametrize("known", [None, PINNED, Fingerprint("A" * 26)])
+@each_row("known", [None, PINNED, Fingerprint("A" * 26)])
 def test_roll_of_another_shape_fails_c39(known):
     error = failed(hello_of(LAST, rolls=((b"\x90", bytes(64), bytes(64)),)), contact(known))
     assert (error.check, error.code) == ("C39", Code.BAD_MESSAGE)
@@ -239,7 +237,7 @@ def test_revoked_key_is_not_accepted_though_pinned():
     assert failed(hello_of(), contact(PINNED, revoked={SERVER.public})).check == "C40"
 
 
-@pytest.mark.parametrize("key", [SERVER, NEXT])
+@each_row("key", [SERVER, NEXT])
 def test_revoked_key_is_not_rolled_through(key):
     seen = contact(PINNED, revoked={key.public})
     assert failed(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), seen).check == "C40"
@@ -254,8 +252,8 @@ def test_revocation_by_another_key_fails_c40():
 # The client says who it is
 
 
-@pytest.mark.parametrize(
-    ("changes", "text"),
+@each_row(
+    "changes, text",
     [
         ({"spk": STRANGER.public}, "C38: expected this server's key, got another"),
         ({"cn": bytes(32)}, "C38: expected the client's nonce, got another"),
@@ -361,7 +359,7 @@ def test_rolls_that_a_relay_has_left_out_fail_c38_at_the_login():
 # Rotations
 
 
-@pytest.mark.parametrize("signature", ["old", "new"])
+@each_row("signature", ["old", "new"])
 def test_rotation_signed_by_one_key_alone_fails_c39(signature):
     """A thief has the old key but not the new one, or the new server never agreed to follow the old."""
     body, by_old, by_new = ROLL_1

@@ -75,7 +75,7 @@ def test_variant_that_was_read_comes_back_from_its_document():
     assert read_document(rule_document(own)) == own
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_written_file_is_read_as_the_same_game_under_a_free_name(name):
     assert read_variant(variant_file(preset(name)), name) == replace(preset(name), name=f"house-{name}")
 
@@ -94,8 +94,8 @@ def test_written_file_says_what_a_word_may_be():
     assert '# "hand" or "match"\nreveal = "hand"' in variant_file(CATALAN)
 
 
-@pytest.mark.parametrize(
-    ("name", "line"),
+@each_row(
+    "name, line",
     [
         ("truc-lanes", '# a list of numbers or "x2" or "+2" or "any" or "game" or "trut"\nladder = "any"'),
         ("truc-french", '# a number or "pack"\nmax = 1'),
@@ -202,7 +202,7 @@ def test_problem_names_file_field_expected_and_got(fields, problem):
     assert ", got " in told
 
 
-@pytest.mark.parametrize("name", ["x", "Club", "club truc", "-club", "c" * 33, "club/../truc"])
+@each_row("name", ["x", "Club", "club truc", "-club", "c" * 33, "club/../truc"])
 def test_name_that_is_none_is_refused(name):
     assert refused(f'name = "{name}"\nversion = 1\nbase = "put"') == (
         f'club.toml: name: expected 3 to 32 lower-case letters, digits and hyphens, got "{name}"',
@@ -237,7 +237,7 @@ def test_unknown_base_is_answered_with_those_like_it():
     )
 
 
-@pytest.mark.parametrize("fields", ["foo = 1", "[scoring]\nfoo = 1"])
+@each_row("fields", ["foo = 1", "[scoring]\nfoo = 1"])
 def test_nothing_is_said_to_be_near_a_name_that_is_far_from_all(fields):
     assert refused_of(fields)[0].endswith("got foo")
 
@@ -253,7 +253,7 @@ def test_name_and_version_are_never_those_of_the_base():
     )
 
 
-@pytest.mark.parametrize("field", ["name", "version", "pack"])
+@each_row("field", ["name", "version", "pack"])
 def test_fields_alone_are_no_variant_without(field):
     known = {"name": "club", "version": 1, "pack": "es40"}
     with pytest.raises(VariantError, match=f"^{field}: expected this field, got none"):
@@ -274,7 +274,7 @@ def test_text_that_is_no_toml_names_the_place():
     assert refused("name = \n")[0].startswith("club.toml: expected TOML, got: Invalid value (at line 1")
 
 
-@pytest.mark.parametrize("text", [f"match = {'9' * 5_000}", f"match = {'[' * 10_000}"])
+@each_row("text", [f"match = {'9' * 5_000}", f"match = {'[' * 10_000}"])
 def test_text_that_no_reader_takes_is_refused(text):
     assert refused(text)[0].startswith("club.toml: expected ")
 
@@ -298,12 +298,12 @@ def test_text_longer_than_the_limit_is_refused():
     )
 
 
-@pytest.mark.parametrize("fields", [f"[signals]\nvocabulary = {['nod'] * 1000}", f"words = '{'w' * 5000}'"])
+@each_row("fields", [f"[signals]\nvocabulary = {['nod'] * 1000}", f"words = '{'w' * 5000}'"])
 def test_long_value_is_cut_short_in_the_message(fields):
     assert len(refused_of(fields)[0]) <= 1_000
 
 
-@pytest.mark.parametrize("fields", ['"a\\nb" = 1', '[scoring]\n"a\\nb" = 1'])
+@each_row("fields", ['"a\\nb" = 1', '[scoring]\n"a\\nb" = 1'])
 def test_key_with_a_line_break_is_told_in_one_line(fields):
     assert "a?b: expected a field of " in refused_of(fields)[0]
 

@@ -1,6 +1,7 @@
 """Rotations and revocations as text: what is read was checked, and what is wrong is named with its line."""
 
 import pytest
+from rows import each_row
 
 from truc_protocol.codec import enc
 from truc_protocol.crypto.keys import KeyFileError, signing_key_from_seed
@@ -27,8 +28,8 @@ def test_revocation_signed_by_another_key_is_refused() -> None:
         read_revocation(revocation_text(forged))
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@each_row(
+    "text, told",
     [
         ("", "line 1: expected 'truc revocation 1', got ''"),
         ("truc player key 1\n00", "line 1: expected 'truc revocation 1', got 'truc player key 1'"),
@@ -62,8 +63,7 @@ def test_text_without_rolls_is_none() -> None:
     assert read_rolls(rolls_text(())) == ()
 
 
-@pytest.mark.parametrize(
-    ("rolls", "told"),
+@each_row("rolls, told",
     [
         ((ROLL_2,), "line 2: expected the rotation with serial 1, got 2"),
         ((ROLL_1, ROLL_1), "line 3: expected the rotation with serial 2, got 1"),
@@ -81,8 +81,7 @@ def test_broken_rolls_are_refused_with_their_line(rolls, told) -> None:
         read_rolls(rolls_text(rolls))
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@each_row("text, told",
     [
         ("", "line 1: expected 'truc server rolls 1', got ''"),
         ("truc server rolls 1\n00 00\n", "line 2: expected a body and two signatures in hex digits, got 2 words"),

@@ -106,12 +106,12 @@ def test_small_order_is_blacklisted(public):
     assert keys.blacklisted(public)
 
 
-@pytest.mark.parametrize("sign", [0, 1 << 255])
+@each_row("sign", [0, 1 << 255])
 def test_y_of_the_field_and_above_is_blacklisted(sign):
     assert all(keys.blacklisted((2**255 - 19 + excess | sign).to_bytes(32, "little")) for excess in range(19))
 
 
-@pytest.mark.parametrize("length", [0, 31, 33])
+@each_row("length", [0, 31, 33])
 def test_wrong_length_is_blacklisted(length):
     assert keys.blacklisted(b"\x02" * length)
 
@@ -218,7 +218,7 @@ def test_different_secrets_are_not_the_same(other):
 BASE = bytes.fromhex("58" + "66" * 31)
 
 
-@pytest.mark.parametrize("number", range(8))
+@each_row("number", range(8))
 def test_generated_keys_have_prime_order(number):
     assert admissible(signing_key_from_seed(bytes([number] * 32)).public)
 

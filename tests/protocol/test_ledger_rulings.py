@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from protocol.peers import Table
 from rows import each_row
 
@@ -48,8 +47,8 @@ def test_ruling_opens_the_guests_card():
     assert ruled(table)[1] == "play"
 
 
-@pytest.mark.parametrize(("name", "seats"), [("truc-french", 2), ("truc-catalan", 2), ("truc-catalan", 4)])
-@pytest.mark.parametrize("absent", ["play", "concede"])
+@each_row("name, seats", [("truc-french", 2), ("truc-catalan", 2), ("truc-catalan", 4)])
+@each_row("absent", ["play", "concede"])
 def test_match_that_rulings_alone_play_proves(name, seats, absent):
     table = Table(replace(preset(name), absent=absent, name="absent"), seats=seats)
     table.away = frozenset(range(seats))
@@ -128,7 +127,7 @@ def test_silent_seat_is_forfeited_once_those_of_the_other_side_are_substituted()
     assert (before, may_forfeit(table.ledger, 1, "silent")) == (False, True)
 
 
-@pytest.mark.parametrize(("gone", "voids", "allowed"), [(0, 1, True), (1, 1, True), (2, 1, False)])
+@each_row("gone, voids, allowed", [(0, 1, True), (1, 1, True), (2, 1, False)])
 def test_absent_seat_is_forfeited_as_the_terms_say(gone, voids, allowed):
     table = Table(opts=Opts(gone=gone, voids=voids, gone_after=1)).to("hand")
     seat = first(table)
@@ -158,8 +157,8 @@ def test_match_is_abandoned_for_the_reasons_of_the_list(table, kind, allowed):
     assert may_abandon(table.ledger, kind) is allowed
 
 
-@pytest.mark.parametrize(
-    ("silent", "opts", "reason", "winner"),
+@each_row(
+    "silent, opts, reason, winner",
     [
         ({0}, {}, "forfeit", 1),
         ({1}, {}, "forfeit", 0),

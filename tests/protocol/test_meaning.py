@@ -1,7 +1,7 @@
-import pytest
 from protocol.forge import small
 from protocol.peers import Table
 from protocol.shared import sharing_table
+from rows import each_row
 
 from truc_docs.protocol.examples import EXAMPLES
 from truc_docs.protocol.registries import STATE_FIELDS
@@ -81,7 +81,7 @@ def test_a_ruling_is_told_before_what_it_brings_about():
     assert [fact["what"] for fact in told] == ["ruled", "stood", "state"]
 
 
-@pytest.mark.parametrize("kind", ["pause", "resume"])
+@each_row("kind", ["pause", "resume"])
 def test_asking_for_rest_is_told(kind):
     table = Table().to("hand")
     if kind == "resume":
@@ -89,7 +89,7 @@ def test_asking_for_rest_is_told(kind):
     assert fact_of(table, table.act(1, kind)) == {"what": f"{kind}_asked", "seat": 1}
 
 
-@pytest.mark.parametrize("guests", [(), (0, 1)])
+@each_row("guests", [(), (0, 1)])
 def test_resigning_is_told_of_keyed_seats_and_guests(guests):
     table = Table(guests=guests).to("hand")
     record = table.act(1, "resign") if guests else table.players[1].resign(table.ledger)

@@ -124,19 +124,18 @@ def test_message_of_the_other_direction_is_unknown():
     assert refused({"t": "welcome", "re": 3}).code is Code.UNKNOWN_REQUEST
 
 
-@pytest.mark.parametrize("fields", [{"id": 3}, {"t": 5, "id": 3}, {"t": None, "id": 3}])
+@each_row("fields", [{"id": 3}, {"t": 5, "id": 3}, {"t": None, "id": 3}])
 def test_message_without_a_name_is_bad(fields):
     error = refused(fields)
     assert (error.code, error.field, error.re) == (Code.BAD_MESSAGE, "t", 3)
 
 
-@pytest.mark.parametrize("request_id", [-1, 2**32, True, "3", None])
+@each_row("request_id", [-1, 2**32, True, "3", None])
 def test_request_id_that_is_none_is_not_repeated(request_id):
     assert refused({"t": "leave", "id": request_id, "table": "A"}).re is None
 
 
-@pytest.mark.parametrize(
-    ("fields", "field", "text"),
+@each_row("fields, field, text",
     [
         ({"t": "leave", "id": 1}, "table", "table: expected this field, got none"),
         ({"t": "leave", "id": 1, "table": 5}, "table", "table: expected `str`, got `int`"),
@@ -200,7 +199,7 @@ def test_code_of_a_later_server_is_read():
     assert decode(pack(later), TO_CLIENT).code == "from_tomorrow"
 
 
-@pytest.mark.parametrize("kind", [MatchRecord, PastRecord])
+@each_row("kind", [MatchRecord, PastRecord])
 def test_a_record_is_signed_by_the_server_or_one_of_sixteen_seats(kind):
     fields = msgspec.inspect.type_info(kind).fields
     (signer,) = [field.type for field in fields if field.name == "signer"]
@@ -224,7 +223,7 @@ def test_unknown_limit_is_passed_over():
     assert decode_info(pack(fields)) == INFO
 
 
-@pytest.mark.parametrize("encoded", [b"\x01", pack({"name": "Casa"})])
+@each_row("encoded", [b"\x01", pack({"name": "Casa"})])
 def test_info_of_another_shape_is_refused(encoded):
     with pytest.raises(RemoteError, match="info: ") as caught:
         decode_info(encoded)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import get_args
 
-import pytest
+from rows import each_row
 
 from truc_protocol.ledger.facts import fact_name
 from truc_rules import Event, preset, presets
@@ -25,13 +25,13 @@ def kept_hand(file, number):
     return hands[number - 1]
 
 
-@pytest.mark.parametrize("words", played_hands())
+@each_row("words", played_hands())
 def test_hand_is_told_as_it_was_played(words):
     hand = played_hands()[words]
     assert [fact for facts in facts_of(hand) for fact in facts] == kept_hand(*hand.of)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_every_game_shows_a_hand_in_every_language(lang):
     assert all(hand_of(preset(name).words) is not None for name in presets())
     for hand in played_hands().values():

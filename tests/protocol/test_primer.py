@@ -1,6 +1,6 @@
 """What a game's lessons are made from."""
 
-import pytest
+from rows import each_row
 
 from truc_rules import preset
 from truc_words.primer import Primer
@@ -27,8 +27,8 @@ def test_order_is_told_from_strong_to_weak() -> None:
     assert CATALAN.order == "3, 2, 1, 12, 11, 10, 7, 6, 5, 4"
 
 
-@pytest.mark.parametrize(
-    ("bet", "cards", "value", "beats"),
+@each_row(
+    "bet, cards, value, beats",
     [
         ("envido", "7e 6e 1b", 33, 99),
         ("envido", "12e 11e 4b", 20, 40),

@@ -113,7 +113,7 @@ def first_exchange():
     return sent, hello, hellos
 
 
-@pytest.mark.parametrize(("role", "label"), [(Role.CLIENT, "hex client"), (Role.SERVER, "hex server")])
+@each_row("role, label", [(Role.CLIENT, "hex client"), (Role.SERVER, "hex server")])
 def test_readme_shows_the_bytes_of_a_first_exchange(role, label):
     sent, _, _ = first_exchange()
     assert block_bytes(chapter("README.md"), label) == sent[role]

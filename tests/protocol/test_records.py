@@ -64,7 +64,7 @@ def test_unsigned_nonsense_blames_nobody():
     assert (caught.value.check, caught.value.culprit) == ("C1", None)
 
 
-@pytest.mark.parametrize("field", range(1, 9))
+@each_row("field", range(1, 9))
 def test_nil_in_place_of_any_field_is_refused(field):
     items = dec(records.encode(CALL))
     body = enc([*items[:field], None, *items[field + 1 :]])

@@ -55,7 +55,7 @@ def test_page_of_params_is_fresh():
     assert (FOLDER / "parameters.md").read_text(encoding="utf-8") == page()
 
 
-@pytest.mark.parametrize("main", families())
+@each_row("main", families())
 def test_page_of_a_family_is_fresh(main):
     assert (FOLDER / f"{main}.md").read_text(encoding="utf-8") == page_of_family(main)
 
@@ -64,7 +64,7 @@ def test_page_of_presets_is_fresh():
     assert (FOLDER / "presets.json").read_text(encoding="utf-8") == presets_file()
 
 
-@pytest.mark.parametrize("main", families())
+@each_row("main", families())
 def test_page_of_a_family_and_the_common_rules_are_all_that_its_data_says(main):
     page = page_of_family(main).split("\n## Other games\n")[0].splitlines()
     rules = [line for line in listed(chapters(preset(main))).splitlines() if line.startswith(("* ", "| "))]
@@ -79,7 +79,7 @@ def test_common_rules_stand_on_the_index():
     assert sorted(line for line in part.splitlines() if line.startswith("* ")) == sorted(common_rules())
 
 
-@pytest.mark.parametrize("name", [name for name in presets() if page_of(name) != name])
+@each_row("name", [name for name in presets() if page_of(name) != name])
 def test_what_differs_makes_a_game_out_of_the_one_that_it_names(name):
     main, other = page_of(name), preset(name)
     base = preset(base_of(main, name))
@@ -92,7 +92,7 @@ def test_what_differs_makes_a_game_out_of_the_one_that_it_names(name):
         assert (f": `{rule}`" in part) == (rule in found)
 
 
-@pytest.mark.parametrize("name", presets())
+@each_row("name", presets())
 def test_game_is_introduced_with_its_section_of_the_rules(name):
     written, page = introduction(FOLDER, name), page_of_family(page_of(name))
     assert all(part in page for part in (written.text, written.common))

@@ -2,7 +2,6 @@
 
 from dataclasses import fields, replace
 
-import pytest
 from rows import each_row
 
 from truc_rules import Envido, Flor, LastPoint, Redeal, params, preset, presets
@@ -178,8 +177,8 @@ def test_flores_are_worth_what_the_table_says():
     ]
 
 
-@pytest.mark.parametrize(
-    ("variant", "raises"),
+@each_row(
+    "variant, raises",
     [
         # rules.md 1.6
         (MINEIRO_2, ["4 *truco* 4 2", "6 *seis* 6 4", "10 *dez* 10 6", "12 *doze* 12 10"]),
@@ -200,8 +199,8 @@ def test_raises_are_worth_what_the_table_says_and_called_as_players_say(variant,
     assert [" ".join(row) for row in cells(variant, "The stake")] == raises
 
 
-@pytest.mark.parametrize(
-    ("name", "sign", "cards"),
+@each_row(
+    "name, sign, cards",
     [
         ("truc-partnership", "`ace`", "A"),
         ("truco-mineiro", "`zap`", "4c"),
@@ -238,8 +237,8 @@ def test_word_of_a_game_is_told(variant, word):
     assert word in cells(variant, "The words")
 
 
-@pytest.mark.parametrize(
-    ("variant", "what"),
+@each_row(
+    "variant, what",
     [
         (MINEIRO_2, "`raise 9`"),
         (replace(PAULISTA, last_point=None), "the hand that decides the game"),
@@ -265,7 +264,7 @@ def test_house_without_words_of_its_own_says_so():
     assert "no words of its own" in chapter(replace(CATALAN, words="house"), "The words")
 
 
-@pytest.mark.parametrize("rule", [rule for rule in TABLES if rule not in ("ladder", "words")])
+@each_row("rule", [rule for rule in TABLES if rule not in ("ladder", "words")])
 def test_rule_that_a_game_lacks_has_no_table(rule):
     assert TABLES[rule](PUT, ENGLISH) == ()
 

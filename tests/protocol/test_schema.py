@@ -56,12 +56,12 @@ def folder(accepted, tmp_path):
     return shutil.copytree(accepted, tmp_path, dirs_exist_ok=True)
 
 
-@pytest.mark.parametrize("name", FILES)
+@each_row("name", FILES)
 def test_schema_is_fresh(name):
     assert (DOCS / name).read_text(encoding="utf-8") == text_of(FILES[name]())
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@each_row("name", SCHEMAS)
 def test_schema_is_a_schema(name):
     Draft202012Validator.check_schema(committed(name))
 

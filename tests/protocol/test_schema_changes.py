@@ -2,7 +2,7 @@
 
 import copy
 
-import pytest
+from rows import each_row
 
 from truc_docs.schema.changes import changes
 
@@ -91,14 +91,14 @@ def value_is_gone(after, join):
     join["properties"]["kind"]["enum"].remove("guest")
 
 
-@pytest.mark.parametrize("change", [new_message, new_optional_field, new_value_of_a_list])
+@each_row("change", [new_message, new_optional_field, new_value_of_a_list])
 def test_may_be_added(change):
     found = changed(change)
     assert found
     assert not any(each.is_breaking for each in found)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         new_required_field,

@@ -32,7 +32,7 @@ def test_what_others_wrote_is_filled_in_as_it_is() -> None:
     assert told(sentence, "ca") == "{error}: failures.at {0} {server}"
 
 
-@pytest.mark.parametrize("key", ["failures.unheard_of", "refused"])
+@each_row("key", ["failures.unheard_of", "refused"])
 def test_sentence_of_no_catalogue_is_a_mistake(key) -> None:
     with pytest.raises(KeyError):
         Sentence(key)
@@ -62,7 +62,7 @@ def test_words_are_three_whole_sentences(check, lang):
         assert sentence.isprintable()
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_no_two_checks_say_the_same(lang):
     assert len(set(catalogue(lang).wrong.values())) == len(CHECKS)
 

@@ -1,6 +1,7 @@
 import pytest
 from protocol.forge import altered
 from protocol.peers import Table
+from rows import each_row
 
 from truc_protocol.checks import CheckError
 from truc_protocol.setup import Opts, check_seat, check_seats, close_setup, open_terms, read_opts
@@ -27,15 +28,13 @@ def test_setup_with_a_seat_missing_is_refused():
         close_setup(table.terms, (table.records[1],), table.records[3])
 
 
-@pytest.mark.parametrize("links", [1, 4096])
+@each_row("links", [1, 4096])
 def test_chains_of_the_extreme_lengths_are_admitted(links):
     table = Table()
     terms = open_terms(table.document, altered(table, table.records[0], links=links))
     assert terms.table.links == links
 
 
-@pytest.mark.parametrize(
-    ("numbers", "expected"), [((), Opts()), ((5,), Opts(5)), (tuple(range(12)), Opts(*range(10)))]
-)
+@each_row("numbers, expected", [((), Opts()), ((5,), Opts(5)), (tuple(range(12)), Opts(*range(10)))])
 def test_row_of_opts_takes_defaults_and_leaves_what_it_does_not_know(numbers, expected):
     assert read_opts(numbers) == expected

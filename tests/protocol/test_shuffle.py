@@ -29,7 +29,7 @@ def test_draw_takes_exactly_the_accepted_bytes(bound):
     assert drawn == [octet % bound if octet < accepted else marker for octet in range(256)]
 
 
-@pytest.mark.parametrize("bound", [0, 257, -1])
+@each_row("bound", [0, 257, -1])
 def test_bound_outside_1_to_256_is_refused(bound):
     with pytest.raises(ValueError, match="bound of 1 to 256"):
         accepted_below(bound)
@@ -83,7 +83,7 @@ def test_every_order_of_3_cards_comes_of_equally_many_rows_of_accepted_bytes(mon
     assert counts == dict.fromkeys(permutations(range(3)), 85 * 128)
 
 
-@pytest.mark.parametrize("size", PACK_SIZES)
+@each_row("size", PACK_SIZES)
 def test_rows_of_accepted_bytes_divide_evenly_among_the_orders_of_a_pack(size):
     bounds = range(size, 1, -1)
     rows = math.prod(accepted_below(bound) for bound in bounds)

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from rows import each_row
 
 from truc_docs.protocol.examples import example_of
 from truc_protocol.boxes import BoxError
@@ -28,7 +29,7 @@ def ledger(variant="truc-catalan", *, seats=4, keyed=(0, 1, 2, 3), **options):
     return SimpleNamespace(setup=setup, match=match, seats=seats, contributors=contributors)
 
 
-@pytest.mark.parametrize("form", [BoxedSignSeen, OpenSignSeen])
+@each_row("form", [BoxedSignSeen, OpenSignSeen])
 def test_sender_of_a_sign_stands_under_from(form):
     assert unpack(encode(example_of(TO_CLIENT, form)))["from"] == 0
 
@@ -61,9 +62,7 @@ def test_sign_before_the_draw_goes_to_nobody():
     assert addressee(drawn, 1) is None
 
 
-@pytest.mark.parametrize(
-    ("options", "for_all"), [({}, False), ({"signals": "table"}, True), ({"signals": "partner"}, False)]
-)
+@each_row("options, for_all", [({}, False), ({"signals": "table"}, True), ({"signals": "partner"}, False)])
 def test_signs_are_for_all_where_the_table_sees_them(options, for_all):
     assert is_for_all(ledger(**options)) is for_all
 

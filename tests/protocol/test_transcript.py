@@ -29,9 +29,7 @@ def test_longest_body_fits_an_item():
     assert len(read_transcript(file).records[0].body) == 65_536
 
 
-@pytest.mark.parametrize(
-    ("body", "sig"), [(bytes(65_537), bytes(64)), (b"\x90", bytes(65_537)), (bytes(65_536), bytes(200))]
-)
+@each_row("body, sig", [(bytes(65_537), bytes(64)), (b"\x90", bytes(65_537)), (bytes(65_536), bytes(200))])
 def test_item_that_is_longer_than_any_record_is_none(body, sig):
     verdict = verify(FILE + long_item(body, sig))
     assert (verdict.result, verdict.refutation.check, verdict.refutation.k) == (

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from protocol.recomputing import value
 from rows import each_row
 from vectors.records import kept_records, of_kind
@@ -296,7 +295,7 @@ def test_vector_is_recomputed(name, test, group):
     assert outcome(group, test) == test["result"], name
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_tests_are_numbered_from_1_without_gap(name):
     vectors = read(name)
     numbers = [test["tcId"] for group in vectors["testGroups"] for test in group["tests"]]
@@ -327,7 +326,7 @@ def test_vectors_of_a_kind_are_what_their_program_makes(record):
     assert [{**each, "tcId": 0} for each in kept] == [{"tcId": 0, **each} for each in made.tests]
 
 
-@pytest.mark.parametrize("size", sorted({len(preset(name).pack) for name in presets()}))
+@each_row("size", sorted({len(preset(name).pack) for name in presets()}))
 def test_every_pack_of_a_preset_has_an_order(size):
     groups = read("shuffle")["testGroups"]
     assert size in {test["size"] for group in groups if group["type"] == "shuffle" for test in group["tests"]}

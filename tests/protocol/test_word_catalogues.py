@@ -73,24 +73,24 @@ def fact_names() -> set[str]:
     return {fact_name(event.__name__) for event in get_args(Event)}
 
 
-@pytest.mark.parametrize("lang", OTHERS)
+@each_row("lang", OTHERS)
 def test_catalogue_has_the_keys_of_the_english_one(lang) -> None:
     assert said(lang).keys() == said("en").keys()
 
 
-@pytest.mark.parametrize("lang", OTHERS)
+@each_row("lang", OTHERS)
 def test_catalogue_fills_in_what_the_english_one_does(lang) -> None:
     english = said("en")
     wrong = [path for path, text in said(lang).items() if filled_in(text) != filled_in(english[path])]
     assert wrong == []
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_nothing_is_left_unsaid(lang) -> None:
     assert [path for path, text in said(lang).items() if not text.strip()] == []
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_everything_said_can_be_printed(lang) -> None:
     assert [path for path, text in said(lang).items() if not text.isprintable()] == []
 
@@ -114,7 +114,7 @@ SENTENCES = (
 )
 
 
-@pytest.mark.parametrize("lang", OTHERS)
+@each_row("lang", OTHERS)
 def test_sentences_are_translated(lang) -> None:
     english, other = said("en"), said(lang)
     spoken = {path for path in english if path.split("/")[1] in SENTENCES and is_sentence(english[path])}
@@ -127,13 +127,13 @@ def is_sentence(text: str) -> bool:
     return " " in text and re.search("[a-z]{2}", words) is not None
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_no_answer_means_yes_and_no(lang) -> None:
     answers = (*catalogue(lang).yes, *catalogue(lang).no, "y", "n")
     assert len({*answers}) == len(answers)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_questions_name_an_answer_that_is_taken(lang) -> None:
     words = catalogue(lang)
     hints = {
@@ -172,7 +172,7 @@ def test_words_for_answers_orders_and_the_remainder_belong_to_a_kind() -> None:
     }
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_every_move_and_phrase_is_explained_in_sentences(lang) -> None:
     words = catalogue(lang)
     assert all(move.meaning.endswith(".") for move in (*words.moves.values(), *words.phrases.values()))
@@ -219,7 +219,7 @@ def test_every_rank_of_a_pack_has_words(name) -> None:
     assert {card[:-1] for card in preset(name).pack} <= catalogue("en").ranks.keys()
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_every_answer_says_what_it_is_to(lang) -> None:
     assert catalogue(lang).answers.keys() == {"stake", "rest", "envido", "flor", "redeal", "last-point"}
 
@@ -250,7 +250,7 @@ def test_every_word_said_instead_is_one_of_the_catalogue_and_changes_no_place_to
     }
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_a_verdict_begins_with_its_result_in_that_language(lang) -> None:
     words = catalogue(lang)
     for key in ("proven", "proven_by_ruling", "refuted", "incomplete", "unreadable"):
@@ -258,7 +258,7 @@ def test_a_verdict_begins_with_its_result_in_that_language(lang) -> None:
     assert len(set(words.results.values())) == 4
 
 
-@pytest.mark.parametrize("name", TONGUES)
+@each_row("name", TONGUES)
 def test_local_set_overrides_keys_of_the_catalogues_only(name) -> None:
     words, plain = local_words(name), catalogue("en")
     kinds = {key.partition(" ")[0] for key in words.moves}
@@ -277,7 +277,7 @@ def test_every_gesture_is_used_by_a_game() -> None:
     assert used == catalogue("en").gestures.keys()
 
 
-@pytest.mark.parametrize("name", ["truc-catalan", "truc-partnership", "truco-argentino"])
+@each_row("name", ["truc-catalan", "truc-partnership", "truco-argentino"])
 def test_every_sign_that_the_sources_describe_has_its_gesture(name) -> None:
     variant = preset(name)
     assert local_words(variant.words).gestures.keys() >= {*variant.signals.vocabulary}
@@ -287,8 +287,8 @@ def test_names_are_of_presets() -> None:
     assert {name for words in local_sets().values() for name in words.names} <= {*presets()}
 
 
-@pytest.mark.parametrize(
-    ("words", "variant", "names"),
+@each_row(
+    "words, variant, names",
     [
         ("lanes", "truc-lanes", ("tru", "truka")),
         ("argentine", "truco-argentino", ("sin flor", "sin jardinera")),
@@ -310,7 +310,7 @@ def test_a_set_that_is_like_another_has_its_words_but_not_its_names() -> None:
     assert own.names == {}
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@each_row("lang", LANGUAGES)
 def test_accents_are_composed_letters(lang) -> None:
     assert not re.search("[\u0300-\u036f]", "".join(said(lang).values()))
 

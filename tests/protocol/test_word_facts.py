@@ -2,7 +2,6 @@
 
 from typing import get_args
 
-import pytest
 from rows import each_row
 
 from truc_protocol.ledger.facts import fact_name
@@ -29,8 +28,8 @@ def test_fact_that_is_shown_otherwise_is_not_told() -> None:
     assert tell({"what": "state"}, PLAYERS) is None
 
 
-@pytest.mark.parametrize(
-    ("what", "fields", "sentence"),
+@each_row(
+    "what, fields, sentence",
     [
         ("stake_asked", {"seat": 1, "stake": 2}, "east asks for 2 (“truco”)"),
         ("stake_accepted", {"seat": 0, "stake": 2}, "north accepts: the hand is worth 2 (“quiero”)"),
@@ -119,8 +118,8 @@ def test_unit_without_points_left_over_says_nothing_of_them() -> None:
     assert sentence == "1 trut for north and south (hand played for 1 trut); the other side loses its points"
 
 
-@pytest.mark.parametrize(
-    ("trick", "last"),
+@each_row(
+    "trick, last",
     [
         ({"what": "trick_won", "side": 0, "leader": 2}, "the trick goes to north and south"),
         ({"what": "trick_tied", "leader": 2}, "the trick is tied (“parda”)"),
@@ -133,7 +132,7 @@ def test_after_the_last_trick_of_a_hand_nobody_leads(trick, last) -> None:
     assert "south leads" in str(tell(going_on[0], PLAYERS, speech=argentine))
 
 
-@pytest.mark.parametrize(("words", "said"), [("french", "mon reste"), ("lanes", "jouez")])
+@each_row("words, said", [("french", "mon reste"), ("lanes", "jouez")])
 def test_remainder_is_taken_in_the_words_of_the_game(words, said) -> None:
     # rules.md 1.7
     assert told("stake_accepted", words=words, seat=0, stake="rest").endswith(f"(“{said}”)")
@@ -153,8 +152,8 @@ def test_ruling_without_words_is_told_as_it_stands() -> None:
     assert sentence == "the server rules for everybody: other (its word, not proven)"
 
 
-@pytest.mark.parametrize(
-    ("ruling", "sentence"),
+@each_row(
+    "ruling, sentence",
     [("pause", "the match rests, as every player has asked"), ("resume", "the match goes on")],
 )
 def test_pause_and_resume_are_told_without_blame(ruling, sentence) -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from rows import each_row
 
 from truc_rules import preset, presets
@@ -48,8 +47,8 @@ def test_page_of_words_has_what_the_game_says(name, row) -> None:
     assert row in words_page(preset(name), "es")
 
 
-@pytest.mark.parametrize(
-    ("name", "changed", "row"),
+@each_row(
+    "name, changed, row",
     [
         (
             "truco-paulista",

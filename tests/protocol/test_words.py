@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from rows import each_row
 
 from truc_rules import Kind, preset, presets
@@ -98,8 +97,8 @@ def test_game_calls_its_move_by_its_own_word(words, line, answering, own) -> Non
     assert own_label(line, Speech("en", words), answering=answering) == own
 
 
-@pytest.mark.parametrize(
-    ("lang", "label"),
+@each_row(
+    "lang, label",
     [
         ("en", "truco (ask for 2; worth 1 if they decline)"),
         ("ca", "truco (demanar 2; 1 si no ho accepten)"),
@@ -142,7 +141,7 @@ def test_own_label_of_a_game_with_unknown_words_is_in_the_players_language() -> 
     assert own_label("raise 2", Speech("es", HOUSE)) == "pedir 2"
 
 
-@pytest.mark.parametrize("line", ["", " ", "strange 7e"])
+@each_row("line", ["", " ", "strange 7e"])
 def test_line_of_an_unknown_kind_is_shown_as_it_is(line) -> None:
     assert (move_label(line, {}), move_meaning(line)) == (line, "")
 
@@ -172,16 +171,16 @@ def test_remainder_is_taken_by_the_same_words() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("lang", "name"),
+@each_row(
+    "lang, name",
     [("en", "east and west"), ("ca", "east i west"), ("es", "east y west"), ("fr", "east et west")],
 )
 def test_side_is_named_by_its_seats(lang, name) -> None:
     assert side_name(1, PLAYERS, Speech(lang)) == name
 
 
-@pytest.mark.parametrize(
-    ("lang", "told"),
+@each_row(
+    "lang, told",
     [
         ("en", "anna and iu beat b (won), 12 to 8"),
         ("ca", "victòria per a anna i iu contra b (won), 12 a 8"),
@@ -200,8 +199,8 @@ def test_side_of_three_has_a_comma_and_a_word_between_its_names() -> None:
     assert side_name(0, ("anna", "b", "iu", "d", "maria", "f"), Speech("ca")) == "anna, iu i maria"
 
 
-@pytest.mark.parametrize(
-    ("points", "said"),
+@each_row(
+    "points, said",
     [(0, "0 malas"), (1, "1 mala"), (8, "8 malas"), (15, "15 malas"), (16, "1 buena"), (21, "6 buenas")],
 )
 def test_points_of_thirty_are_malas_and_buenas(points, said) -> None:
@@ -209,8 +208,8 @@ def test_points_of_thirty_are_malas_and_buenas(points, said) -> None:
     assert half_label(points, 30, Speech("en", "argentine")) == said
 
 
-@pytest.mark.parametrize(
-    ("words", "score", "said"),
+@each_row(
+    "words, score, said",
     [
         ("catalan", (0, 0, 11), "11/30"),
         ("catalan", (1, 0, 11), "11/30 (1 game)"),
@@ -230,9 +229,7 @@ def test_french_counts_nothing_as_one() -> None:
     assert score_label((0, 0, 0), 7, Speech("fr", "trut")) == "0/7 trut et 0 point"
 
 
-@pytest.mark.parametrize(
-    ("words", "term"), [("argentine", "dealer (pie)"), ("catalan", "dealer"), (HOUSE, "dealer")]
-)
+@each_row("words, term", [("argentine", "dealer (pie)"), ("catalan", "dealer"), (HOUSE, "dealer")])
 def test_role_has_the_word_of_the_game(words, term) -> None:
     assert Speech("en", words).term("dealer") == term
 
@@ -285,8 +282,8 @@ def test_word_of_the_country_keeps_its_capital_and_leaves_the_names_to_fill_in()
     assert argentine.say("screen.new_score", score="baza") == "Puntaje  baza"
 
 
-@pytest.mark.parametrize(
-    ("word", "lang", "words", "label"),
+@each_row(
+    "word, lang, words, label",
     [
         ("three", "en", "catalan", "a three (close one eye)"),
         ("three", "en", "argentine", "a three (bite the lower lip)"),
@@ -354,8 +351,8 @@ def test_what_is_shown_to_be_typed_is_understood(lang, name) -> None:
         assert typed_word(typed_name(word, what, speech), words, what, speech) == word
 
 
-@pytest.mark.parametrize(
-    ("phrase", "lang", "words", "label"),
+@each_row(
+    "phrase, lang, words, label",
     [
         ("come", "en", "argentine", "vení (Play your lowest card)"),
         ("dry", "pt", HOUSE, "estou seco (Não tenho nem envido nem boas cartas)"),
@@ -366,8 +363,8 @@ def test_phrase_is_labelled(phrase, lang, words, label) -> None:
     assert phrase_label(phrase, lang, words) == label
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
+@each_row(
+    "name, shown",
     [
         ("north", "north"),
         ("\x1b[31mnorth\x07", "[31mnorth"),
@@ -380,8 +377,8 @@ def test_name_is_shown_without_what_a_terminal_obeys(name, shown) -> None:
     assert shown_name(name, 2) == shown
 
 
-@pytest.mark.parametrize(
-    ("line", "answering", "meaning"),
+@each_row(
+    "line, answering, meaning",
     [
         ("tap", "", "Leave the pack as it is; the dealer may then deal one card each."),
         ("order low", "", "Your partner must play its lowest rank next."),
@@ -393,8 +390,8 @@ def test_move_is_explained(line, answering, meaning) -> None:
     assert move_meaning(line, answering=answering) == meaning
 
 
-@pytest.mark.parametrize(
-    ("words", "hints", "meaning"),
+@each_row(
+    "words, hints, meaning",
     [
         ("lanes", {"stake": "game", "declined": 1}, "raise-rest"),
         ("french", {"stake": "game", "declined": 1}, "raise-rest-same"),

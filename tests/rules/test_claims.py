@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-import pytest
+from rows import each_row
 from rules.played import dealt, events, given, options, played, score
 
 from truc_rules import Flor, next_hand, preset
@@ -129,14 +129,14 @@ def test_a_falta_is_worth_what_the_leader_lacks_once_the_claims_of_earlier_duels
     assert score(match) == (30, 7)
 
 
-@pytest.mark.parametrize(("hands", "is_open"), [(UNSEEN, True), (SIX, False)])
+@each_row("hands, is_open", [(UNSEEN, True), (SIX, False)])
 def test_score_is_open_to_a_reader_from_the_end_of_a_duel_on_in_which_a_claim_was_made(hands, is_open):
     match = played(duel(*hands), "0 play 1e", "3 play 4e", "0 claim 3")
     assert not is_score_open(match)
     assert is_score_open(played(match, "0 concede")) == is_open
 
 
-@pytest.mark.parametrize(("hand", "winner"), [("5b ? ?", None), ("5b 6c 7o", None), ("5b 6b 7b", 0)])
+@each_row("hand, winner", [("5b ? ?", None), ("5b 6c 7o", None), ("5b 6b 7b", 0)])
 def test_at_hand_end_nobody_has_the_game_for_a_reader_as_long_as_a_claim_is_open(hand, winner):
     # docs/decisions/0003: if seat 1 has no flor the score is level, and another hand is played
     level = replace(GAME, scoring=replace(GAME.scoring, end_check="hand_end"))
@@ -144,7 +144,7 @@ def test_at_hand_end_nobody_has_the_game_for_a_reader_as_long_as_a_claim_is_open
     assert played(match, "0 raise 2", "1 decline").game_winner == winner
 
 
-@pytest.mark.parametrize(("hand", "winner"), [("5b ? ?", None), ("5b 6c 7o", 1), ("5b 6b 7b", 0)])
+@each_row("hand, winner", [("5b ? ?", None), ("5b 6c 7o", 1), ("5b 6b 7b", 0)])
 def test_a_hand_that_would_end_the_game_does_not_for_a_reader_as_long_as_a_claim_is_open(hand, winner):
     # rules.md 8.6: the claim is settled first, and may give the game to the other side
     match = played(dealt(GAME, "1e 3o 4c", hand, score=(29, 29)), "0 play 1e", "1 play 5b", "0 claim 1")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import combinations
 
-import pytest
+from rows import each_row
 from rules.played import known
 
 from truc_rules import Flor, preset
@@ -75,8 +75,8 @@ def dealt_hands(variant):
         yield from (((up,), cards) for cards in combinations(rest, 3))
 
 
-@pytest.mark.parametrize(
-    ("name", "plain", "flores", "share"),
+@each_row(
+    "name, plain, flores, share",
     [
         ("truco-uruguayo", {*range(8), *range(20, 38)}, set(range(20, 48)), 1419),
         ("truco-venezolano", {*range(8), *range(20, 38)}, {*range(20, 44), *range(59, 67)}, 744),
@@ -102,7 +102,7 @@ def test_the_values_of_the_valencian_pack_are_3_to_7_and_24_to_33():
     assert found == {*range(3, 8), *range(24, 34)}
 
 
-@pytest.mark.parametrize("turned", ["6c", "2c"])
+@each_row("turned", ["6c", "2c"])
 def test_the_card_that_stands_in_counts_as_the_piece_and_else_nothing(turned):
     variant = preset("truco-uruguayo")
     up = (known(variant, turned),)
@@ -112,12 +112,12 @@ def test_the_card_that_stands_in_counts_as_the_piece_and_else_nothing(turned):
 # rules.md 13.30
 
 
-@pytest.mark.parametrize("names", ["4b 5b 6b", "6o 7o 10o", "12e 10e 11e"])
+@each_row("names", ["4b 5b 6b", "6o 7o 10o", "12e 10e 11e"])
 def test_a_run_is_three_of_one_suit_that_follow_each_other(names):
     assert is_flor(RUNS, hand_of(RUNS, names))
 
 
-@pytest.mark.parametrize("names", ["4b 5b 7b", "11o 12o 1o", "4b 5b 6o"])
+@each_row("names", ["4b 5b 7b", "11o 12o 1o", "4b 5b 6o"])
 def test_a_gap_the_way_round_or_another_suit_is_no_run(names):
     assert not is_flor(RUNS, hand_of(RUNS, names))
 
@@ -132,8 +132,6 @@ def test_ranks_that_are_no_numbers_follow_each_other_as_in_the_pack():
     assert not is_flor(FRENCH_RUNS, hand_of(FRENCH_RUNS, "7h Ah Kh"))
 
 
-@pytest.mark.parametrize(
-    ("names", "may_be"), [("? ? ?", True), ("1b ? 4b", True), ("1b ? 4c", False), ("1b 2b 4b", True)]
-)
+@each_row("names, may_be", [("? ? ?", True), ("1b ? 4b", True), ("1b ? 4c", False), ("1b 2b 4b", True)])
 def test_unknown_cards_may_make_a_flor(names, may_be):
     assert may_be_flor(GAME, hand_of(GAME, names)) == may_be

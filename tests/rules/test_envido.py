@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-import pytest
+from rows import each_row
 from rules.played import dealt, events, options, played
 
 from truc_rules import Envido, Kind, LastPoint, preset, with_options
@@ -28,7 +28,7 @@ def calls(match, seat):
 # rules.md 8.4, "Who / when"
 
 
-@pytest.mark.parametrize("stake", [1, 3])
+@each_row("stake", [1, 3])
 def test_nobody_calls_in_a_hand_at_the_last_point(stake):
     # rules.md 2, "Eleven points": no betting
     variant = replace(ARGENTINE, last_point=LastPoint(at=1, stake=stake, decline=1, share=False))
@@ -89,8 +89,8 @@ def test_who_gives_in_loses_the_points_of_the_calls():
 # rules.md 8.4, "Falta"; 13.25; 14b
 
 
-@pytest.mark.parametrize(
-    ("falta", "at", "points"),
+@each_row(
+    "falta, at, points",
     [
         ("malas-game", (15, 4), (15, 26)),
         ("malas-game", (16, 4), (14, 14)),
@@ -105,7 +105,7 @@ def test_falta_has_local_forms_while_both_sides_are_in_malas(falta, at, points):
     assert accepted_points(dealt(variant, *TWO, score=at), (Kind.FALTA_ENVIDO,)) == points
 
 
-@pytest.mark.parametrize(("line", "winner"), [("1 good", 0), ("1 points 33", 1)])
+@each_row("line, winner", [("1 good", 0), ("1 points 33", 1)])
 def test_falta_of_malas_wins_the_game_for_either_side(line, winner):
     variant = with_options(ARGENTINE, {"falta": "malas-game"})
     hands = TWO if winner == 0 else tuple(reversed(TWO))

@@ -1,6 +1,6 @@
 """Flor where cards are unknown: who may hold one may speak, and where a hand seems to wait (rules.md 13b.3)."""
 
-import pytest
+from rows import each_row
 from rules.played import action, dealt, flores, known, options, played, score
 
 from truc_rules import (
@@ -165,7 +165,7 @@ def opens(match, line):
     return is_window(apply(unseen(match), action(match, line))[0])
 
 
-@pytest.mark.parametrize("theirs", [F36, PLAIN])
+@each_row("theirs", [F36, PLAIN])
 def test_a_first_flor_leaves_everybody_waiting_whether_or_not_another_has_one(theirs):
     assert opens(dealt(GAME, F27, theirs), "0 flor")
 
@@ -174,7 +174,7 @@ def test_the_last_flor_that_can_be_declared_opens_nothing():
     assert not opens(played(dealt(GAME, F27, F36), "0 flor"), "1 flor")
 
 
-@pytest.mark.parametrize("line", ["0 envido", "0 raise 2"])
+@each_row("line", ["0 envido", "0 raise 2"])
 def test_what_anybody_can_do_opens_nothing(line):
     assert not opens(dealt(GAME, F27, F36), line)
 

@@ -6,7 +6,6 @@ Where flor is played a hidden flor may be waited for, and that is public: such d
 
 import random
 
-import pytest
 from hypothesis import given
 from rows import each_row
 from rules.candidates import candidates_of
@@ -137,9 +136,7 @@ def test_a_seat_sees_nothing_of_hidden_cards_with_a_table_option(name, option, v
     assert_alike(variant, random.Random(seed).choice(variant.players), seed)
 
 
-@pytest.mark.parametrize(
-    "name", ["truc-catalan", "truco-paulista", "truco-argentino-flor", "truc-partnership"]
-)
+@each_row("name", ["truc-catalan", "truco-paulista", "truco-argentino-flor", "truc-partnership"])
 def test_hidden_cards_do_differ_in_these_tests(name):
     found = 0
     for seed in range(20):

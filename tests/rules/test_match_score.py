@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import each_row
 from rules.played import dealt, events, given, played
 
 from truc_rules import LastPoint, MatchError, Score, Scoring, Seat, new_match, next_hand, owed_shares, preset
@@ -50,8 +51,8 @@ def test_a_drawn_hand_at_equal_scores_beyond_the_target_wins_nothing():
     assert match.game_winner is None
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
+@each_row(
+    "changes, said",
     [
         ({"seats": 4}, r"seats: expected one of \(2,\) for truc-french, got 4"),
         ({"dealer": 2}, "dealer: expected a seat of 0 to 1, got 2"),

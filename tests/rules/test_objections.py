@@ -115,8 +115,7 @@ def test_a_call_that_is_refused_says_why(match, line, said):
     assert refused(match, action(match, line)) == ("illegal_action", said)
 
 
-@pytest.mark.parametrize(
-    ("match", "line", "said"),
+@each_row("match, line, said",
     [
         (ENVIDO, "1 envido", "seat 1 cannot envido: expected seat 0 to play"),
         (CALLED, "2 accept", "seat 2 cannot accept: expected seat 1 or seat 3 to answer the call envido"),

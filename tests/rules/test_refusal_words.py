@@ -111,7 +111,7 @@ def test_a_late_ask_for_what_was_never_open_is_out_of_turn():
     assert said == ("not_your_turn", "seat 0 cannot raise to 2: expected seat 1 to play")
 
 
-@pytest.mark.parametrize("line", ["3 good", "3 accept", "3 play 4c", "3 raise 2"])
+@each_row("line", ["3 good", "3 accept", "3 play 4c", "3 raise 2"])
 def test_no_refusal_tells_who_else_holds_a_flor(line):
     # rules.md 8.6: seat 2 may answer the contraflor with a flor it has not declared; only itself can tell
     opened = ("0 flor", "1 contraflor")

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import each_row
 from rules.played import action, dealt, played
 
 from truc_rules import (
@@ -67,7 +68,7 @@ def test_after_a_raise_in_the_answer_the_first_after_that_asker_declines():
     assert ruling(match) == "0 decline"
 
 
-@pytest.mark.parametrize(("dealer", "order"), [(0, (2, 0)), (1, (2, 0)), (2, (0, 2)), (3, (0, 2))])
+@each_row("dealer, order", [(0, (2, 0)), (1, (2, 0)), (2, (0, 2)), (3, (0, 2))])
 def test_the_last_point_question_goes_round_from_the_dealer(dealer, order):
     match = dealt(CATALAN, *FOUR, score=(11, 0), dealer=dealer, before=[f"{(dealer - 1) % 4} cut"])
     assert deciders(match) == order

@@ -227,8 +227,8 @@ def test_a_won_match_takes_no_further_deal():
     assert failure(text) == (7, "expected a match that is not won, got deal 0 8h Jd 9c")
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
+@each_row(
+    "lines, said",
     [
         ("0 play 3o\nshown 0 -", "expected -, got 3o"),
         ("shown 0 3o", "expected 3o, got -"),

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from truc_rules.scenario.runner import run
 from truc_rules.scenario.text import ScenarioError, scenarios
@@ -91,7 +92,7 @@ def numbers():
                 yield lines, at, found
 
 
-@pytest.mark.parametrize("text", [EVERY_LINE, SPANISH, TRUT, ENVIDO])
+@each_row("text", [EVERY_LINE, SPANISH, TRUT, ENVIDO])
 def test_the_plain_spelling_holds(text):
     run(scenarios(text)[0])
 
@@ -106,8 +107,8 @@ def test_no_number_has_a_second_spelling(spelling):
         assert caught.value.number == at + 1, (line, str(caught.value))
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
+@each_row(
+    "line, said",
     [
         ("00 stand", "expected the number 0 without a 0 before it, got 00"),
         ("! 00 stand", "expected the number 0 without a 0 before it, got 00"),
@@ -126,7 +127,7 @@ def test_a_loose_spelling_is_named(line, said):
     assert (caught.value.number, str(caught.value)) == (3, said)
 
 
-@pytest.mark.parametrize("line", ["0  stand ", "\t0\tstand", "0 stand\r", "0 stand # \u00a0"])
+@each_row("line", ["0  stand ", "\t0\tstand", "0 stand\r", "0 stand # \u00a0"])
 def test_spaces_tabs_and_ends_of_lines_are_free(line):
     run(scenarios(f"scenario X\nvariant truc-french\n{line}\n")[0])
 

@@ -77,13 +77,13 @@ def test_nobody_signs_without_a_partner_even_to_the_table():
     assert sign_receivers(match, Seat(0)) == ()
 
 
-@pytest.mark.parametrize(("dealer", "seen"), [(3, [(), (3,), (0,), ()]), (0, [(), (), (0,), (1,)])])
+@each_row("dealer, seen", [(3, [(), (3,), (0,), ()]), (0, [(), (), (0,), (1,)])])
 def test_only_governors_see_signs_and_never_make_them(dealer, seen):
     match = partnership(dealer=dealer)
     assert [sign_receivers(match, Seat(seat)) for seat in range(4)] == seen
 
 
-@pytest.mark.parametrize("seat", [-1, 4])
+@each_row("seat", [-1, 4])
 def test_seat_that_is_not_there_signs_to_nobody(seat):
     assert sign_receivers(catalan(), Seat(seat)) == ()
 
@@ -160,7 +160,7 @@ def test_seat_without_a_partner_is_refused():
     assert message == "seat 0 cannot sign: it has no partner"
 
 
-@pytest.mark.parametrize("name", ["truc-french", "put"])
+@each_row("name", ["truc-french", "put"])
 def test_game_without_signs_refuses_all(name):
     match = new_match(preset(name), seats=2, dealer=Seat(0))
     message = refusal(match, 0, "three").message

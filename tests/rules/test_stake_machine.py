@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import each_row
 from rules.played import dealt, events, given, options, played
 
 from truc_rules import IllegalActionError, next_hand, preset
@@ -93,8 +94,8 @@ def test_in_a_duel_only_its_two_players_give_it_up():
     assert [seat for seat in range(6) if "concede" in options(match, seat)] == [0, 3]
 
 
-@pytest.mark.parametrize(
-    ("ladder", "asked"),
+@each_row(
+    "ladder, asked",
     [
         ((1, 3, 6), ["raise 3"]),
         ((1, 3, 13), ["raise 3"]),  # the number that follows is above the target

@@ -87,8 +87,8 @@ def test_an_option_that_does_not_fit_is_refused_with_its_reason(variant, name, v
         with_options(variant, {name: value})
 
 
-@pytest.mark.parametrize(
-    ("variant", "name", "value"),
+@each_row(
+    "variant, name, value",
     [
         (SIX, "pica", "on"),
         (preset("truco-argentino-flor"), "flor", "on"),

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from itertools import product
 
-import pytest
 from rows import each_row
 
 from truc_rules import preset
@@ -34,13 +33,13 @@ def test_put_rule_leaves_the_hand_open_until_the_last_trick(row, winner):
     assert all(outcome(PUT, row[:length]) == "open" for length in range(1, len(row)))
 
 
-@pytest.mark.parametrize("variant", [STANDARD, PUT])
+@each_row("variant", [STANDARD, PUT])
 def test_both_sides_are_treated_alike(variant):
     mirror = str.maketrans("AB", "BA")
     for row in ("".join(tricks) for length in (1, 2, 3) for tricks in product("AB=", repeat=length)):
         assert outcome(variant, row).translate(mirror) == outcome(variant, row.translate(mirror))
 
 
-@pytest.mark.parametrize("variant", [STANDARD, PUT])
+@each_row("variant", [STANDARD, PUT])
 def test_one_trick_decides_a_hand_of_one_card(variant):
     assert [outcome(variant, trick, each=1) for trick in "AB="] == ["A", "B", "tied"]

@@ -1,6 +1,7 @@
 """Cards by slot, known or not: the same engine for a server and for an auditor."""
 
 import pytest
+from rows import each_row
 from rules.played import action, dealt, known, options, played
 
 from truc_rules import (
@@ -73,8 +74,8 @@ def test_of_many_cards_none_comes_twice():
         know_all(dealt(FRENCH, *HANDS), [(Seat(1), 0, ace), (Seat(1), 2, ace)])
 
 
-@pytest.mark.parametrize(
-    ("seat", "slot", "name", "said"),
+@each_row(
+    "seat, slot, name, said",
     [
         (0, 1, "Qd", "expected Jd in slot 1 of seat 0, got Qd"),
         (1, 1, "Jd", "expected every card once in a hand, got Jd again in slot 1 of seat 1"),
@@ -113,8 +114,8 @@ def test_no_card_is_turned_up():
         deal(new_match(FRENCH, seats=2, dealer=Seat(0)), [[0, 1, 2], [3, 4, 5]], [6])
 
 
-@pytest.mark.parametrize(
-    ("hands", "said"),
+@each_row(
+    "hands, said",
     [
         ([[0, 1, 2]], r"expected 3 cards for each of 2 seats, got \[3\]"),
         ([[0, 1, 2], [3, 4]], r"expected 3 cards for each of 2 seats, got \[3, 2\]"),
@@ -159,7 +160,7 @@ def test_a_card_played_face_down_is_named_where_it_is_known():
     assert named(match, Action(Seat(0), Kind.COVER, (), 1)) == action(match, "0 cover Qd")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "unnamed", [(1, Kind.COVER, (), 1), (0, Kind.COVER, (), 7), (5, Kind.COVER, (), 0), (0, Kind.STAND)]
 )
 def test_an_action_without_a_card_to_name_stays_as_it_is(unnamed):
@@ -181,7 +182,7 @@ def test_a_card_played_face_down_may_stay_unknown():
     assert match.hand.dealt.covered == ((0, 1),)
 
 
-@pytest.mark.parametrize("order", ["7", "low", "high"])
+@each_row("order", ["7", "low", "high"])
 def test_an_order_binds_nobody_whose_cards_are_not_all_known(order):
     hands = ("8h Qd 7c", "Ah 10c 9d", "Qs ? 10h", "Ac 9s Kh")
     match = played(dealt("truc-partnership", *hands), "0 stand", f"0 order {order}", "0 play 8h", "1 play Ah")

@@ -166,8 +166,8 @@ def test_nobody_is_ordered_which_card_to_play_of_a_blind_hand():
         replace(preset("truc-partnership"), **blind)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
+@each_row(
+    "changes, said",
     [
         ({"match": 1001}, "match: expected at most 1000, got 1001"),
         ({"last_point": LastPoint(1, 1001, 1, share=False)}, "last_point.stake: expected at most 1000"),
@@ -179,7 +179,7 @@ def test_a_number_beyond_all_games_is_refused(changes, said):
         replace(CATALAN, **changes)
 
 
-@pytest.mark.parametrize(("field", "most"), [("max_envido", 16), ("max_real", 16), ("fold_bonus", 1000)])
+@each_row("field, most", [("max_envido", 16), ("max_real", 16), ("fold_bonus", 1000)])
 def test_envido_has_bounds(field, most):
     argentine = preset("truco-argentino")
     assert replace(argentine, envido=replace(argentine.envido, **{field: most}))
@@ -265,7 +265,7 @@ def test_a_document_has_what_is_not_the_default_and_nothing_else():
     assert dict(dict(params(preset("truc-valencia")))["envido"])["settle"] == "hand_end"
 
 
-@pytest.mark.parametrize("name", ["truco-argentino-flor", "truco-paulista"])
+@each_row("name", ["truco-argentino-flor", "truco-paulista"])
 def test_cards_are_not_shown_by_choice_where_a_reader_could_not_follow(name):
     blind = preset(name).last_point is not None
     with pytest.raises(VariantError, match="show: expected none, where flor is played or hands are blind"):

@@ -1,6 +1,5 @@
 """What a seat may see, and the figures beside its options."""
 
-import pytest
 from rows import each_row
 from rules.played import action, dealt, played
 
@@ -133,8 +132,8 @@ ARGENTINE = dealt("truco-argentino", "1e 5e 4c", "7o 6c 12b")
 AT_LAST = dealt("truco-paulista", "3h Qd Kc", "3c Js As", score=(11, 0), turn="2s")
 
 
-@pytest.mark.parametrize(
-    ("match", "line", "figures"),
+@each_row(
+    "match, line, figures",
     [
         (ARGENTINE, "0 real-envido", {"points": 3, "declined": 1}),
         (played(ARGENTINE, "0 envido"), "1 real-envido", {"points": 5, "declined": 2}),
