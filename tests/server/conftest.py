@@ -50,6 +50,19 @@ QUICK = Settings(
 )
 
 
+def changed(settings, **sections):
+    """Return settings with fields of sections replaced: changed(QUICK, limits={"burst": 3})."""
+    replaced = {
+        name: msgspec.structs.replace(getattr(settings, name), **value) if isinstance(value, dict) else value
+        for name, value in sections.items()
+    }
+    return msgspec.structs.replace(settings, **replaced)
+
+
+PATIENT = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
+"""Where a test lets time jump, and nobody is to be taken for lost."""
+
+
 class Running:
     """A server that runs, and what its tests need of it."""
 
@@ -170,24 +183,15 @@ def only_listed_refusals(monkeypatch):
 
 
 @pytest.fixture
-def settings():
-    """Override in a module for other settings."""
-    return QUICK
+def settings(request):
+    """Return what a module has under SETTINGS, or else the usual settings."""
+    return getattr(request.module, "SETTINGS", QUICK)
 
 
 @pytest.fixture
 async def server(tmp_path, settings):
     async with running(tmp_path / "data", settings) as server:
         yield server
-
-
-def changed(settings, **sections):
-    """Return settings with fields of sections replaced: changed(QUICK, limits={"burst": 3})."""
-    replaced = {
-        name: msgspec.structs.replace(getattr(settings, name), **value) if isinstance(value, dict) else value
-        for name, value in sections.items()
-    }
-    return msgspec.structs.replace(settings, **replaced)
 
 
 @contextmanager

@@ -8,12 +8,10 @@ from server.calls import (
     nothing,
     until,
 )
-from server.conftest import QUICK, changed
 from server.rawclient import Seat
 
 from truc_protocol.records import Phase
 
-SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
 TERMS = {"gone": 1, "release_ms": 5000, "decision_ms": 1000, "bank_ms": 0, **BRIEF}
 
 

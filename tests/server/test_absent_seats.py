@@ -10,11 +10,11 @@ from server.calls import (
     rulings,
     until,
 )
+from server.conftest import PATIENT as SETTINGS
 from server.conftest import only_cut, running, together
 from server.rawclient import Seat
 from server.restarting import come_back, play_until_gone
 from server.substituting import (
-    SETTINGS,
     TERMS,
     offered,
     standing_by,
@@ -26,11 +26,6 @@ from server.substituting import (
 from truc_protocol.audit import Result
 from truc_protocol.records import Phase, parse
 from truc_rules import deciders_in_view
-
-
-@pytest.fixture
-def settings():
-    return SETTINGS
 
 
 async def absent(server, mock_clock, *, guests=(), **options) -> tuple[list[Seat], int]:

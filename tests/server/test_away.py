@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from protocol.peers import Table
 from rows import each_row
 from server.clocks import come_back, leave, stand, until_next
-from server.conftest import QUICK, asked, changed, holder_of, in_hand, together
+from server.conftest import PATIENT, asked, holder_of, in_hand, together
 from server.visitors import guest
 from trio.testing import wait_all_tasks_blocked
 
@@ -25,14 +25,10 @@ from truc_server.matches.presence import (
     missing_in_ms,
 )
 
+SETTINGS = PATIENT
 QUICKLY = {"decision_ms": 1000, "bank_ms": 500}
 THERE = {"online": True, "missed": 0, "claim_in_ms": None}
 ALONE = 1_800_000  # ms without a connection after which a match may be claimed, by default
-
-
-@pytest.fixture
-def settings():
-    return changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 
 
 def told(seat) -> dict:

@@ -1,20 +1,15 @@
 """Who was gone for missing decisions, and comes back while the seat is offered to others."""
 
-import pytest
 from server.calls import BRIEF, nothing, rulings
 from server.clocks import come_back, leave
-from server.conftest import QUICK, changed, holder_of, in_hand
+from server.conftest import PATIENT, holder_of, in_hand
 from server.rawclient import Seat
 from server.substituting import offered, standing_by, state_of, step_in, vacancies
 
 from truc_protocol.records import Phase
 
+SETTINGS = PATIENT
 TERMS = {"gone": 1, "gone_after": 1, "release_ms": 5000, "decision_ms": 1000, "bank_ms": 0, **BRIEF}
-
-
-@pytest.fixture
-def settings():
-    return changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 
 
 def plays(message, options):

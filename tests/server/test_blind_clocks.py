@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from server.blind_seats import BlindSeat, blind_match, is_due, is_in_hand, play_on
 from server.calls import rulings
-from server.conftest import QUICK, changed, only_cut, together
+from server.conftest import PATIENT, only_cut, together
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
@@ -15,12 +15,8 @@ from truc_protocol.ledger import next_share, sealed_pack
 from truc_protocol.records import parse
 from truc_server.matches import blind_hands
 
+SETTINGS = PATIENT
 SHORT = {"target": 3, "match": 1}
-
-
-@pytest.fixture
-def settings():
-    return changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from server.acting import act
 from server.blind_seats import BlindSeat, blind_match, blind_seat, is_due, is_in_hand, play_on
 from server.calls import rulings
-from server.conftest import QUICK, changed, in_hand, only_cut, running
+from server.conftest import PATIENT, QUICK, changed, in_hand, only_cut, running
 from server.substituting import follow, step_in
 from server.watching import Eye
 from trio.testing import wait_all_tasks_blocked
@@ -22,13 +22,9 @@ from truc_server.matches.game import Game
 from truc_server.tables.talk import SEALED_SIGN
 from truc_terminal.main import main as client
 
+SETTINGS = PATIENT
 SHORT = {"target": 3, "match": 1}
 NONCE = bytes(12)
-
-
-@pytest.fixture
-def settings():
-    return changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
 
 
 async def resting(server, count=2, variant="truc-catalan", **options) -> list[BlindSeat]:

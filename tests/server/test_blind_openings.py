@@ -4,7 +4,7 @@ import pytest
 import trio
 from server.blind_seats import blind_match, is_due, play_on
 from server.calls import rulings
-from server.conftest import QUICK, changed
+from server.conftest import PATIENT
 
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.sealed_pack import MaskStep
@@ -14,12 +14,8 @@ from truc_server.matches import blind_hands
 from truc_server.matches.blind_hands import StepsInTurn
 from truc_server.requests import acts
 
+SETTINGS = PATIENT
 SHORT = {"target": 3, "match": 1}
-
-
-@pytest.fixture
-def settings():
-    return changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import contextlib
 import pytest
 import trio
 from server.blind_seats import BlindSeat, blind_match, is_due, play_on
-from server.conftest import QUICK, changed, running, together
+from server.conftest import PATIENT, running, together
 from server.rawclient import GoneError
 
 from truc_protocol.audit import Result
@@ -86,7 +86,7 @@ async def test_seat_that_comes_back_on_another_connection_sends_its_held_keys_ag
 
 async def test_masks_and_locks_have_their_whole_time_after_a_restart(tmp_path, mock_clock):
     """Time that was used up is not stored: nobody can have used what a server that stood still took."""
-    path, patient = tmp_path / "data", changed(QUICK, limits={"idle_s": 3600})
+    path, patient = tmp_path / "data", PATIENT
     async with running(path, patient) as server:
         seats = await blind_match(server, options=SHORT)
         seats[1].refuses = frozenset({"mask"})

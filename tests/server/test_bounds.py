@@ -1,8 +1,7 @@
 """What one player may have or cause: seats, lists of the tables, what is kept of them when they are gone."""
 
 import pytest
-from server.conftest import QUICK, changed, in_hand, running
-from server.substituting import SETTINGS as PATIENT
+from server.conftest import PATIENT, QUICK, changed, in_hand, running
 from server.substituting import standing_by, step_in, voided
 from server.visitors import guest, heard, keyed
 

@@ -17,11 +17,6 @@ SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120}, access={"bots
 CALLED = ("house-bots",)
 
 
-@pytest.fixture
-def settings():
-    return SETTINGS
-
-
 async def bot(server, number: int = 0, *, want=CALLED) -> Seat:
     """Return one who logs in with a key; the first two are the host's bots."""
     seat = Seat(await server.connect(), seed=70 + number)

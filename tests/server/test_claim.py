@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import pytest
 from server.calls import rulings
 from server.clocks import ask_pause, come_back, leave, stand, until_next
 from server.conftest import QUICK, asked, changed, holder_of, in_hand, only_cut, together
@@ -14,11 +13,6 @@ from truc_protocol.records import Phase
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600}, tables={"expiry_s": 60})
 STRICT = {"decision_ms": 1000, "bank_ms": 0, "gone_after": 1, "claim": "opponents"}
 SLOW = {"decision_ms": 0}
-
-
-@pytest.fixture
-def settings():
-    return SETTINGS
 
 
 async def claim(seat: Seat) -> dict:

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from server.calls import rulings
 from server.clocks import ask_pause, come_back, first_told, stand, until_next, wish
-from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, together
 from server.rawclient import Seat
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -14,10 +14,7 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import Void
 from truc_protocol.records import Phase, parse
 
-
-@pytest.fixture
-def settings():
-    return changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
+SETTINGS = PATIENT
 
 
 @pytest.mark.parametrize("is_connected", [True, False])

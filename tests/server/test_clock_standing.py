@@ -2,14 +2,14 @@
 
 import threading
 
-import pytest
 import trio
 from msgspec.structs import replace
 from protocol.peers import Table
 from rows import each_row
 from server.calls import rulings
 from server.clocks import ask_pause, come_back, first_told, leave, stand, until_next, wish
-from server.conftest import QUICK, changed, holder_of, in_hand, running
+from server.conftest import PATIENT as SETTINGS
+from server.conftest import holder_of, in_hand, running
 from server.rawclient import Seat
 from trio.testing import wait_all_tasks_blocked
 
@@ -20,13 +20,7 @@ from truc_server import recovery
 from truc_server.matches.choices import position
 from truc_server.matches.deadlines import Clocks, Waits, decided, full, left_ms, opens_decision
 
-SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 QUICKLY = {"decision_ms": 1000, "bank_ms": 900}
-
-
-@pytest.fixture
-def settings():
-    return SETTINGS
 
 
 async def pass_time(mock_clock, seconds) -> None:

@@ -16,9 +16,8 @@ import trio
 from rows import each_row
 from server.acting import act, card, hand_in, paused
 from server.admins import host_says
-from server.conftest import QUICK, changed, holder_of, in_hand, running
+from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running
 from server.rawclient import RawClient, Seat, frame
-from server.substituting import SETTINGS as PATIENT
 from server.substituting import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
 

@@ -18,11 +18,6 @@ SETTINGS = changed(
 )
 
 
-@pytest.fixture
-def settings():
-    return SETTINGS
-
-
 async def calls(seat: Seat) -> list[tuple[str, int]]:
     """Return the tables and seats that one was called to fill so far."""
     await seat.ask({"t": "tables"})

@@ -19,10 +19,7 @@ SENT = [message for way, message in EXAMPLES if way is Direction.TO_CLIENT]
 OPEN = ("means", "view", "detail", "choices")
 """Fields with maps that may always have more in them."""
 
-
-@pytest.fixture
-def settings():
-    return changed(QUICK, grease=True)
+SETTINGS = changed(QUICK, grease=True)
 
 
 @each_row("message", SENT)

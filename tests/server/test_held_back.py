@@ -4,7 +4,8 @@ import gc
 from functools import partial
 
 import pytest
-from server.conftest import QUICK, asked, changed, only_cut, running, together
+from server.conftest import PATIENT as SETTINGS
+from server.conftest import asked, only_cut, running, together
 from server.late import LATE, eye_at, played, played_again
 from server.visitors import follower, guest, keyed
 from server.watching import Eye
@@ -15,13 +16,6 @@ from truc_server.spectating import audience
 from truc_server.spectating import spectator_feed as showing
 from truc_server.spectating.spectator_feed import ShownMatch, SpectatorFeed
 from truc_server.storage.sql import Store
-
-SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
-
-
-@pytest.fixture
-def settings():
-    return SETTINGS
 
 
 async def leave(seat) -> None:

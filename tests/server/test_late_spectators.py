@@ -4,7 +4,8 @@ from functools import partial
 
 import pytest
 import trio
-from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.conftest import PATIENT as SETTINGS
+from server.conftest import holder_of, in_hand, running, together
 from server.late import LATE, eye_at, played, played_again, stand
 from server.substituting import standing_by, step_in, voided
 from server.watching import Eye
@@ -14,13 +15,6 @@ from truc_server.spectating import spectator_feed as showing
 from truc_server.storage import StoreError
 from truc_server.storage import page_reader as pages
 from truc_server.storage.archive import unpack_setup
-
-SETTINGS = changed(QUICK, limits={"idle_s": 3600})
-
-
-@pytest.fixture
-def settings():
-    return SETTINGS
 
 
 async def test_late_watcher_sees_records_and_waiting_when_their_time_has_come_and_not_before(

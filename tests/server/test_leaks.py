@@ -57,10 +57,7 @@ LATER = (b"\xabtruc/1/open", b"\xactruc/1/close")
 SAFE = ("play", "raise")
 """What the altered seat may do whatever it holds."""
 
-
-@pytest.fixture
-def settings():
-    return changed(QUICK, tables={"window_ms": 60_000}, match={"decision_ms": 0, "guests": 0})
+SETTINGS = changed(QUICK, tables={"window_ms": 60_000}, match={"decision_ms": 0, "guests": 0})
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
 """What players are called on a running server: alike names get numbers, and records carry the name that was given."""
 
 import pytest
-from server.conftest import QUICK, changed, running
-from server.substituting import SETTINGS as PATIENT
+from server.conftest import PATIENT, QUICK, changed, running
 from server.substituting import standing_by, step_in, voided
 from server.test_terms import hand_in, seat_body, under_terms
 from server.visitors import guest, keyed

@@ -24,11 +24,6 @@ SNAPSHOT_SENT = broadcast_frame(GONE)
 
 
 @pytest.fixture
-def settings():
-    return SETTINGS
-
-
-@pytest.fixture
 def held(monkeypatch) -> Held:
     return Held(monkeypatch)
 

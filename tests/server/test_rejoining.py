@@ -1,18 +1,13 @@
 """Whoever comes back to a seat has every check made again that was made when they sat down, and true remaining times."""
 
 import pytest
-from server.conftest import QUICK, changed, holder_of, in_hand, together
+from server.conftest import PATIENT, holder_of, in_hand, together
 from server.rawclient import Seat
 from server.substituting import standing_by, step_in, voided
 from server.watching import Eye
 
-SETTINGS = changed(QUICK, limits={"idle_s": 3600})
+SETTINGS = PATIENT
 WAYS = ("join", "resume")
-
-
-@pytest.fixture
-def settings():
-    return SETTINGS
 
 
 async def come_back(server, seat: Seat, way: str) -> dict:

@@ -4,7 +4,8 @@ from functools import partial
 
 import pytest
 from server.calls import BRIEF, after, awake, bodies, called, held, is_ended, results, rulings, until
-from server.conftest import QUICK, changed, running, together
+from server.conftest import PATIENT as SETTINGS
+from server.conftest import changed, running, together
 from server.rawclient import Seat
 from server.restarting import come_back, play_until_gone
 from trio.testing import wait_all_tasks_blocked
@@ -14,13 +15,7 @@ from truc_protocol.bodies import Act, Call, Rekey
 from truc_protocol.records import parse
 
 AFTER_DRAW = {"links": 1}  # every chain is exhausted as soon as the first dealer is drawn
-SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
 ONE_LINK = changed(SETTINGS, match=AFTER_DRAW)
-
-
-@pytest.fixture
-def settings():
-    return SETTINGS
 
 
 @pytest.fixture

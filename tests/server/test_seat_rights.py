@@ -3,7 +3,8 @@
 from functools import partial
 
 import pytest
-from server.conftest import QUICK, changed, in_hand, running, together
+from server.conftest import PATIENT as SETTINGS
+from server.conftest import in_hand, running, together
 from server.rawclient import Seat
 from server.substituting import standing_by, step_in, voided
 from server.test_resigning import in_the_hand
@@ -11,13 +12,6 @@ from server.visitors import guest, heard, keyed
 
 from truc_protocol.bodies import Ack
 from truc_protocol.records import Phase
-
-SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
-
-
-@pytest.fixture
-def settings():
-    return SETTINGS
 
 
 async def over(server, **fields):

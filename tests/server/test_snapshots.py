@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, together
 from server.late import stand
 from server.watching import Eye, Held
 
@@ -92,7 +92,7 @@ async def test_snapshot_of_a_table_that_shows_hands_says_nothing_of_the_present_
 
 
 async def test_snapshot_of_a_table_that_is_shown_late_is_of_what_is_shown(tmp_path, mock_clock):
-    async with running(tmp_path / "data", changed(QUICK, limits={"idle_s": 3600})) as server:
+    async with running(tmp_path / "data", PATIENT) as server:
         seats = await in_hand(server, options={"spectators": 3 + 60})
         mock_clock.jump(61)
         await stand(holder_of(seats)[0])

@@ -5,9 +5,8 @@ from server.calls import (
     after,
     until,
 )
-from server.conftest import in_hand, together
+from server.conftest import PATIENT, in_hand, together
 from server.substituting import (
-    SETTINGS,
     follow,
     standing_by,
     step_in,
@@ -17,10 +16,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_server.tables.standby import MOST
 
-
-@pytest.fixture
-def settings():
-    return SETTINGS
+SETTINGS = PATIENT
 
 
 async def test_newcomers_without_a_wish_are_spread_over_the_vacant_seats_and_keep_them(server, mock_clock):

@@ -12,10 +12,9 @@ from server.calls import (
     rulings,
     until,
 )
-from server.conftest import together
+from server.conftest import PATIENT, together
 from server.rawclient import Seat
 from server.substituting import (
-    SETTINGS,
     TERMS,
     follow,
     hand_called,
@@ -31,10 +30,7 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import Sub, Void
 from truc_protocol.crypto import keys
 
-
-@pytest.fixture
-def settings():
-    return SETTINGS
+SETTINGS = PATIENT
 
 
 async def test_seat_that_is_silent_at_a_hand_is_offered_to_others(server, mock_clock):

@@ -12,10 +12,7 @@ from truc_server.storage import PlayerKind
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
 LIMITS = LimitSettings(tables_per_min=2, tables_per_player=3, tables_per_address=4)
 
-
-@pytest.fixture
-def settings():
-    return changed(QUICK, limits={"tables_per_min": 2, "tables_per_player": 3, "tables_per_address": 4})
+SETTINGS = changed(QUICK, limits={"tables_per_min": 2, "tables_per_player": 3, "tables_per_address": 4})
 
 
 async def make(client) -> dict:

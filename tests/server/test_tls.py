@@ -29,10 +29,7 @@ from truc_server.settings.settings import LogSettings
 TLS = changed(QUICK, listen={"tls": True})
 TRANSPORT = Path(__file__).parents[2] / "docs" / "protocol" / "transport.md"
 
-
-@pytest.fixture
-def settings():
-    return TLS
+SETTINGS = TLS
 
 
 class TlsClient(RawClient):
