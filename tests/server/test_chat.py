@@ -31,12 +31,6 @@ async def two_at_a_table(server, **fields):
 # Who hears it
 
 
-async def test_line_at_a_table_comes_to_everybody_there_the_speaker_included(server):
-    first, second, code = await two_at_a_table(server)
-    await say(first, "bon dia", code)
-    assert (await said(first), await said(second)) == (["bon dia"], ["bon dia"])
-
-
 async def test_who_watches_hears_and_may_speak_without_a_seat(server):
     first, _, code = await two_at_a_table(server)
     watcher = await guest(server)
@@ -46,26 +40,13 @@ async def test_who_watches_hears_and_may_speak_without_a_seat(server):
     assert "seat" not in (await heard(first, "chat"))[0]
 
 
-async def test_line_names_number_tag_name_and_seat_of_who_says_it(server):
+async def test_line_comes_to_everybody_at_the_table_and_names_number_tag_name_and_seat_of_who_says_it(server):
     first, second, code = await two_at_a_table(server)
-    await say(second, "hello", code)
-    assert await heard(first, "chat") == [
-        {
-            "t": "chat",
-            "table": code,
-            "n": 0,
-            "player": second.welcome["player"],
-            "name": "east",
-            "seat": 1,
-            "text": "hello",
-        }
-    ]
-
-
-async def test_nobody_beside_the_table_hears_its_chat(server):
-    first, _, code = await two_at_a_table(server)
     other = await follower(server)
-    await say(first, "hello", code)
+    await say(second, "bon dia", code)
+    line = {"n": 0, "player": second.welcome["player"], "name": "east", "seat": 1, "text": "bon dia"}
+    for client in (first, second):
+        assert await heard(client, "chat") == [{"t": "chat", "table": code, **line}]
     assert await said(other) == []
 
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from server.calls import rulings
-from server.clocks import ask_pause, come_back, first_told, stand, until_next, wish
+from server.clocks import ask_pause, come_back, stand, until_next
 from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, together
 from server.rawclient import Seat
 from structlog.testing import capture_logs
@@ -151,17 +151,6 @@ async def test_without_keyed_seats_the_deal_follows_after_the_pause(tmp_path, mo
         mock_clock.jump(2.01)
         await until_next(seats, 4)
         assert seats[0].ledger.phase is Phase.HAND
-
-
-async def test_the_time_used_up_to_a_record_is_not_given_back_by_a_restart(tmp_path, settings, mock_clock):
-    path = tmp_path / "data"
-    async with running(path, settings) as server:
-        mover, _ = holder_of(await in_hand(server, options={"decision_ms": 1000, "bank_ms": 900}))
-        mock_clock.jump(0.7)
-        await mover.ask(wish(mover, "pause"))
-    async with running(path, settings) as server:
-        await mover.come_back(await server.connect())
-        assert (await first_told(mover))["deadline_ms"] == 1200
 
 
 async def test_a_pause_that_every_seat_asks_for_stops_the_clock(server, mock_clock):

@@ -99,17 +99,12 @@ async def test_nobody_is_called_where_nobody_waits(server, mock_clock, happens):
     assert await calls(house_bot) == []
 
 
-async def test_bot_is_not_called_to_a_table_where_it_sits(server, mock_clock):
-    house_bot = await bot(server)
-    seat = await waiting(server, seats=4)
-    await house_bot.join(seat.table, 2)
-    await later(server, mock_clock)
-    assert await calls(house_bot) == []
-
-
-async def test_nobody_is_called_to_a_private_table(server, mock_clock):
-    house_bot = await bot(server)
+async def test_nobody_is_called_to_a_private_table_nor_to_one_where_they_sit(server, mock_clock):
+    house_bot, other = await bot(server), await server.seat(seed=6)
     await waiting(server, seats=2, private=True)
+    await other.create("truc-catalan", seats=4)
+    await other.ready()
+    await house_bot.join(other.table, 2)
     await later(server, mock_clock)
     assert await calls(house_bot) == []
 

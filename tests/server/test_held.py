@@ -69,7 +69,6 @@ def events(logged) -> list[str]:
 @pytest.mark.parametrize(
     ("count", "variant", "guests", "after"),
     [
-        (2, "truc-french", (), 5),
         (2, "truc-french", (), 23),
         (4, "truc-catalan", (), 31),
         (2, "truc-catalan", (1,), 17),

@@ -207,14 +207,16 @@ class TestOwnMatches:
         assert (match["reason"], match["ended_ms"] >= match["since_ms"]) == ("resigned", True)
         assert (await own(await stranger(server)))["matches"] == []
 
-    async def test_guest_finds_their_own_with_the_token_and_another_does_not(self, server):
+    async def test_guest_finds_and_reads_their_own_with_the_token_and_no_other_of_the_name_does(self, server):
         seats = await over(server, guests=(1,))
         same, other = await server.connect(), await server.connect()
         await same.login_token(seats[1].token)
         await other.login_guest(seats[1].name)
         assert [len((await own(client))["matches"]) for client in (same, other)] == [1, 0]
+        assert len((await ask(same, mid_of(seats)))["past"]) == seats[0].next
+        assert (await ask(other, mid_of(seats)))["code"] == "private_table"
 
-    async def test_player_finds_it_after_a_restart_and_with_the_table_gone(self, tmp_path):
+    async def test_player_finds_it_and_reads_it_after_a_restart_and_with_the_table_gone(self, tmp_path):
         async with running(tmp_path / "data", QUICK) as server:
             seats = await over(server)
             for seat in seats:
@@ -223,6 +225,7 @@ class TestOwnMatches:
             client = await server.connect()
             await client.login_key(seats[0].key)
             assert [match["match"] for match in (await own(client))["matches"]] == [mid_of(seats)]
+            assert len((await ask(client, mid_of(seats), -1))["past"]) == seats[0].next
 
     async def test_pages_follow_each_other(self, server):
         client = await with_matches(server, 40)
@@ -285,20 +288,3 @@ class TestAfterwards:
         assert (await ask(client, mid_of(seats)))["past"] == []
         answer = await ask(seats[1].client, mid_of(seats), -1)
         assert len(answer["setup"]) + len(answer["past"]) == len(seats[1].records)
-
-    async def test_player_reads_after_a_restart(self, tmp_path):
-        async with running(tmp_path / "data", QUICK) as server:
-            seats = await over(server)
-        async with running(tmp_path / "data", QUICK) as server:
-            client = await server.connect()
-            await client.login_key(seats[0].key)
-            answer = await ask(client, mid_of(seats), -1)
-        assert len(answer["past"]) == seats[0].next
-
-    async def test_guest_reads_their_own_match_with_their_token_and_no_other_of_the_name(self, server):
-        seats = await over(server, guests=(1,))
-        same, other = await server.connect(), await server.connect()
-        await same.login_token(seats[1].token)
-        await other.login_guest(seats[1].name)
-        assert len((await ask(same, mid_of(seats)))["past"]) == seats[0].next
-        assert (await ask(other, mid_of(seats)))["code"] == "private_table"

@@ -101,22 +101,15 @@ async def test_next_match_is_shown_after_the_one_before_with_its_state_and_setup
     assert shown == ["playing", "setup", "over"]
 
 
-async def test_rest_of_a_match_comes_although_the_table_is_closed(server, mock_clock):
-    seats, eye = await played(server)
-    for seat in seats:
-        await seat.client.ask({"t": "leave", "table": seat.table})
-    await eye.settle()
-    assert "closed" not in eye.order
-    mock_clock.jump(61)
-    await eye.until(lambda eye: eye.order[-1] == "closed")
-    assert eye.records == list(range(seats[0].next))
-
-
-async def test_watcher_that_is_gone_is_not_missed_by_a_table_that_is_closed(server, mock_clock):
+async def test_rest_of_a_match_comes_although_the_table_is_closed_and_another_watcher_is_gone(
+    server, mock_clock
+):
     seats, eye = await played(server)
     other = await eye_at(server, seats[0].table)
     for seat in seats:
         await seat.client.ask({"t": "leave", "table": seat.table})
+    await other.settle()
+    assert "closed" not in other.order
     await eye.client.stream.aclose()
     mock_clock.jump(61)
     await other.until(lambda eye: eye.order[-1] == "closed")

@@ -51,11 +51,6 @@ async def test_long_list_comes_in_pages(tmp_path):
         assert (page["more"], first + await listed(client, after=first[-1])) == (True, codes)
 
 
-async def test_creator_sits_on_the_seat_asked_for(server):
-    client = await guest(server)
-    assert (await client.ask({**FRENCH, "seat": 1}))["seat"] == 1
-
-
 async def test_full_state_follows_a_change(server):
     first, second = await guest(server, "north"), await guest(server, "east")
     code = (await first.ask(FRENCH))["table"]
@@ -169,7 +164,8 @@ async def test_refused_number_of_seats_is_told_which_there_are(server, request_)
 
 async def test_options_of_game_and_terms_are_in_the_state(server):
     client = await guest(server)
-    await client.ask({**FRENCH, "options": {"reveal": "match", "decision_ms": 5000}})
+    made = await client.ask({**FRENCH, "options": {"reveal": "match", "decision_ms": 5000}, "seat": 1})
+    assert made["seat"] == 1
     state = await client.until("table")
     assert (state["policy"], state["opts"][0], state["options"]) == (
         "match",
@@ -194,22 +190,17 @@ async def test_welcome_lists_the_seats_of_a_key(server):
     assert (await again.login_key(key))["seats"] == [{"table": code, "seat": 0}]
 
 
-async def test_welcome_names_no_match_while_fresh_terms_are_out(server):
-    seats = await server.match(2, "truc-catalan")
-    await together(*(seat.play for seat in seats))
-    for seat in seats:
-        await seat.ready()
-    again = await server.connect()
-    assert "match" not in (await again.login_key(seats[0].key))["seats"][0]
-
-
 @pytest.mark.slow
-async def test_rematch_is_another_match_at_the_same_table(server):
+async def test_table_is_over_and_nobody_ready_after_a_match_and_a_rematch_is_another_match(server):
     seats = await server.match(2, "truc-catalan")
     await together(*(seat.play for seat in seats))
-    first = seats[0].ledger.setup
+    first, client = seats[0].ledger.setup, await guest(server)
+    (table,) = (await client.ask({"t": "tables"}))["tables"]
+    assert (table["state"], [seat.get("ready", False) for seat in table["seats"]]) == ("over", [False, False])
     for seat in seats:
         assert (await seat.ready())["t"] == "ok"
+    again = await (await server.connect()).login_key(seats[0].key)
+    assert "match" not in again["seats"][0]  # while fresh terms are out
     await together(
         *((lambda s=seat: s.play(until=lambda s: s.ledger.setup.mid != first.mid)) for seat in seats)
     )
@@ -217,12 +208,3 @@ async def test_rematch_is_another_match_at_the_same_table(server):
     second = seats[0].ledger.setup
     assert first.terms.table.tn != second.terms.table.tn
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
-
-
-@pytest.mark.slow
-async def test_table_is_over_and_nobody_ready_after_a_match(server):
-    seats = await server.match(2, "truc-catalan")
-    await together(*(seat.play for seat in seats))
-    client = await guest(server)
-    (table,) = (await client.ask({"t": "tables"}))["tables"]
-    assert (table["state"], [seat.get("ready", False) for seat in table["seats"]]) == ("over", [False, False])

@@ -195,13 +195,3 @@ async def test_end_of_a_late_match_is_not_told_before_it_is_shown(server, mock_c
     assert (await heard(client, "lobby"))[-1]["playing"] == 1
     (listed,) = (await client.ask({"t": "tables"}))["tables"]
     assert (listed["table"], listed["state"]) == (code, "playing")
-
-
-async def test_end_of_a_late_match_is_told_when_it_has_been_shown(server, mock_clock):
-    client = await follower(server)
-    await resigned(server, mock_clock, late=20)
-    await later(mock_clock, 21)
-    await wait_all_tasks_blocked(0.5)  # a thread reads the records from the store
-    await later(mock_clock, STATE_S)
-    assert (await heard(client, "table"))[-1]["state"] == "over"
-    assert (await heard(client, "lobby"))[-1]["playing"] == 0

@@ -1,8 +1,6 @@
 """What players are called on a running server: alike names get numbers, and records carry the name that was given."""
 
-import pytest
-from server.conftest import PATIENT, QUICK, changed, running
-from server.substituting import standing_by, step_in, voided
+from server.conftest import QUICK, changed, running
 from server.test_terms import hand_in, seat_body, under_terms
 from server.visitors import guest, keyed
 from trio.testing import wait_all_tasks_blocked
@@ -12,22 +10,12 @@ from truc_protocol.crypto import keys
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
 
 
-async def test_guest_who_looks_like_a_player_is_told_another_name(server):
+async def test_name_is_told_as_it_was_cleaned_and_as_another_where_it_looks_like_one_that_is_taken(server):
+    assert (await keyed(server, "  Anna \u00a0 B")).welcome["name"] == "Anna B"
     await keyed(server, "Ivan")
     assert (await guest(server, "lvan")).welcome["name"] == "lvan 2"
-
-
-async def test_name_is_told_as_it_was_cleaned(server):
-    assert (await keyed(server, "  Anna \u00a0 B")).welcome["name"] == "Anna B"
-
-
-async def test_same_player_has_the_name_on_every_connection(server):
     key = keys.generate_signing_key()
-    await keyed(server, "Anna")
-    assert [(await keyed(server, "Anna", key)).welcome["name"] for _ in range(2)] == ["Anna 2", "Anna 2"]
-
-
-async def test_player_who_has_no_name_is_not_called_like_another(server):
+    assert [(await keyed(server, "Ivan", key)).welcome["name"] for _ in range(2)] == ["Ivan 3", "Ivan 3"]
     key = keys.generate_signing_key()
     named = f"player {keys.fingerprint(key.public)[:6]}"
     await guest(server, named)
@@ -36,19 +24,17 @@ async def test_player_who_has_no_name_is_not_called_like_another(server):
     assert (await client.enter(client.auth(key)))["name"] == f"{named} 2"
 
 
-async def test_name_of_who_has_left_is_free(server):
-    client = await guest(server, "Anna")
-    await client.stream.aclose()
-    await wait_all_tasks_blocked()
-    assert (await guest(server, "Anna")).welcome["name"] == "Anna"
-
-
-async def test_name_of_who_is_seated_is_taken_although_they_are_gone(server):
-    client = await guest(server, "Anna")
-    await client.ask(FRENCH)
-    await client.stream.aclose()
-    await wait_all_tasks_blocked()
-    assert (await guest(server, "Anna")).welcome["name"] == "Anna 2"
+async def test_name_of_who_has_left_is_free_unless_they_are_seated(server):
+    for has_seat, name in ((False, "Anna"), (True, "Anna 2")):
+        client = await guest(server, "Anna")
+        if has_seat:
+            await client.ask(FRENCH)
+        await client.stream.aclose()
+        await wait_all_tasks_blocked()
+        again = await guest(server, "Anna")
+        assert again.welcome["name"] == name
+        await again.stream.aclose()
+        await wait_all_tasks_blocked()
 
 
 async def test_name_of_who_was_seated_is_taken_after_a_restart(tmp_path):
@@ -102,14 +88,3 @@ async def test_seat_record_is_taken_under_the_name_that_was_given_alone(server):
     assert (reply["code"], "as welcome says" in reply["msg"]) == ("terms_refused", True)
     reply = await hand_in(seats[0], seat_body(seats[0], terms))
     assert (seats[0].name, reply["t"]) == ("seat10 2", "ok")
-
-
-class TestSubstitutes:
-    @pytest.fixture
-    def settings(self):
-        return PATIENT
-
-    async def test_sub_record_under_another_name_is_refused(self, server, mock_clock):
-        newcomer = await standing_by(server, await voided(server, mock_clock))
-        reply = await step_in(newcomer, name=b"seat10")
-        assert (reply["code"], "name" in reply["msg"]) == ("terms_refused", True)

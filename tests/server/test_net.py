@@ -8,7 +8,7 @@ import pytest
 import trio
 from rows import each_row
 from server.conftest import QUICK, changed, holder_of, in_hand, running
-from server.rawclient import frame
+from server.rawclient import RawClient, frame
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import pack
@@ -92,18 +92,13 @@ async def test_request_id_that_is_too_large_is_a_bad_message_and_unknown_fields_
     assert (await client.receive())["code"] == "bad_message"
 
 
-async def test_frames_in_pieces_of_one_byte_are_read(server):
+async def test_frames_in_pieces_of_one_byte_and_many_in_one_piece_are_read(server):
     client = await ready(server)
     for byte in frame({"t": "tables", "id": 77}):
         await client.send_bytes(bytes([byte]))
-    assert (await client.until("ok"))["re"] == 77
-
-
-async def test_many_frames_in_one_piece_are_read(server):
-    client = await ready(server)
     await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(20, 40)))
-    replies = [await client.until("ok") for _ in range(20)]
-    assert [reply["re"] for reply in replies] == list(range(20, 40))
+    replies = [await client.until("ok") for _ in range(21)]
+    assert [reply["re"] for reply in replies] == [77, *range(20, 40)]
 
 
 async def test_ping_is_answered_with_the_same_number_and_the_clock(server):
@@ -250,30 +245,26 @@ async def test_token_is_good_once_its_guest_has_sat_down(server, seat):
     assert (await (await server.connect()).login_token(token))["t"] == "welcome"
 
 
-async def test_repeats_of_one_act_without_end_end_the_connection(tmp_path, mock_clock):
-    async with running(
-        tmp_path / "data", changed(QUICK, limits={"requests_per_s": 1, "burst": 20})
-    ) as server:
-        mover, _ = holder_of(await in_hand(server))
-        again = frame({**mover.stored["release", 1], "id": 5_000})
-        for _ in range(80):
-            await mover.client.send_bytes(again)
-            await wait_all_tasks_blocked()
-        rest = await mover.client.closed()
-        assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
+async def last_act(server) -> tuple[RawClient, dict]:
+    mover, _ = holder_of(await in_hand(server))
+    return mover.client, mover.stored["release", 1]
 
 
-async def test_repeats_of_one_seat_record_without_end_end_the_connection(tmp_path, mock_clock):
-    async with running(
-        tmp_path / "data", changed(QUICK, limits={"requests_per_s": 1, "burst": 20})
-    ) as server:
-        seat = (await server.match(2))[0]
-        await seat.play(until=lambda seat: seat.sent is not None)
-        again = frame({**seat.sent, "id": 5_000})
+async def seat_record(server) -> tuple[RawClient, dict]:
+    seat = (await server.match(2))[0]
+    await seat.play(until=lambda seat: seat.sent is not None)
+    return seat.client, seat.sent
+
+
+@pytest.mark.parametrize("sent", [last_act, seat_record])
+async def test_repeats_of_one_act_or_seat_record_without_end_end_the_connection(tmp_path, mock_clock, sent):
+    settings = changed(QUICK, limits={"requests_per_s": 1, "burst": 20})
+    async with running(tmp_path / "data", settings) as server:
+        client, message = await sent(server)
         for _ in range(80):
-            await seat.client.send_bytes(again)
+            await client.send_bytes(frame({**message, "id": 5_000}))
             await wait_all_tasks_blocked()
-        rest = await seat.client.closed()
+        rest = await client.closed()
         assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
 
 

@@ -54,24 +54,6 @@ async def test_frame_never_overtakes_one_that_waits(pipe):
     assert await other.receive_some() == b"firstsecond"
 
 
-async def test_all_who_wait_for_an_empty_outbox_go_on(pipe, nursery):
-    outbox, flusher, other, _ = pipe
-    outbox.push(b"last", 1)
-    went_on = []
-
-    async def wait() -> None:
-        await outbox.wait_empty()
-        went_on.append(True)
-
-    nursery.start_soon(wait)
-    nursery.start_soon(wait)
-    await wait_all_tasks_blocked()
-    flusher.release(1)
-    assert await other.receive_some() == b"last"
-    await wait_all_tasks_blocked()
-    assert went_on == [True, True]
-
-
 async def test_more_than_the_limit_is_not_taken(pipe):
     outbox, _, _, _ = pipe
     assert (outbox.push(b"x" * 100_000, 1), outbox.push(b"x", 1)) == (True, False)

@@ -3,7 +3,6 @@
 import pytest
 from server.conftest import PATIENT, holder_of, in_hand, together
 from server.rawclient import Seat
-from server.substituting import standing_by, step_in, voided
 from server.watching import Eye
 
 SETTINGS = PATIENT
@@ -23,13 +22,6 @@ async def come_back(server, seat: Seat, way: str) -> dict:
 def request(seat: Seat, way: str) -> dict:
     place = {} if way == "join" else {"match": seat.ledger.setup.mid, "next": seat.next}
     return {"t": way, "table": seat.table, **place}
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_player_whose_seat_a_substitute_has_does_not_get_it_back(server, mock_clock, way):
-    seats = await voided(server, mock_clock)
-    await step_in(await standing_by(server, seats))
-    assert (await come_back(server, seats[1], way))["code"] == "seat_gone"
 
 
 @pytest.mark.parametrize(("way", "code"), [("join", "table_full"), ("resume", "not_seated")])

@@ -168,9 +168,8 @@ async def watcher(server) -> Watcher:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spectators", [1, 2])
-async def test_watcher_from_the_start_gets_every_record(server, spectators):
-    seats = await server.seats(2, "truc-catalan", options={"spectators": spectators})
+async def test_watcher_from_the_start_gets_every_record(server):
+    seats = await server.seats(2, "truc-catalan")
     eye = await watcher(server)
     assert (await eye.watch(seats[0].table))["t"] == "ok"
     for seat in seats:

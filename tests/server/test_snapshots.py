@@ -50,7 +50,7 @@ async def snapshot_of(eye: Eye) -> dict:
     return next(message for message in eye.client.log if message["t"] == "snapshot")
 
 
-async def test_snapshot_has_the_setup_and_the_head_that_the_records_go_on_from(server):
+async def test_snapshot_has_the_setup_the_head_and_the_state_that_the_records_go_on_from(server):
     seats = await later(server)
     eye = await eye_at(server, seats[0].table, "snapshot")
     snapshot = await snapshot_of(eye)
@@ -60,12 +60,6 @@ async def test_snapshot_has_the_setup_and_the_head_that_the_records_go_on_from(s
         auditor.feed(record)
     assert [Record(*record) for record in snapshot["records"]] == known[:4]
     assert auditor.ledger.head == snapshot["head"]
-
-
-async def test_view_of_a_snapshot_is_the_state_after_the_record_before(server):
-    seats = await later(server)
-    eye = await eye_at(server, seats[0].table, "snapshot")
-    snapshot = await snapshot_of(eye)
     told = {message["k"]: message for message in seats[0].client.log if message["t"] == "record"}
     assert snapshot["view"] == told[snapshot["k"] - 1]["means"][-1]
     assert snapshot["view"]["what"] == "state"

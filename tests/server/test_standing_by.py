@@ -123,13 +123,6 @@ async def test_guest_player_of_the_match_and_whoever_wants_another_seat_cannot_s
     assert (await newcomer.join(seats[0].table, 0))["code"] == "seat_taken"
 
 
-async def test_player_who_has_left_cannot_stand_by(server, mock_clock):
-    seats = await voided(server, mock_clock, count=4, variant="truc-catalan", silent=(1, 3))
-    newcomer = await standing_by(server, seats, seat=1)
-    await step_in(newcomer)
-    assert (await seats[1].ask({"t": "join", "table": seats[0].table}))["code"] == "seat_gone"
-
-
 async def test_table_without_a_vacant_seat_is_full_as_ever(server):
     seats = await in_hand(server, options={"gone": 1})
     newcomer = await server.seat(seed=8)

@@ -33,11 +33,6 @@ from truc_protocol.crypto import keys
 SETTINGS = PATIENT
 
 
-async def test_seat_that_is_silent_at_a_hand_is_offered_to_others(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    assert (seats[0].waiting["what"], seats[0].waiting["seats"], vacancies(seats[0])) == ("sub", [1], [1])
-
-
 async def test_seat_silent_at_the_draw_is_offered_and_the_draw_called_again_where_nobody_comes(
     server, mock_clock
 ):
@@ -53,8 +48,11 @@ async def test_seat_silent_at_the_draw_is_offered_and_the_draw_called_again_wher
     assert results(seats) == {(Result.PROVEN, "won")}
 
 
-async def test_seat_that_nobody_takes_over_forfeits(server, mock_clock):
+async def test_seat_that_is_silent_at_a_hand_is_offered_and_forfeits_if_nobody_takes_it_over(
+    server, mock_clock
+):
     seats = await voided(server, mock_clock)
+    assert (seats[0].waiting["what"], seats[0].waiting["seats"], vacancies(seats[0])) == ("sub", [1], [1])
     mock_clock.jump(5.01)
     await until(seats, is_ended)
     assert rulings(seats[0]) == [("forfeit", 1, "silent")]
@@ -100,30 +98,18 @@ async def test_who_stands_by_in_vain_is_shown_no_more_of_a_match_that_nobody_may
     assert newcomer.next < seats[0].next
 
 
-async def test_everybody_is_told_who_has_the_seat_now(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
-    await step_in(newcomer)
-    await until(seats[:1], lambda seat: not vacancies(seat) and len(bodies(seat, Sub)) == 1)
-    told = state_of(seats[0])["seats"][1]
-    assert (told["name"], told["kind"], "vacant" in told) == (newcomer.name, "key", False)
-
-
-async def test_connection_that_had_the_seat_is_told_and_can_do_nothing_more_there(server, mock_clock):
+async def test_newcomer_has_the_seat_and_everybody_is_told_who_had_it_too(server, mock_clock):
     seats = await voided(server, mock_clock)
     newcomer = await standing_by(server, seats)
     late = seats[1].sign(seats[1].rekey())
     await step_in(newcomer)
+    await until(seats[:1], lambda seat: not vacancies(seat) and len(bodies(seat, Sub)) == 1)
+    told = state_of(seats[0])["seats"][1]
+    assert (told["name"], told["kind"], "vacant" in told) == (newcomer.name, "key", False)
     assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
     wanted = {"t": "resume", "table": seats[1].table, "match": seats[1].ledger.setup.mid, "next": 0}
-    assert (await seats[1].client.ask(wanted))["code"] == "seat_gone"
-    assert (await seats[1].client.ask(late))["code"] == "seat_gone"
-
-
-async def test_seat_belongs_to_the_newcomer_when_it_comes_back(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
-    await step_in(newcomer)
+    for message in (wanted, late):
+        assert (await seats[1].client.ask(message))["code"] == "seat_gone"
     welcomes = [
         await (await server.connect()).login_key(seat.key, seat.name) for seat in (newcomer, seats[1])
     ]
@@ -149,15 +135,6 @@ async def test_newcomers_take_two_seats_of_four_to_a_proven_end(server, mock_clo
     playing = [seats[0], *newcomers, seats[3]]
     await together(*(seat.play for seat in playing))
     assert results(playing) == {(Result.PROVEN, "won")}
-
-
-async def test_newcomer_that_never_signs_keeps_no_other_from_the_seat(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    await standing_by(server, seats)
-    newcomer = await standing_by(server, seats, seed=8)
-    await step_in(newcomer)
-    await together(seats[0].play, newcomer.play)
-    assert results([seats[0], newcomer]) == {(Result.PROVEN, "won")}
 
 
 async def test_first_of_two_newcomers_to_sign_has_the_seat(server, mock_clock):
@@ -193,14 +170,6 @@ async def test_newcomer_whose_seat_another_took_follows_on_where_anybody_may_wat
     assert late.records == newcomer.records[: len(late.records)]
 
 
-async def test_sub_that_its_own_key_has_not_signed_closes_the_connection(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
-    signed = newcomer.sign(newcomer.sub())
-    reply = await newcomer.ask({**signed, "sig": bytes(64)})
-    assert (reply["code"], reply["close"]) == ("bad_signature", True)
-
-
 async def test_sub_for_a_position_that_has_passed_is_stale(server, mock_clock):
     seats = await voided(server, mock_clock)
     newcomer = await standing_by(server, seats)
@@ -216,7 +185,9 @@ async def test_sub_for_another_seat_than_stood_by_for_is_refused(server, mock_cl
     assert (await step_in(newcomer, seat=3))["code"] == "bad_message"
 
 
-async def test_newcomer_signs_the_name_and_the_keys_that_the_server_knows(server, mock_clock):
+async def test_newcomer_signs_the_name_and_the_keys_that_the_server_knows_with_its_own_key(
+    server, mock_clock
+):
     seats = await voided(server, mock_clock)
     newcomer = await standing_by(server, seats)
     for wrong in ({"name": seats[1].name.encode()}, {"pk": seats[1].key.public}):
@@ -224,6 +195,9 @@ async def test_newcomer_signs_the_name_and_the_keys_that_the_server_knows(server
         assert (reply["code"], reply["msg"].partition(":")[0]) == ("terms_refused", *wrong)
     reply = await step_in(newcomer, x=seats[0].x.public)
     assert (reply["code"], "refuse" in reply) == ("terms_refused", True)
+    signed = newcomer.sign(newcomer.sub())
+    reply = await newcomer.ask({**signed, "sig": bytes(64)})
+    assert (reply["code"], reply["close"]) == ("bad_signature", True)
 
 
 async def test_nothing_but_a_sub_is_taken_from_who_stands_by_and_a_sub_from_nobody_else(server, mock_clock):
