@@ -2,6 +2,7 @@
 
 import gc
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -126,6 +127,20 @@ def chrome(tmp_path_factory: pytest.TempPathFactory):
 def pytest_xdist_auto_num_workers() -> int:
     """Return three times as many workers as there are cores: many tests spend most of their time waiting."""
     return 3 * (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile a new clone before there are workers: each would compile all of it for itself, at the same time as the others."""
+    if not session.config.getoption("numprocesses", None) or (_HERE / "rules" / "__pycache__").exists():
+        return
+    files = sorted(_HERE.rglob("test_*.py"))
+    collect = [sys.executable, "-m", "pytest", "-qq", "-n0", "--collect-only"]
+    cores = os.cpu_count() or 1
+    shares = (files[core::cores] for core in range(cores))
+    compiling = [subprocess.Popen([*collect, *share], stdout=subprocess.DEVNULL) for share in shares]
+    for process in compiling:
+        process.wait()
 
 
 @pytest.hookimpl(wrapper=True)
