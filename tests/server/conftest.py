@@ -13,6 +13,7 @@ import msgspec
 import pytest
 import structlog
 import trio
+from server import compiled_once
 from server.rawclient import RawClient, Seat
 from server.stored import url
 
@@ -61,6 +62,8 @@ def changed(settings, **sections):
 
 PATIENT = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 """Where a test lets time jump, and nobody is to be taken for lost."""
+
+compiled_once.install()
 
 
 class Running:
