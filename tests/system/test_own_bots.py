@@ -69,6 +69,43 @@ async def wait_gone(server: ServerProcess) -> None:
         await trio.to_thread.run_sync(fcntl.flock, held, fcntl.LOCK_EX, abandon_on_cancel=True)
 
 
+@pytest.fixture
+def store(request) -> Iterator[dict[str, str]]:
+    """Return the settings of a server that stores in a file of its own, or in a PostgreSQL."""
+    if request.param == "SQLite":
+        yield {}
+        return
+    if programs() is None:
+        pytest.skip("needs PostgreSQL (Debian's package postgresql)")
+    with cluster() as running:
+        yield {"TRUC_STORE_URL": running.create("truc")}
+
+
+@pytest.mark.parametrize(
+    ("store", "what"),
+    [
+        ("SQLite", signal.SIGSTOP),
+        ("SQLite", signal.SIGKILL),
+        ("PostgreSQL", signal.SIGKILL),
+    ],  # what waits begins first
+    indirect=["store"],
+)
+async def test_bot_that_is_killed_or_hangs_comes_back_to_a_closed_server_and_stops_with_it(
+    tmp_path, store, what
+) -> None:
+    async with with_bots(tmp_path / "data", members="keys", TRUC_LIMITS_IDLE_S="5", **store) as server:
+        os.kill(events(server, "bot_started")[0]["pid"], what)
+        await came(server, 2)
+        tags = {line["tag"] for line in (*events(server, "bot_started"), *events(server, "login"))}
+        (row,) = admin(server, "who")["rows"]
+        assert (tags, row["kind"]) == ({row["tag"]}, "bot")
+        assert admin(server, "status")["bots"] == {"started": 1, "connected": 1}
+        assert await server.stop() == []
+        await wait_gone(server)
+        assert [line["reason"] for line in events(server, "bot_ended")] == [f"exit status {-signal.SIGKILL}"]
+        assert len(events(server, "bot_hangs")) == (what is signal.SIGSTOP)
+
+
 @pytest.mark.parametrize("tls", ["false", "true"])
 async def test_guest_who_waits_plays_to_its_end_with_a_bot_that_is_no_longer_wanted_then(
     tmp_path, tls
@@ -109,39 +146,6 @@ async def test_bot_of_the_server_deals_with_a_player_at_a_table_whose_host_sees_
                 ended = await play_match(table, careful(1))
         assert (ended.verdict.result, ended.verdict.host_saw_no_card) == (Result.PROVEN, True)
         assert await server.stop() == []
-
-
-@pytest.fixture
-def store(request) -> Iterator[dict[str, str]]:
-    """Return the settings of a server that stores in a file of its own, or in a PostgreSQL."""
-    if request.param == "SQLite":
-        yield {}
-        return
-    if programs() is None:
-        pytest.skip("needs PostgreSQL (Debian's package postgresql)")
-    with cluster() as running:
-        yield {"TRUC_STORE_URL": running.create("truc")}
-
-
-@pytest.mark.parametrize(
-    ("store", "what"),
-    [("SQLite", signal.SIGKILL), ("PostgreSQL", signal.SIGKILL), ("SQLite", signal.SIGSTOP)],
-    indirect=["store"],
-)
-async def test_bot_that_is_killed_or_hangs_comes_back_to_a_closed_server_and_stops_with_it(
-    tmp_path, store, what
-) -> None:
-    async with with_bots(tmp_path / "data", members="keys", TRUC_LIMITS_IDLE_S="5", **store) as server:
-        os.kill(events(server, "bot_started")[0]["pid"], what)
-        await came(server, 2)
-        tags = {line["tag"] for line in (*events(server, "bot_started"), *events(server, "login"))}
-        (row,) = admin(server, "who")["rows"]
-        assert (tags, row["kind"]) == ({row["tag"]}, "bot")
-        assert admin(server, "status")["bots"] == {"started": 1, "connected": 1}
-        assert await server.stop() == []
-        await wait_gone(server)
-        assert [line["reason"] for line in events(server, "bot_ended")] == [f"exit status {-signal.SIGKILL}"]
-        assert len(events(server, "bot_hangs")) == (what is signal.SIGSTOP)
 
 
 async def test_killed_server_leaves_no_bot_behind(tmp_path) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Final
 
+import trio
+
 from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
 from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed
@@ -13,7 +15,6 @@ from truc_conform.scenes import (
     Judge,
     Need,
     Scene,
-    ends_soon,
     intercepting,
     judged,
     once,
@@ -34,7 +35,8 @@ _OTHER: Final = 1
 """The place of the other address among the doors."""
 _MOST_MOVES: Final = 8
 """The specification says a few, in a row; nobody who asks for more has a limit."""
-_GOING_ROUND_S: Final = 5.0
+_STANDING_S: Final = 5.0
+"""How long after a client was sent on it counts as one that goes on no more."""
 
 
 def moved(server: ClientHarness) -> messages.Bye:
@@ -138,21 +140,26 @@ def _stops_going_round(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
 
 
 def _round(kind: Asking) -> Callable[[ClientHarness], None]:
-    """Send on whoever asks, at the other address too, to where they are."""
+    """Send on whoever asks, at the other address too, to where they are; who begins anew at the first one goes round no more."""
 
     @intercepting
     async def send_on(server: ClientHarness, message: messages.ClientMessage) -> bool:
         if isinstance(message, kind):
-            if _in_a_row(server) > _MOST_MOVES:
+            begins_anew = server.doors_used[-1] != _OTHER and _OTHER in server.doors_used
+            if begins_anew or _in_a_row(server) > _MOST_MOVES:
                 server.done.set()
+            server.nursery.start_soon(_end_unless_asked, server, len(server.heard))
             await server.part(moved(server))
         return False
 
-    def arrange(server: ClientHarness) -> None:
-        ends_soon(server, lambda message: isinstance(message, kind), _GOING_ROUND_S)
-        send_on(server)
+    return send_on
 
-    return arrange
+
+async def _end_unless_asked(server: ClientHarness, heard: int) -> None:
+    """End the scene if the client has said nothing more after some time."""
+    await trio.sleep(_STANDING_S)
+    if len(server.heard) == heard:
+        server.done.set()
 
 
 _ROUND: Final[list[Scene]] = [
