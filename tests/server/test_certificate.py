@@ -1,9 +1,6 @@
 """The certificate: made, kept, renewed; a host's own; and what is said of one that cannot be used."""
 
-import shutil
 import stat
-import subprocess
-import sys
 import time
 from io import StringIO
 
@@ -212,37 +209,3 @@ def test_check_notes_a_certificate_that_is_not_used(files, folder):
     assert findings(folder, settings) == [
         "note   TLS: off, so listen.certificate is not used; set listen.tls, or run with --tls"
     ]
-
-
-# The process
-
-
-def call(tmp_path, *arguments) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "truc_server", *arguments, "--data", str(tmp_path / "data")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-
-@pytest.mark.slow
-def test_run_with_a_wrong_certificate_ends_with_one_line(tmp_path):
-    settings = tmp_path / "truc.toml"
-    settings.write_text('[listen]\ntls = true\ncertificate = "/nowhere/fullchain.pem"\n')
-    ended = call(tmp_path, "run", "--settings", str(settings), "--port", "0", "--host", "127.0.0.1")
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr == "truc-server: cannot read /nowhere/fullchain.pem: No such file or directory\n"
-
-
-@pytest.mark.slow
-def test_run_and_invite_give_addresses_that_say_tls(tmp_path):
-    command = [sys.executable, "-m", "truc_server", "run", "--tls", "--port", "0", "--host", "127.0.0.1"]
-    with subprocess.Popen(
-        [*command, "--data", str(tmp_path / "data"), "--log-level", "error"],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        line = process.stdout.readline()
-        process.terminate()
-        assert process.wait(20) == 0
-    assert line.startswith("listening trucs://127.0.0.1:")
-    (tmp_path / "truc.toml").write_text("[listen]\ntls = true\n")
-    shutil.copy(tmp_path / "truc.toml", tmp_path / "data" / "truc.toml")
-    assert call(tmp_path, "invite").stdout.startswith("trucs://")

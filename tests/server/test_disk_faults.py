@@ -72,15 +72,11 @@ async def play_until_full(data) -> list[Seat]:
     return seats
 
 
-async def test_every_record_that_anybody_has_seen_is_on_the_full_disk(data):
+async def test_every_record_that_anybody_has_seen_is_on_the_full_disk_and_the_match_goes_on_later(data):
     seats = await play_until_full(data)
     with closing(sqlite3.connect(data / "truc.db")) as raw:
         ((stored,),) = raw.execute("SELECT count(*) FROM records").fetchall()
     assert 0 < max(seat.next for seat in seats) <= stored
-
-
-async def test_match_goes_on_when_there_is_room_again(data):
-    seats = await play_until_full(data)
     async with running(data) as server:
         for seat in seats:
             assert (await seat.come_back(await server.connect()))["t"] == "ok"
@@ -144,22 +140,6 @@ async def test_reads_that_fail_are_logged_once_a_minute_without_a_traceback(unre
     assert (told, [entry for entry in logged if "exc_info" in entry]) == (["error", "error"], [])
 
 
-async def test_older_of_two_servers_on_one_database_ends_and_says_why(data):
-    with pytest.RaisesGroup(
-        pytest.RaisesExc(StoreError, match="another server has taken the tables over"),
-        flatten_subgroups=True,
-    ):
-        async with running(data) as server:
-            seat = await server.seat()
-            await seat.create("truc-french")
-            rival = open_store(f"sqlite:///{data / 'truc.db'}")
-            rival.claim("another machine")
-            rival.close()
-            await seat.client.send({"t": "ready", "table": seat.table})
-            await seat.client.closed()
-            await trio.sleep_forever()
-
-
 class TestHeld:
     """Another program holds the database."""
 
@@ -184,16 +164,6 @@ class TestHeld:
                     await trio.lowlevel.checkpoint()
             holder.execute("ROLLBACK")
             assert (await client.until("ok"))["seat"] == 0
-
-    async def test_server_ends_when_it_is_never_let_go(self, data, holder):
-        with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="locked"), flatten_subgroups=True):
-            async with running(data) as server:
-                client = await server.connect()
-                await client.login_guest()
-                holder.execute("BEGIN IMMEDIATE")
-                await client.send(FRENCH)
-                await client.closed()
-                await trio.sleep_forever()
 
 
 async def test_end_waits_for_a_commit_that_hangs(data, monkeypatch):
@@ -238,7 +208,8 @@ async def test_acts_are_refused_as_well_when_far_too_much_waits_for_the_store(da
         "UPDATE records SET body = x'ff' WHERE k = 3 AND mid = (SELECT mid FROM matches WHERE table_code = ?)",
     ],
 )
-async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(data, damage):
+async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(data, damage, monkeypatch):
+    """No new table gets the code of that one."""
     async with running(data) as server:
         ruined, whole = await in_hand(server), await server.seats(2, seed=7)
     with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
@@ -248,24 +219,11 @@ async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(data,
             client = await server.connect()
             await client.login_guest()
             tables = [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]]
+            letters = iter(ruined[0].table + "FRESH")
+            monkeypatch.setattr("truc_server.table_data.codes.choice", lambda _: next(letters))
+            assert (await client.ask(FRENCH))["table"] == "FRESH"
     assert tables == [whole[0].table]
     assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [ruined[0].table]
-
-
-@pytest.mark.parametrize(
-    "damage", ["UPDATE matches SET setup = x'91c0'", "UPDATE records SET body = x'ff' WHERE k = 3"]
-)
-async def test_new_table_never_gets_the_code_of_one_that_could_not_go_on(data, damage, monkeypatch):
-    async with running(data) as server:
-        ruined = (await in_hand(server))[0].table
-    with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
-        raw.execute(damage)
-    async with running(data) as server:
-        letters = iter(ruined + "FRESH")
-        monkeypatch.setattr("truc_server.table_data.codes.choice", lambda _: next(letters))
-        client = await server.connect()
-        await client.login_guest()
-        assert (await client.ask(FRENCH))["table"] == "FRESH"
 
 
 def test_row_that_cannot_be_decoded_is_said_in_words(data):

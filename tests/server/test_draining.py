@@ -140,11 +140,6 @@ class TestEnd:
         assert {type(bodies(seat.records)[-1]) for seat in seats} == {Close}
         assert {seat.client.log[-1]["code"] for seat in seats} == {"shutting_down"}
 
-    async def test_server_without_hands_ends_at_once(self, server):
-        client = await guest(server)
-        assert (await drain(server))["hands"] == 0
-        assert (await last_words(client))["code"] == "shutting_down"
-
     async def test_match_in_a_pause_is_not_waited_for(self, server):
         seats = await paused(server)
         assert (await drain(server))["hands"] == 0
@@ -206,7 +201,7 @@ class TestAfterwards:
         async with hosting(data.root) as server:
             client = await keyed(server, key=key)
             await client.ask(FRENCH)
-            await drain(server)
-            await last_words(client)
+            assert (await drain(server))["hands"] == 0
+            assert (await last_words(client))["code"] == "shutting_down"
         async with hosting(data.root) as server:
             assert len((await keyed(server, key=key)).welcome["seats"]) == 1

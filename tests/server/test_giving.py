@@ -170,10 +170,11 @@ async def test_node_is_drained_by_a_word_to_another(nodes):
         assert answer["error"] == "expected another node that runs and does not drain, got 'one'"
 
 
-async def test_server_alone_moves_nothing(tmp_path):
+async def test_server_alone_moves_nothing_and_shows_no_cluster(tmp_path):
     async with hosting(tmp_path / "data") as server:
-        answer = await host_says(server.folder, command="move", table="ABCDEF", node="two")
-    assert answer["error"] == "this server is no node of a cluster: cluster.node is empty"
+        for request in ({"command": "move", "table": "ABCDEF", "node": "two"}, {"command": "cluster"}):
+            answer = await host_says(server.folder, **request)
+            assert answer["error"] == "this server is no node of a cluster: cluster.node is empty"
 
 
 async def test_node_that_drains_gives_every_table_away_when_its_hand_is_over(nodes):
@@ -263,12 +264,6 @@ async def test_cluster_is_shown_on_any_node(nodes):
         assert 0 < one["left_ms"] <= answer["lease_ms"]
         assert one["renewed_ms"] == answer["lease_ms"] - one["left_ms"]
         assert set(answer) == {"ok", "nodes", "lease_ms", "unowned"}
-
-
-async def test_server_alone_shows_no_cluster(tmp_path):
-    async with hosting(tmp_path / "data") as server:
-        answer = await host_says(server.folder, command="cluster")
-    assert answer["error"] == "this server is no node of a cluster: cluster.node is empty"
 
 
 def test_cluster_is_a_table_for_people():

@@ -72,7 +72,6 @@ def events(logged) -> list[str]:
         (2, "truc-french", (), 23),
         (4, "truc-catalan", (), 31),
         (2, "truc-catalan", (1,), 17),
-        (2, "truc-french", (0, 1), 12),
     ],
 )
 async def test_match_goes_on_when_all_are_back_and_is_proven(tmp_path, count, variant, guests, after):

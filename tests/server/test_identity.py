@@ -26,21 +26,11 @@ def test_keys_stay_the_same(folder, identity):
     assert (again.key.public, again.at_rest) == (identity.key.public, identity.at_rest)
 
 
-def test_identity_file_holds_the_key_as_pem(folder, identity):
+def test_keys_are_made_in_two_files_of_their_owner_alone(folder, identity):
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.root.iterdir()}
+    assert modes == {"identity.pem": 0o600, "secrets.key": 0o600}
     assert from_pem(folder.identity.read_bytes()).public == identity.key.public
-
-
-def test_fingerprint_is_that_of_the_public_key(identity):
     assert identity.fingerprint == fingerprint(identity.key.public)
-
-
-def test_both_files_are_their_owners_alone(folder, identity):
-    modes = [stat.S_IMODE(file.stat().st_mode) for file in (folder.identity, folder.secrets_key)]
-    assert modes == [0o600, 0o600]
-
-
-def test_making_keys_leaves_no_other_file(folder, identity):
-    assert sorted(file.name for file in folder.root.iterdir()) == ["identity.pem", "secrets.key"]
 
 
 def test_repr_shows_no_secret(identity):

@@ -1,11 +1,14 @@
-"""`truc-server key roll`, `revocation`, `revoke`, and what the other commands say of changed and given-up keys."""
+"""`truc-server key show`, `roll`, `revocation`, `revoke`, and what the other commands say of changed and given-up keys."""
 
 import os
 import stat
+from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner, Result
 from rows import each_row
+from server.conftest import in_hand, running, together
+from server.stored import older
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import read_revocation, revocation_text
@@ -16,11 +19,14 @@ from truc_server.identity.identity import (
     load_identity,
     read_identity,
     revoked_keys,
+    roll,
 )
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
 
 PLAYER = signing_key_from_seed(b"p" * 32)
+NOW = int(datetime(2026, 11, 1, 23, 30, tzinfo=UTC).timestamp())
+UNREADABLE = "the database cannot be read as it is, truc-server check says why"
 
 
 @pytest.fixture
@@ -90,8 +96,9 @@ class TestRoll:
         assert (result.exit_code, read_identity(data).key.public) == (1, first.key.public)
         assert f"{data.root} is in use by process {os.getpid()}; stop it first" in result.stderr
 
-    def test_folder_without_keys_is_status_1_and_not_made(self, call, data):
-        result = call("key roll")
+    @pytest.mark.parametrize("command", ["key roll", "key show", "key passphrase --remove"])
+    def test_folder_without_keys_is_status_1_and_not_made(self, call, data, command):
+        result = call(command)
         assert (result.exit_code, data.root.exists()) == (1, False)
         assert result.stderr == f"truc-server: no server has run in {data.root} yet\n"
 
@@ -158,3 +165,80 @@ class TestRevoke:
         assert (result.exit_code, result.stdout) == (1, "")
         assert f"the key {first.fingerprint} of this server was revoked" in result.stderr
         assert (call("invite").exit_code, call("invite").stdout) == (1, "")
+
+
+# `key show`
+
+
+def shown(data: Folder) -> list[str]:
+    result = CliRunner().invoke(main, ["key", "show", "--data", str(data.root)])
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout.splitlines()
+
+
+def test_key_is_shown_in_both_forms(data, first):
+    assert shown(data) == [
+        f"fingerprint  {first.fingerprint}",
+        f"public key   {first.key.public.hex()}",
+        "serial       0",
+        "passphrase   none for identity.pem, secrets.key",
+    ]
+
+
+def test_change_is_shown_with_the_day_it_was_made(data, first):
+    new = roll(data, NOW)
+    assert f"change 1     2026-11-01  {first.fingerprint} -> {new.fingerprint}" in shown(data)
+
+
+async def test_earlier_key_that_a_running_match_needs_is_named_and_missed_when_it_is_deleted(data, first):
+    async with running(data.root) as server:
+        await in_hand(server)
+    roll(data, NOW)
+    assert f"earlier key  {first.fingerprint}  1 running match needs it" in shown(data)
+    next(data.earlier.iterdir()).unlink()
+    line = f"earlier key  {first.fingerprint}  not in the folder, 1 running match needs it"
+    assert line in shown(data)
+
+
+async def test_match_that_is_over_needs_no_key(data, first):
+    async with running(data.root) as server:
+        seats = await server.match(2)
+        await together(*(seat.play for seat in seats))
+        assert all(seat.done for seat in seats)
+    roll(data, NOW)
+    assert f"earlier key  {first.fingerprint}  no running match needs it: its file may be deleted" in shown(
+        data
+    )
+
+
+def test_keys_of_a_database_of_an_older_version_are_not_called_needless(data, first):
+    older(data.root, "0001")
+    before = data.database.read_bytes()
+    roll(data, NOW)
+    (line,) = [line for line in shown(data) if line.startswith("earlier")]
+    assert line.endswith(f"not known whether a match needs it: {UNREADABLE}")
+    assert data.database.read_bytes() == before
+
+
+@pytest.mark.parametrize("why", ["damaged", "no answer"])
+def test_database_that_cannot_be_read_calls_no_key_needless(data, first, monkeypatch, why):
+    roll(data, NOW)
+    if why == "damaged":
+        data.database.write_bytes(b"no database " * 100)
+    else:
+        monkeypatch.setenv("TRUC_STORE_URL", "postgresql://truc@127.0.0.1:1/truc")
+    line = f"earlier key  {first.fingerprint}  not known whether a match needs it: {UNREADABLE}"
+    assert line in shown(data)
+
+
+def test_keys_given_up_are_shown_with_whose_they_are(data, first):
+    second = roll(data, NOW)
+    for key in (PLAYER, first.key, second.key):
+        accept_revocation(data, revocation_text(give_up(key)))
+    assert sorted(line for line in shown(data) if line.startswith("given up")) == sorted(
+        (
+            f"given up     {fingerprint(PLAYER.public)}  somebody else's",
+            f"given up     {first.fingerprint}  an earlier key of this server",
+            f"given up     {second.fingerprint}  this server's present key: it does not start",
+        )
+    )

@@ -53,14 +53,15 @@ async def test_bad_input_has_its_connection(server, lines):
     assert [line["connection"] for line in lines("bad_input")] == [2]
 
 
-async def test_act_has_its_connection_table_and_position(server, lines):
-    seats = await server.match(2, options={"match": 1}, guests=(1,))
+async def test_act_has_its_connection_table_and_position_and_no_token(server, lines):
+    seats = await server.match(2, options={"match": 1}, guests=(0, 1))
     await together(*(seat.play for seat in seats))
     told = lines("act")
     positions = [line["k"] for line in told]
     assert {line["connection"] for line in told} == {1, 2}
     assert {line["table"] for line in told} == {seats[0].table}
     assert positions == sorted(positions) != []
+    assert [seat for seat in seats if seat.client.welcome["token"] in lines.text()] == []
 
 
 def late(seat) -> dict:
@@ -80,6 +81,9 @@ async def test_refused_act_has_its_connection_table_and_the_position_that_comes_
         told = lines("act_refused")[-1]
         place = (told["connection"], told["address"], told["table"], told["k"], told["code"])
         assert place == (seat.seat + 1, "127.0.0.1", seat.table, seat.next, "stale_position")
+    await seat.client.ask({**late(seat), "table": "NOPE"})
+    told = lines("act_refused")[-1]
+    assert (told["connection"], told["code"], "table" in told) == (2, "no_such_table", False)
 
 
 async def test_refused_act_at_a_private_table_does_not_tell_its_code(server, lines):
@@ -87,13 +91,6 @@ async def test_refused_act_at_a_private_table_does_not_tell_its_code(server, lin
     await seat.client.ask(late(seat))
     (told,) = lines("act_refused")
     assert (told["table"], seat.table in lines.text()) == (f"{seat.table[:4]}...", False)
-
-
-async def test_refused_act_of_no_table_names_none(server, lines):
-    client = await guest(server)
-    await client.ask({"t": "act", "table": "NOPE", "match": bytes(32), "at": 0, "choose": "tap"})
-    (told,) = lines("act_refused")
-    assert (told["connection"], told["code"], "table" in told) == (1, "no_such_table", False)
 
 
 async def test_wrong_signature_of_an_act_has_its_connection_table_and_position(server, lines):
@@ -145,9 +142,3 @@ async def test_watcher_who_is_skipped_has_its_own_number(server, lines, monkeypa
     await eye.until(lambda eye: eye.skips and eye.next == seats[0].next)
     (told,) = lines("watcher_skipped")
     assert (told["connection"], told["table"]) == (3, seats[0].table)
-
-
-async def test_no_token_is_in_the_log_of_everything(server, lines):
-    seats = await server.match(2, options={"match": 1}, guests=(0, 1))
-    await together(*(seat.play for seat in seats))
-    assert [seat for seat in seats if seat.client.welcome["token"] in lines.text()] == []

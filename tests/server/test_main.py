@@ -19,6 +19,7 @@ from rows import each_row
 from truc_server import __name__ as package
 from truc_server.commands.command_line import passed_on
 from truc_server.commands.run import MOST_NODES, raise_file_limit
+from truc_server.identity.certificate import TlsError
 from truc_server.identity.identity import load_identity
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
@@ -115,16 +116,17 @@ class TestRun:
     @each_row(
         "flags, address",
         [
-            (("--host", "127.0.0.1"), "127.0.0.1"),
-            (("--host", "::1"), "[::1]"),
-            ((), "127.0.0.1"),
-            (("--public-host", "truc.example"), "truc.example"),
+            (("--host", "127.0.0.1"), "truc://127.0.0.1"),
+            (("--host", "::1"), "truc://[::1]"),
+            ((), "truc://127.0.0.1"),
+            (("--public-host", "truc.example"), "truc://truc.example"),
+            (("--tls",), "trucs://127.0.0.1"),
         ],
     )
     def test_first_line_is_the_address_with_the_fingerprint(self, call, serve, data, flags, address):
         serve(end)
         line = call("run", *flags).stdout
-        assert line == f"listening truc://{address}:{PORT}#{load_identity(data).fingerprint}\n"
+        assert line == f"listening {address}:{PORT}#{load_identity(data).fingerprint}\n"
 
     @pytest.fixture
     def no_nohup(self):
@@ -299,6 +301,7 @@ class TestRunFailures:
         [
             (StoreLostError("the table is lost"), "the table is lost"),
             (OSError(98, "Address already in use"), "Address already in use"),
+            (TlsError("cannot read /nowhere/fullchain.pem"), "cannot read /nowhere/fullchain.pem"),
         ],
     )
     def test_error_of_the_server_is_one_line_and_status_1(self, call, serve, error, told):
@@ -368,6 +371,8 @@ class TestKeys:
         result = call("invite", "--public-host", "truc.example")
         assert (result.stdout, result.stderr) == (f"truc://truc.example:7373#{identity.fingerprint}\n", "")
         assert "works on this machine only" in call("invite").stderr
+        data.settings.write_text("[listen]\ntls = true\n")
+        assert call("invite").stdout.startswith("trucs://")
 
 
 class TestFileLimit:
@@ -382,13 +387,6 @@ class TestFileLimit:
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
         raise_file_limit(16)
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == before
-
-
-def test_module_is_the_command():
-    shown = subprocess.run(
-        [sys.executable, "-m", package, "--help"], capture_output=True, text=True, check=True
-    )
-    assert re.search(r"^Usage: truc-server .*\n", shown.stdout)
 
 
 def test_hosting_page_names_every_command():

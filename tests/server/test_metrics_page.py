@@ -2,12 +2,9 @@
 
 import contextlib
 import socket
-import subprocess
-import sys
 
 import pytest
 import trio
-from chaos.servers import PATIENCE_S, command_line, free_port
 from rows import each_row
 from server.asking import LOOPBACK, connected, figures, figures_of, get, parsed, replied, telling
 from server.conftest import QUICK, changed, no_more_files, running, together
@@ -162,6 +159,15 @@ async def test_failure_of_the_page_is_in_the_log_and_harms_nobody(server, monkey
     assert (await figures(server))["truc_healthy"] == 1
 
 
+async def test_port_that_is_in_use_stops_the_start(tmp_path, settings):
+    port = settings.metrics.port
+    with socket.create_server((LOOPBACK, port)):
+        told = f"metrics.port: cannot listen on {LOOPBACK} port {port}: Address already in use"
+        with pytest.RaisesGroup(pytest.RaisesExc(OSError, match=told), flatten_subgroups=True):
+            async with running(tmp_path / "data", settings):
+                pass
+
+
 async def test_log_says_where_figures_are_told_which_are_not_unasked(tmp_path, settings):
     told = []
     for asked in (settings, QUICK):
@@ -170,21 +176,3 @@ async def test_log_says_where_figures_are_told_which_are_not_unasked(tmp_path, s
                 pass
         told += [(line["host"], line["port"]) for line in logged if line["event"] == "metrics_listening"]
     assert told == [(LOOPBACK, settings.metrics.port)]
-
-
-@pytest.mark.slow
-def test_port_that_is_in_use_stops_the_start_with_one_line(tmp_path, monkeypatch):
-    with socket.create_server((LOOPBACK, 0)) as taken:
-        port = taken.getsockname()[1]
-        monkeypatch.setenv("TRUC_METRICS_PORT", str(port))
-        command = command_line(tmp_path / "data", free_port(), "warning")
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    line = f"metrics.port: cannot listen on {LOOPBACK} port {port}: Address already in use"
-    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"truc-server: {line}\n")
-
-
-@pytest.mark.slow
-def test_server_without_the_port_does_not_load_what_it_takes(tmp_path):
-    program = "import sys, truc_server.server; print({'h11', 'prometheus_client'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"

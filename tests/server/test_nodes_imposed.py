@@ -37,13 +37,21 @@ async def known_at(client, name: str) -> None:
     await soon(is_known)
 
 
-async def test_ban_by_command_cuts_a_player_off_at_every_node_and_frees_their_seats(nodes, monkeypatch):
+async def test_mute_by_command_holds_at_every_node_and_a_ban_cuts_off_and_frees_seats(nodes, monkeypatch):
     monkeypatch.setattr(sanction_watch, "SANCTIONS_S", 0.1)
     async with nodes.run("one") as one, nodes.run("two") as two:
         key = keys.generate_signing_key()
         first, second, other = await keyed(one, "Anna", key), await keyed(two, "Anna", key), await guest(two)
         table = (await first.ask(FRENCH))["table"]
         assert (await second.ask(FRENCH))["t"] == "ok"
+        one.store.impose(Sanction(keys.fingerprint(key.public), SanctionKind.MUTE, 0, None))
+        for client in (first, second):
+
+            async def is_muted(client=client) -> bool:
+                return (await say(client, "eh")).get("code") == "muted"
+
+            await client.ask({"t": "lobby"})
+            await soon(is_muted)
         one.store.impose(Sanction(keys.fingerprint(key.public), SanctionKind.BAN, 0, None))
         assert [await gone(client) for client in (first, second)] == ["banned", "banned"]
 
@@ -53,22 +61,6 @@ async def test_ban_by_command_cuts_a_player_off_at_every_node_and_frees_their_se
         await soon(are_gone)
         assert (await (await two.connect()).login_key(key, "Anna"))["code"] == "banned"
         assert (await other.ask_patiently({"t": "join", "table": table}))["code"] == "no_such_table"
-
-
-async def test_mute_by_command_holds_at_every_node(nodes, monkeypatch):
-    monkeypatch.setattr(sanction_watch, "SANCTIONS_S", 0.1)
-    async with nodes.run("one") as one, nodes.run("two") as two:
-        key = keys.generate_signing_key()
-        clients = [await keyed(node, "Anna", key) for node in (one, two)]
-        for client in clients:
-            await client.ask({"t": "lobby"})
-        one.store.impose(Sanction(keys.fingerprint(key.public), SanctionKind.MUTE, 0, None))
-        for client in clients:
-
-            async def is_muted(client=client) -> bool:
-                return (await say(client, "eh")).get("code") == "muted"
-
-            await soon(is_muted)
 
 
 async def test_invite_makes_a_member_for_every_node_once(nodes):

@@ -15,7 +15,6 @@ import trio
 from chaos.postgres import Cluster, cluster, programs
 from click.testing import CliRunner
 from server import (
-    test_node_keys,
     test_store,
     test_store_bulletins,
     test_store_company,
@@ -77,7 +76,6 @@ TestNodes = test_store_leases.TestNodes
 TestFinding = test_store_leases.TestFinding
 TestLostLease = test_store_leases.TestLostLease
 TestTaking = test_store_leases.TestTaking
-TestKeysOfNodes = test_node_keys.TestComparing
 TestBulletins = test_store_bulletins.TestBulletins
 two_nodes = test_store_bulletins.two_nodes
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from rows import each_row
+from server.killed import killed
 
 from truc_protocol.crypto.keys import to_pem
 from truc_server.identity.identity import load_identity, read_identity, read_public, roll, unsealed_files
@@ -275,11 +276,6 @@ def test_keys_of_a_running_server_are_left(folder, call, tmp_path):
     assert read_identity(folder)
 
 
-def test_folder_without_keys_gets_none(folder, call, tmp_path):
-    result = call("key passphrase", "--new", str(words(tmp_path / "words")))
-    assert (result.exit_code, result.stderr) == (1, f"truc-server: no server has run in {folder.root} yet\n")
-
-
 def test_roll_seals_what_it_writes(sealed, call, tmp_path, monkeypatch):
     monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", str(words(tmp_path / "words")))
     assert call("key roll").exit_code == 0
@@ -302,38 +298,9 @@ def test_revocation_needs_it(sealed, call, tmp_path):
 # Killed in between
 
 
-class KilledError(BaseException):
-    """Stands for the power going."""
-
-
 def killed_change(folder: Folder, steps: int) -> bool:
     """Change the passphrase, killed after so many changes of the file system; tells whether it came to its end before."""
-    left = steps
-
-    def counted(change):
-        def step(*arguments, **named):
-            nonlocal left
-            if left == 0:
-                raise KilledError
-            left -= 1
-            return change(*arguments, **named)
-
-        return step
-
-    with pytest.MonkeyPatch.context() as patch:
-        for owner, name in (
-            (os, "fsync"),
-            (Path, "rename"),
-            (Path, "mkdir"),
-            (Path, "unlink"),
-            (Path, "rmdir"),
-        ):
-            patch.setattr(owner, name, counted(getattr(owner, name)))
-        try:
-            change_passphrase(folder, OLD, NEW)
-        except KilledError:
-            return False
-    return True
+    return killed(lambda: change_passphrase(folder, OLD, NEW), steps, (os, "fsync"), (Path, "rmdir"))
 
 
 def passphrase_in_force(folder: Folder) -> str:

@@ -4,10 +4,12 @@ import base64
 import os
 import stat
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from server.conftest import in_hand, running
+from server.killed import killed
 
 from truc_protocol.crypto.keys import KeyFileError, fingerprint, signing_key_from_seed, to_pem
 from truc_protocol.key_files import revocation_text
@@ -75,12 +77,6 @@ def test_serials_count_the_rolls(folder, first):
     assert [rotation.change.serial for rotation in identity.rotations] == [1, 2, 3]
 
 
-def test_rolled_keys_are_those_of_the_next_start(folder, first):
-    identity = rolled(folder)
-    again = load_identity(folder)
-    assert (again.key.public, again.rolls) == (identity.key.public, identity.rolls)
-
-
 def test_matches_find_the_key_they_were_begun_under(folder, first):
     second = rolled(folder)
     third = rolled(folder)
@@ -135,45 +131,12 @@ def test_repr_of_rolled_keys_shows_no_secret(folder, first):
 # Killed in between
 
 
-class KilledError(BaseException):
-    """Stands for the power going."""
-
-
-class Clockwork:
-    """Lets so many changes of the file system happen, then kills."""
-
-    def __init__(self, patch: pytest.MonkeyPatch, steps: int) -> None:
-        self.left = steps
-        for owner, name in ((os, "open"), (os, "fsync"), (Path, "rename"), (Path, "mkdir"), (Path, "unlink")):
-            patch.setattr(owner, name, self.counted(getattr(owner, name)))
-
-    def counted(self, change):
-        def step(*arguments, **named):
-            if self.left == 0:
-                raise KilledError
-            self.left -= 1
-            return change(*arguments, **named)
-
-        return step
-
-
-def killed_roll(folder: Folder, steps: int) -> bool:
-    """Roll, killed after so many changes of the file system; tells whether it came to its end before."""
-    with pytest.MonkeyPatch.context() as patch:
-        Clockwork(patch, steps)
-        try:
-            roll(folder, NOW)
-        except KilledError:
-            return False
-    return True
-
-
 def killed_everywhere(tmp_path: Path):
     """Yield a folder for every place at which a roll can be killed, with the keys it had before."""
     for steps in range(100):
         folder = open_folder(tmp_path / f"killed{steps}")
         before = load_identity(folder)
-        if killed_roll(folder, steps):
+        if killed(partial(roll, folder, NOW), steps, (os, "open"), (os, "fsync")):
             assert steps > 15
             return
         yield folder, before

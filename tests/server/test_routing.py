@@ -445,30 +445,21 @@ async def test_seat_is_sought_on_another_node_if_nothing_here_suits(nodes, route
         assert (await second.client.ask({"t": "leave", "table": table}))["t"] == "ok"
 
 
-async def test_seat_here_comes_before_one_elsewhere(nodes):
+async def test_seat_is_sought_elsewhere_only_if_it_suits_none_is_here_and_the_node_does_not_drain(nodes):
     async with two(nodes, "moved") as (one, other):
-        elsewhere = await (await one.seat(seed=3)).create("truc-french", seats=2)
-        table = await (await other.seat(seed=1)).create("truc-french", seats=2)
-        seeking = await other.seat(seed=2)
-        await listed(seeking, elsewhere)
+        host, here, seeking = await one.seat(seed=3), await other.seat(seed=1), await other.seat(seed=2)
+        await listed(seeking, await host.create("truc-french", seats=2, options={"match": 1}))
+        own = await seeking.client.ask(SEEK)  # which finds no suitable one
+        assert (own["t"], own["seat"]) == ("ok", 0)
+        await seeking.client.ask({"t": "leave", "table": own["table"]})
+        await listed(seeking, await host.create("truc-french", seats=2))
+        table = await here.create("truc-french", seats=2)
         answer = await seeking.client.ask(SEEK)
         assert (answer["t"], answer["table"]) == ("ok", table)
-
-
-async def test_seat_is_not_sought_at_a_node_that_drains(nodes):
-    async with two(nodes, "moved") as (one, other):
-        host, seeking = await one.seat(seed=3), await other.seat(seed=2)
-        await listed(seeking, await host.create("truc-french", seats=2))
+        for seat in (seeking, here):
+            await seat.client.ask({"t": "leave", "table": table})
         nodes.change("UPDATE nodes SET draining = true WHERE name = 'one'")
         await listed(seeking, await host.create("truc-catalan", seats=2))  # which is heard with that
-        assert (await seeking.client.ask(SEEK))["t"] == "ok"  # at a table of its own
-
-
-async def test_seat_that_does_not_suit_is_not_sought_elsewhere(nodes):
-    async with two(nodes, "moved") as (one, other):
-        unlike = await (await one.seat(seed=4)).create("truc-french", seats=2, options={"match": 1})
-        seeking = await other.seat(seed=2)
-        await listed(seeking, unlike)
         assert (await seeking.client.ask(SEEK))["t"] == "ok"  # at a table of its own
 
 

@@ -170,20 +170,19 @@ class TestLostLease:
         with pytest.raises(StoreLostError):
             store.take(lease, most=1)
 
-    def test_nothing_is_written_when_its_time_is_over_though_nobody_has_taken_anything(self, fresh, lease):
-        end_lease(fresh, "one")
+    @pytest.mark.parametrize(
+        "happens",
+        [
+            lambda fresh, rival, lease: end_lease(fresh, "one"),
+            lambda fresh, rival, lease: enter(rival, "one"),
+            lambda fresh, rival, lease: rival.claim("alone"),
+            lambda fresh, rival, lease: fresh.release(lease),
+        ],
+        ids=["time is over", "another came under the name", "a server came alone", "was given back"],
+    )
+    def test_nothing_is_written_any_more(self, fresh, lease, rival, happens):
+        happens(fresh, rival, lease)
         self.check_silent(fresh, lease)
-
-    def test_nothing_is_written_after_another_process_came_under_the_name(self, fresh, lease, rival):
-        later = enter(rival, "one")
-        self.check_silent(fresh, lease)
-        assert rival.owned(later) == ("ABC",)
-        rival.commit([record(1)])
-
-    def test_nothing_is_written_after_a_server_came_that_has_the_database_alone(self, fresh, lease, rival):
-        rival.claim("alone")
-        self.check_silent(fresh, lease)
-        rival.commit([record(1)])
 
     def test_server_that_had_the_database_alone_writes_nothing_after_a_node_came(self, store, rival):
         store.commit([TABLE])
@@ -191,10 +190,6 @@ class TestLostLease:
         with pytest.raises(StoreLostError):
             store.commit([SEAT])
         assert rival.take(node, most=9).codes == ("ABC",)
-
-    def test_nothing_is_written_after_it_was_given_back(self, fresh, lease):
-        fresh.release(lease)
-        self.check_silent(fresh, lease)
 
 
 class TestTaking:

@@ -2,14 +2,15 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import trio
+from click.testing import CliRunner
 from server.asking import figures_of, get, telling
-from server.conftest import QUICK
+from server.conftest import QUICK, running
 
+from truc_server.main import main
 from truc_server.metrics import page
 from truc_server.metrics.measures import MEASURES, MeasureKind
 from truc_server.operation.logs import OF_ADDRESS, OF_EVENT
@@ -21,13 +22,20 @@ NAME = re.compile(r"\b(?:truc|process|python)_[a-z0-9_]+\b")
 TARGETS = [target for panel in DASHBOARD["panels"] for target in panel["targets"]]
 
 
-@pytest.fixture
-def settings():
-    return telling(QUICK)
+@pytest.fixture(scope="module")
+def text(tmp_path_factory) -> str:
+    """What a server serves."""
+
+    async def served() -> str:
+        async with running(tmp_path_factory.mktemp("server") / "data", telling(QUICK)) as server:
+            return (await get(server, "/metrics")).text
+
+    return trio.run(served)
 
 
-def names(text: str) -> set[str]:
-    """Return the names of all figures that a text of Prometheus has."""
+@pytest.fixture(scope="module")
+def served(text) -> set[str]:
+    """The names of all figures in it."""
     return {name.partition("{")[0] for name in figures_of(text)}
 
 
@@ -35,8 +43,7 @@ def families(text: str) -> set[str]:
     return {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
 
 
-async def test_page_names_only_metrics_that_are_served_and_each_says_what_it_is(server):
-    text = (await get(server, "/metrics")).text
+def test_page_names_only_metrics_that_are_served_and_each_says_what_it_is(text):
     explained = {line.split()[2] for line in text.splitlines() if line.startswith("# HELP ")}
     assert explained == families(text)
     named = {re.sub(r"_(bucket|sum|count)$", "", name) for name in NAME.findall(PAGE)}
@@ -49,8 +56,7 @@ def test_reasons_of_the_page_are_those_of_the_metric():
     assert all(reason in " ".join(PAGE.split()).replace("`", "") for reason in reasons.split(", "))
 
 
-async def test_counters_and_labels_are_named_as_the_table_says(server):
-    text = (await get(server, "/metrics")).text
+def test_counters_and_labels_are_named_as_the_table_says(text):
     kinds = {
         line.split()[2]: line.split()[3] for line in text.splitlines() if line.startswith("# TYPE truc_")
     }
@@ -59,15 +65,13 @@ async def test_counters_and_labels_are_named_as_the_table_says(server):
     assert all(one.name.endswith("_total") == (one.kind is MeasureKind.COUNTER) for one in MEASURES)
 
 
-async def test_alerts_name_figures_that_are_served(server):
-    served = names((await get(server, "/metrics")).text)
+def test_alerts_name_figures_that_are_served(served):
     alerts = re.findall(r"^ +expr: (.*)$", PAGE, re.MULTILINE)
     assert len(alerts) == PAGE.count("- alert: ") > 5
     assert {name for alert in alerts for name in NAME.findall(alert)} - served == set()
 
 
-async def test_every_expression_of_the_dashboard_names_figures_that_are_served(server):
-    served = names((await get(server, "/metrics")).text)
+def test_every_expression_of_the_dashboard_names_figures_that_are_served(served):
     unknown = {
         target["expr"]: missing
         for target in TARGETS
@@ -76,7 +80,7 @@ async def test_every_expression_of_the_dashboard_names_figures_that_are_served(s
     assert (unknown, [target["expr"] for target in TARGETS if not NAME.search(target["expr"])]) == ({}, [])
 
 
-async def test_labels_of_the_dashboard_are_those_of_its_figures(server):
+def test_labels_of_the_dashboard_are_those_of_its_figures():
     labels = {measure.name: {measure.label} - {None} for measure in MEASURES}
     for target in TARGETS:
         for label, name in re.findall(r"sum by \((\w+)\) \(rate\((truc_\w+)\{", target["expr"]):
@@ -103,7 +107,7 @@ def test_panels_of_the_dashboard_do_not_overlap():
     assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(places)
 
 
-async def test_command_of_the_page_asks_for_health(server):
+def test_command_of_the_page_asks_for_health():
     (command,) = re.findall(r"^curl (.*)$", PAGE, re.MULTILINE)
     assert "http://127.0.0.1:9373/health" in command
     assert PAGE.count("port = 9373") == 1
@@ -121,19 +125,5 @@ def test_limits_of_the_page_are_in_force():
 def test_settings_of_the_page_are_taken(tmp_path):
     (block,) = re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / "truc.toml").write_text(block)
-    shown = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "truc_server",
-            "check",
-            "--settings",
-            str(tmp_path / "truc.toml"),
-            "--data",
-            str(tmp_path / "data"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "settings: in range" in shown.stdout
+    command = ["check", "--settings", str(tmp_path / "truc.toml"), "--data", str(tmp_path / "data")]
+    assert "settings: in range" in CliRunner().invoke(main, command).stdout

@@ -1,13 +1,18 @@
-"""`truc-server ban`, `unban`, `mute`, `unmute`, `sanctions` and `invites`: what they print, keep and refuse."""
+"""What a host does about players by command: bans, mutes, members, invites, ratings; what is printed, kept and refused."""
+
+import json
+import re
+import stat
 
 import pytest
 from click.testing import CliRunner, Result
 from rows import each_row
+from server.stored import MATCH, TABLE
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_server.lobby.members import hash_of, issue
 from truc_server.main import main
-from truc_server.storage import Invite, Sanction, SanctionKind
+from truc_server.storage import Invite, Member, RatedPlayer, RateMatch, Sanction, SanctionKind
 from truc_server.storage.sql import open_store
 from truc_server.timing.clock import now_ms
 
@@ -41,6 +46,12 @@ def noon(monkeypatch) -> int:
     at_ms = 1_780_315_200_000
     monkeypatch.setattr("time.time_ns", lambda: at_ms * 1_000_000)
     return at_ms
+
+
+@pytest.fixture
+def closed(monkeypatch):
+    """A closed server, which takes invites."""
+    monkeypatch.setenv("TRUC_ACCESS_MEMBERS", "invite")
 
 
 class TestImposing:
@@ -170,8 +181,114 @@ class TestInvites:
         result = call("invites", "withdraw", mark)
         assert (result.exit_code, said in result.stderr, len(store.invites())) == (1, True, 2)
 
-    def test_mark_is_told_when_an_invite_is_made(self, call, store, monkeypatch):
-        monkeypatch.setenv("TRUC_ACCESS_MEMBERS", "invite")
+    def test_mark_is_told_when_an_invite_is_made(self, call, store, closed):
         told = call("invite").stderr
         (kept,) = store.invites()
         assert f"to withdraw it: truc-server invites withdraw {kept.code_hash.hex()[:8]}\n" in told
+
+
+@pytest.mark.usefixtures("closed")
+class TestMembers:
+    @pytest.mark.parametrize("written", [OWN, OWN.lower(), PUBLIC.hex()])
+    def test_key_is_admitted_by_its_fingerprint(self, call, store, written):
+        assert call("members", "add", written).stdout == f"{OWN} is a member now\n"
+        assert store.is_member(OWN)
+        assert call("members", "add", OWN).stdout == f"{OWN} is a member already\n"
+
+    @each_row("key", ["", "Ana", OWN[1:], PUBLIC.hex()[1:], "1" * 26])
+    def test_what_is_no_key_is_refused(self, call, key):
+        result = call("members", "add", key)
+        assert result.exit_code == 2
+        assert "expected a fingerprint of 26 characters or a key of 64 hexadecimal digits" in result.stderr
+
+    def test_list_says_since_when(self, call, store):
+        store.admit(Member(OWN, 24 * HOUR_MS))
+        assert call("members", "list").stdout == f"{OWN}  since 1970-01-02\n"
+
+    def test_removed_member_is_gone_and_cannot_be_removed_again(self, call, store):
+        store.admit(Member(OWN, 1))
+        assert call("members", "remove", OWN).stdout == f"{OWN} is no member any more\n"
+        assert not store.is_member(OWN)
+        again = call("members", "remove", OWN)
+        assert (again.exit_code, again.stderr) == (1, f"truc-server: {OWN} is no member\n")
+
+    def test_open_server_says_that_everybody_may_come(self, call, monkeypatch):
+        monkeypatch.setenv("TRUC_ACCESS_MEMBERS", "anyone")
+        assert "everybody may log in" in call("members", "add", OWN).stderr
+
+
+@pytest.mark.usefixtures("closed")
+class TestInviting:
+    def _code(self, result: Result) -> str:
+        found = re.fullmatch(r"truc://[^/]+:7373\?invite=([A-Z2-7]{24})#[A-Z2-7]{26}\n", result.stdout)
+        assert found
+        return found[1]
+
+    @pytest.mark.parametrize(("flags", "uses"), [((), 1), (("--uses", "2"), 2)])
+    def test_uses_are_as_many_as_asked_for_or_one(self, call, store, flags, uses):
+        codes = [hash_of(self._code(call("invite", *flags))) for _ in range(2)]  # each call makes another
+        used = [store.use_invite(codes[1], Member(name * 26, now_ms())) for name in "XYZ"]
+        assert (used, codes[0] != codes[1]) == ([n < uses for n in range(3)], True)
+
+    @pytest.mark.parametrize(
+        ("days", "after", "good"), [(2, 1, True), (2, 3, False), (None, 6, True), (None, 8, False)]
+    )
+    def test_invite_is_good_for_its_days(self, call, store, days, after, good):
+        flags = [] if days is None else ["--days", str(days)]
+        code = hash_of(self._code(call("invite", *flags)))
+        assert store.use_invite(code, Member(OWN, now_ms() + after * 24 * HOUR_MS)) is good
+
+    @pytest.mark.parametrize("flags", [("--uses", "0"), ("--days", "0"), ("--uses", "x")])
+    def test_numbers_out_of_range_are_refused(self, call, flags):
+        assert call("invite", *flags).exit_code == 2
+
+    @pytest.mark.parametrize("mode", ["anyone", "keys"])
+    def test_server_that_takes_no_invites_prints_its_plain_address(self, call, monkeypatch, mode):
+        monkeypatch.setenv("TRUC_ACCESS_MEMBERS", mode)
+        assert "invite" not in call("invite").stdout
+
+    def test_invite_of_a_server_that_takes_none_is_refused(self, call, monkeypatch):
+        monkeypatch.setenv("TRUC_ACCESS_MEMBERS", "keys")
+        result = call("invite", "--uses", "2")
+        assert (result.exit_code, result.stderr) == (
+            2,
+            'truc-server: an invite needs access.members = "invite"; here access.members = "keys", and nobody is'
+            " asked for one\n",
+        )
+
+
+OTHER = RatedPlayer(b"o" * 32, "TAG-OTHER", "Other")
+
+
+class TestUnrating:
+    @pytest.fixture
+    def rated(self, store):
+        """The store of a server that runs, with one match that was rated."""
+        store.claim("the server")
+        won = RateMatch(MATCH.mid, "truc-french", 2, (RatedPlayer(PUBLIC, OWN, "Pau"),), (OTHER,))
+        store.commit([TABLE, MATCH, won])
+        return store
+
+    @pytest.mark.parametrize("named", [OWN, OWN.lower(), PUBLIC.hex()])
+    def test_player_is_gone_from_the_board_and_the_match_stays(self, call, rated, named):
+        told = call("unrate", named)
+        board = rated.leaderboard("truc-french", 2, first=0, limit=9)
+        assert told.stdout == f"{OWN} stands on no leaderboard any more: 1 rating is gone\n"
+        assert [standing.rating.tag for standing in board] == ["TAG-OTHER"]
+        assert rated.match(MATCH.mid) is not None
+
+    def test_it_is_noted_for_the_owner_alone(self, call, rated, data):
+        call("unrate", OWN)
+        (line,) = data.admin_log.read_text().splitlines()
+        entry = json.loads(line)
+        assert (entry["command"], entry["arguments"]) == ("unrate", {"subject": OWN, "ratings": 1})
+        assert stat.S_IMODE(data.admin_log.stat().st_mode) == 0o600
+
+    def test_who_is_not_rated_is_an_error_and_not_noted(self, call, rated, data):
+        call("unrate", OWN)
+        again = call("unrate", OWN)
+        assert (again.exit_code, again.stderr) == (1, f"truc-server: {OWN} is not rated\n")
+        assert len(data.admin_log.read_text().splitlines()) == 1
+
+    def test_what_is_no_key_is_an_error(self, call, rated):
+        assert "expected a fingerprint of 26 characters" in call("unrate", "Pau").stderr
