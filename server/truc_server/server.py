@@ -43,7 +43,7 @@ from truc_server.storage.node_keys import keys_of
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining, retention, sanction_watch
-from truc_server.upkeep.giving import Giving
+from truc_server.upkeep.draining import Giving
 from truc_server.upkeep.own_bots import OwnBots
 
 if TYPE_CHECKING:

@@ -1,12 +1,17 @@
 """A browser's end of the door, as far as a socket has one: requests over HTTP, and a WebSocket that speaks frames."""
 
 from contextlib import asynccontextmanager
+from functools import cache
 
+import pytest
 import trio
+from chaos.servers import free_port
 from server.conftest import QUICK, changed, running
 from server.rawclient import RawClient
 
 from truc_conform import websocket
+from truc_server import web as web_port
+from truc_web.tree import Tree, read_tree
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 UPGRADE = {
@@ -74,12 +79,18 @@ async def answer(stream, request, *, has_body=True):
     return status, headers, body
 
 
+@cache
+def tree() -> Tree:
+    """Return what every door serves, so that not every test reads and packs it."""
+    return read_tree()
+
+
 @asynccontextmanager
 async def door(path, settings=QUICK, *, run=running, **web):
     """Run a server with a door for browsers."""
-    with trio.socket.socket() as free:
-        await free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     settings = changed(settings, web={"listen": f"127.0.0.1:{port}", **web})
-    async with run(path, settings) as server:
-        yield Door(server, port, settings.web.origin or f"http://localhost:{port}")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(web_port, "read_tree", tree)
+        async with run(path, settings) as server:
+            yield Door(server, port, settings.web.origin or f"http://localhost:{port}")

@@ -17,6 +17,7 @@ from server import compiled_once
 from server.rawclient import RawClient, Seat
 from server.stored import url
 
+from truc_protocol.audit import Result
 from truc_server.identity.identity import load_identity
 from truc_server.operation import logs
 from truc_server.server import serve
@@ -216,6 +217,12 @@ async def together(*tasks) -> None:
                 nursery.start_soon(task)
 
 
+async def play_out(seats) -> None:
+    """Play to the end of a match, which must be proven."""
+    await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
 def asked(seat: Seat) -> bool:
     """Tell whether the first decision of the first hand has come to this seat."""
     return any(
@@ -259,6 +266,14 @@ def data(tmp_path: Path) -> Folder:
 
 
 @pytest.fixture
+def call(data: Folder):
+    """Call a command on the data folder of the test."""
+    from server import commands  # slow to import
+
+    return partial(commands.call, data)
+
+
+@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "truc.db").write_bytes(new_database())
     return tmp_path
@@ -277,6 +292,17 @@ def archive(folder: Path) -> Iterator[Archive]:
     """What another program reads of the same store."""
     with closing(open_archive(url(folder))) as opened:
         yield opened
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, monkeypatch):
+    """Nodes that share a database, and look often for what others have done."""
+    from server.nodes import Nodes  # which runs them as is done here
+
+    for wait in ("cluster.telling.EVERY_S", "cluster.telling.HEAR_S", "cluster.tenancy.LOOK_S"):
+        monkeypatch.setattr(f"truc_server.{wait}", 0.1)
+    monkeypatch.setattr("truc_server.upkeep.draining.ORDERS_S", 0.1)
+    return Nodes(tmp_path)
 
 
 @pytest.fixture

@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 import structlog
 import trio
-from click.testing import CliRunner, Result
+from click.testing import Result
 from rows import each_row
+from server.commands import call
 from server.conftest import running
 from server.restarting import interrupted
 
 from truc_server.identity.identity import load_identity
-from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, write_private
 from truc_server.storage.backups import back_up, check_may_start, checked, digest_of, read_restored, restore
 from truc_server.storage.schema import REVISION
@@ -39,12 +39,6 @@ def alone(monkeypatch, tmp_path):
     structlog.reset_defaults()
 
 
-def call(command: str, folder: Path, *arguments: object) -> Result:
-    """Call a command on a data folder."""
-    line = [command, "--data", str(folder), *map(str, arguments)]
-    return CliRunner().invoke(main, line, prog_name="truc-server")
-
-
 def said(result: Result) -> str:
     """Return what a command that has failed says in its one line."""
     assert (result.exit_code, result.stderr.count("\n"), result.stdout) == (1, 1, "")
@@ -55,7 +49,7 @@ def said(result: Result) -> str:
 def copy(data, tmp_path) -> Path:
     """Return a backup of the data folder of the test."""
     target = tmp_path / "copy"
-    result = call("backup", data.root, target)
+    result = call(data.root, "backup", target)
     assert result.exit_code == 0, result.stderr
     return target
 
@@ -83,7 +77,7 @@ def test_backup_holds_what_another_machine_needs(data, tmp_path):
     data.settings.write_text('name = "Ours"\n')
     for name in ("lock", "admin.log", "mine.txt", "variants/.house.toml.swp"):
         (data.root / name).write_text("not to be taken")
-    result = call("backup", data.root, tmp_path / "copy")
+    result = call(data.root, "backup", tmp_path / "copy")
     others = {name for name in kept(tmp_path / "copy") if name not in ("truc.db", "manifest.json")}
     assert result.exit_code == 0, result.stderr
     assert others == {
@@ -113,13 +107,13 @@ def test_backup_is_for_its_owner_alone_and_its_manifest_names_the_hash_of_each_f
 def test_settings_file_from_elsewhere_is_taken(data, tmp_path):
     elsewhere = tmp_path / "elsewhere.toml"
     elsewhere.write_text('name = "Ours"\nlisten.certificate = "/etc/ours.pem"\n')
-    result = call("backup", data.root, "--settings", elsewhere, tmp_path / "copy")
+    result = call(data.root, "backup", "--settings", elsewhere, tmp_path / "copy")
     assert (tmp_path / "copy" / "truc.toml").read_text() == elsewhere.read_text()
     assert result.stderr == "not in it, as listen.certificate names it: /etc/ours.pem\n"
 
 
 def test_backup_is_said_in_a_line(data, tmp_path):
-    result = call("backup", data.root, tmp_path / "copy")
+    result = call(data.root, "backup", tmp_path / "copy")
     made = json.loads((tmp_path / "copy" / "manifest.json").read_text())["made"]
     line = f"{tmp_path / 'copy'}: backup of {made}, 3 files, schema {REVISION}, matches under way: 0\n"
     assert (result.stdout, result.stderr) == (line, "")
@@ -129,25 +123,25 @@ def test_backup_replaces_nothing_and_needs_a_place_and_a_server_that_has_run(dat
     copy, none = tmp_path / "copy", tmp_path / "none"
     copy.mkdir()
     line = f"{copy} is there already: a backup is made anew, in a place of its own"
-    assert said(call("backup", data.root, copy)) == f"truc-server: {line}\n"
+    assert said(call(data.root, "backup", copy)) == f"truc-server: {line}\n"
     line = f"cannot make {none / 'copy'}: No such file or directory"
-    assert said(call("backup", data.root, none / "copy")) == f"truc-server: {line}\n"
-    assert "no server has run in" in said(call("backup", none, tmp_path / "new"))
+    assert said(call(data.root, "backup", none / "copy")) == f"truc-server: {line}\n"
+    assert "no server has run in" in said(call(none, "backup", tmp_path / "new"))
 
 
 def test_backup_of_a_database_that_is_damaged_or_gone_leaves_nothing(data, tmp_path):
     data.database.write_bytes(b"SQLite format 3\0" + bytes(4096))
-    assert "truc.db" in said(call("backup", data.root, tmp_path / "copy"))
+    assert "truc.db" in said(call(data.root, "backup", tmp_path / "copy"))
     assert not list(tmp_path.glob("*copy*"))
     data.database.unlink()
-    assert "nothing to back up but the keys" in said(call("backup", data.root, tmp_path / "copy"))
+    assert "nothing to back up but the keys" in said(call(data.root, "backup", tmp_path / "copy"))
     assert not data.database.exists()
 
 
 @each_row("command, line", [("backup", "back that one up"), ("restore", "got store.url")])
 def test_database_elsewhere_is_for_its_own_tools(data, tmp_path, monkeypatch, command, line):
     monkeypatch.setenv("TRUC_STORE_URL", "postgresql://localhost/truc")
-    result = call(command, data.root, tmp_path / "copy")
+    result = call(data.root, command, tmp_path / "copy")
     assert (result.exit_code, line in result.stderr) == (2, True)
 
 
@@ -155,7 +149,7 @@ def test_what_a_killed_backup_has_left_is_no_hindrance(data, tmp_path):
     left = tmp_path / ".copy.unfinished"
     (left / "earlier").mkdir(parents=True)
     (left / "earlier" / "half.pem").write_text("half")
-    assert call("backup", data.root, tmp_path / "copy").exit_code == 0
+    assert call(data.root, "backup", tmp_path / "copy").exit_code == 0
     assert set(kept(tmp_path / "copy")) == {"truc.db", "identity.pem", "secrets.key", "manifest.json"}
     assert not left.exists()
 
@@ -177,7 +171,7 @@ def test_killed_backup_is_whole_or_not_there(data, tmp_path):
         if target.exists():
             checked(target)
         else:
-            assert call("backup", data.root, target).exit_code == 0
+            assert call(data.root, "backup", target).exit_code == 0
     assert False in found
 
 
@@ -186,7 +180,7 @@ def test_backup_that_is_under_way_is_not_disturbed(data, tmp_path):
     aside.mkdir()
     other = os.open(aside, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)
-    line = said(call("backup", data.root, tmp_path / "copy"))
+    line = said(call(data.root, "backup", tmp_path / "copy"))
     os.close(other)
     assert line == f"truc-server: another backup to {tmp_path / 'copy'} is under way\n"
 
@@ -196,33 +190,33 @@ def test_keys_that_change_all_the_time_are_not_copied_half(data, tmp_path, monke
     monkeypatch.setattr(
         "truc_server.storage.backups._small", lambda *_: {"rolls.txt": str(next(reads)).encode()}
     )
-    assert "the keys in" in said(call("backup", data.root, tmp_path / "copy"))
+    assert "the keys in" in said(call(data.root, "backup", tmp_path / "copy"))
 
 
 def test_final_backup_needs_a_server_that_is_stopped(data, tmp_path):
     with locked(data):
-        assert "is in use by process" in said(call("backup", data.root, "--final", tmp_path / "copy"))
+        assert "is in use by process" in said(call(data.root, "backup", "--final", tmp_path / "copy"))
     assert not data.moved.exists()
 
 
 def test_no_server_starts_on_a_folder_that_has_moved(data, tmp_path):
-    assert call("backup", data.root, "--final", tmp_path / "copy").exit_code == 0
-    line = said(call("run", data.root))
+    assert call(data.root, "backup", "--final", tmp_path / "copy").exit_code == 0
+    line = said(call(data.root, "run"))
     assert "have moved: truc-server backup --final was run here. Set access.moved_to" in line
     check_may_start(data, moved_to="truc.example.net:7373")
-    assert call("backup", data.root, "--final", tmp_path / "again").exit_code == 0
+    assert call(data.root, "backup", "--final", tmp_path / "again").exit_code == 0
 
 
 def test_no_server_starts_on_a_backup(copy):
     line = f"truc-server: {copy} is a backup: run truc-server restore {copy} --data FOLDER, and a server on that folder\n"
-    assert said(call("run", copy)) == line
+    assert said(call(copy, "run")) == line
 
 
 def test_restored_folder_is_the_one_that_was_backed_up_for_its_owner_alone_in_a_new_epoch(
     data, copy, tmp_path
 ):
     new, before = tmp_path / "new", int(time.time())
-    result = call("restore", new, copy)
+    result = call(new, "restore", copy)
     made = json.loads((copy / "manifest.json").read_text())["made"]
     line = f"{new}: restored, backup of {made}, 3 files, schema {REVISION}, matches under way: 0\n"
     assert result.exit_code == 0, result.stderr
@@ -238,13 +232,13 @@ def test_restored_folder_is_the_one_that_was_backed_up_for_its_owner_alone_in_a_
 
 def test_nothing_is_restored_over_anything(copy, data):
     before = kept(data.root)
-    assert "expected an empty data folder to restore into" in said(call("restore", data.root, copy))
+    assert "expected an empty data folder to restore into" in said(call(data.root, "restore", copy))
     assert kept(data.root) == before
 
 
 def test_check_reads_a_backup_and_writes_nothing(copy, tmp_path):
     before = kept(tmp_path)
-    result = call("restore", tmp_path / "new", "--check", copy)
+    result = call(tmp_path / "new", "restore", "--check", copy)
     assert (result.exit_code, result.stdout.startswith(f"{copy}: sound, backup of")) == (0, True)
     assert kept(tmp_path) == before
 
@@ -255,7 +249,7 @@ def test_damaged_backup_is_not_restored(copy, tmp_path, name):
     content = bytearray(sound)
     content[len(content) // 2] ^= 1
     (copy / name).write_bytes(content)
-    line = said(call("restore", tmp_path / "new", copy))
+    line = said(call(tmp_path / "new", "restore", copy))
     (copy / name).write_bytes(sound)
     assert line.startswith(f"truc-server: {copy / name} is damaged: expected SHA-256 ")
     assert not kept(tmp_path / "new")
@@ -263,9 +257,9 @@ def test_damaged_backup_is_not_restored(copy, tmp_path, name):
 
 def test_folder_that_lacks_a_file_of_a_backup_is_none(data, copy, tmp_path):
     (copy / "secrets.key").unlink()
-    line = said(call("restore", tmp_path / "new", copy))
+    line = said(call(tmp_path / "new", "restore", copy))
     assert line == f"truc-server: {copy / 'secrets.key'} is missing from the backup\n"
-    line = said(call("restore", tmp_path / "new", data.root))
+    line = said(call(tmp_path / "new", "restore", data.root))
     assert line == f"truc-server: {data.root} is no backup: it has no manifest.json\n"
 
 
@@ -289,7 +283,7 @@ def test_backup_of_other_files_or_another_format_is_not_restored(copy, tmp_path,
     files = json.loads(before)["files"] | changes.get("more", {})
     files.pop(changes.get("without"), None)
     rewrite(copy, files=files, format=changes.get("format", 1))
-    line = said(call("restore", tmp_path / "new", copy))
+    line = said(call(tmp_path / "new", "restore", copy))
     path.write_text(before)
     assert told in line
 
@@ -297,7 +291,7 @@ def test_backup_of_other_files_or_another_format_is_not_restored(copy, tmp_path,
 @each_row("text", ["", "[]", "{}", '{"format": 1}', '{"format": 1, "files": []}', "\x00"])
 def test_manifest_that_is_none_is_refused(copy, tmp_path, text):
     (copy / "manifest.json").write_text(text)
-    line = said(call("restore", tmp_path / "new", copy))
+    line = said(call(tmp_path / "new", "restore", copy))
     assert line.startswith(f"truc-server: {copy / 'manifest.json'}: expected the manifest of a backup, got: ")
 
 
@@ -306,7 +300,7 @@ def test_backup_of_a_newer_schema_is_refused(copy, tmp_path):
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     files = json.loads((copy / "manifest.json").read_text())["files"]
     rewrite(copy, files=files | {"truc.db": digest_of(copy / "truc.db")})
-    assert "schema 9999 was made by a newer version" in said(call("restore", tmp_path / "new", copy))
+    assert "schema 9999 was made by a newer version" in said(call(tmp_path / "new", "restore", copy))
 
 
 def test_restore_that_was_killed_is_begun_again(copy, tmp_path):
@@ -314,8 +308,8 @@ def test_restore_that_was_killed_is_begun_again(copy, tmp_path):
     new.root.mkdir(mode=0o700)
     write_private(new.restoring, b"from a backup\n")
     (new.root / "truc.db").write_bytes(b"half")
-    assert "was not restored to the end" in said(call("run", new.root))
-    assert call("restore", new.root, copy).exit_code == 0
+    assert "was not restored to the end" in said(call(new.root, "run"))
+    assert call(new.root, "restore", copy).exit_code == 0
     assert {"truc.db", "identity.pem"} <= set(kept(new.root))
     check_may_start(new, moved_to="")
 
@@ -325,7 +319,7 @@ def test_folder_that_a_server_uses_is_not_restored_into(copy, tmp_path):
     new.root.mkdir(mode=0o700)
     write_private(new.restoring, b"from a backup\n")
     with locked(new):
-        assert "is in use by process" in said(call("restore", new.root, copy))
+        assert "is in use by process" in said(call(new.root, "restore", copy))
 
 
 @pytest.fixture
@@ -350,8 +344,8 @@ async def test_matches_under_way_are_held_unless_the_host_knows_better(played, t
 
 @pytest.mark.slow
 async def test_final_backup_lets_matches_go_on_where_it_is_restored_first(played, tmp_path):
-    call("backup", played.root, "--final", tmp_path / "copy")
-    results = [call("restore", tmp_path / name, tmp_path / "copy") for name in ("first", "second")]
+    call(played.root, "backup", "--final", tmp_path / "copy")
+    results = [call(tmp_path / name, "restore", tmp_path / "copy") for name in ("first", "second")]
     assert ["they go on at once" in result.stdout for result in results] == [True, False]
     assert [bool(read_restored(Folder(tmp_path / name)).matches) for name in ("first", "second")] == [
         False,
@@ -361,7 +355,7 @@ async def test_final_backup_lets_matches_go_on_where_it_is_restored_first(played
 
 @pytest.mark.slow
 async def test_final_backup_that_cannot_be_marked_is_restored_with_care(played, tmp_path, monkeypatch):
-    call("backup", played.root, "--final", tmp_path / "copy")
+    call(played.root, "backup", "--final", tmp_path / "copy")
 
     def refuse(path, content):
         if path.name == "restored":
@@ -393,8 +387,8 @@ def test_backup_of_an_older_schema_is_restored_and_its_matches_held(data, tmp_pa
     data.database.unlink()
     with closing(sqlite3.connect(data.database)) as raw:
         raw.executescript(dump)
-    assert call("backup", data.root, tmp_path / "copy").exit_code == 0
-    result = call("restore", tmp_path / "new", tmp_path / "copy")
+    assert call(data.root, "backup", tmp_path / "copy").exit_code == 0
+    result = call(tmp_path / "new", "restore", tmp_path / "copy")
     assert f"schema {revision}, matches under way: 2\n" in result.stdout
     assert len(read_restored(Folder(tmp_path / "new")).matches) == 2
     open_store(f"sqlite:///{tmp_path / 'new' / 'truc.db'}").close()

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 from server.conftest import QUICK, changed, holder_of, in_hand, running
+from server.visitors import guest
 from structlog.testing import capture_logs
 
 from truc_server.operation import disk as disk_module
@@ -95,8 +96,7 @@ class TestServer:
         return full
 
     async def test_no_table_is_made(self, server, gets_full, mock_clock):
-        client = await server.connect()
-        await client.login_guest()
+        client = await guest(server)
         await gets_full()
         reply = await client.ask(FRENCH)
         assert (reply["code"], reply["close"]) == ("too_many_tables", False)
@@ -124,8 +124,7 @@ class TestServer:
     ):
         fill(statvfs, 1)
         async with running(tmp_path / "data", PATIENT) as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             assert (await client.ask(FRENCH))["code"] == "too_many_tables"
 
     async def test_match_that_had_not_begun_waits_for_room_after_a_restart(self, tmp_path, statvfs):
@@ -136,8 +135,7 @@ class TestServer:
             raw.execute("DELETE FROM terms")  # so that they would have to be made again
         fill(statvfs, 1)
         async with running(data, PATIENT) as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             (table,) = (await client.ask({"t": "tables"}))["tables"]
         assert (table["state"], [seat.get("ready", False) for seat in table["seats"]]) == (
             "open",

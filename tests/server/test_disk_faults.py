@@ -9,12 +9,12 @@ import pytest
 import trio
 from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from click.testing import CliRunner
-from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.conftest import QUICK, changed, holder_of, in_hand, play_out, running, together
 from server.rawclient import GoneError, Seat
 from server.stored import TABLE
+from server.visitors import guest
 from structlog.testing import capture_logs
 
-from truc_protocol.audit import Result
 from truc_server.main import main
 from truc_server.storage import StoreError
 from truc_server.storage.sql import Store, open_store
@@ -63,7 +63,7 @@ async def play_until_full(data) -> list[Seat]:
     seats: list[Seat] = []
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk is full"), flatten_subgroups=True):
         async with running(data) as server:
-            seats += await server.match(2, options={"match": 5})
+            seats += await server.match(2, options={"match": 3})
             await together(*(partial(seat.play, lambda seat: seat.next > 3) for seat in seats))
             full(server.store)
             await together(*(partial(play_or_lose, seat) for seat in seats))
@@ -81,15 +81,13 @@ async def test_every_record_that_anybody_has_seen_is_on_the_full_disk_and_the_ma
         for seat in seats:
             assert (await seat.come_back(await server.connect()))["t"] == "ok"
             await seat.send_again()
-        await together(*(seat.play for seat in seats))
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        await play_out(seats)
 
 
 async def test_players_are_told_goodbye_where_the_database_is_read_only_by_now(data):
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="readonly database"), flatten_subgroups=True):
         async with running(data, changed(QUICK, access={"guest_days": 0})) as server:  # nobody else writes
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             read_only(server.store)
             await client.send(FRENCH)
             heard = await client.closed()
@@ -130,8 +128,7 @@ async def unreadable(data):
 
 
 async def test_reads_that_fail_are_logged_once_a_minute_without_a_traceback(unreadable, mock_clock):
-    client = await unreadable.connect()
-    await client.login_guest()
+    client = await guest(unreadable)
     with capture_logs() as logged:
         for jump in (0, 59, 2, 0):
             mock_clock.jump(jump)
@@ -155,8 +152,7 @@ class TestHeld:
 
     async def test_request_is_answered_when_it_is_let_go(self, data, holder):
         async with running(data) as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             holder.execute("BEGIN IMMEDIATE")
             await client.send(FRENCH)
             with capture_logs() as logged:
@@ -178,8 +174,7 @@ async def test_end_waits_for_a_commit_that_hangs(data, monkeypatch):
         async with running(
             data, wrap=partial(FaultyStore, faults=[Fault(Point.BEFORE, "SaveTable", 1, wait)])
         ) as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             await client.send(FRENCH)
             await trio.to_thread.run_sync(entered.wait)
             server.stop()
@@ -216,8 +211,7 @@ async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(data,
         raw.execute(damage, (ruined[0].table,))
     with capture_logs() as logged:
         async with running(data) as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             tables = [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]]
             letters = iter(ruined[0].table + "FRESH")
             monkeypatch.setattr("truc_server.table_data.codes.choice", lambda _: next(letters))

@@ -165,7 +165,7 @@ class TestEnd:
 class TestAfterwards:
     async def test_match_goes_on_with_the_next_call_and_is_proven(self, data):
         async with hosting(data.root) as server:
-            seats = await in_hand(server)
+            seats = await in_hand(server, options={"match": 1})
             await drain(server)
             await to_the_end_of_the_hand(*seats)
         length = len(seats[0].records)

@@ -11,13 +11,13 @@ from functools import partial
 import pytest
 import trio
 from click.testing import CliRunner
+from server.commands import call
 from server.conftest import in_hand, running, together
 from server.stored import older
 
 from truc_client.home.transcripts import path_of
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.transcript import read_transcript
-from truc_server.main import main
 from truc_server.net.peer import tag_of
 from truc_server.storage import PlayerKind, archive
 from truc_terminal.main import main as client
@@ -67,11 +67,7 @@ def database(tmp_path):
 
 @pytest.fixture
 def export(tmp_path):
-    def call(*arguments):
-        return CliRunner().invoke(main, ["export", str(out), "--data", str(tmp_path / "data"), *arguments])
-
-    out = tmp_path / "out"
-    return call
+    return partial(call, tmp_path / "data", "export", tmp_path / "out")
 
 
 def mids(*plays) -> list[str]:
@@ -273,7 +269,7 @@ async def test_folder_that_is_a_file_is_said(played, export, tmp_path):
 
 
 async def test_folder_in_which_nothing_may_be_written_is_said(played, tmp_path):
-    result = CliRunner().invoke(main, ["export", "/proc/truc", "--data", str(tmp_path / "data")])
+    result = call(tmp_path / "data", "export", "/proc/truc")
     assert (result.exit_code, "cannot make the folder /proc/truc" in result.stderr) == (1, True)
 
 

@@ -11,6 +11,7 @@ import trio
 from chaos.faulty_store import Fault, FaultyStore, Point
 from server.conftest import QUICK, changed, in_hand, running
 from server.rawclient import RawClient
+from server.visitors import guest
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
@@ -41,8 +42,7 @@ async def test_nothing_is_acknowledged_that_the_store_did_not_take(tmp_path, ful
     heard = []
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk full"), flatten_subgroups=True):
         async with running(tmp_path / "data") as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             full_disk(server)
             await client.send(FRENCH)
             heard += await client.closed()
@@ -62,8 +62,7 @@ async def test_who_was_accepted_at_the_last_moment_is_told_goodbye_too(tmp_path,
     monkeypatch.setattr(Connections, "wait_quiet", let_in)
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk full"), flatten_subgroups=True):
         async with running(tmp_path / "data") as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             full_disk(server)
             await client.send(FRENCH)
             await client.closed()
@@ -80,8 +79,7 @@ async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_o
     database.close()
     with capture_logs() as logged:
         async with running(path) as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             tables = [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]]
     assert tables == [whole[0].table]
     assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [broken[0].table]
@@ -98,14 +96,12 @@ async def test_table_that_fails_in_an_unforeseen_way_stays_in_the_store(
     with monkeypatch.context() as patched:
         patched.setattr(Table, broken, lambda *_, **__: 1 / 0)
         async with running(path, settings) as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             mock_clock.jump(61)
             await wait_all_tasks_blocked()
             assert (await client.ask({"t": "tables"}))["tables"] == []
     async with running(path, settings) as server:
-        client = await server.connect()
-        await client.login_guest()
+        client = await guest(server)
         assert [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]] == [seats[0].table]
 
 
@@ -152,8 +148,7 @@ async def test_failure_while_a_connection_is_left_ends_no_other(server, monkeypa
 async def test_failure_inside_a_request_is_answered_with_an_incident_and_the_next_is_served(
     server, monkeypatch
 ):
-    client = await server.connect()
-    await client.login_guest()
+    client = await guest(server)
     with monkeypatch.context() as broken, capture_logs() as logged:
         broken.setattr(server_module.Lobby, "page", lambda *_, **__: 1 / 0)
         reply = await client.ask({"t": "tables"})
@@ -182,8 +177,7 @@ async def test_store_that_fails_while_the_server_ends_acknowledges_nothing(data)
     faulty = partial(FaultyStore, faults=[Fault(Point.BEFORE, "SaveTable", 1, fail)])
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk full"), flatten_subgroups=True):
         async with running(data.root, wrap=faulty) as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             await client.send(FRENCH)
             await trio.to_thread.run_sync(entered.wait)
             server.stop()

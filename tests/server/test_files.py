@@ -8,6 +8,7 @@ import pytest
 import trio
 from server.conftest import running
 from server.stored import MATCH, SEAT, TABLE, record, url
+from server.visitors import guest
 
 from truc_server.storage import StoreBusyError, StoreError
 from truc_server.storage.engine import open_engine
@@ -66,8 +67,7 @@ def test_files_stay_the_same_while_others_open_and_close_the_database(holding, f
 async def test_server_whose_database_was_deleted_acknowledges_nothing_more(tmp_path):
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="was deleted"), flatten_subgroups=True):
         async with running(tmp_path / "data") as server:
-            client = await server.connect()
-            await client.login_guest()
+            client = await guest(server)
             (tmp_path / "data" / "truc.db").unlink()
             await client.send(FRENCH)
             heard = await client.closed()

@@ -10,12 +10,11 @@ import trio
 from click.testing import CliRunner
 from server.admins import Host, host_says, hosting
 from server.asking import figures_of, get, telling
-from server.conftest import QUICK, in_hand, is_to_move, together
+from server.conftest import QUICK, in_hand, is_to_move, play_out, together
 from server.nodes import LONG_S, Nodes
 from server.rawclient import GoneError, Seat, bodies
 from server.restarting import come_back
 
-from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Close
 from truc_protocol.records import Phase
 from truc_server.commands.admin import _cluster_lines
@@ -23,11 +22,6 @@ from truc_server.main import main
 from truc_server.settings.in_force import Control
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def nodes(tmp_path) -> Nodes:
-    return Nodes(tmp_path)
 
 
 @asynccontextmanager
@@ -86,16 +80,15 @@ async def comes_after(server, seat: Seat) -> None:
             await trio.sleep(answer["retry_after_ms"] / 1_000)
 
 
-async def play_out(server, seats: list[Seat]) -> None:
+async def finish(server, seats: list[Seat]) -> None:
     for seat in seats:
         await come_back(server, seat)
-    await together(*(seat.play for seat in seats))
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+    await play_out(seats)
 
 
 async def test_table_is_moved_when_its_hand_is_over_and_its_players_are_sent_after_it(nodes):
     async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
-        seats = await in_hand(first)
+        seats = await in_hand(first, options={"match": 1})
         answer = await host_says(first.folder, command="move", table=seats[0].table, node="two")
         assert answer == {"ok": True, "table": seats[0].table, "node": "two", "owner": "one", "waits": True}
         assert seats[0].ledger.phase is Phase.HAND
@@ -104,7 +97,7 @@ async def test_table_is_moved_when_its_hand_is_over_and_its_players_are_sent_aft
         assert nodes.owners() == {seats[0].table: "two"}
         given = seats[0].next
         assert any(isinstance(body, Close) for body in bodies(seats[0].records)[-4:])
-        await play_out(second, seats)
+        await finish(second, seats)
     assert isinstance(body_at(seats[0], given), Call)
     epochs = nodes.epochs()
     assert [node for *_, node in epochs] == ["one"] * given + ["two"] * (len(epochs) - given)
@@ -180,7 +173,7 @@ async def test_server_alone_moves_nothing_and_shows_no_cluster(tmp_path):
 async def test_node_that_drains_gives_every_table_away_when_its_hand_is_over(nodes):
     async with hosted(nodes, "two") as second:
         async with hosted(nodes, "one") as first:
-            seats = await in_hand(first)
+            seats = await in_hand(first, options={"match": 1})
             waiting = await alone(first)
             await host_says(first.folder, command="drain")
             with trio.fail_after(20):
@@ -190,14 +183,14 @@ async def test_node_that_drains_gives_every_table_away_when_its_hand_is_over(nod
             assert set(nodes.owners().values()) == {"two"}
             given = seats[0].next
         assert [name for name, *_ in nodes.rows("SELECT name FROM nodes")] == ["two"]
-        await play_out(second, seats)
+        await finish(second, seats)
     assert isinstance(body_at(seats[0], given), Call)
 
 
 async def test_newcomers_and_those_without_a_hand_go_to_another_node_while_this_one_drains(nodes):
     async with hosted(nodes, "two") as second, hosted(nodes, "one") as first:
         await nodes.known("one", "two")
-        seats = await in_hand(first)
+        seats = await in_hand(first, options={"match": 1})
         idle = await first.seat(seed=78)
         await host_says(first.folder, command="drain")
         place = f"127.0.0.1:{second.port}"
@@ -217,17 +210,17 @@ async def test_newcomers_and_those_without_a_hand_go_to_another_node_while_this_
 
 async def test_node_that_drains_alone_leaves_its_tables_to_the_next_start(nodes):
     async with hosted(nodes, "one") as first:
-        seats = await in_hand(first)
+        seats = await in_hand(first, options={"match": 1})
         await host_says(first.folder, command="drain")
         assert {bye["code"] for bye in await goodbyes(seats)} == {"shutting_down"}
     assert set(nodes.owners().values()) == {"one"}
     async with hosted(nodes, "one") as again:
-        await play_out(again, seats)
+        await finish(again, seats)
 
 
 async def test_call_that_nobody_held_back_comes_at_once_at_the_new_owner(nodes):
     async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
-        seats = await in_hand(first)
+        seats = await in_hand(first, options={"match": 1})
         await host_says(first.folder, command="move", table=seats[0].table, node="two")
         await goodbyes(seats)
         ((mid, unasked),) = nodes.rows("SELECT match_id, unasked FROM tables")

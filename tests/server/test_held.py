@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 from server.admins import host_says, hosting
-from server.conftest import QUICK, changed, in_hand, running, together
+from server.conftest import QUICK, changed, in_hand, play_out, running, together
 from server.rawclient import Seat
 from server.restarting import interrupted, play_until_gone
 from structlog.testing import capture_logs
@@ -81,8 +81,7 @@ async def test_match_goes_on_when_all_are_back_and_is_proven(tmp_path, count, va
         async with running(path) as server:
             for seat in seats:
                 await back(server, seat)
-            await together(*(seat.play for seat in seats))
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+            await play_out(seats)
     assert events(logged) == ["match_held", "match_goes_on"]
 
 

@@ -6,9 +6,10 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
+from server.commands import call
 from server.conftest import running, together
 from server.restarting import come_back, play_until_gone
+from server.visitors import guest
 from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result, verify
@@ -16,7 +17,6 @@ from truc_protocol.codec import sha256
 from truc_protocol.documents import read_document, rule_document
 from truc_protocol.transcript import write_transcript
 from truc_rules import VariantError, preset, presets
-from truc_server.main import main
 from truc_server.settings.folder import Folder
 from truc_server.settings.variants import MOST, VariantsError, read_catalogue
 
@@ -131,13 +131,10 @@ class TestFolder:
 
 @pytest.mark.usefixtures("any_port")
 class TestCommands:
-    def call(self, data, command: str):
-        return CliRunner().invoke(main, [command, "--data", str(data.root)])
-
     def test_start_with_wrong_files_is_refused_in_one_line_with_status_2(self, data):
         write(data, CLUB_TRUC.replace("[1, 2, 4]", "[4]"))
         write(data, "name = 1", "other.toml")
-        told = self.call(data, "run")
+        told = call(data, "run")
         assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (2, "", 1)
         assert told.stderr.startswith(
             "truc-server: variants/club-truc.toml: ladder: expected two or more rising stakes, got [4];"
@@ -146,15 +143,15 @@ class TestCommands:
         assert not data.identity.exists()
 
     def test_check_names_the_games(self, data):
-        told = self.call(data, "check")
+        told = call(data, "check")
         assert (told.exit_code, "ok     variants: club-truc\n" in told.stdout) == (0, True)
         assert "\nnote   club-truc" not in told.stdout
         remove(data)
-        assert "ok     variants: none of your own\n" in self.call(data, "check").stdout
+        assert "ok     variants: none of your own\n" in call(data, "check").stdout
 
     def test_check_notes_words_that_no_client_knows(self, data):
         write(data, CLUB_TRUC.replace("version", 'words = "klingon"\nversion'))
-        told = self.call(data, "check")
+        told = call(data, "check")
         (note,) = [line for line in told.stdout.splitlines() if line.startswith("note   club-truc")]
         assert told.exit_code == 0
         assert note.startswith("note   club-truc: words: expected one of catalan, ")
@@ -162,7 +159,7 @@ class TestCommands:
 
     def test_check_tells_what_is_wrong(self, data):
         write(data, CLUB_TRUC.replace("[1, 2, 4]", "[4]"))
-        told = self.call(data, "check")
+        told = call(data, "check")
         assert told.exit_code == 1
         assert (
             "wrong  variants/club-truc.toml: ladder: expected two or more rising stakes, got [4]\n"
@@ -247,8 +244,7 @@ async def test_table_nobody_started_keeps_the_rules_it_was_opened_with(data, hap
         await server.seats(2, "club-truc", options={"match": 3})
     happens(data)
     async with running(data.root) as server:
-        client = await server.connect()
-        await client.login_guest()
+        client = await guest(server)
         reply = await client.ask({"t": "tables"})
     assert reply["tables"][0]["rules"] == sha256(rule_document(replace(CLUB, match=3)))
 
@@ -261,8 +257,7 @@ async def test_table_that_an_older_version_made_is_played_by_its_name(data):
         raw.execute("UPDATE tables SET document = NULL")
     raw.close()
     async with running(data.root) as server:
-        client = await server.connect()
-        await client.login_guest()
+        client = await guest(server)
         reply = await client.ask({"t": "tables"})
     assert reply["tables"][0]["rules"] == sha256(rule_document(replace(CLUB, match=3)))
 

@@ -6,7 +6,6 @@ import pytest
 import trio
 from server.asking import figures, telling
 from server.conftest import QUICK, changed
-from server.nodes import Nodes
 from server.rawclient import Seat
 
 from truc_protocol.codec import pack
@@ -36,11 +35,6 @@ BROUGHT = Preface(
     wanted=(),
     ignored=(),
 )
-
-
-@pytest.fixture
-def nodes(tmp_path) -> Nodes:
-    return Nodes(tmp_path)
 
 
 @pytest.fixture

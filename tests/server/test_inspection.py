@@ -6,10 +6,9 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from click.testing import CliRunner
+from server.commands import call
 from server.stored import TABLE, older, url
 
-from truc_server.main import main
 from truc_server.storage import StoreError
 from truc_server.storage.schema import REVISION
 from truc_server.storage.sql import open_store
@@ -18,23 +17,19 @@ from truc_server.storage.sqlite_file import inspect
 pytestmark = pytest.mark.usefixtures("any_port")
 
 
-def check(data):
-    return CliRunner().invoke(main, ["check", "--data", str(data.root)])
-
-
 def contents(folder) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_sound_database_is_right_and_free_disk_is_told(data):
-    told = check(data).stdout
+    told = call(data, "check").stdout
     assert f"ok     database: sound, schema {REVISION}\n" in told
     assert "ok     disk: " in told
 
 
 def test_check_leaves_the_folder_as_it_was(data):
     before = contents(data.root)
-    check(data)
+    call(data, "check")
     assert contents(data.root) == before
 
 
@@ -42,7 +37,7 @@ def test_older_schema_is_right_and_stays(data):
     data.database.unlink()
     older(data.root, "0001")
     before = data.database.read_bytes()
-    told = check(data).stdout
+    told = call(data, "check").stdout
     assert "ok     database: sound, schema 0001, which the next start brings up to date\n" in told
     assert data.database.read_bytes() == before
 
@@ -50,19 +45,19 @@ def test_older_schema_is_right_and_stays(data):
 def test_newer_schema_is_wrong(data):
     with closing(sqlite3.connect(data.database)) as raw, raw:
         raw.execute("UPDATE alembic_version SET version_num = '9999'")
-    result = check(data)
+    result = call(data, "check")
     assert (result.exit_code, "wrong  database: schema 9999" in result.stdout) == (1, True)
 
 
 def test_missing_database_is_right_before_the_first_start(data):
     data.database.unlink()
     data.identity.unlink()
-    assert "ok     database: will be made at the first start\n" in check(data).stdout
+    assert "ok     database: will be made at the first start\n" in call(data, "check").stdout
 
 
 def test_missing_database_beside_a_key_is_noted(data):
     data.database.unlink()
-    result = check(data)
+    result = call(data, "check")
     told = (
         "note   database: not there: the next start makes an empty one, as it should after truc-server init;"
         " if a server has run here, restore it from a backup\n"
@@ -72,7 +67,7 @@ def test_missing_database_beside_a_key_is_noted(data):
 
 def test_empty_database_is_right(data):
     data.database.write_bytes(b"")
-    assert "ok     database: empty" in check(data).stdout
+    assert "ok     database: empty" in call(data, "check").stdout
 
 
 @pytest.mark.parametrize("where", [0, 4_096, 12_288, None])
@@ -82,7 +77,7 @@ def test_overwritten_or_cut_database_is_wrong_and_said_in_one_line(data, where):
     if where is not None:
         ruined = whole[:where] + b"\xff" * 4_096 + whole[where + 4_096 :]
     data.database.write_bytes(ruined)
-    result = check(data)
+    result = call(data, "check")
     assert (result.exit_code, f"wrong  database: {data.database}: " in result.stdout) == (1, True)
     assert len([line for line in result.stdout.splitlines() if "database: " in line]) == 1
 
@@ -94,7 +89,7 @@ def test_file_that_is_another_users_is_named_and_no_backup_is_asked_for(data, mo
     is_ours = os.access
     monkeypatch.setattr("os.access", lambda path, mode: path != theirs and is_ours(path, mode))
     line = f"{theirs} cannot be read and written by this user"
-    assert f"wrong  database: {line}: give it to the server's\n" in check(data).stdout
+    assert f"wrong  database: {line}: give it to the server's\n" in call(data, "check").stdout
     with pytest.raises(StoreError, match=f"^{line}$"):
         open_store(url(data.root))
 
@@ -115,19 +110,19 @@ def test_newest_transactions_of_a_killed_server_are_looked_at(tmp_path, data):
 def test_running_server_is_not_disturbed(data):
     store = open_store(url(data.root))
     store.claim("this process")
-    assert "ok     database: sound" in check(data).stdout
+    assert "ok     database: sound" in call(data, "check").stdout
     store.commit([TABLE])
     store.close()
 
 
 def test_other_file_is_noted(data):
     data.settings.write_text('[store]\nurl = "sqlite:////elsewhere/truc.db"\n')
-    assert "note   database: store.url names another file" in check(data).stdout
+    assert "note   database: store.url names another file" in call(data, "check").stdout
 
 
 def test_database_server_that_does_not_answer_is_wrong(data):
     data.settings.write_text('[store]\nurl = "postgresql://truc:hush@127.0.0.1:1/truc"\n')
-    told = check(data).stdout
+    told = call(data, "check").stdout
     assert "wrong  database: cannot open postgresql://truc:***@127.0.0.1:1/truc: " in told
 
 
@@ -138,5 +133,5 @@ def test_disk_that_is_nearly_full_is_wrong(data, monkeypatch, free, settings):
     """A full one is, also where nothing is to be spared."""
     monkeypatch.setattr("truc_server.operation.disk.free_bytes", lambda _: free)
     data.settings.write_text(settings)
-    result = check(data)
+    result = call(data, "check")
     assert (result.exit_code, "none begins until there is room" in result.stdout) == (1, True)

@@ -5,7 +5,7 @@ import stat
 from datetime import UTC, datetime
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from rows import each_row
 from server.conftest import in_hand, running, together
 from server.stored import older
@@ -38,16 +38,6 @@ def data(tmp_path) -> Folder:
 def first(data) -> Identity:
     """The keys of the folder, made."""
     return load_identity(open_folder(data.root))
-
-
-@pytest.fixture
-def call(data):
-    """Call a command on the data folder of the test."""
-
-    def called(command: str, *arguments: str) -> Result:
-        return CliRunner().invoke(main, [*command.split(), "--data", str(data.root), *arguments])
-
-    return called
 
 
 class TestCheck:
@@ -202,7 +192,7 @@ async def test_earlier_key_that_a_running_match_needs_is_named_and_missed_when_i
 
 async def test_match_that_is_over_needs_no_key(data, first):
     async with running(data.root) as server:
-        seats = await server.match(2)
+        seats = await server.match(2, options={"match": 1, "target": 3})
         await together(*(seat.play for seat in seats))
         assert all(seat.done for seat in seats)
     roll(data, NOW)

@@ -54,7 +54,7 @@ async def test_bad_input_has_its_connection(server, lines):
 
 
 async def test_act_has_its_connection_table_and_position_and_no_token(server, lines):
-    seats = await server.match(2, options={"match": 1}, guests=(0, 1))
+    seats = await server.match(2, options={"match": 1, "target": 3}, guests=(0, 1))
     await together(*(seat.play for seat in seats))
     told = lines("act")
     positions = [line["k"] for line in told]

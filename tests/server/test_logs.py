@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import pytest
 import structlog
+import trio
 from rows import each_row
 
 from truc_server.operation.logs import SECRET, WITHHELD, Seldom, configure, withhold_secrets
@@ -154,9 +155,9 @@ def test_line_that_cannot_be_written_harms_nobody():
     structlog.get_logger().warning("disk_full")
 
 
-@pytest.mark.parametrize(
-    ("moments", "due"), [((0, 59, 60, 61), (True, False, True, False)), ((7, 7), (True, False))]
-)
-def test_what_goes_on_being_wrong_is_said_seldom(moments, due):
-    seldom = Seldom()
-    assert tuple(map(seldom.is_due, moments)) == due
+async def test_what_goes_on_being_wrong_is_said_seldom(mock_clock):
+    seldom, said = Seldom(), []
+    for wait_s in (0, 0, 59, 1, 1):
+        mock_clock.jump(wait_s)
+        seldom.say(lambda event, at: said.append((event, at)), "wrong", at=trio.current_time())
+    assert [at - said[0][1] for _, at in said] == [0, 60]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import structlog
 import trio
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from rows import each_row
 
 from truc_server import __name__ as package
@@ -46,18 +46,6 @@ def process(monkeypatch, tmp_path):
 @pytest.fixture
 def data(tmp_path: Path) -> Folder:
     return Folder(tmp_path / "data")
-
-
-@pytest.fixture
-def call(data):
-    """Call a command on the data folder of the test."""
-
-    def called(command: str, *arguments: str) -> Result:
-        return CliRunner().invoke(
-            main, [command, "--data", str(data.root), *arguments], prog_name="truc-server"
-        )
-
-    return called
 
 
 class FakeServer:

@@ -4,12 +4,10 @@ import re
 from functools import partial
 
 import pytest
-from server.conftest import together
-from server.nodes import Nodes
+from server.conftest import play_out, together
 from server.restarting import come_back
 from server.stored import url
 
-from truc_protocol.audit import Result
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.identity.identity import Identity, load_identity, roll
 from truc_server.identity.key_files import key_text
@@ -84,11 +82,6 @@ def test_nothing_in_the_database_gives_a_key_away(tmp_path):
     assert len(identity.at_rest_check) == len(identity.at_rest)
 
 
-@pytest.fixture
-def nodes(tmp_path) -> Nodes:
-    return Nodes(tmp_path)
-
-
 @pytest.mark.slow
 async def test_node_with_another_identity_does_not_start(nodes):
     async with nodes.run("one"):
@@ -111,6 +104,5 @@ async def test_match_goes_on_under_its_key_after_every_node_has_come_with_the_ne
         for seat in seats:
             await come_back(second, seat)
         assert {seat.client.spk for seat in seats} == {load_identity(nodes.keys).key.public}
-        await together(*(seat.play for seat in seats))
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        await play_out(seats)
     assert nodes.rows("SELECT serial FROM node_keys") == [(1,)]

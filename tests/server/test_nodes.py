@@ -6,22 +6,16 @@ from functools import partial
 
 import pytest
 import trio
-from server.conftest import QUICK, together
+from server.conftest import QUICK, play_out, together
 from server.nodes import SHORT_S, Nodes
 from server.rawclient import Seat
 from server.restarting import come_back, play_until_gone
 
-from truc_protocol.audit import Result
 from truc_server import recovery
 from truc_server.storage import StoreError, StoreLostError
 
 pytestmark = pytest.mark.slow
 ENDED = pytest.RaisesExc(StoreError, match="the server has stopped")
-
-
-@pytest.fixture
-def nodes(tmp_path) -> Nodes:
-    return Nodes(tmp_path)
 
 
 async def play_into(seats: list[Seat], k: int) -> None:
@@ -44,8 +38,7 @@ async def finish(nodes: Nodes, server, seats: list[Seat]) -> None:
     before = [seat.next for seat in seats]
     for seat in seats:
         await come_back(server, seat)
-    await together(*(seat.play for seat in seats))
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+    await play_out(seats)
     found = nodes.epochs()
     assert [k for _, k, _, _ in found] == list(range(len(found)))
     assert len(found) > max(before)
@@ -116,8 +109,7 @@ async def test_node_that_comes_again_under_its_name_has_its_tables_at_once(nodes
     async with nodes.run("one") as again:
         for seat in seats:
             await come_back(again, seat)
-        await together(*(seat.play for seat in seats))
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        await play_out(seats)
 
 
 async def test_server_that_has_the_database_alone_takes_what_nodes_have_left_and_they_what_it_has(nodes):
@@ -164,8 +156,7 @@ async def test_node_holds_its_lease_while_it_reads_what_it_had(nodes, monkeypatc
     async with nodes.run("one", lease_s=12) as again:
         for seat in seats:
             await come_back(again, seat)
-        await together(*(seat.play for seat in seats))
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        await play_out(seats)
 
 
 def wait_renewed(store) -> None:

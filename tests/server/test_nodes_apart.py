@@ -8,7 +8,6 @@ import pytest
 import trio
 from server.calls import awake, called, nothing, until
 from server.conftest import QUICK, changed, together
-from server.nodes import Nodes
 from server.rawclient import RawClient
 from server.substituting import TERMS, hand_called
 from server.test_calling import BOTS, bot
@@ -42,11 +41,6 @@ SHOWN = TableState(
 )
 
 
-@pytest.fixture
-def nodes(tmp_path) -> Nodes:
-    return Nodes(tmp_path)
-
-
 @pytest.fixture(name="both")
 async def pair_of_nodes(nodes):
     """Two nodes that have heard of each other."""
@@ -54,11 +48,11 @@ async def pair_of_nodes(nodes):
         yield one, two
 
 
-async def soon(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until something holds that other nodes have yet to hear of."""
+async def soon(read: Callable[[], Awaitable[object]], wanted: object = True) -> None:
+    """Wait until what is read is as wanted, of which other nodes have yet to hear."""
     with trio.fail_after(SOON_S):
         while True:
-            if await holds():
+            if await read() == wanted:
                 return
             await trio.sleep(0.05)
 
@@ -69,6 +63,10 @@ async def listed(client: RawClient) -> dict[str, dict]:
 
 async def is_listed(client: RawClient, code: str) -> bool:
     return code in await listed(client)
+
+
+async def is_online(client: RawClient, name: str) -> bool:
+    return name in await online(client)
 
 
 async def online(client: RawClient) -> dict[str, dict]:
@@ -91,11 +89,7 @@ class TestTables:
             assert abs(here.pop(times) - there.pop(times)) < SOON_S * 1_000
         assert here == there
         await host.ask({"t": "leave", "table": code})
-
-        async def is_gone() -> bool:
-            return not await is_listed(other, code)
-
-        await soon(is_gone)
+        await soon(lambda: is_listed(other, code), wanted=False)
 
     async def test_lobby_is_told_of_changes_at_other_nodes_and_counts_all(self, both):
         one, two = both
@@ -126,11 +120,7 @@ class TestTables:
         follows = await follower(two)
         seats = await one.match(2)
         await together(*(partial(seat.play, until=lambda seat: seat.auditor is not None) for seat in seats))
-
-        async def is_counted() -> bool:
-            return await state(follows) == (3, 1, 1)
-
-        await soon(is_counted)
+        await soon(lambda: state(follows), (3, 1, 1))
 
     async def test_seats_at_another_node_are_told_at_login_and_count_for_the_limit(self, nodes):
         few = changed(QUICK, limits={"seats_per_player": 2, "tables_per_player": 9})
@@ -204,21 +194,13 @@ class TestPlayers:
         await soon(are_listed)
         assert (await online(other))["Anna"] == (await online(host))["Anna"]
         await host.stream.aclose()
-
-        async def has_left() -> bool:
-            return (await online(other)).keys() == {"Bea"}
-
-        await soon(has_left)
+        await soon(lambda: is_online(other, "Anna"), wanted=False)
 
     async def test_who_comes_later_under_the_name_of_one_at_another_node_gets_a_number(self, both):
         one, two = both
         await guest(one, "Anna")
         other = await guest(two, "Bea")
-
-        async def is_known() -> bool:
-            return "Anna" in await online(other)
-
-        await soon(is_known)
+        await soon(lambda: is_online(other, "Anna"))
         client = await two.connect()
         assert (await client.login_guest("anna"))["name"] == "anna 2"
 
@@ -239,11 +221,7 @@ class TestPlayers:
             other = await guest(two, "Bea")
             async with nodes.run("one") as one:
                 await guest(one, "Anna")
-
-                async def is_known() -> bool:
-                    return "Anna" in await online(other)
-
-                await soon(is_known)
+                await soon(lambda: is_online(other, "Anna"))
 
             async def is_forgotten() -> bool:
                 return "Anna" not in await online(other)
@@ -259,19 +237,11 @@ class TestTalk:
             await follower(two, "Bea"),
             await follower(two, "Cai"),
         )
-
-        async def is_known() -> bool:
-            return "Anna" in await online(ignores)
-
-        await soon(is_known)
+        await soon(lambda: is_online(ignores, "Anna"))
         tag = (await online(ignores))["Anna"]["player"]
         await ignores.ask({"t": "ignore", "player": tag})
         await say(speaks, "bon dia")
-
-        async def is_heard() -> bool:
-            return await said(hears) == ["bon dia"]
-
-        await soon(is_heard)
+        await soon(lambda: said(hears), ["bon dia"])
         assert await said(ignores) == []
         assert await said(speaks) == ["bon dia"]
 
@@ -284,11 +254,7 @@ class TestTalk:
             words, unknown = ToldLine(1, Said.HOST, text="tea"), ToldLine(2, "later", text="?")
             store.tell(ghost, Bulletin(lines=(words, unknown)))
             await say(speaks, "bon dia")
-
-            async def is_heard() -> bool:
-                return await said(hears) == ["bon dia"]
-
-            await soon(is_heard)
+            await soon(lambda: said(hears), ["bon dia"])
 
     async def test_whom_a_player_ignores_is_known_at_all_nodes(self, both):
         one, two = both
@@ -300,11 +266,7 @@ class TestTalk:
         await here.ask({"t": "lobby"})
         await here.ask({"t": "ignore", "player": tag})
         await say(here, "done")  # told behind it
-
-        async def is_told() -> bool:
-            return await said(there) == ["done"]
-
-        await soon(is_told)
+        await soon(lambda: said(there), ["done"])
         await say(loud, "eh")
         await say(quiet, "shh")
         assert await said(there) == ["done", "shh"]

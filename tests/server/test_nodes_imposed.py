@@ -3,9 +3,8 @@
 import pytest
 import trio
 from server.conftest import QUICK, changed, together
-from server.nodes import Nodes
 from server.test_access import log_in
-from server.test_nodes_apart import FRENCH, SOON_S, online, soon
+from server.test_nodes_apart import FRENCH, SOON_S, is_online, soon
 from server.visitors import guest, keyed, said, say
 
 from truc_protocol.crypto import keys
@@ -17,11 +16,6 @@ pytestmark = pytest.mark.slow
 GAME = {"variant": "truc-french", "seats": 2}
 
 
-@pytest.fixture
-def nodes(tmp_path) -> Nodes:
-    return Nodes(tmp_path)
-
-
 async def gone(client) -> str:
     """Return why a connection has ended, once it has."""
     with trio.fail_after(SOON_S):
@@ -30,11 +24,7 @@ async def gone(client) -> str:
 
 async def known_at(client, name: str) -> None:
     """Wait until a node has heard of a player, and so of all that was noted before they came."""
-
-    async def is_known() -> bool:
-        return name in await online(client)
-
-    await soon(is_known)
+    await soon(lambda: is_online(client, name))
 
 
 async def test_mute_by_command_holds_at_every_node_and_a_ban_cuts_off_and_frees_seats(nodes, monkeypatch):
@@ -124,11 +114,7 @@ class TestLimits:
                 await guest(one, "Anna")
                 await known_at(other, "Anna")
                 assert (await (await two.connect()).receive())["code"] == "server_full"
-
-            async def is_gone() -> bool:
-                return "Anna" not in await online(other)
-
-            await soon(is_gone)
+            await soon(lambda: is_online(other, "Anna"), wanted=False)
             await guest(two, "Cai")
 
     async def test_failed_logins_of_an_address_count_over_all_nodes(self, nodes):

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from rows import each_row
 from server.killed import killed
 
@@ -17,7 +16,6 @@ from truc_protocol.crypto.keys import to_pem
 from truc_server.identity.identity import load_identity, read_identity, read_public, roll, unsealed_files
 from truc_server.identity.key_files import IdentityError, key_text
 from truc_server.identity.passphrases import change_passphrase, passphrase_of, read_passphrase
-from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.settings import Settings, StoreSettings
 
@@ -26,25 +24,16 @@ NOW = 1_790_000_000
 
 
 @pytest.fixture
-def folder(tmp_path) -> Folder:
+def data(tmp_path) -> Folder:
     return open_folder(tmp_path / "data")
 
 
 @pytest.fixture
-def sealed(folder) -> Folder:
+def sealed(data) -> Folder:
     """A folder with a present and an earlier key, sealed with OLD."""
-    load_identity(folder, OLD)
-    roll(folder, NOW, OLD)
-    return folder
-
-
-@pytest.fixture
-def call(folder):
-    def called(command: str, *arguments: str, asked: str = "") -> Result:
-        given = [*command.split(), "--data", str(folder.root), *arguments]
-        return CliRunner().invoke(main, given, input=asked)
-
-    return called
+    load_identity(data, OLD)
+    roll(data, NOW, OLD)
+    return data
 
 
 def words(path: Path, passphrase: str = OLD, mode: int = 0o600) -> Path:
@@ -58,8 +47,8 @@ def named(path: Path) -> Settings:
     return Settings(store=StoreSettings(passphrase_file=str(path)))
 
 
-def key_files(folder: Folder) -> list[Path]:
-    return sorted((folder.identity, folder.secrets_key, *folder.earlier.iterdir()))
+def key_files(data: Folder) -> list[Path]:
+    return sorted((data.identity, data.secrets_key, *data.earlier.iterdir()))
 
 
 # What it seals
@@ -117,11 +106,11 @@ def test_file_that_does_not_say_its_key_is_refused(sealed):
 # Where it comes from
 
 
-def test_keys_of_a_new_folder_are_sealed_with_the_passphrase_of_the_settings(folder, tmp_path):
+def test_keys_of_a_new_folder_are_sealed_with_the_passphrase_of_the_settings(data, tmp_path):
     settings = named(words(tmp_path / "words"))
-    load_identity(folder, passphrase_of(settings, folder))
-    assert unsealed_files(folder) == ()
-    assert read_identity(folder, OLD)
+    load_identity(data, passphrase_of(settings, data))
+    assert unsealed_files(data) == ()
+    assert read_identity(data, OLD)
 
 
 @pytest.mark.parametrize("mode", [0o604, 0o644, 0o620])
@@ -153,12 +142,12 @@ def test_missing_file_is_named(sealed, tmp_path):
         passphrase_of(named(tmp_path / "none"), sealed)
 
 
-def test_file_for_keys_without_a_passphrase_is_no_silent_nothing(folder, tmp_path):
-    load_identity(folder)
+def test_file_for_keys_without_a_passphrase_is_no_silent_nothing(data, tmp_path):
+    load_identity(data)
     with pytest.raises(
         IdentityError, match="have no passphrase: give them one with truc-server key passphrase"
     ):
-        passphrase_of(named(words(tmp_path / "words")), folder)
+        passphrase_of(named(words(tmp_path / "words")), data)
 
 
 def test_run_without_terminal_and_file_says_what_is_missing(sealed, call):
@@ -168,13 +157,6 @@ def test_run_without_terminal_and_file_says_what_is_missing(sealed, call):
         f"truc-server: {sealed.identity} is sealed with a passphrase: name the file that holds it in "
         "store.passphrase_file, or start at a terminal\n"
     )
-
-
-def test_run_with_another_passphrase_says_so(sealed, call, tmp_path, monkeypatch):
-    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", str(words(tmp_path / "words", NEW)))
-    result = call("run")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.endswith("identity.pem: the passphrase does not open it, or it is damaged\n")
 
 
 def at_a_terminal(command: list[str], answers: list[str]) -> tuple[str, str]:
@@ -214,29 +196,29 @@ def test_run_at_a_terminal_asks_and_starts(sealed):
 
 
 @pytest.mark.slow
-def test_new_passphrase_is_asked_for_twice_at_a_terminal(folder):
-    load_identity(folder)
-    command = [sys.executable, "-m", "truc_server", "key", "passphrase", "--data", str(folder.root)]
+def test_new_passphrase_is_asked_for_twice_at_a_terminal(data):
+    load_identity(data)
+    command = [sys.executable, "-m", "truc_server", "key", "passphrase", "--data", str(data.root)]
     line, _ = at_a_terminal(command, [NEW, NEW])
     assert line.startswith("The keys are sealed with the new passphrase.")
-    assert read_identity(folder, NEW)
+    assert read_identity(data, NEW)
 
 
 # Changing it
 
 
-def test_passphrase_is_given_by_a_file(folder, call, tmp_path):
-    before = load_identity(folder)
+def test_passphrase_is_given_by_a_file(data, call, tmp_path):
+    before = load_identity(data)
     assert call("key passphrase", "--new", str(words(tmp_path / "words"))).exit_code == 0
-    after = read_identity(folder, OLD)
+    after = read_identity(data, OLD)
     assert (after.key.seed(), after.at_rest) == (before.key.seed(), before.at_rest)
 
 
-def test_passphrase_is_given_by_standard_input(folder, call):
-    load_identity(folder)
+def test_passphrase_is_given_by_standard_input(data, call):
+    load_identity(data)
     given = call("key passphrase", "--new", "-", asked=f"{OLD}\n")
-    assert (given.exit_code, unsealed_files(folder)) == (0, ())
-    assert read_identity(folder, OLD)
+    assert (given.exit_code, unsealed_files(data)) == (0, ())
+    assert read_identity(data, OLD)
 
 
 @each_row(
@@ -248,11 +230,11 @@ def test_passphrase_is_given_by_standard_input(folder, call):
         ([], 1, "truc-server: the new passphrase: expected --new FILE, or a terminal to ask at\n"),
     ],
 )
-def test_keys_stay_as_they_are_without_a_new_passphrase(folder, call, arguments, status, told):
-    load_identity(folder)
+def test_keys_stay_as_they_are_without_a_new_passphrase(data, call, arguments, status, told):
+    load_identity(data)
     given = call("key passphrase", *arguments, asked="short\n")
     assert (given.exit_code, told in given.stderr) == (status, True)
-    assert read_identity(folder)
+    assert read_identity(data)
 
 
 def test_passphrase_is_changed_and_neither_is_shown(sealed, call, tmp_path, monkeypatch):
@@ -268,12 +250,12 @@ def test_passphrase_is_removed(sealed, call, tmp_path, monkeypatch):
     assert (len(sealed.secrets_key.read_bytes()), len(read_identity(sealed).earlier)) == (32, 1)
 
 
-def test_keys_of_a_running_server_are_left(folder, call, tmp_path):
-    load_identity(folder)
-    with locked(folder):
+def test_keys_of_a_running_server_are_left(data, call, tmp_path):
+    load_identity(data)
+    with locked(data):
         result = call("key passphrase", "--new", str(words(tmp_path / "words")))
     assert (result.exit_code, f"in use by process {os.getpid()}" in result.stderr) == (1, True)
-    assert read_identity(folder)
+    assert read_identity(data)
 
 
 def test_roll_seals_what_it_writes(sealed, call, tmp_path, monkeypatch):
@@ -298,17 +280,17 @@ def test_revocation_needs_it(sealed, call, tmp_path):
 # Killed in between
 
 
-def killed_change(folder: Folder, steps: int) -> bool:
+def killed_change(data: Folder, steps: int) -> bool:
     """Change the passphrase, killed after so many changes of the file system; tells whether it came to its end before."""
-    return killed(lambda: change_passphrase(folder, OLD, NEW), steps, (os, "fsync"), (Path, "rmdir"))
+    return killed(lambda: change_passphrase(data, OLD, NEW), steps, (os, "fsync"), (Path, "rmdir"))
 
 
-def passphrase_in_force(folder: Folder) -> str:
+def passphrase_in_force(data: Folder) -> str:
     """Return the one passphrase that opens every key as it is now; what does not open at all fails the test."""
     opening = []
     for passphrase in (OLD, NEW):
         try:
-            read_identity(folder, passphrase)
+            read_identity(data, passphrase)
         except IdentityError:
             continue
         opening.append(passphrase)
@@ -319,20 +301,20 @@ def passphrase_in_force(folder: Folder) -> str:
 def test_killed_change_is_whole_or_has_not_happened(tmp_path):
     outcomes = []
     for steps in range(200):
-        folder = open_folder(tmp_path / f"killed{steps}")
-        load_identity(folder, OLD)
-        roll(folder, NOW, OLD)
-        keys = {path.name for path in key_files(folder)}
-        before = read_identity(folder, OLD)
-        has_ended = killed_change(folder, steps)
-        passphrase = passphrase_in_force(folder)
+        data = open_folder(tmp_path / f"killed{steps}")
+        load_identity(data, OLD)
+        roll(data, NOW, OLD)
+        keys = {path.name for path in key_files(data)}
+        before = read_identity(data, OLD)
+        has_ended = killed_change(data, steps)
+        passphrase = passphrase_in_force(data)
         outcomes.append(passphrase)
-        after = load_identity(folder, passphrase)  # as the next start does
+        after = load_identity(data, passphrase)  # as the next start does
         assert [key.seed() for key in (after.key, *after.earlier)] == [
             key.seed() for key in (before.key, *before.earlier)
         ]
-        assert (after.at_rest, passphrase_in_force(folder)) == (before.at_rest, passphrase)
-        assert ({path.name for path in key_files(folder)}, folder.next_keys.exists()) == (keys, False)
+        assert (after.at_rest, passphrase_in_force(data)) == (before.at_rest, passphrase)
+        assert ({path.name for path in key_files(data)}, data.next_keys.exists()) == (keys, False)
         if has_ended:
             break
     assert outcomes == sorted(outcomes)  # OLD up to some step, NEW from then on

@@ -24,16 +24,6 @@ BAN, MUTE = SanctionKind.BAN, SanctionKind.MUTE
 
 
 @pytest.fixture
-def call(data):
-    """Call a command on the data folder of the test."""
-
-    def called(*arguments: str) -> Result:
-        return CliRunner().invoke(main, arguments, env={"TRUC_DATA": str(data.root)})
-
-    return called
-
-
-@pytest.fixture
 def store(data):
     opened = open_store(f"sqlite:///{data.database}")
     yield opened
@@ -152,19 +142,19 @@ class TestInvites:
     def test_list_has_mark_uses_and_end_of_those_that_are_good(self, call, store, noon):
         store.issue(Invite(b"\xab" * 32, 3, noon + HOUR_MS))
         store.issue(Invite(b"\xac" * 32, 3, noon - 1))
-        assert call("invites", "list").stdout == "abababab  for 3  until 2026-06-01 13:00 UTC\n"
+        assert call("invites list").stdout == "abababab  for 3  until 2026-06-01 13:00 UTC\n"
 
     def test_list_does_not_have_the_code(self, call, code):
-        assert code not in call("invites", "list").output
+        assert code not in call("invites list").output
 
     def test_withdrawn_invite_is_gone(self, call, store, mark):
-        assert call("invites", "withdraw", mark).stdout == f"{mark} is withdrawn\n"
+        assert call("invites withdraw", mark).stdout == f"{mark} is withdrawn\n"
         assert store.invites() == ()
 
     def test_first_characters_of_a_mark_are_enough_where_one_invite_has_them(self, call, store):
         for digest in (b"\xab", b"\xac"):
             store.issue(Invite(digest * 32, 1, now_ms() + HOUR_MS))
-        call("invites", "withdraw", "AC")
+        call("invites withdraw", "AC")
         assert [kept.code_hash for kept in store.invites()] == [b"\xab" * 32]
 
     @pytest.mark.parametrize(
@@ -178,7 +168,7 @@ class TestInvites:
     def test_mark_that_is_not_that_of_one_invite_withdraws_none(self, call, store, mark, said):
         for digest in (b"\xab", b"\xac"):
             store.issue(Invite(digest * 32, 1, now_ms() + HOUR_MS))
-        result = call("invites", "withdraw", mark)
+        result = call("invites withdraw", mark)
         assert (result.exit_code, said in result.stderr, len(store.invites())) == (1, True, 2)
 
     def test_mark_is_told_when_an_invite_is_made(self, call, store, closed):
@@ -191,30 +181,30 @@ class TestInvites:
 class TestMembers:
     @pytest.mark.parametrize("written", [OWN, OWN.lower(), PUBLIC.hex()])
     def test_key_is_admitted_by_its_fingerprint(self, call, store, written):
-        assert call("members", "add", written).stdout == f"{OWN} is a member now\n"
+        assert call("members add", written).stdout == f"{OWN} is a member now\n"
         assert store.is_member(OWN)
-        assert call("members", "add", OWN).stdout == f"{OWN} is a member already\n"
+        assert call("members add", OWN).stdout == f"{OWN} is a member already\n"
 
     @each_row("key", ["", "Ana", OWN[1:], PUBLIC.hex()[1:], "1" * 26])
     def test_what_is_no_key_is_refused(self, call, key):
-        result = call("members", "add", key)
+        result = call("members add", key)
         assert result.exit_code == 2
         assert "expected a fingerprint of 26 characters or a key of 64 hexadecimal digits" in result.stderr
 
     def test_list_says_since_when(self, call, store):
         store.admit(Member(OWN, 24 * HOUR_MS))
-        assert call("members", "list").stdout == f"{OWN}  since 1970-01-02\n"
+        assert call("members list").stdout == f"{OWN}  since 1970-01-02\n"
 
     def test_removed_member_is_gone_and_cannot_be_removed_again(self, call, store):
         store.admit(Member(OWN, 1))
-        assert call("members", "remove", OWN).stdout == f"{OWN} is no member any more\n"
+        assert call("members remove", OWN).stdout == f"{OWN} is no member any more\n"
         assert not store.is_member(OWN)
-        again = call("members", "remove", OWN)
+        again = call("members remove", OWN)
         assert (again.exit_code, again.stderr) == (1, f"truc-server: {OWN} is no member\n")
 
     def test_open_server_says_that_everybody_may_come(self, call, monkeypatch):
         monkeypatch.setenv("TRUC_ACCESS_MEMBERS", "anyone")
-        assert "everybody may log in" in call("members", "add", OWN).stderr
+        assert "everybody may log in" in call("members add", OWN).stderr
 
 
 @pytest.mark.usefixtures("closed")

@@ -4,9 +4,10 @@ import contextlib
 
 import pytest
 import trio
-from server.conftest import QUICK, changed, in_hand, running, together
-from server.rawclient import GoneError, RawClient
+from server.conftest import QUICK, changed, in_hand, play_out, running, together
+from server.rawclient import GoneError
 from server.restarting import come_back, interrupted
+from server.visitors import guest
 
 from truc_protocol.audit import Result
 
@@ -30,8 +31,7 @@ async def test_match_goes_on_after_a_restart_under_a_higher_counter_and_is_prove
     async with running(path) as server:
         for seat in seats:
             await come_back(server, seat)
-        await together(*(seat.play for seat in seats))
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        await play_out(seats)
     if not guests:
         assert all(seat.counter > max(before, 2 << 32) for seat in seats)
 
@@ -61,8 +61,7 @@ async def test_seats_and_readiness_survive_a_restart(tmp_path):
         seats = await server.seats(2)
         await seats[0].ready()
     async with running(path) as server:
-        client = await server.connect()
-        await client.login_guest()
+        client = await guest(server)
         reply = await client.ask({"t": "tables"})
     assert [(s["kind"], s.get("ready", False)) for s in reply["tables"][0]["seats"]] == [
         ("key", True),
@@ -89,8 +88,7 @@ async def test_a_match_everybody_was_ready_for_begins_after_a_restart_too(tmp_pa
                 await seat.resume()
             else:
                 await seat.ask({"t": "join", "table": seat.table})
-        await together(*(seat.play for seat in seats))
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        await play_out(seats)
 
 
 async def test_a_match_that_is_over_can_be_resumed_and_acked_after_a_restart(tmp_path):
@@ -123,8 +121,7 @@ async def test_a_table_nobody_started_is_dropped_after_a_restart_too(tmp_path, m
     async with running(path, settings) as server:
         await server.seats(2)
     async with running(path, settings) as server:
-        client: RawClient = await server.connect()
-        await client.login_guest()
+        client = await guest(server)
         mock_clock.jump(61)
         await trio.testing.wait_all_tasks_blocked()
         assert (await client.ask({"t": "tables"}))["tables"] == []

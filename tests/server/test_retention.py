@@ -8,12 +8,11 @@ from io import StringIO
 
 import pytest
 import trio
-from click.testing import CliRunner
+from server.commands import call
 from server.conftest import QUICK, changed, in_hand, running, together
 from server.stored import MATCH, MID, TABLE, TH, record
 
 from truc_protocol.audit import Result
-from truc_server.main import main
 from truc_server.operation import logs
 from truc_server.settings.folder import locked
 from truc_server.settings.settings import LogSettings
@@ -282,10 +281,6 @@ async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, monkeypatch
 
 
 # By hand
-
-
-def call(folder, *arguments):
-    return CliRunner().invoke(main, [*arguments, "--data", str(folder)])
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from server.conftest import in_hand, running
 from server.killed import killed
+from server.visitors import guest
 
 from truc_protocol.crypto.keys import KeyFileError, fingerprint, signing_key_from_seed, to_pem
 from truc_protocol.key_files import revocation_text
@@ -109,18 +110,11 @@ def trusted(pinned: bytes, identity: Identity) -> Trust:
         return check_server_hello(hello, Contact(b"frame", (1,), Pin(pinned, pinned, 0), NOW)).trust
 
 
-def test_every_key_is_its_owners_alone(folder, first):
-    rolled(folder, 2)
-    files = [folder.earlier, folder.identity, *folder.earlier.iterdir()]
-    assert [stat.S_IMODE(path.stat().st_mode) for path in files] == [0o700, *[0o600] * 3]
-
-
-def test_roll_leaves_no_unfinished_file(folder, first):
+def test_roll_leaves_no_unfinished_file_and_every_key_is_its_owners_alone(folder, first):
     rolled(folder)
-    names = sorted(path.name for path in folder.root.rglob("*"))
-    assert names == sorted(
-        ("earlier", f"{first.fingerprint}.pem", "identity.pem", "rolls.txt", "secrets.key")
-    )
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.root.rglob("*")}
+    keys = dict.fromkeys((f"{first.fingerprint}.pem", "identity.pem", "secrets.key"), 0o600)
+    assert modes == {"earlier": 0o700, "rolls.txt": 0o600, **keys}
 
 
 def test_repr_of_rolled_keys_shows_no_secret(folder, first):
@@ -308,8 +302,7 @@ async def test_matches_begun_under_a_key_given_up_do_not_go_on(folder, first):
     rolled(folder)
     revoked(folder, first.key)
     async with running(folder.root) as server:
-        client = await server.connect()
-        await client.login_guest()
+        client = await guest(server)
         tables = (await client.ask({"t": "tables"}))["tables"]
     assert [table["state"] for table in tables] == ["open"]
 
@@ -333,16 +326,12 @@ def handed_over(monkeypatch) -> list[tuple[int, int]]:
     return given
 
 
-def test_whatever_a_roll_makes_is_the_folder_owners(folder, first, handed_over):
+def test_whatever_a_roll_or_a_revocation_makes_is_the_folder_owners(folder, first, handed_over):
     owner = folder.root.stat()
     rolled(folder)
     assert handed_over == [(owner.st_uid, owner.st_gid)] * 4  # folder, key before, new key, rotations
-
-
-def test_revocation_is_the_folder_owners(folder, handed_over):
-    owner = folder.root.stat()
     revoked(folder, STRANGER)
-    assert handed_over == [(owner.st_uid, owner.st_gid)] * 2
+    assert handed_over == [(owner.st_uid, owner.st_gid)] * 6
 
 
 def test_own_files_are_given_to_nobody(folder, monkeypatch):

@@ -8,13 +8,12 @@ import trio
 from chaos.servers import free_port
 from server.asking import figures, telling
 from server.browsers import Door
-from server.conftest import QUICK, asked, changed, only_cut, together
-from server.nodes import LONG_S, Nodes
+from server.conftest import QUICK, asked, changed, only_cut, play_out, together
+from server.nodes import LONG_S
 from server.rawclient import Seat
 from server.test_signs import in_clear, sealed
 from server.watching import Eye
 
-from truc_protocol.audit import Result
 from truc_protocol.codec import pack
 from truc_protocol.wire.connection import MAX_OUTSTANDING
 from truc_server.cluster import routing
@@ -25,11 +24,6 @@ from truc_server.operation.figures import LINK_LOSSES
 
 pytestmark = pytest.mark.slow
 QUICK_S = 3  # of a lease: soon over, and renewed in time on a busy machine too
-
-
-@pytest.fixture
-def nodes(tmp_path) -> Nodes:
-    return Nodes(tmp_path)
 
 
 @asynccontextmanager
@@ -59,8 +53,7 @@ async def test_match_of_players_on_two_nodes_is_played_over_a_link(nodes, guests
         await second.join(await first.create("truc-french", seats=2, options={"match": 1, "guests": 1}), 1)
         for seat in (first, second):
             assert (await seat.ready())["t"] == "ok"
-        await together(first.play, second.play)
-        assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
+        await play_out((first, second))
         assert set(nodes.owners().values()) == {"one"}
 
 
@@ -75,8 +68,7 @@ async def test_player_without_a_table_is_sent_to_the_node_that_has_it(nodes):
         await second.join(table, 1)
         for seat in (first, second):
             assert (await seat.ready())["t"] == "ok"
-        await together(first.play, second.play)
-        assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
+        await play_out((first, second))
 
 
 async def test_player_who_follows_a_table_is_brought_and_not_sent_away(nodes):
@@ -286,8 +278,7 @@ async def test_page_is_brought_where_a_program_would_be_sent(nodes):
         await second.join(await first.create("truc-french", seats=2, options={"match": 1}), 1)
         for seat in (first, second):
             assert (await seat.ready())["t"] == "ok"
-        await together(first.play, second.play)
-        assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
+        await play_out((first, second))
 
 
 async def test_nobody_is_sent_to_an_address_that_all_nodes_share(nodes):
@@ -318,8 +309,7 @@ async def test_match_goes_on_when_the_owner_dies_with_links_open(nodes):
                 answer = await seat.resume()
             assert answer["t"] == "ok"
             await seat.send_again()
-        await together(first.play, second.play)
-        assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
+        await play_out((first, second))
 
 
 async def test_client_that_does_not_read_holds_up_its_own_link_and_no_other(nodes):
@@ -378,8 +368,7 @@ async def test_player_signs_at_another_node_with_the_name_they_have_where_they_c
         await second.join(await first.create("truc-french", seats=2, options={"match": 1}), 1)
         for seat in (first, second):
             assert (await seat.ready())["t"] == "ok"
-        await together(first.play, second.play)
-        assert {seat.auditor.verdict().result for seat in (first, second)} == {Result.PROVEN}
+        await play_out((first, second))
         third = await other.seat(seed=3)
         await third.create("truc-french", seats=2)
         welcome = await (await one.connect()).login_key(third.key, "another name")

@@ -4,9 +4,11 @@ import os
 import stat
 import subprocess
 import sys
+from functools import partial
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from server.commands import call
 
 from truc_server.identity.identity import load_identity, read_identity, unsealed_files
 from truc_server.main import main
@@ -30,10 +32,7 @@ def folder(tmp_path) -> Folder:
 
 @pytest.fixture
 def init(folder):
-    def called(*arguments: str) -> Result:
-        return CliRunner().invoke(main, ["init", "--data", str(folder.root), *arguments])
-
-    return called
+    return partial(call, folder, "init")
 
 
 def settings_of(path) -> Settings:

@@ -1,7 +1,6 @@
 """The store on a real database file: what comes back, what is fenced off, and what a kill leaves."""
 
 import sqlite3
-import subprocess
 import sys
 
 import pytest
@@ -10,7 +9,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from rows import each_row
-from server.stored import KILLED_MIGRATIONS, MATCH, MID, SEAT, TABLE, TH, guest_of, older, record, url
+from server.stored import MATCH, MID, SEAT, TABLE, TH, guest_of, older, record, url
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
@@ -235,17 +234,6 @@ class TestDurability:
     def test_driver_begins_no_transaction_by_itself(self, store):
         assert store._writing.connection.driver_connection.isolation_level is None
 
-    def test_backup_made_while_running_opens_with_every_commit(self, store, folder):
-        store.commit([TABLE, MATCH, record(0)])
-        with sqlite3.connect(folder / "truc.db") as raw:
-            raw.execute("VACUUM INTO ?", [str(folder / "backup.db")])
-        raw.close()
-        store.commit([record(1)])
-        backup = open_store(f"sqlite:///{folder / 'backup.db'}")
-        found = (backup.tables(), backup.record_count(MID))
-        backup.close()
-        assert found == ((TABLE,), 1)
-
     def test_closed_store_is_one_file_where_everything_is_found_again(self, store, folder):
         store.commit([TABLE, SEAT, MATCH, record(0)])
         store.close()
@@ -254,13 +242,6 @@ class TestDurability:
         found = (reopened.tables(), reopened.seats("ABC"), reopened.record_count(MID))
         reopened.close()
         assert found == ((TABLE,), (SEAT,), 1)
-
-    def test_uncommitted_write_of_a_lost_connection_is_gone(self, store, folder):
-        lost = sqlite3.connect(folder / "truc.db", isolation_level=None)
-        lost.execute("BEGIN IMMEDIATE")
-        lost.execute("INSERT INTO secrets VALUES (x'00', x'00')")
-        lost.close()
-        assert store.stray_secrets() == ()
 
 
 class TestMigrations:
@@ -303,15 +284,6 @@ class TestMigrations:
         found = {table.code: table.document for table in store.tables()}
         store.close()
         assert found == {"OLD": b"doc", "NEW": None}
-
-    def test_kill_at_any_statement_of_a_migration_leaves_it_repeatable(self, tmp_path):
-        killed = subprocess.run(
-            [sys.executable, "-c", KILLED_MIGRATIONS, url(tmp_path), "SELECT count(*) FROM sqlite_master"],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        assert int(killed.stdout) > 10
 
 
 class TestFailures:

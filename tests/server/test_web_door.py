@@ -17,6 +17,7 @@ from random import Random
 
 import pytest
 import trio
+from chaos.servers import free_port
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -68,44 +69,42 @@ async def open_door(tmp_path):
         yield web
 
 
-async def test_a_page_has_one_policy_and_whoever_has_it_is_told_so(tmp_path):
-    async with door(tmp_path / "data") as web:
-        for path in (
-            "/",
-            "/t/K7PQ2",
-            "/w/K7PQ2",
-            "/m/ab",
-            "/play",
-            "/history",
-            "/best",
-            "/settings",
-            "/learn",
-        ):
-            status, headers, body = await web.ask(path)
-            assert status == 200
-            assert "default-src 'none'" in headers["content-security-policy"]
-            assert f"connect-src 'self' ws://{web.host}" in headers["content-security-policy"]
-            assert headers["cache-control"] == "no-cache"
-            assert "screen-wake-lock=(self)" in headers["permissions-policy"]
-            rest = ("cross-origin-opener-policy", "cross-origin-resource-policy", "referrer-policy")
-            assert [headers[name] for name in rest] == ["same-origin", "same-origin", "no-referrer"]
-            assert (
-                "require-trusted-types-for 'script'; trusted-types worker"
-                in headers["content-security-policy"]
-            )
-            assert f"truc play truc://localhost:{web.server.port}#".encode() in body
-        status, _, body = await web.ask("/", If_None_Match=headers["etag"])
-        assert (status, body) == (304, b"")
-        _, packed, body = await web.ask("/", Accept_Encoding="br, gzip")
-        assert (packed["content-encoding"], packed["etag"]) == ("gzip", headers["etag"])
-        assert b"<!doctype html>" in gzip.decompress(body)
-        for path, has_field in (("/t/K7PQ2", True), ("/", False)):
-            _, headers, body = await web.ask(path, Accept_Language="xx, fr-CA;q=0.8, en")
-            assert (b'<html lang="fr"' in body, b'name="name"' in body) == (True, has_field)
-            assert "Accept-Language" in headers["vary"]
-        status, headers, body = await web.ask("/", "HEAD")
-        assert (status, body) == (200, b"")
-        assert int(headers["content-length"]) > 1_000
+async def test_a_page_has_one_policy_and_whoever_has_it_is_told_so(web):
+    for path in (
+        "/",
+        "/t/K7PQ2",
+        "/w/K7PQ2",
+        "/m/ab",
+        "/play",
+        "/history",
+        "/best",
+        "/settings",
+        "/learn",
+    ):
+        status, headers, body = await web.ask(path)
+        assert status == 200
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert f"connect-src 'self' ws://{web.host}" in headers["content-security-policy"]
+        assert headers["cache-control"] == "no-cache"
+        assert "screen-wake-lock=(self)" in headers["permissions-policy"]
+        rest = ("cross-origin-opener-policy", "cross-origin-resource-policy", "referrer-policy")
+        assert [headers[name] for name in rest] == ["same-origin", "same-origin", "no-referrer"]
+        assert (
+            "require-trusted-types-for 'script'; trusted-types worker" in headers["content-security-policy"]
+        )
+        assert f"truc play truc://localhost:{web.server.port}#".encode() in body
+    status, _, body = await web.ask("/", If_None_Match=headers["etag"])
+    assert (status, body) == (304, b"")
+    _, packed, body = await web.ask("/", Accept_Encoding="br, gzip")
+    assert (packed["content-encoding"], packed["etag"]) == ("gzip", headers["etag"])
+    assert b"<!doctype html>" in gzip.decompress(body)
+    for path, has_field in (("/t/K7PQ2", True), ("/", False)):
+        _, headers, body = await web.ask(path, Accept_Language="xx, fr-CA;q=0.8, en")
+        assert (b'<html lang="fr"' in body, b'name="name"' in body) == (True, has_field)
+        assert "Accept-Language" in headers["vary"]
+    status, headers, body = await web.ask("/", "HEAD")
+    assert (status, body) == (200, b"")
+    assert int(headers["content-length"]) > 1_000
 
 
 async def import_map(web):
@@ -168,23 +167,22 @@ def test_modules_are_sent_without_the_comments_on_lines_of_their_own():
     assert len(served) < len(whole)
 
 
-async def test_what_is_told_before_a_login(tmp_path):
-    async with door(tmp_path / "data") as web:
-        north = await web.server.seat(seed=1)
-        public, private = await north.create("truc-french"), await north.create("truc-french", private=True)
-        for code in (public, private, private.lower()):
-            status, _, body = await web.ask(f"/t/{code}.json")
-            assert (status, json.loads(body)["table"]) == (200, code.upper())
-        status, _, body = await web.ask(f"/t/{private[:4]}.json")
-        assert (status, body) == (200, b"null")
-        status, _, body = await web.ask("/status.json")
-        told = json.loads(body)
-        assert (status, told["players"], told["tables"], told["draining"]) == (200, 1, 2, False)
-        assert "north" not in body.decode()
-        assert (await web.ask("/status"))[0] == 200
-        assert json.loads((await web.ask("/door"))[2]) == {"code": None, "retry_after_ms": None}
-        status, _, body = await web.ask("/report/ab.truc")
-        assert (status, b"/m/ab" in body) == (404, True)
+async def test_what_is_told_before_a_login(web):
+    north = await web.server.seat(seed=1)
+    public, private = await north.create("truc-french"), await north.create("truc-french", private=True)
+    for code in (public, private, private.lower()):
+        status, _, body = await web.ask(f"/t/{code}.json")
+        assert (status, json.loads(body)["table"]) == (200, code.upper())
+    status, _, body = await web.ask(f"/t/{private[:4]}.json")
+    assert (status, body) == (200, b"null")
+    status, _, body = await web.ask("/status.json")
+    told = json.loads(body)
+    assert (status, told["players"], told["tables"], told["draining"]) == (200, 1, 2, False)
+    assert "north" not in body.decode()
+    assert (await web.ask("/status"))[0] == 200
+    assert json.loads((await web.ask("/door"))[2]) == {"code": None, "retry_after_ms": None}
+    status, _, body = await web.ask("/report/ab.truc")
+    assert (status, b"/m/ab" in body) == (404, True)
 
 
 async def test_who_comes_over_the_door_sits_with_who_comes_over_tcp(tmp_path):
@@ -270,15 +268,14 @@ async def test_this_machine_in_other_words_leads_to_the_page_and_to_nothing_else
         assert (await web.ask("/", Host=f"127.0.0.1:{web.port}"))[0] == 421
 
 
-async def test_the_own_origin_and_no_origin_come_in_and_a_plain_get_is_told_how(tmp_path):
-    async with door(tmp_path / "data") as web:
-        for origin in (web.origin, None):
-            stream, status, (_, headers, _) = await web.upgrade(Origin=origin)
-            async with stream:
-                assert (status, headers["sec-websocket-protocol"]) == (101, "truc.1")
-                assert "sec-websocket-extensions" not in headers
-        assert (await web.ask("/ws"))[0] == 426
-        assert (await web.ask("/", "POST"))[0] == 405
+async def test_the_own_origin_and_no_origin_come_in_and_a_plain_get_is_told_how(web):
+    for origin in (web.origin, None):
+        stream, status, (_, headers, _) = await web.upgrade(Origin=origin)
+        async with stream:
+            assert (status, headers["sec-websocket-protocol"]) == (101, "truc.1")
+            assert "sec-websocket-extensions" not in headers
+    assert (await web.ask("/ws"))[0] == 426
+    assert (await web.ask("/", "POST"))[0] == 405
 
 
 @each_row(
@@ -318,34 +315,31 @@ async def test_a_websocket_ends_by(web, test):
     assert client.stream.status == status
 
 
-async def test_a_message_may_come_in_pieces_with_control_frames_between(tmp_path):
-    async with door(tmp_path / "data") as web:
-        client = await web.client()
-        await client.login_guest()
-        raw = masked(2, PING[:3], fin=False) + masked(9, b"are you there") + masked(0, PING[3:])
-        for i in range(len(raw)):
-            await client.stream.stream.send_all(raw[i : i + 1])
-        assert (await client.until("pong"))["n"] == 1
+async def test_a_message_may_come_in_pieces_with_control_frames_between(web):
+    client = await web.client()
+    await client.login_guest()
+    raw = masked(2, PING[:3], fin=False) + masked(9, b"are you there") + masked(0, PING[3:])
+    for i in range(len(raw)):
+        await client.stream.stream.send_all(raw[i : i + 1])
+    assert (await client.until("pong"))["n"] == 1
 
 
-async def test_pings_and_close_frames_are_answered(tmp_path):
-    async with door(tmp_path / "data") as web:
-        stream, _, _ = await web.upgrade()
-        async with stream:
-            await stream.send_all(masked(9, b"are you there"))
-            assert await stream.receive_some(100) == b"\x8a\x0dare you there"
-            await stream.send_all(masked(8, (1000).to_bytes(2)))
-            assert await stream.receive_some(100) == b"\x88\x02\x03\xe8"
-            assert await stream.receive_some(100) == b""
+async def test_pings_and_close_frames_are_answered(web):
+    stream, _, _ = await web.upgrade()
+    async with stream:
+        await stream.send_all(masked(9, b"are you there"))
+        assert await stream.receive_some(100) == b"\x8a\x0dare you there"
+        await stream.send_all(masked(8, (1000).to_bytes(2)))
+        assert await stream.receive_some(100) == b"\x88\x02\x03\xe8"
+        assert await stream.receive_some(100) == b""
 
 
-async def test_the_last_message_is_bye_and_then_the_close_frame_has_its_status(tmp_path):
-    async with door(tmp_path / "data") as web:
-        client = await web.client()
-        await client.login_guest()
-        web.server.stop()
-        rest = await client.closed()
-        assert (rest[-1]["t"], rest[-1]["code"], client.stream.status) == ("bye", "shutting_down", 1001)
+async def test_the_last_message_is_bye_and_then_the_close_frame_has_its_status(web):
+    client = await web.client()
+    await client.login_guest()
+    web.server.stop()
+    rest = await client.closed()
+    assert (rest[-1]["t"], rest[-1]["code"], client.stream.status) == ("bye", "shutting_down", 1001)
 
 
 @pytest.mark.slow
@@ -411,27 +405,25 @@ async def test_tables_are_told_at_a_pace_and_the_status_only_if_the_host_wants(t
         assert [(await web.ask(path))[0] for path in ("/status", "/status.json")] == [404, 404]
 
 
-async def test_whoever_waits_longest_makes_room_when_all_places_are_taken(tmp_path):
-    async with door(tmp_path / "data") as web:
-        waiting = [await web.connect(f"127.0.0.{2 + i // 10}") for i in range(web_port.CONNECTIONS)]
-        assert (await answer(waiting[-1], web.request("/door")))[0] == 200  # all have been accepted
-        assert (await web.ask("/"))[0] == 200
-        assert await waiting[0].receive_some(10) == b""
-        for stream in waiting:
-            await trio.aclose_forcefully(stream)
+async def test_whoever_waits_longest_makes_room_when_all_places_are_taken(web):
+    waiting = [await web.connect(f"127.0.0.{2 + i // 10}") for i in range(web_port.CONNECTIONS)]
+    assert (await answer(waiting[-1], web.request("/door")))[0] == 200  # all have been accepted
+    assert (await web.ask("/"))[0] == 200
+    assert await waiting[0].receive_some(10) == b""
+    for stream in waiting:
+        await trio.aclose_forcefully(stream)
 
 
-async def test_whoever_comes_from_a_crowded_network_gets_the_place_of_one_that_waits_there(tmp_path):
-    async with door(tmp_path / "data") as web:
-        elsewhere = await web.connect()
-        crowd = [await web.connect("127.0.0.2") for _ in range(web_port.NETWORK_CONNECTIONS)]
-        assert (await answer(crowd[-1], web.request("/door")))[0] == 200  # all have been accepted
-        another = await web.connect("127.0.0.2")
-        assert (await answer(another, web.request("/")))[0] == 200
-        assert await crowd[0].receive_some(10) == b""
-        assert (await answer(elsewhere, web.request("/door")))[0] == 200
-        for stream in (*crowd, another, elsewhere):
-            await trio.aclose_forcefully(stream)
+async def test_whoever_comes_from_a_crowded_network_gets_the_place_of_one_that_waits_there(web):
+    elsewhere = await web.connect()
+    crowd = [await web.connect("127.0.0.2") for _ in range(web_port.NETWORK_CONNECTIONS)]
+    assert (await answer(crowd[-1], web.request("/door")))[0] == 200  # all have been accepted
+    another = await web.connect("127.0.0.2")
+    assert (await answer(another, web.request("/")))[0] == 200
+    assert await crowd[0].receive_some(10) == b""
+    assert (await answer(elsewhere, web.request("/door")))[0] == 200
+    for stream in (*crowd, another, elsewhere):
+        await trio.aclose_forcefully(stream)
 
 
 def test_nothing_is_sent_behind_the_answer_to_a_close_frame():
@@ -505,12 +497,11 @@ async def test_the_figures_tell_of_browsers(tmp_path):
         assert sum(value for name, value in told.items() if name.startswith("truc_web_tree_info")) == 1
 
 
-async def test_relay_under_another_name_fails_c37(tmp_path):
-    async with door(tmp_path / "data") as web:
-        client = await web.client()
-        client.cert = binding("https://relay.example")
-        with pytest.raises(HandshakeError, match="C37"):
-            await client.hello()
+async def test_relay_under_another_name_fails_c37(web):
+    client = await web.client()
+    client.cert = binding("https://relay.example")
+    with pytest.raises(HandshakeError, match="C37"):
+        await client.hello()
 
 
 def authority(folder):
@@ -537,9 +528,7 @@ def authority(folder):
 
 async def test_an_authoritys_certificate_encrypts_pages_and_websockets(tmp_path, monkeypatch):
     trusting, file = authority(tmp_path)
-    with trio.socket.socket() as free:
-        await free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     web = {"origin": f"https://localhost:{port}", "listen": f"127.0.0.1:{port}", "certificate": file}
     async with door(tmp_path / "data", run=hosting, **web) as running:
         status, headers, body = await page_of(port, trusting)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 import trio
-from server.browsers import Door, door
+from chaos.servers import free_port
+from server.browsers import UPGRADE, Door, answer, door
 from server.conftest import QUICK, changed
 from server.rawclient import RawClient
 
@@ -28,14 +29,6 @@ PROXIES = [
 def block(name):
     """Return the configuration that the page shows for a program."""
     return re.search(rf"## Behind {name}\n\n```\w*\n(.*?)```", PAGE, re.DOTALL)[1]
-
-
-def free_port():
-    import socket
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def nginx(folder, port, to):
@@ -113,8 +106,6 @@ async def test_the_clients_address_is_the_one_the_proxy_has_seen(tmp_path, name)
 
 
 async def upgraded(web, source):
-    from server.browsers import UPGRADE, answer
-
     stream = await web.connect(source)
     status, _, _ = await answer(
         stream, web.request("/ws", **UPGRADE, **{"X-Forwarded-For": "192.0.2.7"}), has_body=False

@@ -36,7 +36,7 @@ from truc_server.storage import SanctionKind
 from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining
-from truc_server.upkeep.giving import Giving, GivingError
+from truc_server.upkeep.draining import Giving, GivingError
 from truc_server.upkeep.sanction_watch import Upkeep
 
 

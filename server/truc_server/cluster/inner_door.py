@@ -105,8 +105,7 @@ class InnerDoor:
 
     def _turn_away(self, error: StrangerError) -> None:
         self._house.figures.brought[error.why] += 1
-        if self._warnings.is_due(trio.current_time()):
-            log.warning("inner_stranger", reason=error.why)
+        self._warnings.say(log.warning, "inner_stranger", reason=error.why)
 
     async def _let_in(self, stream: trio.SocketStream, sealed: Sealed, preface: Preface) -> None:
         player = Player(preface.kind, preface.player, preface.name)

@@ -89,8 +89,7 @@ class Telling:
         except StoreError as error:
             self._others.notes.put_back(draft)
             self._admission.put_back(crowds)
-            if self._complaints.is_due(trio.current_time()):
-                log.warning("bulletin_not_told", reason=str(error))
+            self._complaints.say(log.warning, "bulletin_not_told", reason=str(error))
             return
         self._has_told = True
 
@@ -124,8 +123,7 @@ class Telling:
         try:
             found = await trio.to_thread.run_sync(house.store.heard, house.lease, dict(self._marks))
         except StoreError as error:
-            if self._complaints.is_due(trio.current_time()):
-                log.warning("nodes_not_heard", reason=str(error))
+            self._complaints.say(log.warning, "nodes_not_heard", reason=str(error))
             return
         try:
             await self._heed(found)
@@ -192,8 +190,7 @@ class Telling:
             try:
                 await self._sweep()
             except StoreError as error:
-                if self._complaints.is_due(trio.current_time()):
-                    log.warning("bulletins_not_swept", reason=str(error))
+                self._complaints.say(log.warning, "bulletins_not_swept", reason=str(error))
 
     async def _sweep(self) -> None:
         """Drop what is over; a table that is told of and nobody has, found so twice, is told to be gone."""
@@ -218,8 +215,7 @@ class Telling:
                 with ear:
                     await self._listen(ear)
             except (StoreError, OSError) as error:
-                if self._complaints.is_due(trio.current_time()):
-                    log.warning("hints_lost", reason=str(error))
+                self._complaints.say(log.warning, "hints_lost", reason=str(error))
             await trio.sleep(AGAIN_S)
 
     async def _listen(self, ear: Ear) -> None:

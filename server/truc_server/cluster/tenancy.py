@@ -105,8 +105,9 @@ class Tenancy:
                 return
             except StoreError as error:
                 figures.renewals_failed += 1
-                if self._complaints.is_due(trio.current_time()):
-                    log.warning("lease_not_renewed", reason=str(error), left_s=round(self.left_s, 1))
+                self._complaints.say(
+                    log.warning, "lease_not_renewed", reason=str(error), left_s=round(self.left_s, 1)
+                )
                 await trio.sleep(_AGAIN_S)
                 continue
             self._until = figures.lease_until = asked + self._lease_s
@@ -138,8 +139,7 @@ class Tenancy:
                 self._house.fail(error)
                 return
             except StoreError as error:
-                if self._complaints.is_due(trio.current_time()):
-                    log.warning("tables_not_taken", reason=str(error))
+                self._complaints.say(log.warning, "tables_not_taken", reason=str(error))
             else:
                 there_may_be_more = taken is not None and len(taken.codes) == _AT_ONCE
                 taken = None

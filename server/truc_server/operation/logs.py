@@ -16,6 +16,7 @@ from textwrap import indent
 from typing import Any, Final, NamedTuple, TextIO, cast
 
 import structlog
+import trio
 from structlog.typing import EventDict, WrappedLogger
 
 from truc_server.settings.settings import LogSettings
@@ -93,17 +94,17 @@ _NAMES: Final = 1_024  # of values, which are remembered as secret or not
 
 
 class Seldom:
-    """Whether it is time to say again that something is still wrong."""
+    """What is still wrong, which is said once in a while."""
 
     def __init__(self) -> None:
-        self._said: float | None = None
+        self._said = float("-inf")
 
-    def is_due(self, now: float) -> bool:
-        """Tell whether it is; if so, it counts as said."""
-        if self._said is not None and now < self._said + _COMPLAINT_S:
-            return False
-        self._said = now
-        return True
+    def say(self, tell: Callable[..., object], event: str, **fields: object) -> None:
+        """Tell of an event by a method of the log, unless that was done a moment ago."""
+        now = trio.current_time()
+        if now >= self._said + _COMPLAINT_S:
+            self._said = now
+            tell(event, **fields)
 
 
 class _Lenient:

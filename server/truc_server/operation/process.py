@@ -26,17 +26,14 @@ def raise_file_limit(needed: int) -> None:
     """Raise the process's limit of open files to `needed`, or as far as it goes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < needed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (_least(needed, hard), hard))
+        allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
 
 
 def allowed_files() -> int | None:
     """Return how far the limit of open files can be raised; None if it has no end."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if hard == resource.RLIM_INFINITY else hard
-
-
-def _least(needed: int, limit: int) -> int:
-    return needed if limit == resource.RLIM_INFINITY else min(needed, limit)
 
 
 EVERY_S: Final = 1.0

@@ -194,8 +194,9 @@ class Dispatch:
         """Log what has failed; that the store cannot be read only once in a while, as anybody may ask."""
         if not isinstance(error, StoreError):
             log.exception("internal", incident=incident, message=type(item).__name__, **self._place(item))
-        elif self._complaints.is_due(trio.current_time()):
-            log.error("store_not_read", incident=incident, message=type(item).__name__, reason=str(error))
+        else:
+            fields = {"incident": incident, "message": type(item).__name__, "reason": str(error)}
+            self._complaints.say(log.error, "store_not_read", **fields)
 
     def _is_let_in(self, peer: Peer, message: AnyMessage) -> bool:
         """Let a message pay, and check that the server has what it asks for; False if it came too soon and was told so."""

@@ -272,9 +272,14 @@ def settings_text(settings: Settings) -> str:
         if section != present:
             lines += ["", f"[{section}]"]
             present = section
-        value = _shown_value(key, settings)
+        value = _without_password(key, value_of(settings, key.name))
         mark = "#" if value == key.default else ""
-        lines += ["", f"# {key.description} [{key.variable}]", f"{mark}{field} = {_toml(value)}"]
+        # for str, bool, int and lists of str TOML and JSON are spelled alike
+        lines += [
+            "",
+            f"# {key.description} [{key.variable}]",
+            f"{mark}{field} = {json.dumps(value, ensure_ascii=False)}",
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -285,17 +290,8 @@ def value_of(settings: Any, name: str) -> Any:
     return settings
 
 
-def _shown_value(key: SettingKey, settings: Settings) -> object:
-    return _without_password(key, value_of(settings, key.name))
-
-
 def _without_password(key: SettingKey, value: object) -> object:
     return re.sub(r"(//[^:/@]*):[^@]*@", r"\1:***@", str(value)) if key.name == "store.url" else value
-
-
-def _toml(value: object) -> str:
-    # For str, bool, int and lists of str TOML and JSON are spelled alike.
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _shown(value: object) -> str:

@@ -48,8 +48,7 @@ class Pages:
         try:
             found = await trio.to_thread.run_sync(read)
         except StoreError as error:
-            if self._complaints.is_due(trio.current_time()):
-                log.warning("page_not_read", reason=str(error))
+            self._complaints.say(log.warning, "page_not_read", reason=str(error))
             await trio.sleep(AGAIN_S)
             return
         except Exception:  # it is theirs who have asked, and nobody else's

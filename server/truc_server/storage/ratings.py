@@ -108,7 +108,10 @@ def _lock_of(player: bytes) -> int:
 def rate(connection: Connection, matches: Iterable[RateMatch]) -> None:
     """Change the skills of all who have played these matches, one after the other."""
     for match in matches:
-        winners, losers = (_ratings(connection, match, side) for side in (match.winners, match.losers))
+        winners, losers = (
+            tuple(_rating(connection, match, player) for player in side)
+            for side in (match.winners, match.losers)
+        )
         won, lost = after_match(_skills(winners), _skills(losers))
         for rating, skill in zip(winners + losers, won + lost, strict=True):
             _save(connection, _counted(rating, skill, won=rating in winners))
@@ -134,12 +137,8 @@ def unrate(connection: Connection, tag: str) -> int:
     return connection.execute(_UNRATE, {"whose": tag}).rowcount
 
 
-def _ratings(connection: Connection, match: RateMatch, side: Iterable[RatedPlayer]) -> tuple[Rating, ...]:
-    """Return how the players of a side stood before a match, under the names they began it with."""
-    return tuple(_rating(connection, match, player) for player in side)
-
-
 def _rating(connection: Connection, match: RateMatch, player: RatedPlayer) -> Rating:
+    """Return how a player stood before a match, under the name they began it with."""
     wanted = {"game": match.variant, "of": match.seats, "who": player.player}
     found = connection.execute(_FIND, wanted).first()
     if found is not None:

@@ -1,23 +1,254 @@
-"""Stopping without cutting a hand off: what is under way may end, and nothing else begins before the next start.
+"""Letting go of tables without cutting a hand off: before the server stops, or to other nodes.
 
-While the server drains, `ServerDrain` keeps new tables, matches, hands and newcomers out; here is how long that
-lasts, and what the next start has to know. Invariant: even if that knowledge is lost, every match goes on.
+While the server drains, `ServerDrain` keeps new tables, matches, hands and newcomers out; here is how long that lasts, and
+what the next start has to know. A node gives tables to others: one that the host names, or all when it is about to stop; each
+when its hand is over. A table that is given is stopped and forgotten here in the same step that writes it down, so that
+whatever comes for it later finds no table. Its followers stay connected until the other node has it, and are then sent there,
+or told to come again. Invariants: even if what the next start has to know is lost, every match goes on; nothing is written of a
+table behind the gift; a table whose match is held after a restore is not given, as only this node knows that it was.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from typing import Final, NamedTuple
 
 import msgspec
 import structlog
 import trio
 
 from truc_commands.files import MAX_OWN, read_bounded
+from truc_protocol.records import Phase
+from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
+from truc_server.net.peer import RefusedError
 from truc_server.operation import notify
+from truc_server.operation.logs import Seldom
 from truc_server.settings.folder import Folder, write_private
 from truc_server.settings.in_force import Control, InForce, ServerDrain
 from truc_server.settings.settings import Settings
-from truc_server.upkeep.giving import LOOK_S, Giving, is_in_hand
+from truc_server.storage import Node, NodeOrder, StoreError
+from truc_server.storage.journal import JournalStoppedError
+from truc_server.table_data.codes import label
+from truc_server.tables.table import Table
+
+LOOK_S: Final = 0.2  # between two checks whether a hand is over
+ORDERS_S: Final = 1.0  # between two looks for orders that another node was told
+TAKEN_S: Final = (
+    10.0  # for the other node to have what it was given, before those who wait are told to come again
+)
+_UNDER_WAY: Final = (Phase.CALLED, Phase.HAND, Phase.OVER)
+
+
+class GivingError(Exception):
+    """A table that cannot be given away; the text says why."""
+
+
+def is_in_hand(table: Table) -> bool:
+    """Tell whether a hand is called or dealt and being played: not in a pause, nor with no seat connected."""
+    if table.game is None or table.board.state != "playing" or not table.audience.online:
+        return False
+    ledger = table.game.ledger
+    return ledger.phase in _UNDER_WAY and not (ledger.pause.active or table.game.hold.is_on)
+
+
+def _is_held(table: Table) -> bool:
+    return table.game is not None and table.game.hold.is_on
+
+
+class Moved(NamedTuple):
+    """A table that goes to another node: its code, who has it now, and whether it waits for the end of a hand."""
+
+    code: str
+    owner: str
+    waits: bool
+
+
+class Giving:
+    """The tables of one node that others are to have."""
+
+    def __init__(self, house: House, lobby: Lobby, drain: trio.Event) -> None:
+        self._house = house
+        self._lobby = lobby
+        self._drain = drain
+        self._public = ""
+        self._wanted: dict[str, Node] = {}
+        self._under_way = 0
+        self._tasks: trio.Nursery | None = None
+        self._complaints = Seldom()
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Give what is asked for as soon as its hand is over, until cancelled."""
+        async with trio.open_nursery() as self._tasks:
+            task_status.started()
+            self._tasks.start_soon(self._heed_orders)
+            while True:
+                self._give_wanted()
+                await trio.sleep(LOOK_S)
+
+    async def move(self, code: str, name: str) -> Moved:
+        """Let a node have a table, now or at the end of its hand; the node that has it is told, if that is another one.
+
+        Raises:
+            GivingError: There is no such table, or no node of that name can have it.
+            StoreError: The store does not answer.
+        """
+        to = next((node for node in await self._nodes() if node.name == name), None)
+        if to is None:
+            raise GivingError(f"expected a node that runs and does not drain, got {name!r}")
+        try:
+            table = self._lobby.table(code)
+        except RefusedError:
+            return await self._let_move(code.upper(), name)
+        if name == self._house.lease.owner:
+            raise GivingError(f"node {name} has table {label(table.code)} already")
+        if _is_held(table):
+            raise GivingError(f"table {label(table.code)} waits for its players after a restore")
+        self._wanted[table.code] = to
+        table.is_leaving = True
+        waits = is_in_hand(table)
+        self._give_wanted()
+        return Moved(table.code, self._house.lease.owner, waits=waits)
+
+    async def _let_move(self, code: str, name: str) -> Moved:
+        """Tell the owner of a table to let another node have it."""
+        owner = await trio.to_thread.run_sync(self._house.store.owner_of, code)
+        if owner is None or owner.name == self._house.lease.owner:
+            raise GivingError(f"no table {label(code)} at any node")
+        if owner.name == name:
+            raise GivingError(f"node {name} has table {label(code)} already")
+        await trio.to_thread.run_sync(self._house.store.order, owner.name, NodeOrder(code, name))
+        return Moved(code, owner.name, waits=True)
+
+    async def let_drain(self, name: str) -> None:
+        """Tell another node to drain.
+
+        Raises:
+            GivingError: No other node of that name runs, or it drains already.
+            StoreError: The store does not answer.
+        """
+        if name not in {node.name for node in await self._others()}:
+            raise GivingError(f"expected another node that runs and does not drain, got {name!r}")
+        await trio.to_thread.run_sync(self._house.store.order, name, NodeOrder("", ""))
+
+    async def _heed_orders(self) -> None:
+        """Do what the host has told another node to tell this one."""
+        store, me = self._house.store, self._house.lease.owner
+        while True:
+            await trio.sleep(ORDERS_S)
+            try:
+                if await trio.to_thread.run_sync(store.has_orders, me):
+                    for order in await trio.to_thread.run_sync(store.take_orders, me):
+                        await self._obey(order)
+            except StoreError as error:
+                self._complaints.say(log.warning, "orders_not_read", reason=str(error))
+
+    async def _obey(self, order: NodeOrder) -> None:
+        log.info("ordered", table=label(order.code) if order.code else None, to=order.to)
+        if not order.code:
+            self._drain.set()
+            return
+        try:
+            await self.move(order.code, order.to)
+        except GivingError as error:
+            log.warning("order_not_done", reason=str(error))
+
+    async def give_all(self) -> int:
+        """Give away every table that can go, if there is a node to have it; return how many gifts are still under way.
+
+        As nothing new begins here, each goes when its hand is over.
+        """
+        try:
+            others = await self._others()
+        except StoreError as error:
+            log.warning("tables_not_given", reason=str(error))
+            return self._under_way
+        self._house.drain.to = self._way_to(min(others, key=lambda node: node.tables)) if others else ""
+        held = {node.name: node.tables for node in others}
+        free: dict[str, list[Table]] = {node.name: [] for node in others}
+        for table in self._lobby.tables() if others else ():
+            if not (is_in_hand(table) or _is_held(table)):
+                least = min(held, key=held.__getitem__)
+                held[least] += 1
+                free[least].append(table)
+        for node in others:
+            self._give(free[node.name], node)
+        return self._under_way
+
+    async def _others(self) -> list[Node]:
+        """Return the other nodes that may have tables."""
+        return [node for node in await self._nodes() if node.name != self._house.lease.owner]
+
+    async def _nodes(self) -> list[Node]:
+        """Return the nodes that run and do not drain, and note where players reach this one."""
+        nodes = await trio.to_thread.run_sync(self._house.store.nodes)
+        me = self._house.lease.owner
+        self._public = next((node.place.public for node in nodes if node.name == me), "")
+        return [node for node in nodes if not node.draining and (node.left_ms is None or node.left_ms > 0)]
+
+    def _give_wanted(self) -> None:
+        tables = {table.code: table for table in self._lobby.tables()}
+        for code, node in tuple(self._wanted.items()):
+            table = tables.get(code)
+            if table is None:  # closed meanwhile
+                del self._wanted[code]
+            elif not is_in_hand(table):
+                del self._wanted[code]
+                self._give([table], node)
+
+    def _give(self, tables: list[Table], node: Node) -> None:
+        if not tables or self._tasks is None:
+            return
+        for table in tables:
+            table.give(node.name)
+            self._lobby.given(table)
+        self._house.figures.tables_given += len(tables)
+        self._under_way += len(tables)
+        self._tasks.start_soon(self._see_off, tables, node, self._house.journal.gate)
+
+    async def _see_off(self, tables: list[Table], node: Node, gate: int) -> None:
+        """Wait until the other node has its tables, then send after them whoever follows them."""
+        try:
+            await self._house.journal.wait_durable(gate)
+        except JournalStoppedError:  # the server ends, and says so to everybody
+            return
+        owner: Node | None = None
+        with trio.move_on_after(TAKEN_S):
+            while owner is None and await self._may_take(node):
+                await trio.sleep(LOOK_S)
+                owner = await self._owner(tables)
+        log.info("tables_given", node=node.name, tables=len(tables), taken=owner is not None)
+        self._send_after(tables, owner)
+        self._under_way -= len(tables)
+
+    async def _may_take(self, node: Node) -> bool:
+        """Tell whether a node still runs and does not drain, as far as is known."""
+        try:
+            return node.name in {other.name for other in await self._others()}
+        except StoreError:
+            return True
+
+    async def _owner(self, tables: list[Table]) -> Node | None:
+        """Return the node that has taken all of these tables; None until one has."""
+        try:
+            owners = [
+                await trio.to_thread.run_sync(self._house.store.owner_of, table.code) for table in tables
+            ]
+        except StoreError:
+            return None
+        return None if None in owners else owners[-1]
+
+    def _send_after(self, tables: Iterable[Table], owner: Node | None) -> None:
+        to = "" if owner is None else self._way_to(owner)
+        where = f"is at {to} now" if to else "has another node now: come again"
+        for table in tables:
+            for peer in table.part():
+                peer.send_away(f"the table {where}", to=to)
+
+    def _way_to(self, node: Node) -> str:
+        """Return where players are sent who are to go to a node; empty if they may come to any node there, this one too."""
+        is_sent = self._house.settings.now.cluster.route == "moved" and node.place.public != self._public
+        return node.place.public if is_sent else ""
+
 
 log = structlog.get_logger()
 
