@@ -188,33 +188,10 @@ def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> 
 
 
 @pytest.mark.slow
-def test_end_of_input_leaves_and_says_how_to_come_back(real_server, tmp_path) -> None:
-    with Process(tmp_path / "bot", "bot", real_server.url, "--create", "truc-french", "--private") as bot:
-        told = run(tmp_path / "home", "play", real_server.url, "--table", bot.code())
-    assert told.returncode == 0
-    assert "To come back: truc play" in told.stdout
-
-
-@pytest.mark.slow
-def test_guest_on_plain_tcp_is_told_that_cards_travel_in_clear(real_server, tmp_path) -> None:
-    told = run(tmp_path / "home", "play", real_server.url, "--guest", "--table", "NOPE1")
-    assert "cards travel in clear" in told.stdout
-
-
-@pytest.mark.slow
 def test_unknown_table_is_one_line_and_status_1(real_server, tmp_path) -> None:
     told = run(tmp_path / "home", "bot", f"truc://{real_server.address.place}/NOPE1")
     assert told.returncode == 1
     assert told.stderr.strip().splitlines()[-1].endswith("(no_such_table)")
-
-
-@pytest.mark.slow
-def test_changed_server_key_is_one_line_with_both_fingerprints(real_server, tmp_path) -> None:
-    told = run(tmp_path / "home", "play", f"{real_server.url}#{'A' * 26}")
-    assert told.returncode == 1
-    last = told.stderr.strip().splitlines()[-1]
-    assert "A" * 26 in last
-    assert real_server.address.fingerprint in last
 
 
 def test_failure_never_writes_control_characters_to_the_terminal() -> None:

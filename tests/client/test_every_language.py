@@ -19,7 +19,6 @@ from truc_client.errors import CheckFailedError, ChoiceError, KeptEvidence, Refu
 from truc_client.home.home import Home, master_seed
 from truc_client.home.store import HomeStore
 from truc_client.matches.signer import NOT_HERE
-from truc_client.verifying import verify_file
 from truc_conform.shown import table_state
 from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.errors import Code
@@ -33,7 +32,6 @@ from truc_terminal.commands.tables import columns
 from truc_terminal.main import main
 from truc_terminal.screen.explaining import word_expected
 from truc_terminal.screen.screen import Screen
-from truc_terminal.verdicts import seat_rows, verdict_lines
 from truc_words import Speech, catalogue
 
 FIRST, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in (1, 2))
@@ -62,7 +60,6 @@ TURN = happenings.YourTurn(
     must=True,
     deadline_ms=30_000,
 )
-TRANSCRIPTS = sorted(Path(__file__).parents[2].glob("tests/vectors/transcripts/*.truc"))
 
 
 @pytest.fixture(autouse=True)
@@ -295,12 +292,3 @@ def test_refusal_says_nothing_of_its_own(code) -> None:
 )
 def test_failure_says_nothing_of_its_own(error) -> None:
     assert unsaid(str(error).told(LANG)) == []
-
-
-@each_row("path", TRANSCRIPTS)
-def test_verdict_says_nothing_of_its_own(path) -> None:
-    verdict = verify_file(path)
-    told = "\n".join(verdict_lines(verdict, Speech(LANG)))
-    rows = " ".join(part for row in seat_rows(verdict, Speech(LANG)) for part in row[1:])
-    games = (verdict.variant or "-", r"\b(?:move|forfeit|abandon|pause|resume)\b")
-    assert unsaid(re.sub(r'"[^"]*"', "", f"{told} {rows}"), games) == []

@@ -353,3 +353,4 @@ async def test_who_plays_others_is_taught_without_suggestions(real_server, tmp_p
     assert b"  > The cards from strong to weak: 7, 8, A, K, Q, J, 10, 9." in told
     assert re.search(rb"  > \d", told)
     assert b"Suggestion" not in told
+    assert b"To come back: truc play" in told

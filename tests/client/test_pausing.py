@@ -1,4 +1,4 @@
-"""Pauses at the client: asked for and ended by library, typed line and bot, over a scripted server and a real one."""
+"""Pauses at the client: asked for and ended by library and bot, over a scripted server."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 from client.cheats import QuietServer
-from client.playing import at_turn, homes, my_turn, pick, play_on, signed
+from client.playing import at_turn, my_turn, pick, play_on, signed
 
-from truc_client import ChoiceError, MatchEnded, RecordSeen, RefusedError, Table, YourTurn, connect
+from truc_client import ChoiceError, RecordSeen, RefusedError, Table, connect
 from truc_client.bots import play_match, simple_bot
 from truc_client.happenings import Happening
 from truc_protocol.audit import Result
@@ -248,42 +248,3 @@ async def joined_in(table: Table, server) -> None:
                 scope.cancel()
 
         await play_match(table, simple_bot(1), show)
-
-
-# A real server
-
-
-async def pausing_once(table: Table, seen: list[Happening]) -> None:
-    """Play a match, ask for a pause at the first turn, and to go on once it rests."""
-    is_asked = False
-    async for happening in table:
-        seen.append(happening)
-        match happening:
-            case YourTurn(must=True) if not is_asked:
-                is_asked = True
-                await table.pause()
-            case YourTurn(must=True) if any(map(goes_on, seen)):
-                await table.choose(pick(happening))
-            case MatchEnded():
-                return
-            case RecordSeen() if rests(happening):
-                await table.unpause()
-
-
-@pytest.mark.slow
-async def test_match_that_has_rested_ends_proven_on_a_real_server(real_server, tmp_path) -> None:
-    first, second = homes(tmp_path, False, True)
-    seen: list[Happening] = []
-    with trio.fail_after(30):
-        async with connect(real_server.url, first) as one, connect(real_server.url, second) as other:
-            terms = {"match": 1, "target": 3, "guests": 1}
-            table = await one.create(FRENCH, options=terms, private=True)
-            joined = await other.join(table.code)
-            async with trio.open_nursery() as nursery:
-                await table.ready()
-                nursery.start_soon(play_match, table, simple_bot(3))
-                await joined.ready()
-                nursery.start_soon(pausing_once, joined, seen)
-    assert seen[-1].verdict.result is Result.PROVEN
-    assert any(map(rests, seen))
-    assert any(map(goes_on, seen))

@@ -92,6 +92,10 @@ async def test_player_whose_name_is_free_is_told_nothing(scripted, player) -> No
     assert await greeting(scripted(), player) == ""
 
 
+async def test_guest_is_told_that_cards_travel_in_clear(scripted, guest) -> None:
+    assert "cards travel in clear" in await greeting(scripted(), guest)
+
+
 async def test_given_name_is_never_markup_or_control(server, player) -> None:
     server.given = '[bold]no\x1b[2J"rth'
     assert '"[bold]no[2J\'rth"' in await greeting(server, player)

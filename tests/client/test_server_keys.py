@@ -1,8 +1,8 @@
 """Real servers whose key changes, is given up, or is not theirs: what a client does, and what its player is told."""
 
+import itertools
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,8 @@ from truc_client import (
     connect,
     open_home,
 )
-from truc_client.bots import simple_bot
+from truc_client.bots import play_match, simple_bot
+from truc_client.happenings import Happening
 from truc_client.home.account import NewKey
 from truc_client.home.home import accept_revocation, master_seed, player_key
 from truc_client.line.dialing import dial_tcp
@@ -39,6 +40,8 @@ from truc_server.settings.folder import open_folder
 
 pytestmark = pytest.mark.slow
 ADDRESS = "truc.test:7373"
+_IN_THE_MIDDLE = 8
+"""Decisions of both players, long before a match is over."""
 
 
 class Host:
@@ -192,51 +195,6 @@ def elsewhere_key(player: Player, first: bytes) -> bytes:
 # A match in between
 
 
-class Ending:
-    """The matches two bots have ended, and what is done before the given decision of the first bot."""
-
-    def __init__(self, at_turn: int, before) -> None:
-        self.left = at_turn
-        self.before = before
-        self.ended: list[MatchEnded] = []
-
-    async def play(self, table: Table, seed: int) -> None:
-        choose = simple_bot(seed)
-        async for happening in table:
-            if isinstance(happening, YourTurn) and happening.must:
-                await self.turn(seed)
-                await table.choose(choose(happening))
-            if isinstance(happening, MatchEnded):
-                self.ended.append(happening)
-                return
-
-    async def turn(self, seed: int) -> None:
-        self.left -= seed == 1
-        if self.left == 0 and seed == 1:
-            await self.before()
-
-    async def matches(self, count: int, host: Host, player: Player, seed: int, codes) -> None:
-        send, receive = codes
-        async with host.connect(player) as connection:
-            if seed == 1:
-                table = await connection.create("truc-french", options={"match": 1}, private=True)
-                await send.send(table.code)
-            else:
-                table = await connection.join(await receive.receive())
-            for _ in range(count):
-                await table.ready()
-                await self.play(table, seed)
-
-
-async def played(host: Host, tmp_path: Path, ending: Ending, *, matches: int = 1) -> list[MatchEnded]:
-    codes = trio.open_memory_channel[str](1)
-    with trio.fail_after(60):
-        async with trio.open_nursery() as players:
-            for seed, player in enumerate(homes(tmp_path / "players", False, False), start=1):
-                players.start_soon(ending.matches, matches, host, player, seed, codes)
-    return ending.ended
-
-
 def signed_by(ended: MatchEnded) -> str:
     """Return the fingerprint of the key that a match was begun under."""
     return fingerprint(parse(read_transcript(ended.transcript.read_bytes()).records[0]).spk)
@@ -245,7 +203,26 @@ def signed_by(ended: MatchEnded) -> str:
 async def test_match_ends_proven_under_the_key_it_was_begun_with_and_the_next_has_the_new_one(
     host, tmp_path
 ) -> None:
-    ended = await played(host, tmp_path, Ending(4, partial(rolled, host, 2)), matches=2)
+    ended: list[MatchEnded] = []
+    turns, due = itertools.count(1), trio.Event()
+
+    def look(happening: Happening) -> None:
+        if isinstance(happening, YourTurn) and next(turns) == _IN_THE_MIDDLE:
+            due.set()
+
+    async def play(table: Table, seed: int) -> None:
+        for _ in range(2):
+            await table.ready()
+            ended.append(await play_match(table, simple_bot(seed), look))
+
+    first, second = homes(tmp_path / "players", False, False)
+    with trio.fail_after(60):
+        async with host.connect(first) as one, host.connect(second) as other, trio.open_nursery() as players:
+            table = await one.create("truc-french", options={"match": 1}, private=True)
+            players.start_soon(play, table, 1)
+            players.start_soon(play, await other.join(table.code), 2)
+            await due.wait()
+            await rolled(host, 2)
     assert [verify_file(match.transcript).result for match in ended] == [Result.PROVEN] * 4
     assert {signed_by(match) for match in ended[:2]} == {host.first.fingerprint} != {host.fingerprint}
     assert [signed_by(match) for match in ended[2:]] == [host.fingerprint] * 2

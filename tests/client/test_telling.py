@@ -1,4 +1,4 @@
-"""What a player is told of cards when its client comes back in a hand."""
+"""What a player is told of cards, and what when its client comes back in a hand."""
 
 import io
 import re
@@ -6,11 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from client.playing import at_table, my_turn, play_on
 from protocol.peers import Table
 from protocol.shared import paulista, sharing_table
 from rich.console import Console
 
-from truc_client.happenings import CardsDealt, Happening, MatchStarted, PartnerCards, Recalled, YourTurn
+from truc_client.happenings import (
+    CardsDealt,
+    Happening,
+    MatchStarted,
+    PartnerCards,
+    Recalled,
+    RecordSeen,
+    YourTurn,
+)
 from truc_client.home import transcripts
 from truc_client.home.store import HomeStore
 from truc_client.matches.live_audit import LiveAudit
@@ -130,3 +139,14 @@ def test_panel_after_coming_back_has_the_cards_that_are_left(tmp_path, store):
         r"cards +(.*)", panel(opened(table, tmp_path, store, seat=played.seat, records=records))
     )
     assert len(cards[1].split()) == 2
+
+
+async def test_seat_is_told_what_it_may_see_of_the_match_after_each_record(scripted, player) -> None:
+    server = scripted(target=4)
+    async with at_table(server, player) as table:
+        seen = await play_on(table, until=my_turn)
+        view, pack = table.match.view, table.match.ledger.setup.terms.variant.pack
+    record = [happening for happening in seen if isinstance(happening, RecordSeen)][-1]
+    dealt = next(happening for happening in seen if isinstance(happening, CardsDealt))
+    assert record.view == view
+    assert tuple(pack[card] for card in view.cards) == dealt.cards
