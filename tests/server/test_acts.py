@@ -15,14 +15,15 @@ from truc_protocol.records import encode
 HEAD = bytes(32)
 
 
-async def test_an_act_is_answered_after_its_record_and_the_same_again_is_a_repeat(server):
+async def test_an_act_is_answered_after_its_record_the_same_again_is_a_repeat_and_another_is_stale(server):
     mover, _ = holder_of(await in_hand(server))
-    body = act(mover, "stand")
+    body, other = act(mover, "stand"), act(mover, "redeal")
     reply = await hand_in(mover, body)
     kinds = [message["t"] for message in mover.client.log[-2:]]
     assert (reply["t"], reply["k"], kinds) == ("ok", 8, ["record", "ok"])
     reply = await hand_in(mover, body)
     assert (reply["k"], reply["dup"]) == (8, True)
+    assert (await hand_in(mover, other))["code"] == "stale_position"
 
 
 async def test_the_same_release_is_a_repeat_under_a_second_signature_too(server):
@@ -36,13 +37,6 @@ async def test_the_same_release_is_a_repeat_under_a_second_signature_too(server)
         assert (reply["t"], reply["dup"], reply["k"] in (5, 6)) == ("ok", True, True)
 
 
-async def test_another_act_at_a_position_taken_is_stale(server):
-    mover, _ = holder_of(await in_hand(server))
-    other = act(mover, "redeal")
-    await hand_in(mover, act(mover, "stand"))
-    assert (await hand_in(mover, other))["code"] == "stale_position"
-
-
 async def test_an_act_for_another_place_or_of_another_shape_is_refused(server):
     mover, _ = holder_of(await in_hand(server))
     for fields in ({"k": 9}, {"head": HEAD}, {"j": 2}):
@@ -50,6 +44,9 @@ async def test_an_act_for_another_place_or_of_another_shape_is_refused(server):
     reply = await hand_in(mover, act(mover, "stand"), match=bytes(32))
     assert reply["code"] == "no_such_match"
     assert (await hand_in(mover, act(mover, "fly")))["code"] == "bad_message"
+    ledger = mover.ledger
+    body = Release(ledger.setup.mid, *ledger.parallel, ledger.deal_index, mover.seat, bytes(32))
+    assert (await hand_in(mover, body))["code"] == "not_now"  # outside a call
     here = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid}
     for body in (b"", b"\x93\x01\x02\x03", b"\xc1", b"\x91\xa5hello"):
         assert (await mover.client.ask({**here, "body": body, "sig": bytes(64)}))["code"] == "bad_message"
@@ -57,14 +54,12 @@ async def test_an_act_for_another_place_or_of_another_shape_is_refused(server):
     assert (await hand_in(mover, act(mover, "stand")))["t"] == "ok"
 
 
-async def test_an_act_in_the_name_of_another_seat_is_refused(server):
+async def test_an_act_out_of_turn_is_refused_with_evidence_and_of_another_or_no_seat_at_all(server):
     mover, other = holder_of(await in_hand(server))
-    reply = await hand_in(other, act(other, "stand", seat=mover.seat))
-    assert reply["code"] == "bad_message"
-
-
-async def test_an_act_out_of_turn_is_refused_with_evidence(server):
-    _, other = holder_of(await in_hand(server))
+    assert (await hand_in(other, act(other, "stand", seat=mover.seat)))["code"] == "bad_message"
+    stranger: RawClient = await server.connect()
+    await stranger.login_key(keys.generate_signing_key())
+    assert (await stranger.ask(mover.sign(act(mover, "stand"))))["code"] == "not_seated"
     body = act(other, "stand")
     reply = await hand_in(other, body)
     signer, refused, sig = reply["refuse"]
@@ -77,13 +72,9 @@ async def test_an_illegal_act_is_refused_with_evidence(server):
     mover, _ = holder_of(await in_hand(server))
     reply = await hand_in(mover, act(mover, "accept"))
     assert (reply["code"], dec(reply["refuse"][1])[3]) == ("illegal_action", "illegal_action")
-
-
-async def test_a_card_that_is_not_held_is_refused(server):
-    mover, _ = holder_of(await in_hand(server))
     await hand_in(mover, act(mover, "stand"))
     reply = await hand_in(mover, act(mover, "play", (0, 3, bytes(16), None)))
-    assert reply["code"] == "illegal_action"
+    assert reply["code"] == "illegal_action"  # a card that is not held
 
 
 async def test_a_wrong_signature_closes_the_connection_after_saying_why(server):
@@ -95,13 +86,6 @@ async def test_a_wrong_signature_closes_the_connection_after_saying_why(server):
         True,
         [("bye", "bad_signature")],
     )
-
-
-async def test_a_release_outside_a_call_is_refused(server):
-    seats = await in_hand(server)
-    ledger = seats[0].ledger
-    body = Release(ledger.setup.mid, *ledger.parallel, ledger.deal_index, 0, bytes(32))
-    assert (await hand_in(seats[0], body))["code"] == "not_now"
 
 
 async def test_a_release_off_the_chain_is_refused_with_evidence(server):
@@ -161,14 +145,6 @@ async def test_an_ask_signed_for_the_present_position_after_the_next_card_is_voi
     assert (reply["code"], "refuse" in reply) == ("void_bet", False)
 
 
-async def test_resigning_ends_the_match_for_the_other_side(server):
-    mover, other = holder_of(await in_hand(server))
-    await mover.resign()
-    await together(mover.play, other.play)
-    verdict = other.auditor.verdict()
-    assert (verdict.reason, verdict.winner) == ("resigned", other.seat % 2)
-
-
 async def test_resuming_what_is_not_paused_and_asking_twice_for_a_pause_are_illegal(server):
     mover, _ = holder_of(await in_hand(server))
     reply = await hand_in(mover, act(mover, "resume"))
@@ -210,18 +186,3 @@ async def test_a_guest_chooses_by_its_move_line_and_the_same_again_is_a_repeat(s
     assert (await choose(mover, "stand", at=at))["t"] == "ok"
     reply = await choose(mover, "stand", at=at)
     assert (reply["k"], reply["dup"]) == (at, True)
-
-
-async def test_a_guest_resigns_by_its_line(server):
-    mover, other = await guest_turn(server)
-    await choose(mover, "resign")
-    await together(other.play)
-    assert other.auditor.verdict().reason == "resigned"
-
-
-async def test_somebody_without_a_seat_cannot_act(server):
-    seats = await in_hand(server)
-    client: RawClient = await server.connect()
-    await client.login_key(keys.generate_signing_key())
-    reply = await client.ask(seats[0].sign(act(seats[0], "stand")))
-    assert reply["code"] == "not_seated"

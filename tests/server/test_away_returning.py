@@ -59,8 +59,13 @@ async def test_who_stands_by_does_not_get_the_seat_of_a_player_who_is_back(serve
     assert (await step_in(newcomer))["code"] == "not_seated"
 
 
-async def test_seat_that_nobody_takes_over_forfeits_to_who_is_there(server, mock_clock):
+async def test_seat_that_misses_too_many_decisions_is_vacant_not_claimed_against_and_forfeits_if_nobody_comes(
+    server, mock_clock
+):
     mover, other = await vacated(server, mock_clock)
+    assert other.waiting["seats"] == [mover.seat]
+    wanted = {"t": "claim_match", "table": other.table, "match": other.ledger.setup.mid}
+    assert (await other.ask(wanted))["retry_after_ms"] == 5000
     mock_clock.jump(5.01)
     await other.play(lambda seat: seat.ledger.phase is Phase.ENDED)
     assert rulings(other)[-1] == ("forfeit", mover.seat, "absent")
@@ -73,12 +78,3 @@ async def test_time_of_the_offer_stands_still_while_nobody_is_connected(server, 
     await come_back(server, other)
     await other.client.ask({"t": "tables"})
     assert (is_called(other), offered(other)) == (False, True)
-
-
-async def test_seat_that_misses_too_many_decisions_is_vacant_and_cannot_be_claimed_against(
-    server, mock_clock
-):
-    mover, other = await vacated(server, mock_clock)
-    assert other.waiting["seats"] == [mover.seat]
-    wanted = {"t": "claim_match", "table": other.table, "match": other.ledger.setup.mid}
-    assert (await other.ask(wanted))["retry_after_ms"] == 5000

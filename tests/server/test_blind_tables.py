@@ -5,6 +5,7 @@ from functools import partial
 from threading import current_thread, main_thread
 
 import pytest
+from rows import each_row
 from server.blind_seats import (
     WANT,
     BlindSeat,
@@ -37,27 +38,12 @@ def is_proven(seat: BlindSeat) -> bool:
     return seat.verdict().result is Result.PROVEN and seat.verdict().host_saw_no_card
 
 
-async def test_match_of_two_is_dealt_by_its_seats_and_proven(server):
+async def test_match_of_two_is_dealt_by_its_seats_and_proven_as_it_is_stored_and_so_is_the_next(server):
     seats = await blind_match(server, options=SHORT)
     await play_on(seats)
     assert all(map(is_proven, seats))
     assert {Mask, Lock, Keys, Deal, Release} <= set(kinds(seats[0]))
     assert Rule not in kinds(seats[0])
-
-
-async def test_second_match_of_the_same_seats_is_of_other_cards_and_proven(server):
-    seats = await blind_match(server, options=SHORT)
-    await play_on(seats)
-    first = seats[0].ledger.setup.mid
-    for seat in seats:
-        assert (await seat.ready())["t"] == "ok"
-    await play_on(seats, lambda seat: seat.done and seat.ledger.setup.mid != first)
-    assert all(map(is_proven, seats))
-
-
-async def test_servers_own_export_of_a_match_is_proven(server):
-    seats = await blind_match(server, options=SHORT)
-    await play_on(seats)
     mid = seats[0].ledger.setup.mid
     found = server.store.past(mid)
     assert found is not None
@@ -66,6 +52,10 @@ async def test_servers_own_export_of_a_match_is_proven(server):
     stored = [(row.signer, row.body, row.sig) for row in rows]
     assert stored == [tuple(record) for record in seats[0].records[len(found.setup) :]]
     assert verify(seats[0].file()).result is Result.PROVEN
+    for seat in seats:
+        assert (await seat.ready())["t"] == "ok"
+    await play_on(seats, lambda seat: seat.done and seat.ledger.setup.mid != mid)
+    assert all(map(is_proven, seats))
 
 
 async def test_table_says_its_mode(server):
@@ -78,7 +68,7 @@ async def test_table_says_its_mode(server):
     assert sorted(table.get("mode", "dealt") for table in reply["tables"]) == ["blind", "dealt"]
 
 
-async def test_client_that_does_not_deal_is_told_what_to_do(server):
+async def test_client_that_does_not_deal_is_told_what_to_do_and_a_guest_to_log_in_with_a_key(server):
     seats = await blind_seats(server)
     plain = await server.seat(seed=7, want=(OWN_OPTIONS,))
     for request in (
@@ -91,11 +81,7 @@ async def test_client_that_does_not_deal_is_told_what_to_do(server):
     refused = await plain.client.ask({"t": "join", "table": seats[0].table})
     assert refused["code"] == "not_now"
     assert "`want`" in refused["msg"]
-
-
-async def test_guest_is_told_to_log_in_with_a_key(server):
-    seats = await blind_seats(server)
-    guest = await server.seat(seed=7, keyed=False, want=WANT)
+    guest = await server.seat(seed=8, keyed=False, want=WANT)
     for request in (
         {"t": "create", "variant": "truc-catalan", "options": {"mode": "blind"}},
         {"t": "join", "table": seats[0].table},
@@ -115,7 +101,7 @@ async def test_seek_finds_a_blind_table_only_for_who_wants_one(server):
     assert found["table"] == seats[0].table
 
 
-@pytest.mark.parametrize("name", EXCLUDED)
+@each_row("name", EXCLUDED)
 async def test_game_that_cannot_be_played_so_is_refused_with_the_reason(server, name):
     seat = await blind_seat(server)
     refused = await seat.client.ask({"t": "create", "variant": name, "options": {"mode": "blind"}})
@@ -176,7 +162,7 @@ async def test_server_knows_no_card_of_a_hand(server):
     assert Lend not in kinds(seats[0])
 
 
-LONG = 150
+LONG = 100
 """Records after which a match is given up: the rest would be more of the same."""
 ALLOWED = [name for name in presets() if not blind_hindrance(preset(name), 0)]
 PLAYED = [

@@ -73,15 +73,12 @@ class TestSubstitutes:
     def settings(self):
         return changed(PATIENT, limits={"seats_per_player": 1})
 
-    async def test_player_with_as_many_seats_does_not_stand_by(self, server, mock_clock):
+    async def test_player_with_as_many_seats_does_not_stand_by_nor_step_in(self, server, mock_clock):
         seats = await voided(server, mock_clock)
         client = await keyed(server)
         await make(client)
         reply = await client.ask({"t": "join", "table": seats[0].table})
         assert reply["code"] == "too_many_tables"
-
-    async def test_player_with_as_many_seats_by_now_does_not_step_in(self, server, mock_clock):
-        seats = await voided(server, mock_clock)
         newcomer = await standing_by(server, seats)
         await make(newcomer.client)
         assert (await step_in(newcomer))["code"] == "too_many_tables"

@@ -36,18 +36,12 @@ async def sharing(server, **fields):
     raise AssertionError("no match came to the last point of one side")
 
 
-async def test_guest_without_a_box_is_told_its_partners_cards(server):
+async def test_guest_without_a_box_is_told_its_partners_cards_and_again_when_it_comes_back(server):
     seats = await sharing(server, guests=(0, 1, 2, 3), boxed=False)
     share = bodies(seats[0], Share)[0]
     receiver = seats[share.receiver]
     await together(partial(receiver.play, lambda seat: share.giver in seat.partners))
     assert receiver.partners == {share.giver: seats[share.giver].cards}
-
-
-async def test_guest_that_comes_back_is_told_its_partners_cards_again(server):
-    seats = await sharing(server, guests=(0, 1, 2, 3), boxed=False)
-    share = bodies(seats[0], Share)[0]
-    receiver = seats[share.receiver]
     receiver.partners = {}
     await receiver.come_back(await server.connect())
     await together(partial(receiver.play, lambda seat: seat.partners))

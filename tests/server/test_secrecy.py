@@ -68,12 +68,16 @@ async def test_a_spectator_is_sent_nothing_private_and_no_salt_of_an_unopened_ca
     assert {message["t"] for message in eye.client.log} == public
 
 
-async def test_cards_in_clear_are_the_own_ones_and_no_others(server):
+async def test_cards_in_clear_are_the_own_ones_and_no_others_and_none_is_in_the_log(server, salts):
+    logs.configure(LogSettings(level="debug"), shown := StringIO())
     seats = await server.match(2, "truc-french", guests=(0, 1), boxed=False, options={"match": 1})
     await together(*(seat.play for seat in seats))
     for seat in seats:
         told = {(m["j"], m["d"]): m["cards"] for m in seat.client.log if m["t"] == "cards"}
         assert told == shown_at_close(seat, told)
+    text = shown.getvalue()
+    assert "match_ended" in text
+    assert not any(salt.hex() in text or str(salt) in text for salt in salts)
 
 
 def shown_at_close(seat, told) -> dict:
@@ -114,12 +118,3 @@ async def test_options_of_a_keyed_seat_have_the_same_length_whatever_it_holds(se
     seats = await in_hand(server)
     sizes = {len(m["box"]) for seat in seats for m in seat.client.log if m["t"] == "options"}
     assert all(size % 256 == 8 + 16 for size in sizes)
-
-
-async def test_no_card_and_no_salt_is_in_the_log(server, salts):
-    logs.configure(LogSettings(level="debug"), shown := StringIO())
-    seats = await server.match(2, "truc-french", guests=(0, 1), boxed=False, options={"match": 1})
-    await together(*(seat.play for seat in seats))
-    text = shown.getvalue()
-    assert "match_ended" in text
-    assert not any(salt.hex() in text or str(salt) in text for salt in salts)

@@ -18,7 +18,7 @@ async def found(client, **fields) -> str:
 
 
 async def test_first_seeker_has_a_new_table_where_the_second_sits_down(server):
-    first, second = await guest(server), await guest(server)
+    first, second = await guest(server), await guest(server, "Sekar")
     reply = await first.ask(SEEK)
     (table,) = (await first.ask({"t": "tables"}))["tables"]
     assert (reply["t"], reply["seat"], table["table"]) == ("ok", 0, reply["table"])
@@ -26,6 +26,10 @@ async def test_first_seeker_has_a_new_table_where_the_second_sits_down(server):
     assert (beside["table"], beside["seat"]) == (reply["table"], 1)
     state = await second.until("table")
     assert (state["table"], [seat["kind"] for seat in state["seats"]]) == (table["table"], ["guest"] * 2)
+    state = await first.until("table")
+    while state["seats"][1]["kind"] == "empty":
+        state = await first.until("table")
+    assert state["seats"][1]["name"] == "Sekar"
 
 
 async def test_many_seekers_at_once_fill_the_tables_two_by_two(server):
@@ -37,16 +41,6 @@ async def test_many_seekers_at_once_fill_the_tables_two_by_two(server):
 
     await together(*(partial(seek, client) for client in clients))
     assert sorted(codes.count(code) for code in set(codes)) == [1, 2, 2, 2, 2]
-
-
-async def test_those_at_the_table_are_told_who_has_come(server):
-    first, second = await guest(server), await guest(server, "Sekar")
-    await found(first)
-    await found(second)
-    state = await first.until("table")
-    while state["seats"][1]["kind"] == "empty":
-        state = await first.until("table")
-    assert state["seats"][1]["name"] == "Sekar"
 
 
 async def test_table_with_fewer_free_seats_comes_first_and_then_the_older_one(server):

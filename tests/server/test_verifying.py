@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 import trio
-from server.acting import act, hand_in
+from server.acting import act
 from server.admins import host_says, hosting
 from server.conftest import holder_of, in_hand
 from server.rawclient import RawClient
@@ -141,9 +141,3 @@ async def test_act_of_a_match_that_the_host_has_ended_meanwhile_is_stale(tmp_pat
         assert (await host_says(server.folder, command="close", table=mover.table))["ok"]
         gate.go.set()
         assert (await until_reply(mover))["code"] == "stale_position"
-
-
-async def test_act_with_the_signature_of_another_key_is_refused(server):
-    mover, _ = holder_of(await in_hand(server))
-    reply = await hand_in(mover, act(mover, "stand"), key=keys.generate_signing_key())
-    assert reply["code"] == "bad_signature"
