@@ -19,10 +19,8 @@ from truc_words.rules_page import CHAPTERS, TOLD_WITH, chapters, table
 from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
 
 GENERATED: Final = "<!-- made by `python -m truc_docs.protocol.rules docs/rules` -->"
-_COMMON: Final = "The [common rules](README.md#the-common-rules) hold too, where nothing else is said here."
-_FOUNDED: Final = (
-    "The sources, and what was decided where they say nothing or disagree, are in {places} of the rules."
-)
+_COMMON: Final = "The [common rules](README.md#the-common-rules) hold where nothing else is said here."
+_FOUNDED: Final = "For sources and decisions see {places} of the rules."
 _BASE: Final = "As in [`{base}`](#{base}), but:"
 _PAGE_OF: Final = {
     **TOLD_WITH,
