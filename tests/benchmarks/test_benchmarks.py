@@ -4,7 +4,6 @@ import itertools
 import json
 import re
 import sys
-from pathlib import Path
 
 import pytest
 import trio
@@ -18,9 +17,7 @@ from benchmarks.running import MissingError
 from benchmarks.scenarios import LEAST, SECTIONS, measure_floor
 from benchmarks.targets import (
     AT_HAND_US,
-    DEAL_MS,
     NEW_US,
-    PROTOTYPE,
     TARGETS,
     Row,
     at_price,
@@ -274,13 +271,7 @@ def test_act_and_hand_are_told_apart_by_two_loads():
     assert split_us({"acts": {"few": full, "brief": brief}}) == pytest.approx((50, 400))
 
 
-def test_bounds_of_mode_blind_are_those_of_the_page_at_the_price_of_the_run():
-    page = (Path(__file__).parents[2] / "docs/performance.md").read_text(encoding="utf-8")
-    for seats, then in PROTOTYPE.items():
-        figures = f"{then.seat_ms} ms | {then.server_ms} ms | {then.opened_ms} ms | {then.deal_bytes:,}"
-        row = f"| {seats} | {figures} | at most {DEAL_MS[seats]} ms |"
-        assert row in page, row
-    assert f"there {AT_HAND_US:.0f} and {NEW_US:.0f} µs" in page
+def test_bounds_of_mode_blind_are_at_the_price_of_the_run():
     results = {"blind": {"primitives": {"at_hand_us": AT_HAND_US / 2, "new_us": NEW_US / 2}}}
     assert at_price(results, 37) == 18.5
 

@@ -65,19 +65,18 @@ _EVERYWHERE: Final = ("id", "re")
 _ANY_NUMBER: Final = "0..2^53-1"
 """The range of an integer of which none is told."""
 _INTRODUCTION: Final = """
-Every message is a msgpack map whose `t` names its kind. A field is there unless it is *optional*; an optional field that
-is absent means the same as nil: an absent `bool` is false, an absent `array` or `map` empty, unless its line says
-otherwise. Ignore fields that are not listed. Types: `int` with its range, or from 0 to 2^53-1 where none is told (only `points`
+Every message is a msgpack map whose `t` names its kind. An *optional* field that is absent means the same as nil: a `bool` is then
+false, an `array` or `map` empty, unless its line says otherwise. Ignore fields that are not listed. Types: `int` with its range, or from 0 to 2^53-1 where none is told (only `points`
 can be negative), `str` (characters) and `bin` (bytes) with their length, `array`, `map`, `bool`; a *record* is an array `[signer: int, body: bin, sig: bin]`.
-[schema/](schema/README.md) has the same as JSON Schema, [overview](overview.md) says how messages work together.
+[schema/](schema/README.md) has the same as JSON Schema.
 
 These fields mean the same in every message, which then only names them, as a later form of a message does with those of an
 earlier one. `id` is in every request but `ping` and `pong`, `re` in every reply, and neither is named below:
 
 {common}
 
-The messages that a player needs stand first, with an example in JSON, `bin` as base64; behind a line follow those that a player
-can do without. [examples.json](schema/examples.json) has an example of each, with its msgpack in hex; [traces](../../tests/vectors/traces/README.md)
+The messages that a player needs stand first, with an example in JSON, `bin` as base64; behind a line follow all others.
+[examples.json](schema/examples.json) has an example of each, with its msgpack in hex; [traces](../../tests/vectors/traces/README.md)
 have real ones.
 
 The reply to a request is `ok`, unless *Reply* says otherwise; to any but `ping` it may be `error` instead: with {every} after `welcome`, with `auth_required` before it, with `unknown_request` if the

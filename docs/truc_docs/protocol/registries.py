@@ -52,8 +52,6 @@ _STATE: Final = (
     "The last map of every `means` has `what` = `state`: where the match stands after the record. A `snapshot` has it as",
     "`view`. A field is present in the phases named, and in no other.",
     "",
-    "| field | type | when | meaning |",
-    "|---|---|---|---|",
 )
 STATE_FIELDS: Final[dict[str, tuple[str, str, str]]] = {
     "phase": (
@@ -157,5 +155,5 @@ def facts_page() -> str:
     lines += ["", "## Of the records", "", _RECORD_FACTS, ""]
     lines += [_fact(what, *told) for what, told in RECORD_FACTS.items()]
     lines += ["", "## The state", "", *_STATE]
-    lines += [f"| `{name}` | {' | '.join(told)} |" for name, told in STATE_FIELDS.items()]
+    lines += [f"* `{name}`, {kind}, {when}: {said}" for name, (kind, when, said) in STATE_FIELDS.items()]
     return "\n".join(lines) + "\n"

@@ -96,8 +96,6 @@ def _connection() -> Iterator[str]:
         "",
         "### Steps",
         "",
-        "| in state | sender | message | next state |",
-        "|---|---|---|---|",
         *_steps(),
     )
 
@@ -105,7 +103,7 @@ def _connection() -> Iterator[str]:
 def _steps() -> Iterator[str]:
     for (state, sender, tag), after in TRANSITIONS.items():
         if state is not after and tag not in _ENDING:
-            yield f"| {state.name} | {sender} | `{tag}` | {after.name} |"
+            yield f"* {state.name} to {after.name}: `{tag}` of the {sender}"
 
 
 def _table() -> Iterator[str]:
