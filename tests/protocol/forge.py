@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 from protocol.peers import Table, here
+from rows import each_row
 
 from protocol import edwards
 from truc_protocol import dealing
@@ -51,11 +52,6 @@ class Case(NamedTuple):
     build: Callable[[], Forgery | tuple[Table, Record]]
 
 
-def cases(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> list[Any]:
-    """Return parameters for a table of forgeries, named by what builds them."""
-    return [pytest.param(Case(*row), id=f"{row[0]}-{row[2].__name__}") for row in rows]
-
-
 def forged(check: str, culprit: str | None, /, **builds: Callable[[], Any]) -> Iterator[Case]:
     """Yield rows of a table: forgeries that one check refuses alike, by name."""
     for name, build in builds.items():
@@ -94,6 +90,14 @@ def check_refused(case: Case) -> None:
         len(forgery.records) - 1
     )
     check_file_refuted(forgery, refutation)
+
+
+def refusals(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> Callable[[], None]:
+    """Return a test that every forgery of a table is refused; `cases` of it are the rows."""
+    table = [Case(*row) for row in rows]
+    test = each_row("case", table)(check_refused)
+    test.cases = table
+    return test
 
 
 def check_file_refuted(forgery: Forgery, refutation: Refutation) -> None:

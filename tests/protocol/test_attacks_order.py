@@ -4,13 +4,11 @@ import pytest
 from protocol.forge import (
     SERVER,
     SIGNER,
-    Case,
     Forgery,
     altered,
-    cases,
-    check_refused,
     following,
     place,
+    refusals,
     resigned,
     small,
     until,
@@ -205,79 +203,74 @@ def substitute_behind_the_end():
     return table, Puppet(1, 1, "stranger ").sub(table.ledger)
 
 
-@pytest.mark.parametrize(
-    "case",
-    cases(
-        ("C10", None, record_of_another_match),
-        ("C10", None, splice_of_a_match_with_the_same_keys),
-        ("C10", None, replayed_act),
-        ("C10", None, deleted_record),
-        ("C10", None, duplicated_record),
-        ("C10", None, close_of_the_hand_before),
-        ("C24", SERVER, score_rewritten_after_acks),
-        ("C11", SERVER, second_call_for_an_index),
-        ("C10", None, call_under_another_head),
-        ("C11", SIGNER, cut_after_a_call),
-        ("C11", None, substitute_after_a_call),
-        ("C11", SIGNER, cut_after_a_release),
-        ("C11", None, substitute_in_a_hand),
-        ("C11", SERVER, deal_between_two_hands),
-        ("C11", SERVER, end_of_a_match_that_goes_on),
-        ("C11", SERVER, call_after_the_end),
-        ("C11", None, substitute_behind_the_end),
-        ("C10", None, act_bound_to_another_head),
-        ("C10", None, act_bound_to_another_position),
-        ("C11", SERVER, void_after_the_deal),
-        ("C12", SIGNER, act_for_another_index),
-        ("C12", None, record_by_a_seat_beyond_the_table),
-        ("C10", None, release_under_another_head),
-        ("C11", "seat 0", release_before_the_call),
-        ("C11", SERVER, close_of_no_hand),
-        ("C12", "seat 0", release_for_another_index),
-        ("C10", None, ack_over_another_head),
-        ("C12", SERVER, void_for_another_index),
-        ("C11", "seat 0", act_after_the_end),
-        ("C12", None, proxy_for_a_seat_beyond_the_table),
-        *following(
-            lambda: Table().to("hand"),
-            "C12",
-            SERVER,
-            ruling_for_another_index=lambda table: altered(table, table.dealer.move(table.ledger), j=0),
-            ruling_for_a_seat_beyond_the_table=lambda table: altered(
-                table, table.dealer.move(table.ledger), seat=2
-            ),
-            share_for_another_index=lambda table: table.sign(Share(*here(table.ledger), 0, 0, 0, 1, b"")),
+test_record_out_of_place_is_refused = refusals(
+    ("C10", None, record_of_another_match),
+    ("C10", None, splice_of_a_match_with_the_same_keys),
+    ("C10", None, replayed_act),
+    ("C10", None, deleted_record),
+    ("C10", None, duplicated_record),
+    ("C10", None, close_of_the_hand_before),
+    ("C24", SERVER, score_rewritten_after_acks),
+    ("C11", SERVER, second_call_for_an_index),
+    ("C10", None, call_under_another_head),
+    ("C11", SIGNER, cut_after_a_call),
+    ("C11", None, substitute_after_a_call),
+    ("C11", SIGNER, cut_after_a_release),
+    ("C11", None, substitute_in_a_hand),
+    ("C11", SERVER, deal_between_two_hands),
+    ("C11", SERVER, end_of_a_match_that_goes_on),
+    ("C11", SERVER, call_after_the_end),
+    ("C11", None, substitute_behind_the_end),
+    ("C10", None, act_bound_to_another_head),
+    ("C10", None, act_bound_to_another_position),
+    ("C11", SERVER, void_after_the_deal),
+    ("C12", SIGNER, act_for_another_index),
+    ("C12", None, record_by_a_seat_beyond_the_table),
+    ("C10", None, release_under_another_head),
+    ("C11", "seat 0", release_before_the_call),
+    ("C11", SERVER, close_of_no_hand),
+    ("C12", "seat 0", release_for_another_index),
+    ("C10", None, ack_over_another_head),
+    ("C12", SERVER, void_for_another_index),
+    ("C11", "seat 0", act_after_the_end),
+    ("C12", None, proxy_for_a_seat_beyond_the_table),
+    *following(
+        lambda: Table().to("hand"),
+        "C12",
+        SERVER,
+        ruling_for_another_index=lambda table: altered(table, table.dealer.move(table.ledger), j=0),
+        ruling_for_a_seat_beyond_the_table=lambda table: altered(
+            table, table.dealer.move(table.ledger), seat=2
         ),
-        *following(Table, "C11", None, setup_record_in_the_match=lambda table: table.records[0]),
-        *following(
-            Table,
-            "C12",
-            SERVER,
-            skipped_index=lambda table: altered(table, until(table, Call), j=1),
-            draw_for_another_index=lambda table: altered(table, until(table, Draw), j=1),
-            deal_for_another_index=lambda table: altered(table, until(table, Deal), j=2),
-            close_for_another_index=lambda table: altered(table, until(table, Close), j=0),
-        ),
-        *following(
-            Table,
-            "C12",
-            None,
-            substitute_beyond_the_table=lambda table: Puppet(2, 1).sub(table.ledger),
-            substitute_beyond_the_table_from_elsewhere=lambda table: altered(
-                table, Puppet(5, 1).sub(table.ledger), head=bytes(32), first=9
-            ),
-        ),
-        *following(
-            lambda: Table().to("called"),
-            "C11",
-            "seat 0",
-            resign_while_called=lambda table: table.players[0].resign(table.ledger),
-            rekey_after_a_call=lambda table: table.players[0].rekey(table.ledger),
+        share_for_another_index=lambda table: table.sign(Share(*here(table.ledger), 0, 0, 0, 1, b"")),
+    ),
+    *following(Table, "C11", None, setup_record_in_the_match=lambda table: table.records[0]),
+    *following(
+        Table,
+        "C12",
+        SERVER,
+        skipped_index=lambda table: altered(table, until(table, Call), j=1),
+        draw_for_another_index=lambda table: altered(table, until(table, Draw), j=1),
+        deal_for_another_index=lambda table: altered(table, until(table, Deal), j=2),
+        close_for_another_index=lambda table: altered(table, until(table, Close), j=0),
+    ),
+    *following(
+        Table,
+        "C12",
+        None,
+        substitute_beyond_the_table=lambda table: Puppet(2, 1).sub(table.ledger),
+        substitute_beyond_the_table_from_elsewhere=lambda table: altered(
+            table, Puppet(5, 1).sub(table.ledger), head=bytes(32), first=9
         ),
     ),
+    *following(
+        lambda: Table().to("called"),
+        "C11",
+        "seat 0",
+        resign_while_called=lambda table: table.players[0].resign(table.ledger),
+        rekey_after_a_call=lambda table: table.players[0].rekey(table.ledger),
+    ),
 )
-def test_record_out_of_place_is_refused(case: Case) -> None:
-    check_refused(case)
 
 
 @pytest.mark.parametrize("left", [1, 3, 5, 20])

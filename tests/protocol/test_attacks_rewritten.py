@@ -12,6 +12,7 @@ import pytest
 from protocol.forge import SERVER, resigned, small
 from protocol.peers import Table
 from protocol.rewriting import HONEST, Rewriting, forked, listed_again, place_of, relinked, rewritten
+from rows import each_row
 
 from protocol import test_attacks_call as call
 from protocol import test_attacks_match as course
@@ -235,9 +236,7 @@ HISTORY = (
 )
 
 
-@pytest.mark.parametrize(
-    "row", [pytest.param(row, id=f"{row.check}-{row.build.__name__}") for row in HISTORY]
-)
+@each_row("row", HISTORY)
 def test_rewritten_match_is_refused(row: Row) -> None:
     forgery = row.build()
     verdict = verify(file_of(forgery))
@@ -246,6 +245,9 @@ def test_rewritten_match_is_refused(row: Row) -> None:
     at = refutation.setup + (refutation.k or 0)
     assert at >= forgery.changed
     assert forgery.records[at].signer == row.signer
+
+
+test_rewritten_match_is_refused.cases = HISTORY
 
 
 def test_match_linked_again_without_a_change_is_the_same() -> None:

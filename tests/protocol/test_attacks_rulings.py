@@ -1,15 +1,14 @@
 """Forged rulings, shares, scores, pauses and acks: C2, C12, C22 to C24, C26, C29, C32."""
 
-import pytest
 from protocol.forge import (
     SERVER,
     SIGNER,
     Case,
     altered,
-    cases,
     check_refused,
     following,
     opening,
+    refusals,
     small,
     standing,
     turn,
@@ -246,118 +245,107 @@ def second_ack():
     return table, table.records[-1]
 
 
-@pytest.mark.parametrize(
-    "case",
-    cases(
-        ("C22", SERVER, forfeit_after_a_void_at_the_draw),
-        ("C22", SERVER, forfeit_of_one_side_when_both_were_silent),
-        ("C22", SERVER, forfeit_one_ruling_early),
-        ("C22", SERVER, forfeit_where_the_table_waits),
-        ("C22", SERVER, pause_that_not_all_asked_for),
-        ("C22", SERVER, second_pause_where_all_asked_for_its_end),
-        ("C24", SERVER, abandoned_when_the_match_is_won),
-        ("C24", None, resignation_when_the_match_is_won),
-        ("C26", SERVER, pause_ruled_after_a_void),
-        ("C23", SERVER, open_that_no_rule_demands),
-        ("C23", SERVER, share_to_the_wrong_seat),
-        ("C23", SERVER, share_out_of_order),
-        ("C12", SERVER, share_of_another_sub_deal_to_the_wrong_seat),
-        ("C24", SERVER, second_close),
-        ("C24", SERVER, close_before_the_hand_is_over),
-        ("C24", SERVER, score_of_a_hand_cut_short_where_no_card_can_change_it),
-        ("C24", SERVER, end_before_the_close),
-        ("C24", SERVER, end_with_another_winner),
-        ("C29", SERVER, call_while_paused),
-        ("C29", SIGNER, pause_asked_twice),
-        ("C29", SIGNER, second_pause_of_a_seat_in_a_hand),
-        ("C29", SIGNER, end_of_a_pause_asked_twice),
-        ("C32", None, second_ack),
-        ("C2", SERVER, ruled_shape_nobody_knows),
-        ("C23", SERVER, share_that_no_rule_demands),
-        ("C29", SIGNER, resume_asked_without_a_pause),
-        ("C22", SERVER, ruled_card_with_an_ask),
-        ("C22", SERVER, ruled_move_before_the_draw),
-        ("C22", SERVER, ruled_move_where_decisions_have_no_end),
-        ("C22", SERVER, forfeit_of_a_seat_that_is_there_between_two_hands),
-        ("C12", SERVER, share_to_a_seat_beyond_the_table),
-        ("C12", SERVER, ruling_for_a_seat_beyond_the_table_before_the_share),
-        ("C23", SERVER, share_with_an_empty_box),
-        ("C23", SERVER, share_boxed_for_a_guest_without_a_key),
-        ("C29", SERVER, ruled_move_while_paused),
-        ("C22", SERVER, ruled_move_of_no_kind_while_paused),
-        ("C29", SIGNER, act_while_paused),
-        ("C29", SIGNER, rekey_while_paused),
-        *following(
-            lambda: Table().to("hand"),
-            "C22",
-            SERVER,
-            ruled_otherwise_than_fixed=lambda table: table.rule("move", turn(table), "redeal", ()),
-            ruled_move_of_a_seat_that_does_not_decide=lambda table: altered(
-                table, table.dealer.move(table.ledger), seat=1 - turn(table)
-            ),
-            ruling_not_on_the_list=lambda table: table.rule("fine", 0, None, ()),
-            ruling_with_args_too_many=lambda table: table.rule("abandon", None, "server", (1,)),
-            forfeit_of_a_seat_that_is_there=lambda table: table.rule("forfeit", 0, "absent"),
-            forfeit_for_silence_without_a_void=lambda table: table.rule("forfeit", 0, "silent"),
-            forfeit_of_a_reason_of_another_mode=lambda table: table.rule("forfeit", 0, "opening"),
-            abandoned_for_voids_that_did_not_happen=lambda table: table.rule("abandon", None, "voids"),
-            abandoned_as_empty_with_seats_there=lambda table: table.rule("abandon", None, "empty"),
-            abandoned_for_another_reason=lambda table: table.rule("abandon", None, "tired"),
-            resume_without_a_pause=lambda table: table.rule("resume"),
-            ruled_move_of_no_kind=lambda table: table.rule("move", turn(table), None, ()),
+test_forged_ruling_or_ending_is_refused = refusals(
+    ("C22", SERVER, forfeit_after_a_void_at_the_draw),
+    ("C22", SERVER, forfeit_of_one_side_when_both_were_silent),
+    ("C22", SERVER, forfeit_one_ruling_early),
+    ("C22", SERVER, forfeit_where_the_table_waits),
+    ("C22", SERVER, pause_that_not_all_asked_for),
+    ("C22", SERVER, second_pause_where_all_asked_for_its_end),
+    ("C24", SERVER, abandoned_when_the_match_is_won),
+    ("C24", None, resignation_when_the_match_is_won),
+    ("C26", SERVER, pause_ruled_after_a_void),
+    ("C23", SERVER, open_that_no_rule_demands),
+    ("C23", SERVER, share_to_the_wrong_seat),
+    ("C23", SERVER, share_out_of_order),
+    ("C12", SERVER, share_of_another_sub_deal_to_the_wrong_seat),
+    ("C24", SERVER, second_close),
+    ("C24", SERVER, close_before_the_hand_is_over),
+    ("C24", SERVER, score_of_a_hand_cut_short_where_no_card_can_change_it),
+    ("C24", SERVER, end_before_the_close),
+    ("C24", SERVER, end_with_another_winner),
+    ("C29", SERVER, call_while_paused),
+    ("C29", SIGNER, pause_asked_twice),
+    ("C29", SIGNER, second_pause_of_a_seat_in_a_hand),
+    ("C29", SIGNER, end_of_a_pause_asked_twice),
+    ("C32", None, second_ack),
+    ("C2", SERVER, ruled_shape_nobody_knows),
+    ("C23", SERVER, share_that_no_rule_demands),
+    ("C29", SIGNER, resume_asked_without_a_pause),
+    ("C22", SERVER, ruled_card_with_an_ask),
+    ("C22", SERVER, ruled_move_before_the_draw),
+    ("C22", SERVER, ruled_move_where_decisions_have_no_end),
+    ("C22", SERVER, forfeit_of_a_seat_that_is_there_between_two_hands),
+    ("C12", SERVER, share_to_a_seat_beyond_the_table),
+    ("C12", SERVER, ruling_for_a_seat_beyond_the_table_before_the_share),
+    ("C23", SERVER, share_with_an_empty_box),
+    ("C23", SERVER, share_boxed_for_a_guest_without_a_key),
+    ("C29", SERVER, ruled_move_while_paused),
+    ("C22", SERVER, ruled_move_of_no_kind_while_paused),
+    ("C29", SIGNER, act_while_paused),
+    ("C29", SIGNER, rekey_while_paused),
+    *following(
+        lambda: Table().to("hand"),
+        "C22",
+        SERVER,
+        ruled_otherwise_than_fixed=lambda table: table.rule("move", turn(table), "redeal", ()),
+        ruled_move_of_a_seat_that_does_not_decide=lambda table: altered(
+            table, table.dealer.move(table.ledger), seat=1 - turn(table)
         ),
-        *following(
-            standing,
-            "C22",
-            SERVER,
-            ruled_concession_where_cards_are_played=lambda table: table.rule(
-                "move", turn(table), "concede", ()
-            ),
-            ruled_card_from_another_slot=lambda table: table.rule(
-                "move", turn(table), "play", (*opening(table, turn(table), 1), None)
-            ),
-            ruled_card_from_another_slot_with_a_false_opening=lambda table: table.rule(
-                "move", turn(table), "play", (1, 0, bytes(16), None)
-            ),
+        ruling_not_on_the_list=lambda table: table.rule("fine", 0, None, ()),
+        ruling_with_args_too_many=lambda table: table.rule("abandon", None, "server", (1,)),
+        forfeit_of_a_seat_that_is_there=lambda table: table.rule("forfeit", 0, "absent"),
+        forfeit_for_silence_without_a_void=lambda table: table.rule("forfeit", 0, "silent"),
+        forfeit_of_a_reason_of_another_mode=lambda table: table.rule("forfeit", 0, "opening"),
+        abandoned_for_voids_that_did_not_happen=lambda table: table.rule("abandon", None, "voids"),
+        abandoned_as_empty_with_seats_there=lambda table: table.rule("abandon", None, "empty"),
+        abandoned_for_another_reason=lambda table: table.rule("abandon", None, "tired"),
+        resume_without_a_pause=lambda table: table.rule("resume"),
+        ruled_move_of_no_kind=lambda table: table.rule("move", turn(table), None, ()),
+    ),
+    *following(
+        standing,
+        "C22",
+        SERVER,
+        ruled_concession_where_cards_are_played=lambda table: table.rule("move", turn(table), "concede", ()),
+        ruled_card_from_another_slot=lambda table: table.rule(
+            "move", turn(table), "play", (*opening(table, turn(table), 1), None)
         ),
-        *following(
-            lambda: Table("truc-catalan").to("between", index=1),
-            "C22",
-            SERVER,
-            ruled_cut_in_a_place=lambda table: table.rule("move", turn(table), "cut", (5,)),
-            ruled_card_at_the_cut=lambda table: table.rule(
-                "move", turn(table), "play", (0, 0, bytes(16), None)
-            ),
-        ),
-        *following(
-            Table,
-            "C24",
-            SERVER,
-            close_with_another_score=lambda table: altered(
-                table, until(table, Close), score=((0, 0, 9), (0, 0, 0))
-            ),
-            close_for_another_reason=lambda table: altered(table, until(table, Close), reason="ended"),
-        ),
-        *following(
-            sharing_table,
-            "C23",
-            None,
-            act_before_the_share=lambda table: table.act(turn(table), "accept"),
-            resign_before_the_share=lambda table: table.players[0].resign(table.ledger),
-        ),
-        *following(
-            lambda: Table(small()),
-            "C24",
-            SERVER,
-            end_for_another_reason=lambda table: altered(table, until(table, End), reason="resigned"),
-            end_with_another_score=lambda table: altered(
-                table, until(table, End), score=((5, 0, 0), (0, 0, 0))
-            ),
+        ruled_card_from_another_slot_with_a_false_opening=lambda table: table.rule(
+            "move", turn(table), "play", (1, 0, bytes(16), None)
         ),
     ),
+    *following(
+        lambda: Table("truc-catalan").to("between", index=1),
+        "C22",
+        SERVER,
+        ruled_cut_in_a_place=lambda table: table.rule("move", turn(table), "cut", (5,)),
+        ruled_card_at_the_cut=lambda table: table.rule("move", turn(table), "play", (0, 0, bytes(16), None)),
+    ),
+    *following(
+        Table,
+        "C24",
+        SERVER,
+        close_with_another_score=lambda table: altered(
+            table, until(table, Close), score=((0, 0, 9), (0, 0, 0))
+        ),
+        close_for_another_reason=lambda table: altered(table, until(table, Close), reason="ended"),
+    ),
+    *following(
+        sharing_table,
+        "C23",
+        None,
+        act_before_the_share=lambda table: table.act(turn(table), "accept"),
+        resign_before_the_share=lambda table: table.players[0].resign(table.ledger),
+    ),
+    *following(
+        lambda: Table(small()),
+        "C24",
+        SERVER,
+        end_for_another_reason=lambda table: altered(table, until(table, End), reason="resigned"),
+        end_with_another_score=lambda table: altered(table, until(table, End), score=((5, 0, 0), (0, 0, 0))),
+    ),
 )
-def test_forged_ruling_or_ending_is_refused(case: Case) -> None:
-    check_refused(case)
 
 
 def test_ruling_for_another_seat_is_refused_before_its_card_is_looked_at() -> None:

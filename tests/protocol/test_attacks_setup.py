@@ -1,20 +1,20 @@
 """Forged setups: C4 to C9, C11, each built with every key the forger holds."""
 
 import msgspec
-import pytest
 from protocol.forge import (
     SERVER,
     Case,
     Forgery,
     altered,
-    cases,
     check_refused,
     forged,
     plus_torsion,
+    refusals,
     signed_for,
     small,
 )
 from protocol.peers import Puppet, Table, secret
+from rows import each_row
 
 from truc_protocol.audit import Accepted, Auditor, OwnSeat
 from truc_protocol.bodies import Guest, SeatTaken
@@ -174,86 +174,79 @@ def table_in_place_of_the_match():
     return Forgery(table.document, [*table.records[:3], table.records[0]])
 
 
-@pytest.mark.parametrize(
-    "case",
-    cases(
-        ("C4", None, weak_seat_key),
-        ("C4", None, mixed_order_seat_key),
-        ("C5", SERVER, document_that_is_none),
-        ("C5", SERVER, document_with_truth_for_the_engine),
-        ("C5", SERVER, document_with_a_group_in_another_order),
-        ("C5", SERVER, document_with_cards_whose_numbers_take_two_bytes),
-        ("C5", None, low_order_table_box_key_with_another_document),
-        ("C6", None, seat_of_another_table),
-        ("C6", None, seats_in_another_order),
-        ("C6", None, seat_beyond_the_table),
-        ("C6", None, guest_in_the_place_of_another),
-        ("C6", SERVER, guest_beyond_the_table),
-        ("C6", SERVER, guest_too_many),
-        ("C6", None, box_key_of_low_order_in_another_order),
-        ("C6", SERVER, low_order_box_key_of_a_guest_too_many),
-        ("C6", None, terms_changed_after_seats_signed),
-        ("C7", None, one_key_on_two_seats),
-        ("C7", None, guests_with_one_box_key),
-        ("C11", None, match_before_every_seat),
-        ("C11", None, seat_in_place_of_the_table),
-        ("C11", None, table_in_place_of_the_match),
-        *forged("C4", None, weak_server_key=lambda: table_with(spk=bytes(32))),
-        *forged(
-            "C5", None, document_of_other_rules=lambda: Forgery(Table(small()).document, Table().records[:1])
-        ),
-        *forged(
-            "C5",
-            SERVER,
-            deck_of_another_size=lambda: table_with(deck=31),
-            seats_the_rules_refuse=lambda: table_with(seats=4),
-            chains_without_links=lambda: table_with(links=0),
-            chains_too_long=lambda: table_with(links=4097),
-            policy_against_the_rules=lambda: table_with(policy="match"),
-            mode_not_known=lambda: table_with(mode="open"),
-            eleven_opts=lambda: table_with(opts=(0,) * 11),
-            unknown_consequence=lambda: table_with(opts=tuple(Opts(gone=3))),
-            more_guests_than_seats=lambda: table_with(opts=tuple(Opts(guests=3))),
-            rekeys_beyond_the_limit=lambda: table_with(opts=tuple(Opts(rekeys=101))),
-            table_name_that_is_no_text=lambda: table_with(name=b"\xff"),
-            low_order_table_box_key_beside_other_terms=lambda: table_with(x=bytes(32), links=0),
-        ),
-        *forged(
-            "C7",
-            SERVER,
-            low_order_table_box_key=lambda: table_with(x=bytes(32)),
-            low_order_guest_box_key=lambda: seat_with(guests=(1,), x=bytes(32)),
-            guest_box_key_copied_from_the_server=lambda: seat_with(guests=(1,), x=Table().terms.table.x),
-        ),
-        *forged(
-            "C6",
-            None,
-            seat_name_that_is_no_text=lambda: seat_with(name=b"\xc3"),
-            box_key_of_low_order_at_another_table=lambda: seat_with(x=bytes(32), th=bytes(32)),
-        ),
-        *forged(
-            "C7",
-            None,
-            anchor_copied_from_a_seat=lambda: seat_with(anchor=parse(Table().records[1]).anchor),
-            anchor_copied_from_the_server=lambda: seat_with(anchor=Table().terms.table.anchor),
-            box_key_copied_from_the_server=lambda: seat_with(x=Table().terms.table.x),
-            box_key_copied_from_a_seat=lambda: seat_with(x=Table().players[0].x.public),
-            box_key_of_low_order=lambda: seat_with(x=b"\x01" + bytes(31)),
-            box_key_not_canonical=lambda: seat_with(x=(FIELD + 9).to_bytes(32, "little")),
-            box_key_with_the_top_bit=lambda: seat_with(x=bytes(31) + b"\x80"),
-        ),
-        *forged(
-            "C8",
-            None,
-            match_that_lists_another_seat=lambda: match_with(
-                seats=(bytes(32), body_hash(Table().records[2]))
-            ),
-            match_of_another_table=lambda: match_with(th=bytes(32)),
-        ),
+test_forged_setup_is_refused = refusals(
+    ("C4", None, weak_seat_key),
+    ("C4", None, mixed_order_seat_key),
+    ("C5", SERVER, document_that_is_none),
+    ("C5", SERVER, document_with_truth_for_the_engine),
+    ("C5", SERVER, document_with_a_group_in_another_order),
+    ("C5", SERVER, document_with_cards_whose_numbers_take_two_bytes),
+    ("C5", None, low_order_table_box_key_with_another_document),
+    ("C6", None, seat_of_another_table),
+    ("C6", None, seats_in_another_order),
+    ("C6", None, seat_beyond_the_table),
+    ("C6", None, guest_in_the_place_of_another),
+    ("C6", SERVER, guest_beyond_the_table),
+    ("C6", SERVER, guest_too_many),
+    ("C6", None, box_key_of_low_order_in_another_order),
+    ("C6", SERVER, low_order_box_key_of_a_guest_too_many),
+    ("C6", None, terms_changed_after_seats_signed),
+    ("C7", None, one_key_on_two_seats),
+    ("C7", None, guests_with_one_box_key),
+    ("C11", None, match_before_every_seat),
+    ("C11", None, seat_in_place_of_the_table),
+    ("C11", None, table_in_place_of_the_match),
+    *forged("C4", None, weak_server_key=lambda: table_with(spk=bytes(32))),
+    *forged(
+        "C5", None, document_of_other_rules=lambda: Forgery(Table(small()).document, Table().records[:1])
+    ),
+    *forged(
+        "C5",
+        SERVER,
+        deck_of_another_size=lambda: table_with(deck=31),
+        seats_the_rules_refuse=lambda: table_with(seats=4),
+        chains_without_links=lambda: table_with(links=0),
+        chains_too_long=lambda: table_with(links=4097),
+        policy_against_the_rules=lambda: table_with(policy="match"),
+        mode_not_known=lambda: table_with(mode="open"),
+        eleven_opts=lambda: table_with(opts=(0,) * 11),
+        unknown_consequence=lambda: table_with(opts=tuple(Opts(gone=3))),
+        more_guests_than_seats=lambda: table_with(opts=tuple(Opts(guests=3))),
+        rekeys_beyond_the_limit=lambda: table_with(opts=tuple(Opts(rekeys=101))),
+        table_name_that_is_no_text=lambda: table_with(name=b"\xff"),
+        low_order_table_box_key_beside_other_terms=lambda: table_with(x=bytes(32), links=0),
+    ),
+    *forged(
+        "C7",
+        SERVER,
+        low_order_table_box_key=lambda: table_with(x=bytes(32)),
+        low_order_guest_box_key=lambda: seat_with(guests=(1,), x=bytes(32)),
+        guest_box_key_copied_from_the_server=lambda: seat_with(guests=(1,), x=Table().terms.table.x),
+    ),
+    *forged(
+        "C6",
+        None,
+        seat_name_that_is_no_text=lambda: seat_with(name=b"\xc3"),
+        box_key_of_low_order_at_another_table=lambda: seat_with(x=bytes(32), th=bytes(32)),
+    ),
+    *forged(
+        "C7",
+        None,
+        anchor_copied_from_a_seat=lambda: seat_with(anchor=parse(Table().records[1]).anchor),
+        anchor_copied_from_the_server=lambda: seat_with(anchor=Table().terms.table.anchor),
+        box_key_copied_from_the_server=lambda: seat_with(x=Table().terms.table.x),
+        box_key_copied_from_a_seat=lambda: seat_with(x=Table().players[0].x.public),
+        box_key_of_low_order=lambda: seat_with(x=b"\x01" + bytes(31)),
+        box_key_not_canonical=lambda: seat_with(x=(FIELD + 9).to_bytes(32, "little")),
+        box_key_with_the_top_bit=lambda: seat_with(x=bytes(31) + b"\x80"),
+    ),
+    *forged(
+        "C8",
+        None,
+        match_that_lists_another_seat=lambda: match_with(seats=(bytes(32), body_hash(Table().records[2]))),
+        match_of_another_table=lambda: match_with(th=bytes(32)),
     ),
 )
-def test_forged_setup_is_refused(case: Case) -> None:
-    check_refused(case)
 
 
 def accepting(table: Table, **fields) -> Accepted:
@@ -272,27 +265,22 @@ def own_seat_with_another_box_key():
     return Forgery(table.document, table.records[:4], own, accepting(table, seat_hash=None))
 
 
-@pytest.mark.parametrize(
-    "case",
-    cases(
-        ("C9", SERVER, own_seat_with_another_box_key),
-        *forged("C9", None, unpinned_server_key=lambda: as_seat_0(Table(), 1, spk=bytes(32))),
-        *forged(
-            "C9",
-            SERVER,
-            other_terms_than_accepted=lambda: as_seat_0(Table(), 1, th=bytes(32)),
-            table_that_served_before=lambda: as_seat_0(Table(), 1, seen=frozenset({Table().terms.th})),
-            nonce_that_served_before=lambda: as_seat_0(Table(), 1, seen=frozenset({Table().terms.table.tn})),
-            guest_where_none_was_accepted=lambda: as_seat_0(Table(guests=(1,)), 4),
-            own_seat_with_another_record=lambda: as_seat_0(Table(), 4, seat_hash=bytes(32)),
-        ),
+test_match_that_was_not_accepted_is_refused = refusals(
+    ("C9", SERVER, own_seat_with_another_box_key),
+    *forged("C9", None, unpinned_server_key=lambda: as_seat_0(Table(), 1, spk=bytes(32))),
+    *forged(
+        "C9",
+        SERVER,
+        other_terms_than_accepted=lambda: as_seat_0(Table(), 1, th=bytes(32)),
+        table_that_served_before=lambda: as_seat_0(Table(), 1, seen=frozenset({Table().terms.th})),
+        nonce_that_served_before=lambda: as_seat_0(Table(), 1, seen=frozenset({Table().terms.table.tn})),
+        guest_where_none_was_accepted=lambda: as_seat_0(Table(guests=(1,)), 4),
+        own_seat_with_another_record=lambda: as_seat_0(Table(), 4, seat_hash=bytes(32)),
     ),
 )
-def test_match_that_was_not_accepted_is_refused(case: Case) -> None:
-    check_refused(case)
 
 
-@pytest.mark.parametrize("point", sorted(keys.SMALL_ORDER))
+@each_row("point", sorted(keys.SMALL_ORDER))
 def test_small_order_key_takes_no_seat(point: bytes) -> None:
     table = Table()
     body = SeatTaken(table.terms.th, 0, point, bytes(32), table.players[0].x.public, b"x")

@@ -4,13 +4,11 @@ import pytest
 from protocol.forge import (
     SERVER,
     SIGNER,
-    Case,
     altered,
-    cases,
-    check_refused,
     following,
     open_record,
     opening,
+    refusals,
     turn,
     until,
 )
@@ -125,51 +123,46 @@ def ruling_of_another_slot():
     return table, table.rule("move", turn(table), "blind", (1,))
 
 
-@pytest.mark.parametrize(
-    "case",
-    cases(
-        ("C17", SERVER, box_in_a_blind_hand),
-        ("C19", SERVER, open_of_another_card),
-        ("C23", SERVER, open_of_a_card_already_open),
-        ("C20", SIGNER, slot_played_unseen_twice),
-        ("C20", SIGNER, unseen_card_in_a_hand_that_is_seen),
-        ("C23", SERVER, open_of_a_card_nobody_played),
-        ("C22", SERVER, ruling_of_another_slot),
-        *following(
-            played,
-            "C23",
-            None,
-            act_before_the_open=lambda table: table.act(1 - turn(table), "blind", (0,)),
-            pause_before_the_open=lambda table: table.act(0, "pause"),
-        ),
-        *following(
-            played,
-            "C23",
-            SERVER,
-            ruling_before_the_open=lambda table: table.rule("abandon", None, "server"),
-            open_of_another_slot=lambda table: open_record(table, turn(table), 0),
-            open_of_another_seat=lambda table: open_record(table, 1 - turn(table), 1),
-            open_of_two_cards=lambda table: open_record(table, turn(table), 1, 2),
-            open_of_nothing=lambda table: open_record(table, turn(table)),
-        ),
-        *following(
-            played,
-            "C12",
-            SERVER,
-            open_of_another_sub_deal=lambda table: altered(table, table.next_record(), d=1),
-            open_of_another_index=lambda table: altered(table, table.next_record(), j=7),
-        ),
-        *following(
-            blind_table,
-            "C20",
-            SIGNER,
-            slot_that_was_not_dealt=lambda table: table.act(turn(table), "blind", (3,)),
-            unseen_card_out_of_turn=lambda table: table.act(1 - turn(table), "blind", (0,)),
-            card_played_seen_in_a_blind_hand=lambda table: table.act(
-                turn(table), "play", (*opening(table, turn(table), 0), None)
-            ),
+test_forged_blind_play_is_refused = refusals(
+    ("C17", SERVER, box_in_a_blind_hand),
+    ("C19", SERVER, open_of_another_card),
+    ("C23", SERVER, open_of_a_card_already_open),
+    ("C20", SIGNER, slot_played_unseen_twice),
+    ("C20", SIGNER, unseen_card_in_a_hand_that_is_seen),
+    ("C23", SERVER, open_of_a_card_nobody_played),
+    ("C22", SERVER, ruling_of_another_slot),
+    *following(
+        played,
+        "C23",
+        None,
+        act_before_the_open=lambda table: table.act(1 - turn(table), "blind", (0,)),
+        pause_before_the_open=lambda table: table.act(0, "pause"),
+    ),
+    *following(
+        played,
+        "C23",
+        SERVER,
+        ruling_before_the_open=lambda table: table.rule("abandon", None, "server"),
+        open_of_another_slot=lambda table: open_record(table, turn(table), 0),
+        open_of_another_seat=lambda table: open_record(table, 1 - turn(table), 1),
+        open_of_two_cards=lambda table: open_record(table, turn(table), 1, 2),
+        open_of_nothing=lambda table: open_record(table, turn(table)),
+    ),
+    *following(
+        played,
+        "C12",
+        SERVER,
+        open_of_another_sub_deal=lambda table: altered(table, table.next_record(), d=1),
+        open_of_another_index=lambda table: altered(table, table.next_record(), j=7),
+    ),
+    *following(
+        blind_table,
+        "C20",
+        SIGNER,
+        slot_that_was_not_dealt=lambda table: table.act(turn(table), "blind", (3,)),
+        unseen_card_out_of_turn=lambda table: table.act(1 - turn(table), "blind", (0,)),
+        card_played_seen_in_a_blind_hand=lambda table: table.act(
+            turn(table), "play", (*opening(table, turn(table), 0), None)
         ),
     ),
 )
-def test_forged_blind_play_is_refused(case: Case) -> None:
-    check_refused(case)

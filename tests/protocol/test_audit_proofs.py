@@ -4,12 +4,10 @@ import pytest
 from protocol.forge import (
     SERVER,
     SIGNER,
-    Case,
     altered,
-    cases,
-    check_refused,
     open_record,
     opening,
+    refusals,
     turn,
     until,
 )
@@ -431,39 +429,34 @@ def score_of_a_hand_cut_short_that_the_cards_deny():
     return table, table.dealer._end(table.ledger)
 
 
-@pytest.mark.parametrize(
-    "case",
-    cases(
-        ("C23", SERVER, close_without_the_flor_shown),
-        ("C23", SERVER, close_without_the_envido_shown),
-        ("C23", SERVER, close_without_what_answers_a_claim),
-        ("C23", SERVER, close_with_a_card_of_the_flor_missing),
-        ("C23", SERVER, open_of_a_seat_that_owes_nothing),
-        ("C23", SERVER, open_in_a_game_where_nobody_owes_cards),
-        ("C23", SERVER, opens_in_another_order),
-        ("C23", SERVER, second_open_of_one_seat),
-        ("C23", SERVER, open_with_slots_in_another_order),
-        ("C23", SERVER, open_without_a_card),
-        ("C19", SERVER, open_of_a_card_played),
-        ("C19", SERVER, open_with_another_salt),
-        ("C23", SERVER, open_where_the_close_opens_everything),
-        ("C23", None, act_after_the_first_open),
-        ("C24", SERVER, close_of_a_hand_that_the_cards_opened_do_not_end),
-        ("C24", SERVER, close_of_a_hand_that_no_flor_can_have_ended),
-        ("C23", SERVER, flor_nobody_holds_closed_without_a_show),
-        ("C25", SERVER, flor_nobody_holds_shown_as_it_is),
-        ("C25", SERVER, flor_nobody_holds_under_hand),
-        ("C20", SIGNER, value_that_no_cards_make),
-        ("C23", SERVER, value_the_cards_opened_do_not_make),
-        ("C25", SERVER, value_the_whole_hand_does_not_make),
-        ("C24", SERVER, score_that_the_cards_opened_deny),
-        ("C23", SERVER, card_opened_that_makes_no_envido),
-        ("C23", SERVER, card_opened_where_a_lower_slot_answers_the_claim),
-        ("C25", SERVER, score_of_a_hand_cut_short_that_the_cards_deny),
-    ),
+test_forged_proof_is_refused = refusals(
+    ("C23", SERVER, close_without_the_flor_shown),
+    ("C23", SERVER, close_without_the_envido_shown),
+    ("C23", SERVER, close_without_what_answers_a_claim),
+    ("C23", SERVER, close_with_a_card_of_the_flor_missing),
+    ("C23", SERVER, open_of_a_seat_that_owes_nothing),
+    ("C23", SERVER, open_in_a_game_where_nobody_owes_cards),
+    ("C23", SERVER, opens_in_another_order),
+    ("C23", SERVER, second_open_of_one_seat),
+    ("C23", SERVER, open_with_slots_in_another_order),
+    ("C23", SERVER, open_without_a_card),
+    ("C19", SERVER, open_of_a_card_played),
+    ("C19", SERVER, open_with_another_salt),
+    ("C23", SERVER, open_where_the_close_opens_everything),
+    ("C23", None, act_after_the_first_open),
+    ("C24", SERVER, close_of_a_hand_that_the_cards_opened_do_not_end),
+    ("C24", SERVER, close_of_a_hand_that_no_flor_can_have_ended),
+    ("C23", SERVER, flor_nobody_holds_closed_without_a_show),
+    ("C25", SERVER, flor_nobody_holds_shown_as_it_is),
+    ("C25", SERVER, flor_nobody_holds_under_hand),
+    ("C20", SIGNER, value_that_no_cards_make),
+    ("C23", SERVER, value_the_cards_opened_do_not_make),
+    ("C25", SERVER, value_the_whole_hand_does_not_make),
+    ("C24", SERVER, score_that_the_cards_opened_deny),
+    ("C23", SERVER, card_opened_that_makes_no_envido),
+    ("C23", SERVER, card_opened_where_a_lower_slot_answers_the_claim),
+    ("C25", SERVER, score_of_a_hand_cut_short_that_the_cards_deny),
 )
-def test_forged_proof_is_refused(case: Case) -> None:
-    check_refused(case)
 
 
 def test_server_itself_closes_no_hand_before_its_shows():

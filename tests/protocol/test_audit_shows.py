@@ -1,7 +1,7 @@
 """Showing by choice: unplayed cards of one's own, between the end of a hand and its close."""
 
 import pytest
-from protocol.forge import SERVER, SIGNER, Case, altered, cases, check_refused, open_record, opening, turn
+from protocol.forge import SERVER, SIGNER, altered, open_record, opening, refusals, turn
 from protocol.peers import Table
 
 from truc_protocol.audit import Result
@@ -155,20 +155,15 @@ def open_of_a_card_before_the_hand_is_over():
     return table, open_record(table, 0, 0)
 
 
-@pytest.mark.parametrize(
-    "case",
-    cases(
-        ("C20", SIGNER, show_before_the_hand_is_over),
-        ("C19", SIGNER, show_of_a_card_played),
-        ("C19", SIGNER, show_of_a_card_shown_before),
-        ("C19", SIGNER, show_with_another_salt),
-        ("C19", SIGNER, show_of_another_seats_card),
-        ("C20", SIGNER, show_where_the_rules_know_none),
-        ("C19", SIGNER, show_after_the_close),
-        ("C24", None, other_act_after_the_match_is_won),
-        ("C24", SERVER, close_that_forgets_what_a_hand_had_given_before_it_was_ended),
-        ("C23", SERVER, open_of_a_card_before_the_hand_is_over),
-    ),
+test_forged_show_is_refused = refusals(
+    ("C20", SIGNER, show_before_the_hand_is_over),
+    ("C19", SIGNER, show_of_a_card_played),
+    ("C19", SIGNER, show_of_a_card_shown_before),
+    ("C19", SIGNER, show_with_another_salt),
+    ("C19", SIGNER, show_of_another_seats_card),
+    ("C20", SIGNER, show_where_the_rules_know_none),
+    ("C19", SIGNER, show_after_the_close),
+    ("C24", None, other_act_after_the_match_is_won),
+    ("C24", SERVER, close_that_forgets_what_a_hand_had_given_before_it_was_ended),
+    ("C23", SERVER, open_of_a_card_before_the_hand_is_over),
 )
-def test_forged_show_is_refused(case: Case) -> None:
-    check_refused(case)

@@ -6,14 +6,12 @@ import pytest
 from protocol.forge import (
     SERVER,
     SIGNER,
-    Case,
     altered,
     as_seat,
-    cases,
     cheat,
-    check_refused,
     following,
     opening,
+    refusals,
     turn,
     until,
     with_card,
@@ -213,49 +211,44 @@ def card_of_another_seat_that_a_ruling_plays():
     return table, table.rule("move", dealer, "play", (*opening(table, dealer, 0), None))
 
 
-@pytest.mark.parametrize(
-    "case",
-    cases(
-        ("C25", SERVER, card_played_against_an_order_that_the_end_opens),
-        ("C25", SERVER, ruling_against_an_order),
-        ("C25", SERVER, ruled_slot_that_is_not_the_lowest_the_order_allows),
-        ("C22", SERVER, ruled_card_with_an_ask_under_an_order),
-        ("C22", SERVER, ruled_slot_that_was_played_under_an_order),
-        ("C20", SIGNER, card_covered_and_then_played),
-        ("C25", SERVER, card_covered_against_an_order),
-        ("C17", SERVER, no_card_turned_up),
-        ("C17", SERVER, two_cards_turned_up),
-        ("C17", SERVER, card_turned_up_that_is_none),
-        ("C25", SERVER, another_card_turned_up),
-        ("C18", SERVER, card_turned_up_that_a_seat_holds),
-        ("C25", SERVER, card_turned_up_that_a_seat_plays),
-        ("C25", SERVER, card_turned_up_that_a_ruling_plays),
-        ("C25", SERVER, card_of_another_seat_that_a_ruling_plays),
-        ("C25", SERVER, card_played_against_an_order),
-        ("C22", SERVER, ruled_slot_that_is_not_the_lowest_without_an_order),
-        ("C20", SIGNER, covered_card_in_the_first_trick),
-        ("C20", SIGNER, covered_card_before_the_deal),
-        *following(
-            governed,
-            "C20",
-            SIGNER,
-            order_of_a_seat_that_does_not_govern=lambda table: table.act(
-                seat_after(turn(table), 4), "order", ("high",)
-            ),
-            order_nobody_knows=lambda table: table.act(turn(table), "order", ("middle",)),
+test_what_unknown_cards_hide_is_refused_once_they_are_open = refusals(
+    ("C25", SERVER, card_played_against_an_order_that_the_end_opens),
+    ("C25", SERVER, ruling_against_an_order),
+    ("C25", SERVER, ruled_slot_that_is_not_the_lowest_the_order_allows),
+    ("C22", SERVER, ruled_card_with_an_ask_under_an_order),
+    ("C22", SERVER, ruled_slot_that_was_played_under_an_order),
+    ("C20", SIGNER, card_covered_and_then_played),
+    ("C25", SERVER, card_covered_against_an_order),
+    ("C17", SERVER, no_card_turned_up),
+    ("C17", SERVER, two_cards_turned_up),
+    ("C17", SERVER, card_turned_up_that_is_none),
+    ("C25", SERVER, another_card_turned_up),
+    ("C18", SERVER, card_turned_up_that_a_seat_holds),
+    ("C25", SERVER, card_turned_up_that_a_seat_plays),
+    ("C25", SERVER, card_turned_up_that_a_ruling_plays),
+    ("C25", SERVER, card_of_another_seat_that_a_ruling_plays),
+    ("C25", SERVER, card_played_against_an_order),
+    ("C22", SERVER, ruled_slot_that_is_not_the_lowest_without_an_order),
+    ("C20", SIGNER, covered_card_in_the_first_trick),
+    ("C20", SIGNER, covered_card_before_the_deal),
+    *following(
+        governed,
+        "C20",
+        SIGNER,
+        order_of_a_seat_that_does_not_govern=lambda table: table.act(
+            seat_after(turn(table), 4), "order", ("high",)
         ),
-        *following(
-            covering_table,
-            "C20",
-            SIGNER,
-            covered_slot_that_was_played=lambda table: table.act(turn(table), "cover", (0,)),
-            covered_slot_that_was_not_dealt=lambda table: table.act(turn(table), "cover", (CARDS_EACH,)),
-            covered_card_out_of_turn=lambda table: table.act(1 - turn(table), "cover", (1,)),
-        ),
+        order_nobody_knows=lambda table: table.act(turn(table), "order", ("middle",)),
+    ),
+    *following(
+        covering_table,
+        "C20",
+        SIGNER,
+        covered_slot_that_was_played=lambda table: table.act(turn(table), "cover", (0,)),
+        covered_slot_that_was_not_dealt=lambda table: table.act(turn(table), "cover", (CARDS_EACH,)),
+        covered_card_out_of_turn=lambda table: table.act(1 - turn(table), "cover", (1,)),
     ),
 )
-def test_what_unknown_cards_hide_is_refused_once_they_are_open(case: Case) -> None:
-    check_refused(case)
 
 
 @pytest.mark.parametrize("reveal", ["hand", "match"])

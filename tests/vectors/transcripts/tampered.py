@@ -8,7 +8,7 @@ only one seat or one client can see (they need its X25519 key, or what its user 
 
 import importlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,20 +37,10 @@ class Listed(NamedTuple):
 def case_tables() -> Iterator[tuple[str, Any]]:
     """Yield every row of every case table of the tests, with its name."""
     for path in sorted(CASES.glob("test_a*.py")):
-        if "cases(" in (text := path.read_text(encoding="utf-8")) or "Row(" in text:
+        if "refusals(" in (text := path.read_text(encoding="utf-8")) or ".cases = " in text:
             module = importlib.import_module(f"protocol.{path.stem}")
-            for row in _rows(module):
+            for row in (row for each in vars(module).values() for row in getattr(each, "cases", ())):
                 yield f"{path.stem.removeprefix('test_')}: {row.build.__name__.replace('_', ' ')}", row
-
-
-def _rows(module: Any) -> Iterator[Any]:
-    for function in vars(module).values():
-        if getattr(function, "__module__", None) == module.__name__:
-            for mark in getattr(function, "pytestmark", ()):
-                for parameter in mark.args[1] if mark.name == "parametrize" else ():
-                    values = getattr(parameter, "values", ())
-                    if values and isinstance(getattr(values[0], "build", None), Callable):
-                        yield values[0]
 
 
 @cache
