@@ -185,7 +185,7 @@ def _go_on(backing: Backing, lobby: Lobby, table: Table, found: StoredTable, sto
     if table.game is None:
         gathering = _gathering(backing, table, found, restored)
         if gathering is None:
-            table.reopen(may_begin=lobby.has_disk)
+            table.reopen(may_begin=not lobby.disk.is_nearly_full)
         else:
             table.gather(gathering)
         return

@@ -114,7 +114,7 @@ class InnerDoor:
         except RefusedError as error:
             await answer(stream, sealed, _refused(error.refusal(None)))
             return
-        if self._lobby.is_draining and not self._lobby.has_seat(player):
+        if self._lobby.drain.is_on and not self._lobby.has_seat(player):
             away = refusal(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
             await answer(stream, sealed, _refused(away))
             return

@@ -67,6 +67,8 @@ class Lobby:
         calls: calls the host's own bots to vacant seats.
         others: what this node knows of the others, and they are to be told; None where there can be none.
         catalogue: the games that tables are made for.
+        drain: whether the server is about to be stopped, and where players go then.
+        disk: whether there is room for what a match will store.
     """
 
     def __init__(
@@ -85,9 +87,9 @@ class Lobby:
         self._filling = Filling(settings, backing.timers, backing.drain, self.calls)
         self._backing = backing
         self._settings = settings
-        self._drain = backing.drain
+        self.drain = backing.drain
         self.catalogue = catalogue
-        self._disk = disk
+        self.disk = disk
         self._share = share
         self._defaults = Defaults.of(settings.now.match)
         self._tables: dict[str, Table] = {}
@@ -122,10 +124,6 @@ class Lobby:
                 Code.NO_SUCH_TABLE, f"expected the code of a table, got {code!r}", field="table"
             )
         return table
-
-    def has_table(self, code: str) -> bool:
-        """Tell whether there is a table of this code here."""
-        return code in self._tables
 
     def place(self, code: str, player: Player) -> tuple[Table, int | None]:
         """Return a table by its code, and the seat of a player there; None if they have none.
@@ -202,27 +200,12 @@ class Lobby:
         Raises:
             RefusedError: The server is about to be stopped, or the disk is nearly full.
         """
-        if self._drain.is_on:
+        if self.drain.is_on:
             message = "the server is about to be stopped: no table or match begins until it is back"
             raise RefusedError(Code.TOO_MANY_TABLES, message)
-        if self._disk.is_nearly_full:
+        if self.disk.is_nearly_full:
             message = "the server's disk is nearly full: no table or match begins until there is room"
             raise RefusedError(Code.TOO_MANY_TABLES, message)
-
-    @property
-    def is_draining(self) -> bool:
-        """Whether the server is about to be stopped."""
-        return self._drain.is_on
-
-    @property
-    def way_out(self) -> str:
-        """Where players reach another node while this one is about to be stopped; empty if that is nowhere."""
-        return self._drain.to
-
-    @property
-    def has_disk(self) -> bool:
-        """Whether there is room on the disk for what a match will store."""
-        return not self._disk.is_nearly_full
 
     def _check_room(self, player: Player) -> None:
         self.check_may_begin()
@@ -510,8 +493,8 @@ class Lobby:
     def enter(self, peer: Peer, player: Player) -> None:
         """Note that a connection speaks for a player now."""
         self.presence.enter(peer, player)
-        if self._drain.by is not None:
-            peer.send(_draining(self._drain.by))
+        if self.drain.by is not None:
+            peer.send(_draining(self.drain.by))
         self.following.note_state()
         if self.others is not None:
             self.others.notes.player(player)
@@ -526,8 +509,8 @@ class Lobby:
 
     def tell_draining(self) -> None:
         """Tell everybody who is logged in that the server is about to be stopped."""
-        if self._drain.by is not None:
-            frame = broadcast_frame(_draining(self._drain.by))
+        if self.drain.by is not None:
+            frame = broadcast_frame(_draining(self.drain.by))
             for peer in self.presence.everybody():
                 peer.offer_frame(frame)
 

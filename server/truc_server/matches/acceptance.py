@@ -7,11 +7,12 @@ writes for it.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from truc_protocol.acts import write_args
 from truc_protocol.bodies import Act, AnyBody, Keys, Placed, Proxy, Release, Rule, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto import keys
@@ -30,7 +31,6 @@ from truc_protocol.ledger import (
 from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import KIND_OF, Binding, Record, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
-from truc_server.matches.choices import args_of
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import Player, RefusedError
 from truc_server.storage import Write
@@ -395,7 +395,10 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | Repeated:
     check_position(game, choice.at)
     action = _action(game, seat, choice)
     cut = choice.p if choice.p is not None else game.asking.cut(game.ledger)
-    body = _body(game, action, cut)
+    args: tuple[Any, ...] = ()
+    if action.kind not in ANY_TIME:
+        args = write_args(action, game.dealer.openings(game.ledger, seat), cut=cut)
+    body = proxy(game.ledger, action.seat, str(action.kind), args)
     try:
         return game.take(check_place(game.ledger, unsigned(body), body))
     except CheckError as error:
@@ -434,8 +437,3 @@ def _illegal(game: Game, action: Action) -> RefusedError:
     except IllegalActionError as error:
         return RefusedError(Code(error.code), error.message)
     return RefusedError(Code.NOT_NOW, "nothing is to be decided now")
-
-
-def _body(game: Game, action: Action, cut: int) -> Proxy:
-    args = () if action.kind in ANY_TIME else args_of(game.ledger, game.dealer, action, cut)
-    return proxy(game.ledger, action.seat, str(action.kind), args)

@@ -10,12 +10,12 @@ record is asked anything; one that knows the rules is sent nothing that hangs on
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from truc_protocol.acts import options_of, write_args
+from truc_protocol.acts import options_of
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
 from truc_protocol.dealer import Dealer, Sealer
 from truc_protocol.ledger import Folded, Ledger, box_public, deciding, fold, may_show
@@ -89,11 +89,6 @@ def position(ledger: Ledger) -> Position:
     holders = deciders(match)
     in_view = deciders_in_view(match) if match.hand.offers else holders
     return Position(ledger, match, holders, in_view, match, {})
-
-
-def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[Any, ...]:
-    """Return the args that say `action` in a record."""
-    return write_args(action, dealer.openings(ledger, action.seat), cut=cut)
 
 
 def asks_all(here: Position) -> bool:

@@ -285,7 +285,8 @@ class Game:
             case Release() if before.sealed is not None:
                 folded = news_of(before, folded)
             case End():
-                rows = self._last_rows(body)
+                is_rated = self._is_public and self._settings.now.ratings
+                rows = ending(self.setup, body, is_rated=is_rated)
             case _:
                 pass
         opens = opens_decision(body)
@@ -319,9 +320,6 @@ class Game:
         """Return the cards of the hand that is still open, and that a record now lays all open."""
         seats = range(self.ledger.seats)
         return DealtCards(tuple(self.dealer.openings(self.ledger, seat) for seat in seats), (), 0)
-
-    def _last_rows(self, end: End) -> tuple[Write, ...]:
-        return ending(self.setup, end, is_rated=self._is_public and self._settings.now.ratings)
 
     def _cards(self, ledger: Ledger) -> tuple[tuple[int, bytes], ...]:
         """Return the cards that a deal gives to guests who have no box."""

@@ -21,7 +21,7 @@ from truc_server.requests.means import Means
 from truc_server.requests.seating import check_deals
 from truc_server.spectating.spectator_feed import ShownMatch
 from truc_server.storage import AddRecord, StoreError
-from truc_server.table_data.board import setup_message, terms_message
+from truc_server.table_data.board import setup_message
 from truc_server.tables.table import Table
 
 PAGE: Final = 64  # records read at once
@@ -151,8 +151,8 @@ async def _watch(means: Means, table: Table, peer: Peer, request: Watch) -> None
     table.audience.watch(peer)
     peer.tables |= {table.code}
     table.feed.greet(peer)
-    if table.gathering is not None and not table.feed.holds_back:
-        peer.send(terms_message(table.code, table.gathering.terms))
+    if not table.feed.holds_back:
+        table.remind(peer)
     k = 0
     while table.audience.is_watching(peer):
         shown = table.feed.match

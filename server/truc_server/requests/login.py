@@ -207,9 +207,9 @@ def _see_again(journal: Journal, guest: SaveGuest) -> None:
 
 def _may_come(lobby: Lobby, peer: Peer, player: Player) -> bool:
     """Tell whether a player may log in now; shortly before the server is stopped, only those with a seat may."""
-    if not lobby.is_draining or lobby.has_seat(player):
+    if not lobby.drain.is_on or lobby.has_seat(player):
         return True
-    peer.send_away("the server is about to be stopped: come back in a moment", to=lobby.way_out)
+    peer.send_away("the server is about to be stopped: come back in a moment", to=lobby.drain.to)
     return False
 
 
@@ -220,7 +220,7 @@ def _hash(token: str) -> bytes:
 async def seats_elsewhere(store: Store, lobby: Lobby, player: Player) -> tuple[StoredSeat, ...]:
     """Return every seat of a player at tables of other nodes."""
     stored = await trio.to_thread.run_sync(store.held, player.id)
-    return tuple(held for held in stored if not lobby.has_table(held.table))
+    return tuple(held for held in stored if lobby.get(held.table) is None)
 
 
 def _enter(

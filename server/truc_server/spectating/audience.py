@@ -59,13 +59,12 @@ class Audience:
 
     def _look_anew(self) -> None:
         """Find anew who may be asked: a seat has changed hands, fallen behind or caught up."""
-        live = [seat for seat, holder in enumerate(self._seats) if holder in self._live]
-        knowing = [seat for seat in live if self._knows_rules(seat)]
-        self.answerers = Answerers([seat for seat in live if seat not in knowing], knowing)
-
-    def _knows_rules(self, seat: int) -> bool:
-        holder = self._seats[seat]
-        return holder is not None and holder.knows_rules
+        asked: list[int] = []
+        knowing: list[int] = []
+        for seat, holder in enumerate(self._seats):
+            if holder is not None and holder in self._live:
+                (knowing if holder.knows_rules else asked).append(seat)
+        self.answerers = Answerers(asked, knowing)
 
     def send(self, to_seats: Iterable[tuple[int, bytes]]) -> None:
         """Send frames to one seat each, if its connection has been sent everything so far."""

@@ -261,7 +261,7 @@ class Table:
                 self.feed.ask(asked.to_seats, asked.notice)
 
     def remind(self, peer: Peer) -> None:
-        """Send a connection that has joined the terms it may have to answer."""
+        """Send a connection that has just come the terms that are out."""
         if self.gathering is not None:
             peer.send(terms_message(self.code, self.gathering.terms))
 
