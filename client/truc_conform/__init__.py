@@ -2,7 +2,7 @@
 
 A case is one decorated function, found by its name. `@case` (server_cases) plays a visit to a server: the first line of
 its docstring says what is expected, its body what is sent. `@scene` (client_cases) arranges a server for a client: its
-docstring says what is sent, each `judged` what is expected and who judges it. Both name the clause they are about.
+docstring says what is sent, its arguments what is expected and who judges that. Both name the clause they are about.
 
 Servers: `server_visit` gives a case its players (`raw_seat`), who send whatever it wants (`raw_client`), and raises what
 `expectations` do not find. Clients: `client_cases` start a client at a `client_harness`, a `scripted` server that notes what

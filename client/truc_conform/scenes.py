@@ -2,7 +2,7 @@
 
 A scene runs the client, once or several times, against one server; each of its cases judges what was seen there. The
 function under `scene` arranges the server's hooks, and its docstring says what the server does; what the client must do
-then stands in `judged`, with the clause and the judge, who reads what the server has written down.
+then stands beside its name, with the clause and the judge, who reads what the server has written down.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -65,9 +65,16 @@ def judged(name: str, clause: str, expected: str, judge: Judge) -> Judged:
     return Case(name, clause, expected), judge
 
 
-def scene(*cases: Judged, runs: int = 1, game: Game = FRENCH) -> Callable[[Arrange], Scene]:
-    """Make a scene of a function that arranges the server."""
+def shared_scene(*cases: Judged, runs: int = 1, game: Game = FRENCH) -> Callable[[Arrange], Scene]:
+    """Make a scene that several cases are judged by, of a function that arranges the server."""
     return lambda arrange: Scene(arrange, cases, runs, game)
+
+
+def scene(
+    name: str, clause: str, expected: str, judge: Judge, *, runs: int = 1, game: Game = FRENCH
+) -> Callable[[Arrange], Scene]:
+    """Make a scene of one case."""
+    return shared_scene(judged(name, clause, expected, judge), runs=runs, game=game)
 
 
 def once(need: Need, judge: Judge) -> Judge:

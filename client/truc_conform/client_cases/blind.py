@@ -6,6 +6,7 @@ never agrees is not judged further.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -27,7 +28,7 @@ from truc_conform.scenes import (
     not_entered,
     once,
     said,
-    scene,
+    shared_scene,
     unended,
 )
 from truc_protocol import messages
@@ -50,8 +51,8 @@ def unsealed(server: ClientHarness) -> CaseOutcome | None:
     return without_key(server)
 
 
-def at_blind_table(*cases: Judged, game: Game = FRENCH) -> Callable[[BlindArrange], Scene]:
-    """Make a scene of a function that arranges a table whose host sees no card."""
+def shared_blind_table(*cases: Judged, game: Game = FRENCH) -> Callable[[BlindArrange], Scene]:
+    """Make a scene that several cases are judged by, of a function that arranges a table whose host sees no card."""
 
     def made(arrange: BlindArrange) -> Scene:
         def arranged(server: ClientHarness) -> None:
@@ -59,9 +60,16 @@ def at_blind_table(*cases: Judged, game: Game = FRENCH) -> Callable[[BlindArrang
                 raise TypeError(f"expected a table of mode blind, got {type(server).__name__}")
             arrange(server)
 
-        return scene(*cases, game=game)(arranged)._replace(harness=BlindHarness)
+        return shared_scene(*cases, game=game)(arranged)._replace(harness=BlindHarness)
 
     return made
+
+
+def at_blind_table(
+    name: str, clause: str, expected: str, judge: Judge, *, game: Game = FRENCH
+) -> Callable[[BlindArrange], Scene]:
+    """Make a scene of one case at such a table."""
+    return shared_blind_table(judged(name, clause, expected, judge), game=game)
 
 
 def signed_steps(server: ClientHarness, *kinds: str) -> list[messages.SignedAct]:
@@ -92,7 +100,7 @@ def takes_each_step_once(server: ClientHarness, end: Exit) -> CaseOutcome | None
     return faulty(server, *_STEPS) or unended(server, end)
 
 
-@at_blind_table(
+@shared_blind_table(
     judged("C5.plays", CLIENT, "deals with the other seat and plays an honest match to its end", _deals),
     judged("C5.ack", "../fairness/specification.md#10-end", "signs the end of the match (C32)", _acks),
 )
@@ -101,12 +109,10 @@ def _honest(_server: BlindHarness) -> None:
 
 
 @at_blind_table(
-    judged(
-        "C5.due",
-        CLIENT,
-        "finds from the records what is due, whatever the server waits for",
-        takes_each_step_once,
-    )
+    "C5.due",
+    CLIENT,
+    "finds from the records what is due, whatever the server waits for",
+    takes_each_step_once,
 )
 def _waits_for_more(server: BlindHarness) -> None:
     """At each decision of the client, wait for its mask, lock, keys and link as well."""
@@ -136,9 +142,9 @@ def _losing(kind: str) -> Scene:
         server.intercepts.append(intercept)
 
     expected = f"sends the very same {kind} again after a lost connection (C51)"
-    return at_blind_table(
-        judged(f"C5.again-{kind}", CLIENT, expected, once(_was_due(kind), takes_each_step_once))
-    )(arrange)
+    return at_blind_table(f"C5.again-{kind}", CLIENT, expected, once(_was_due(kind), takes_each_step_once))(
+        arrange
+    )
 
 
 def _was_due(kind: str) -> Callable[[ClientHarness], CaseOutcome | None]:
@@ -167,7 +173,7 @@ def _killing(kind: str) -> Scene:
 
     expected = f"sends the very same {kind} again when it is killed and started anew in its home (C51)"
     need = once(_was_due(kind), _came_back(kind))
-    made = at_blind_table(judged(f"C5.killed-{kind}", CLIENT, expected, need))(arrange)
+    made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, need)(arrange)
     return made._replace(runs=2, keeps_home=True)
 
 
@@ -269,44 +275,38 @@ def _turned(body: Body) -> bool:
     return isinstance(body, Keys) and body.box is not None and bool(body.opened)
 
 
+_at_four: Final = partial(at_blind_table, game=FOUR)
+_with_partners: Final = partial(at_blind_table, game=PARTNERS)
 _HONEST: Final = [
-    at_blind_table(judged(name, clause, expected, judge), game=game)(arrange)
-    for name, clause, expected, judge, game, arrange in (
-        ("C5.four-seats", _BLIND, "deals with three others", takes_each_step_once, FOUR, _plain),
-        (
-            "C5.turn-up",
-            _BLIND,
-            "gives to all the key of a card that is turned up",
-            _signs("keys", _turned),
-            TURNED,
-            _plain,
-        ),
-        ("C5.lends", _RECORDS, "lends its cards to its partner", _signs("lend"), PARTNERS, _share),
-        (
-            "C5.unseen",
-            _RECORDS,
-            "gives to all its keys of each card of a hand that nobody has seen",
-            _signs("keys", _is_of_an_unseen_card),
-            PARTNERS,
-            _go_blind,
-        ),
-        (
-            "C5.games",
-            SCORE,
-            "deals the first hand of the next game as one that is seen, whatever the `close` says that won the one before",
-            begins_anew,
-            GAMES,
-            _go_blind,
-        ),
-        (
-            "C5.redeal",
-            _BLIND,
-            "locks and gives keys of new cards once more",
-            once(_redealt, _signs("lock", lambda body: isinstance(body, Lock) and body.d > 0)),
-            REDEALT,
-            _redeal,
-        ),
-    )
+    _at_four("C5.four-seats", _BLIND, "deals with three others", takes_each_step_once)(_plain),
+    at_blind_table(
+        "C5.turn-up",
+        _BLIND,
+        "gives to all the key of a card that is turned up",
+        _signs("keys", _turned),
+        game=TURNED,
+    )(_plain),
+    _with_partners("C5.lends", _RECORDS, "lends its cards to its partner", _signs("lend"))(_share),
+    _with_partners(
+        "C5.unseen",
+        _RECORDS,
+        "gives to all its keys of each card of a hand that nobody has seen",
+        _signs("keys", _is_of_an_unseen_card),
+    )(_go_blind),
+    at_blind_table(
+        "C5.games",
+        SCORE,
+        "deals the first hand of the next game as one that is seen, whatever the `close` says that won the one before",
+        begins_anew,
+        game=GAMES,
+    )(_go_blind),
+    at_blind_table(
+        "C5.redeal",
+        _BLIND,
+        "locks and gives keys of new cards once more",
+        once(_redealt, _signs("lock", lambda body: isinstance(body, Lock) and body.d > 0)),
+        game=REDEALT,
+    )(_redeal),
 ]
 
 
@@ -324,12 +324,10 @@ def _signs_the_same_lock_again(server: ClientHarness, end: Exit) -> CaseOutcome 
 
 
 @at_blind_table(
-    judged(
-        "C5.moved-lock",
-        CLIENT,
-        "signs the very same lock for its new place when something has come in between (C51)",
-        once(_redealt, _signs_the_same_lock_again),
-    ),
+    "C5.moved-lock",
+    CLIENT,
+    "signs the very same lock for its new place when something has come in between (C51)",
+    once(_redealt, _signs_the_same_lock_again),
     game=REDEALT,
 )
 def _moved(server: BlindHarness) -> None:
@@ -350,12 +348,10 @@ def _moved(server: BlindHarness) -> None:
 
 
 @at_blind_table(
-    judged(
-        "C5.cut-off",
-        CLIENT,
-        "goes on with the deal wherever its connection was lost, and signs nothing twice (C51)",
-        takes_each_step_once,
-    )
+    "C5.cut-off",
+    CLIENT,
+    "goes on with the deal wherever its connection was lost, and signs nothing twice (C51)",
+    takes_each_step_once,
 )
 def _cut_off(server: BlindHarness) -> None:
     """Break the connection after a mask, after keys, and after a close."""
@@ -390,12 +386,10 @@ def _says(record: Record) -> bool:
 
 
 @at_blind_table(
-    judged(
-        "C5.false-value",
-        _RECORDS,
-        "takes the forfeit of a seat that said another value than its cards have (C25)",
-        _takes_the_forfeit_for_a_false_word,
-    ),
+    "C5.false-value",
+    _RECORDS,
+    "takes the forfeit of a seat that said another value than its cards have (C25)",
+    _takes_the_forfeit_for_a_false_word,
     game=SAYING,
 )
 def _false_value(server: BlindHarness) -> None:

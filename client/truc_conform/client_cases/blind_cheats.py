@@ -27,7 +27,7 @@ from truc_conform.forging import (
 )
 from truc_conform.playing import conceding, secret, signed_position
 from truc_conform.result import CaseOutcome, failed, tag_of_body
-from truc_conform.scenes import Exit, Scene, judged, unended
+from truc_conform.scenes import Exit, Scene, unended
 from truc_protocol import messages
 from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SealedPack, SeatStep
 from truc_protocol.bodies import Body, Deal, Keys, Release, Rule, Void
@@ -43,7 +43,7 @@ _ROLE: Final = 2  # of that seat
 
 def _cheat(name: str, what: str) -> Callable[[BlindArrange], Scene]:
     """Make a scene of a lie that a check of the records shows."""
-    return at_blind_table(judged(name, _CHECKS, f"stops at {what}", stops))
+    return at_blind_table(name, _CHECKS, f"stops at {what}", stops)
 
 
 def _rewriting(kind: type[Body], maker: Maker) -> BlindArrange:
@@ -111,12 +111,10 @@ def _second_mask(server: BlindHarness) -> None:
 
 
 @at_blind_table(
-    judged(
-        "C5.cheat-two-masks",
-        _CHECKS,
-        "stops at a mask of one seat that the next seat was shown otherwise (C10)",
-        stops,
-    ),
+    "C5.cheat-two-masks",
+    _CHECKS,
+    "stops at a mask of one seat that the next seat was shown otherwise (C10)",
+    stops,
     game=FOUR,
 )
 def _two_masks(server: BlindHarness) -> None:
@@ -266,12 +264,10 @@ def _is_forfeit(record: Record) -> bool:
 
 
 @at_blind_table(
-    judged(
-        "C5.exposed",
-        _OPENING,
-        "takes the forfeit of a seat whose link shows that it masked otherwise (C50)",
-        _takes_the_forfeit,
-    )
+    "C5.exposed",
+    _OPENING,
+    "takes the forfeit of a seat whose link shows that it masked otherwise (C50)",
+    _takes_the_forfeit,
 )
 def _exposed(server: BlindHarness) -> None:
     """Let the other seat mask the pack in another order than its link says."""
@@ -293,7 +289,7 @@ def _shut_boxes(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
 
 
 @at_blind_table(
-    judged("C5.garbled", _OPENING, "says that its hand is garbled, if its boxes do not open", _says_garbled)
+    "C5.garbled", _OPENING, "says that its hand is garbled, if its boxes do not open", _says_garbled
 )
 def _shut(server: BlindHarness) -> None:
     """Let the other seat seal its keys in boxes that do not open."""
@@ -301,12 +297,10 @@ def _shut(server: BlindHarness) -> None:
 
 
 @at_blind_table(
-    judged(
-        "C5.falsely-garbled",
-        _OPENING,
-        "opens its link when another says that the hand is garbled, and takes its forfeit",
-        _takes_the_forfeit,
-    )
+    "C5.falsely-garbled",
+    _OPENING,
+    "opens its link when another says that the hand is garbled, and takes its forfeit",
+    _takes_the_forfeit,
 )
 def _falsely_garbled(server: BlindHarness) -> None:
     """Let the other seat say of a sound hand that it is garbled."""

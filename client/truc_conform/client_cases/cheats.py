@@ -35,7 +35,7 @@ from truc_conform.forging import (
 )
 from truc_conform.playing import Puppet, secret, signed_position
 from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed, tag_of_body
-from truc_conform.scenes import Exit, Scene, at_first, intercepting, judged, recasting, said, scene, unended
+from truc_conform.scenes import Exit, Scene, at_first, intercepting, recasting, said, scene, unended
 from truc_conform.shown import CODE
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
@@ -85,12 +85,12 @@ def stops_by_the_rules(server: ClientHarness, end: Exit) -> CaseOutcome | None:
 
 def cheat(name: str, what: str) -> Callable[[Cheat], Scene]:
     """Make a scene of a lie that a check of the records shows."""
-    return scene(judged(name, CHECKS, f"stops at {what}", stops))
+    return scene(name, CHECKS, f"stops at {what}", stops)
 
 
 def of_options(name: str, what: str) -> Callable[[Cheat], Scene]:
     """Make a scene of a lie in the options that the client chooses from."""
-    return scene(judged(name, DUTIES, f"refuses {what}", stops))
+    return scene(name, DUTIES, f"refuses {what}", stops)
 
 
 _OTHER: Final = 2  # the role of seat 1
@@ -108,12 +108,10 @@ def _wrong_score(place: Place, body: Close) -> Close:
 
 
 _SCORE: Final = scene(
-    judged(
-        "C3.cheat-score",
-        CHECKS,
-        "stops at a score with a point too many (C24), if it knows the rules",
-        stops_by_the_rules,
-    )
+    "C3.cheat-score",
+    CHECKS,
+    "stops at a score with a point too many (C24), if it knows the rules",
+    stops_by_the_rules,
 )(rewriting(Close, 1, _wrong_score))
 
 
@@ -340,12 +338,10 @@ def _signs_nothing_forbidden(server: ClientHarness, end: Exit) -> CaseOutcome | 
 
 
 @scene(
-    judged(
-        "C3.cheat-options-forbidden",
-        DUTIES,
-        "does not sign what the rules forbid (C20), if it knows the rules",
-        _signs_nothing_forbidden,
-    )
+    "C3.cheat-options-forbidden",
+    DUTIES,
+    "does not sign what the rules forbid (C20), if it knows the rules",
+    _signs_nothing_forbidden,
 )
 def _forbidden(server: ClientHarness) -> None:
     """Offer to accept what nobody has asked for, in the place of cards, until that is signed."""
@@ -416,9 +412,7 @@ def _second_table(server: ClientHarness) -> Record:
     return terms.record
 
 
-@scene(
-    judged("C3.cheat-nonce", CHECKS, "does not sign two tables with one nonce (C9, C36)", _signs_no_second)
-)
+@scene("C3.cheat-nonce", CHECKS, "does not sign two tables with one nonce (C9, C36)", _signs_no_second)
 @intercepting
 async def _nonce_again(server: ClientHarness, message: messages.ClientMessage) -> bool:
     """Offer a second table under the nonce of the first, once the seat is signed."""
@@ -499,12 +493,7 @@ def _signs_no_other(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
 
 
 @scene(
-    judged(
-        "C3.cheat-refused",
-        DUTIES,
-        "signs no other act where the server refuses one it offered",
-        _signs_no_other,
-    )
+    "C3.cheat-refused", DUTIES, "signs no other act where the server refuses one it offered", _signs_no_other
 )
 @on_choice
 async def _refused(server: ClientHarness, message: AnyAct) -> None:
@@ -518,7 +507,7 @@ async def _refused(server: ClientHarness, message: AnyAct) -> None:
     await server.send_options()
 
 
-@scene(judged("C3.gap", "overview.md#one-log", "asks for a missing record, or stops", _asks_again_or_stops))
+@scene("C3.gap", "overview.md#one-log", "asks for a missing record, or stops", _asks_again_or_stops)
 def _skipped(server: ClientHarness) -> None:
     """Leave a record out, once."""
 

@@ -27,6 +27,7 @@ from truc_conform.scenes import (
     said,
     says_who,
     scene,
+    shared_scene,
     shut_out,
     without,
 )
@@ -84,7 +85,7 @@ async def _done_at_login(server: ClientHarness, message: object) -> bool:
 
 
 _ENTERS: Final = [
-    scene(
+    shared_scene(
         judged("C0.hello", _HELLO, "`hello` comes first and offers protocol 1", _says_hello_first),
         judged(
             "C0.size",
@@ -99,9 +100,7 @@ _ENTERS: Final = [
             without(Code.BAD_FRAME, Code.BAD_MSGPACK, Code.BAD_MESSAGE, Code.UNKNOWN_REQUEST),
         ),
     )(_done_at_login),
-    scene(judged("C0.nonce", _HELLO, "`cn` is fresh on every connection", _nonces_differ), runs=2)(
-        _done_at_login
-    ),
+    scene("C0.nonce", _HELLO, "`cn` is fresh on every connection", _nonces_differ, runs=2)(_done_at_login),
 ]
 
 
@@ -127,7 +126,7 @@ def _keep_waiting(kind: type | tuple[type, ...]) -> Callable[[ClientHarness], No
 
 
 _WAITS: Final = [
-    scene(judged(name, _HELLO, f"sends nothing before {before}", _waits))(_keep_waiting(kinds))
+    scene(name, _HELLO, f"sends nothing before {before}", _waits)(_keep_waiting(kinds))
     for name, before, kinds in (
         ("C0.waits-for-hello", "the reply to `hello`", (ClientHello,)),
         ("C0.waits-for-welcome", "`welcome`", (KeyLogin, GuestLogin, GuestReturn)),
@@ -135,20 +134,20 @@ _WAITS: Final = [
 ]
 
 
-@scene(judged("C0.ping", _KEEP_ALIVE, "`pong` repeats the number of the `ping`", is_alive))
+@scene("C0.ping", _KEEP_ALIVE, "`pong` repeats the number of the `ping`", is_alive)
 def _pinged(server: ClientHarness) -> None:
     """Ping after the welcome."""
     ask_alive(server)
 
 
-@scene(judged("C0.bytes", _FRAMES, "copes with frames that arrive byte by byte", is_alive))
+@scene("C0.bytes", _FRAMES, "copes with frames that arrive byte by byte", is_alive)
 def _byte_by_byte(server: ClientHarness) -> None:
     """Let each byte arrive by itself."""
     server.cut = lambda frame: (frame[i : i + 1] for i in range(len(frame)))
     ask_alive(server)
 
 
-@scene(judged("C0.heaps", _FRAMES, "copes with several frames at once", is_alive))
+@scene("C0.heaps", _FRAMES, "copes with several frames at once", is_alive)
 def _in_heaps(server: ClientHarness) -> None:
     """Let several messages arrive in one piece, which ends in the middle of the last."""
     frames = (piece if isinstance(piece, bytes) else raw(piece) for piece in strange_notices())
@@ -157,26 +156,24 @@ def _in_heaps(server: ClientHarness) -> None:
     after_welcome(server, heap[:-5], heap[-5:])
 
 
-@scene(judged("C0.unknown-fields", _UNKNOWN, "unknown fields are ignored", is_alive))
+@scene("C0.unknown-fields", _UNKNOWN, "unknown fields are ignored", is_alive)
 def _greased_fields(server: ClientHarness) -> None:
     """Send fields that nobody knows with every message."""
     server.dress = greased
     ask_alive(server)
 
 
-@scene(judged("C0.unknown-notices", _UNKNOWN, "unknown kinds of message are ignored", is_alive))
+@scene("C0.unknown-notices", _UNKNOWN, "unknown kinds of message are ignored", is_alive)
 def _greased_notices(server: ClientHarness) -> None:
     """Send messages that nobody knows after the welcome."""
     ask_alive(server, *strange_notices())
 
 
 @scene(
-    judged(
-        "C0.unknown-capabilities",
-        _UNKNOWN,
-        "unknown capabilities, limits and fields of the server's info are ignored",
-        is_alive,
-    )
+    "C0.unknown-capabilities",
+    _UNKNOWN,
+    "unknown capabilities, limits and fields of the server's info are ignored",
+    is_alive,
 )
 def _greased_info(server: ClientHarness) -> None:
     """Announce what nobody knows, and a clock that is days ahead."""
@@ -186,7 +183,7 @@ def _greased_info(server: ClientHarness) -> None:
 
 def _ending(name: str, clause: str, expected: str, last: ServerMessage | bytes) -> Scene:
     """Return a scene in which something ends the connection after the welcome."""
-    return scene(judged(name, clause, expected, has_closed))(lambda server: must_close(server, last))
+    return scene(name, clause, expected, has_closed)(lambda server: must_close(server, last))
 
 
 _ENDINGS: Final = [
@@ -226,12 +223,10 @@ def says_nothing_of_itself(server: ClientHarness, _exit: Exit) -> CaseOutcome | 
 
 
 @scene(
-    judged(
-        "C0.protocol",
-        "security.md#the-handshake",
-        "a protocol number that was not offered ends the connection before `login`",
-        says_nothing_of_itself,
-    )
+    "C0.protocol",
+    "security.md#the-handshake",
+    "a protocol number that was not offered ends the connection before `login`",
+    says_nothing_of_itself,
 )
 def _bad_proto(server: ClientHarness) -> None:
     """Answer with a protocol that the client did not offer, signed."""
@@ -246,9 +241,7 @@ def _gives_up(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return CaseOutcome(CaseVerdict.NON_STRICT if is_over else CaseVerdict.INFO, came)
 
 
-@scene(
-    judged("C0.silence", "session.md#login", "gives up on a server that is silent for 10 seconds", _gives_up)
-)
+@scene("C0.silence", "session.md#login", "gives up on a server that is silent for 10 seconds", _gives_up)
 def _silent(server: ClientHarness) -> None:
     """Answer nothing at all."""
     ends_soon(server, lambda message: isinstance(message, ClientHello), _SILENCE_S + _LATE_S)

@@ -5,6 +5,7 @@ that a match comes to what its case is about, whatever the client plays.
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -37,10 +38,10 @@ from truc_conform.scenes import (
     Arrange,
     Exit,
     Judge,
+    Scene,
     at_first,
     end_after,
     faulty,
-    judged,
     plain,
     scene,
     unended,
@@ -131,44 +132,37 @@ def _games(close: Close) -> int:
 
 
 _HONEST: Final = [
-    scene(judged(name, clause, expected, judge), game=game)(arrange)
-    for name, clause, expected, judge, game, arrange in (
-        (
-            "C4.four-seats",
-            "play.md#decisions",
-            "plays with three others, cutting where it is asked to",
-            unended,
-            _FOUR,
-            plain,
-        ),
-        ("C4.turn-up", _DEALS, "plays where a card is turned up", unended, TURNED, plain),
-        ("C4.closed", _DEALS, "plays where no hand is opened before the end", unended, CLOSED, plain),
-        (
-            "C4.shares",
-            _ACTS,
-            "plays a hand of which it is shown its partner's",
-            _comes_to("share"),
-            PARTNERS,
-            share,
-        ),
-        ("C4.blind", _ACTS, "plays a hand that nobody has seen", _comes_to("open"), PARTNERS, go_blind),
-        (
-            "C4.games",
-            SCORE,
-            "begins each game of a match at no points, whatever the `close` says that won the one before",
-            begins_anew,
-            GAMES,
-            go_blind,
-        ),
-        (
-            "C4.rekey",
-            _CHAINS,
-            "begins a new chain when its own is used up (C27)",
-            _comes_to("rekey", 1),
-            SHORT_CHAINS,
-            decline_all,
-        ),
-    )
+    scene(
+        "C4.four-seats",
+        "play.md#decisions",
+        "plays with three others, cutting where it is asked to",
+        unended,
+        game=_FOUR,
+    )(plain),
+    scene("C4.turn-up", _DEALS, "plays where a card is turned up", unended, game=TURNED)(plain),
+    scene("C4.closed", _DEALS, "plays where no hand is opened before the end", unended, game=CLOSED)(plain),
+    scene(
+        "C4.shares",
+        _ACTS,
+        "plays a hand of which it is shown its partner's",
+        _comes_to("share"),
+        game=PARTNERS,
+    )(share),
+    scene("C4.blind", _ACTS, "plays a hand that nobody has seen", _comes_to("open"), game=PARTNERS)(go_blind),
+    scene(
+        "C4.games",
+        SCORE,
+        "begins each game of a match at no points, whatever the `close` says that won the one before",
+        begins_anew,
+        game=GAMES,
+    )(go_blind),
+    scene(
+        "C4.rekey",
+        _CHAINS,
+        "begins a new chain when its own is used up (C27)",
+        _comes_to("rekey", 1),
+        game=SHORT_CHAINS,
+    )(decline_all),
 ]
 
 
@@ -205,12 +199,10 @@ def _step_in(server: ClientHarness, newcomer: Puppet) -> None:
 
 
 @scene(
-    judged(
-        "C4.void",
-        _DEALS,
-        "plays on when a hand is called again that a link which does not fit has voided (C26)",
-        _comes_to("void"),
-    ),
+    "C4.void",
+    _DEALS,
+    "plays on when a hand is called again that a link which does not fit has voided (C26)",
+    _comes_to("void"),
     game=CALLING_AGAIN,
 )
 def _voided(server: ClientHarness) -> None:
@@ -219,8 +211,7 @@ def _voided(server: ClientHarness) -> None:
 
 
 @scene(
-    judged("C4.substitute", _GONE, "plays on with whoever has taken a seat over", _comes_to("sub")),
-    game=STEPPING_IN,
+    "C4.substitute", _GONE, "plays on with whoever has taken a seat over", _comes_to("sub"), game=STEPPING_IN
 )
 def _substituted(server: ClientHarness) -> None:
     """Name the other seat in a void, and let a substitute have it."""
@@ -235,12 +226,10 @@ def _leaves_the_seat(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
 
 
 @scene(
-    judged(
-        "C4.replaced",
-        DUTIES,
-        "signs nothing more once somebody else's `sub` for its own seat stands in the match",
-        _leaves_the_seat,
-    ),
+    "C4.replaced",
+    DUTIES,
+    "signs nothing more once somebody else's `sub` for its own seat stands in the match",
+    _leaves_the_seat,
     game=STEPPING_IN,
 )
 def _replaced(server: ClientHarness) -> None:
@@ -413,121 +402,75 @@ def _void_a_hand(server: ClientHarness) -> None:
     server.instead = voiding(server, _OTHER)
 
 
+def _cheating(
+    game: Game, play: Arrange, name: str, what: str, cheat: Cheat, *, judge: Judge = stops
+) -> Scene:
+    """Return a scene of a lie that a check of the records shows, in a game that is played in some way."""
+    return scene(name, CHECKS, f"stops at {what}", judge, game=game)(_then(cheat, play))
+
+
+_turned: Final = partial(_cheating, TURNED, plain)
+_sharing: Final = partial(_cheating, PARTNERS, share)
+_going_blind: Final = partial(_cheating, PARTNERS, go_blind)
+_outlasting: Final = partial(_cheating, SHORT_CHAINS, decline_all)
 _CHEATS: Final = [
-    scene(judged(name, CHECKS, f"stops at {what}", judge), game=game)(_then(cheat, play))
-    for name, what, judge, cheat, game, play in (
-        (
-            "C4.cheat-not-turned",
-            "a deal that turns no card up (C17)",
-            stops,
-            _dealing_hand(1, up=()),
-            TURNED,
-            plain,
-        ),
-        ("C4.cheat-own-turned", "a card turned up that it holds (C18)", stops, _own_card_up, TURNED, plain),
-        (
-            "C4.cheat-turn-up",
-            "a card turned up that is not the next one (C25)",
-            stops,
-            _another_card_up,
-            TURNED,
-            plain,
-        ),
-        (
-            "C4.cheat-share",
-            "a share that does not open onto its leaves (C18)",
-            stops,
-            _garbled_share,
-            PARTNERS,
-            share,
-        ),
-        (
-            "C4.cheat-unshared",
-            "a share that is left out (C23), if it knows the rules",
-            stops_by_the_rules,
-            rewriting(Share, LAST_POINT, lambda place, body: ruled_out(place, body.j)),
-            PARTNERS,
-            share,
-        ),
-        (
-            "C4.cheat-blind-box",
-            "boxes in a blind hand (C17)",
-            stops,
-            _dealing_hand(BLIND, boxes=(bytes(64),) * 4),
-            PARTNERS,
-            go_blind,
-        ),
-        (
-            "C4.cheat-blind-card",
-            "a blind card that was not dealt (C19)",
-            stops,
-            rewriting(Open, BLIND, _another_blind_card),
-            PARTNERS,
-            go_blind,
-        ),
-        (
-            "C4.cheat-blind-slot",
-            "a blind card other than the one named (C23), if it knows the rules",
-            stops_by_the_rules,
-            _another_blind_slot,
-            PARTNERS,
-            go_blind,
-        ),
-        (
-            "C4.cheat-secret",
-            "an end with another secret than that of the boxes (C31)",
-            stops,
-            rewriting(End, 0, _another_secret),
-            CLOSED,
-            plain,
-        ),
-        (
-            "C4.cheat-rekey",
-            "a new chain that begins at another deal (C27)",
-            stops,
-            rewriting(Rekey, 0, lambda place, body: Rekey(*place, 0, body.first + 1, body.anchor, None)),
-            SHORT_CHAINS,
-            decline_all,
-        ),
-        (
-            "C4.cheat-anchor",
-            "a new chain with an old anchor (C7)",
-            stops,
-            _used_anchor,
-            SHORT_CHAINS,
-            decline_all,
-        ),
-        (
-            "C4.cheat-exhausted",
-            "a call although a chain is used up (C13)",
-            stops,
-            _call_on_nothing,
-            SHORT_CHAINS,
-            decline_all,
-        ),
-        (
-            "C4.cheat-early-forfeit",
-            "a forfeit behind a single void, where a hand is called again (C22)",
-            stops,
-            rewriting(Call, 2, _forfeit("silent")),
-            CALLING_AGAIN,
-            _void_a_hand,
-        ),
-        (
-            "C4.cheat-ruled-forfeit",
-            "a forfeit for ruled moves, where rulings play on (C22)",
-            stops,
-            _forfeit_for_moves,
-            CALLING_AGAIN._replace(options={"target": 6}),
-            _rule_for_the_other,
-        ),
-        (
-            "C4.cheat-substitute",
-            "a substitute for a seat that is not gone (C28)",
-            stops,
-            _stranger,
-            STEPPING_IN,
-            plain,
-        ),
-    )
+    _turned("C4.cheat-not-turned", "a deal that turns no card up (C17)", _dealing_hand(1, up=())),
+    _turned("C4.cheat-own-turned", "a card turned up that it holds (C18)", _own_card_up),
+    _turned("C4.cheat-turn-up", "a card turned up that is not the next one (C25)", _another_card_up),
+    _sharing("C4.cheat-share", "a share that does not open onto its leaves (C18)", _garbled_share),
+    _sharing(
+        "C4.cheat-unshared",
+        "a share that is left out (C23), if it knows the rules",
+        rewriting(Share, LAST_POINT, lambda place, body: ruled_out(place, body.j)),
+        judge=stops_by_the_rules,
+    ),
+    _going_blind(
+        "C4.cheat-blind-box", "boxes in a blind hand (C17)", _dealing_hand(BLIND, boxes=(bytes(64),) * 4)
+    ),
+    _going_blind(
+        "C4.cheat-blind-card",
+        "a blind card that was not dealt (C19)",
+        rewriting(Open, BLIND, _another_blind_card),
+    ),
+    _going_blind(
+        "C4.cheat-blind-slot",
+        "a blind card other than the one named (C23), if it knows the rules",
+        _another_blind_slot,
+        judge=stops_by_the_rules,
+    ),
+    _cheating(
+        CLOSED,
+        plain,
+        "C4.cheat-secret",
+        "an end with another secret than that of the boxes (C31)",
+        rewriting(End, 0, _another_secret),
+    ),
+    _outlasting(
+        "C4.cheat-rekey",
+        "a new chain that begins at another deal (C27)",
+        rewriting(Rekey, 0, lambda place, body: Rekey(*place, 0, body.first + 1, body.anchor, None)),
+    ),
+    _outlasting("C4.cheat-anchor", "a new chain with an old anchor (C7)", _used_anchor),
+    _outlasting("C4.cheat-exhausted", "a call although a chain is used up (C13)", _call_on_nothing),
+    _cheating(
+        CALLING_AGAIN,
+        _void_a_hand,
+        "C4.cheat-early-forfeit",
+        "a forfeit behind a single void, where a hand is called again (C22)",
+        rewriting(Call, 2, _forfeit("silent")),
+    ),
+    _cheating(
+        CALLING_AGAIN._replace(options={"target": 6}),
+        _rule_for_the_other,
+        "C4.cheat-ruled-forfeit",
+        "a forfeit for ruled moves, where rulings play on (C22)",
+        _forfeit_for_moves,
+    ),
+    _cheating(
+        STEPPING_IN,
+        plain,
+        "C4.cheat-substitute",
+        "a substitute for a seat that is not gone (C28)",
+        _stranger,
+    ),
 ]

@@ -27,6 +27,7 @@ from truc_conform.scenes import (
     recasting,
     said,
     scene,
+    shared_scene,
     unended,
     unless_wanted,
     wants,
@@ -93,12 +94,7 @@ def _signs_the_name(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
 
 
 @scene(
-    judged(
-        "C3.name",
-        "limits.md#names",
-        "signs the name that `welcome` gives",
-        once(without_key, _signs_the_name),
-    )
+    "C3.name", "limits.md#names", "signs the name that `welcome` gives", once(without_key, _signs_the_name)
 )
 def _renamed(server: ClientHarness) -> None:
     """Give the player a name other than the one asked for, and end when it has signed a name."""
@@ -138,7 +134,7 @@ def _bad_hello(
     def arrange(server: ClientHarness) -> None:
         bad_hello(server, lambda hello: change(server, hello))
 
-    return scene(judged(name, _HANDSHAKE, expected, says_nothing_of_itself))(arrange)
+    return scene(name, _HANDSHAKE, expected, says_nothing_of_itself)(arrange)
 
 
 _BAD_HELLOS: Final = [
@@ -211,12 +207,10 @@ def _answer_with_another_key(
 
 _MOVED: Final = [
     scene(
-        judged(
-            name,
-            "session.md#goodbye",
-            f"another key at the address in `to` ends the connection before `login`{where}",
-            once(need, _says_nothing_there),
-        )
+        name,
+        "session.md#goodbye",
+        f"another key at the address in `to` ends the connection before `login`{where}",
+        once(need, _says_nothing_there),
     )(_to_another(move))
     for name, where, need, move in (
         ("C3.moved-key", "", without_key, on_choice(sent_away)),
@@ -231,12 +225,10 @@ _MOVED: Final = [
 
 
 @scene(
-    judged(
-        "C3.own-options",
-        "play.md#decisions",
-        "plays by the rules, and passes options over, if it makes its own",
-        once(without_key, once(unless_wanted(OWN_OPTIONS), unended)),
-    )
+    "C3.own-options",
+    "play.md#decisions",
+    "plays by the rules, and passes options over, if it makes its own",
+    once(without_key, once(unless_wanted(OWN_OPTIONS), unended)),
 )
 def _unasked(server: ClientHarness) -> None:
     """Send `waiting`, as to everybody, to a client that makes its own options; and options that nobody can open."""
@@ -262,12 +254,10 @@ def _signs_the_same_seat_again(server: ClientHarness, end: Exit) -> CaseOutcome 
 
 
 @scene(
-    judged(
-        "C3.seat-again",
-        "session.md#coming-back",
-        "sends the very same `seat` again when it has come back, and the terms that it has signed come again",
-        once(without_key, _signs_the_same_seat_again),
-    )
+    "C3.seat-again",
+    "session.md#coming-back",
+    "sends the very same `seat` again when it has come back, and the terms that it has signed come again",
+    once(without_key, _signs_the_same_seat_again),
 )
 @intercepting
 async def _lost_while_the_terms_are_out(server: ClientHarness, _message: messages.ClientMessage) -> bool:
@@ -277,7 +267,7 @@ async def _lost_while_the_terms_are_out(server: ClientHarness, _message: message
     return False
 
 
-_HONEST: Final = scene(
+_HONEST: Final = shared_scene(
     judged("C3.login", _HANDSHAKE, "the login is signed for this connection (C38)", _logs_in),
     judged("C3.plays", _DUTIES, "plays an honest match with a key to its end", once(without_key, unended)),
     judged("C3.seat", _CHECKS, "agrees to the terms with a `seat` record (C6, C7)", _right("seat")),

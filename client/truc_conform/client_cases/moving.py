@@ -16,7 +16,6 @@ from truc_conform.scenes import (
     Need,
     Scene,
     intercepting,
-    judged,
     once,
     said,
     says_who,
@@ -111,12 +110,10 @@ def _lost_then_sent_on(server: ClientHarness) -> None:
 
 _SENT_ON: Final = [
     scene(
-        judged(
-            name,
-            _GOODBYE,
-            f"asks again at the address in `to` when `moved` comes instead of the reply to {what}",
-            once(_unasked(kind), _asks_there(kind)),
-        )
+        name,
+        _GOODBYE,
+        f"asks again at the address in `to` when `moved` comes instead of the reply to {what}",
+        once(_unasked(kind), _asks_there(kind)),
     )(arrange)
     for name, what, kind, arrange in (
         ("C1.moved-watch", "`watch`", messages.Watch, sent_on(messages.Watch)),
@@ -164,12 +161,10 @@ async def _end_unless_asked(server: ClientHarness, heard: int) -> None:
 
 _ROUND: Final[list[Scene]] = [
     scene(
-        judged(
-            name,
-            _GOODBYE,
-            f"follows a few moves in a row, and no more than {_MOST_MOVES}",
-            once(_unasked(kind), _stops_going_round),
-        )
+        name,
+        _GOODBYE,
+        f"follows a few moves in a row, and no more than {_MOST_MOVES}",
+        once(_unasked(kind), _stops_going_round),
     )(_round(kind))
     for name, kind in (("C1.moved-round", messages.Watch), ("C2.moved-round", messages.Join))
 ]

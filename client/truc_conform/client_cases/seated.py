@@ -29,6 +29,7 @@ from truc_conform.scenes import (
     recasting,
     said,
     scene,
+    shared_scene,
     unended,
     without,
 )
@@ -72,7 +73,7 @@ def _is_choice(message: AnyAct) -> bool:
     return isinstance(message, messages.GuestAct) or tag_of_body(message.body) == "act"
 
 
-@scene(
+@shared_scene(
     judged("C2.plays", _DECISIONS, "plays a match by the options, then exits", unended),
     judged(
         "C2.options",
@@ -124,7 +125,7 @@ def _goes_on_or_ends(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return None if end.code else unended(server, end)
 
 
-@scene(judged("C2.replies-twice", _REPLIES, "ignores a reply that comes twice, or stops", _goes_on_or_ends))
+@scene("C2.replies-twice", _REPLIES, "ignores a reply that comes twice, or stops", _goes_on_or_ends)
 def _twice(server: ClientHarness) -> None:
     """Send the reply to the first act twice."""
     at_first(
@@ -134,9 +135,7 @@ def _twice(server: ClientHarness) -> None:
     )
 
 
-_STRANGE: Final = scene(judged("C2.unknown", _UNKNOWN, "plays on, ignoring everything unknown", unended))(
-    grease_all
-)
+_STRANGE: Final = scene("C2.unknown", _UNKNOWN, "plays on, ignoring everything unknown", unended)(grease_all)
 
 
 def _answers_pings(server: ClientHarness, end: Exit) -> CaseOutcome | None:
@@ -149,7 +148,7 @@ def _answers_pings(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return None if is_end else failed(f"{len(missing)} of {len(pings)} pings have no pong")
 
 
-@scene(
+@shared_scene(
     judged("C2.ping", _KEEP_ALIVE, "answers pings during the match, in order", _answers_pings),
     judged("C2.clock", _KEEP_ALIVE, "does not rely on the server's clock", unended),
 )
@@ -165,14 +164,14 @@ def _pinged(server: ClientHarness) -> None:
     server.recast = recast
 
 
-@scene(judged("C2.optional", _DECISIONS, "options that are not `must` need no answer", unended))
+@scene("C2.optional", _DECISIONS, "options that are not `must` need no answer", unended)
 def _optional(server: ClientHarness) -> None:
     """Tell the client also what it may do but need not."""
     server.tells_optional = True
 
 
 _CUT: Final = [
-    scene(judged(name, clause, expected, unended))(arrange)
+    scene(name, clause, expected, unended)(arrange)
     for name, clause, expected, arrange in (
         ("C2.pieces", "transport.md#frames", "plays when frames come in pieces", cut_to_pieces),
         ("C2.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen),
@@ -187,21 +186,14 @@ async def _overtake(server: ClientHarness, error: messages.Refusal) -> None:
     await server.go_on()
 
 
-@scene(judged("C2.overtaken", _DECISIONS, "plays on when a ruling comes before its act", unended))
+@scene("C2.overtaken", _DECISIONS, "plays on when a ruling comes before its act", unended)
 @on_choice
 async def _overtaken(server: ClientHarness, message: AnyAct) -> None:
     """Refuse an act, whose position a ruling has taken."""
     await _overtake(server, messages.refusal(Code.STALE_POSITION, "another record came first", re=message.id))
 
 
-@scene(
-    judged(
-        "C2.unknown-error",
-        _UNKNOWN,
-        "goes by the flags of an unknown error code: these end nothing",
-        unended,
-    )
-)
+@scene("C2.unknown-error", _UNKNOWN, "goes by the flags of an unknown error code: these end nothing", unended)
 @on_choice
 async def _overtaken_strangely(server: ClientHarness, message: AnyAct) -> None:
     """Refuse an act with a code that nobody knows."""
@@ -219,7 +211,7 @@ def _survives_silence(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return None if len({*words}) == len(words) else failed("it repeated what it may not say")
 
 
-@scene(judged("C2.muted", "errors.md#muted", "plays on when it may not talk", _survives_silence))
+@scene("C2.muted", "errors.md#muted", "plays on when it may not talk", _survives_silence)
 @intercepting
 async def _muted(server: ClientHarness, message: messages.ClientMessage) -> bool:
     """Let the client play, but not talk."""
@@ -242,7 +234,7 @@ def _survives_void_bets(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return None if has_asked else CaseOutcome(CaseVerdict.INFO, "it never asked for more in this match")
 
 
-@scene(judged("C2.void-bet", _DECISIONS, "plays on after `void_bet`", _survives_void_bets), game=_TO_SIX)
+@scene("C2.void-bet", _DECISIONS, "plays on after `void_bet`", _survives_void_bets, game=_TO_SIX)
 @intercepting
 async def _void_bets(server: ClientHarness, message: messages.ClientMessage) -> bool:
     """Answer each ask of the client with void_bet, as if a ruling had come first."""
@@ -290,7 +282,7 @@ def _one_body_each(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return unended(server, end)
 
 
-@scene(
+@shared_scene(
     judged("C2.resume", _COMING_BACK, "comes back, and resumes at the first record it lacks", _resumes_right),
     judged("C2.one-body", _COMING_BACK, "sends the same bytes again, or none", _one_body_each),
 )
@@ -306,7 +298,7 @@ async def _broken_off(server: ClientHarness, message: AnyAct) -> None:
     await server.drop(frame[: len(frame) // 2])
 
 
-@scene(
+@shared_scene(
     judged(
         "C2.act-lost", _COMING_BACK, "comes back after its act was lost, and decides again", _resumes_right
     ),
@@ -348,7 +340,7 @@ def _comes_again(server: ClientHarness, end: Exit) -> CaseOutcome | None:
 
 
 _DISMISSED: Final = [
-    scene(judged(name, _GOODBYE, expected, judge))(_on_second_choice(dismiss))
+    scene(name, _GOODBYE, expected, judge)(_on_second_choice(dismiss))
     for name, expected, judge, dismiss in (
         ("C2.moved", "goes to the address in `to`", _has_moved, sent_away),
         (
@@ -374,12 +366,10 @@ def _stays_away(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
 
 
 @scene(
-    judged(
-        "C2.kicked",
-        "errors.md#kicked",
-        "does not come back by itself once the host has ended its connection",
-        _stays_away,
-    )
+    "C2.kicked",
+    "errors.md#kicked",
+    "does not come back by itself once the host has ended its connection",
+    _stays_away,
 )
 @_on_second_choice
 async def _kicked(server: ClientHarness, message: AnyAct) -> None:
@@ -390,7 +380,7 @@ async def _kicked(server: ClientHarness, message: AnyAct) -> None:
     )
 
 
-@scene(judged("C2.draining", "messages.md#draining", "plays on though the server will stop", unended))
+@scene("C2.draining", "messages.md#draining", "plays on though the server will stop", unended)
 def _drain(server: ClientHarness) -> None:
     """Say with the first record that the server will stop."""
     draining = messages.Draining(left_ms=60_000)
@@ -400,12 +390,10 @@ def _drain(server: ClientHarness) -> None:
 
 
 @scene(
-    judged(
-        "C2.too-soon",
-        "limits.md#addresses",
-        "connects again after `retry_after_ms` if its login came too soon",
-        _comes_again,
-    )
+    "C2.too-soon",
+    "limits.md#addresses",
+    "connects again after `retry_after_ms` if its login came too soon",
+    _comes_again,
 )
 @intercepting
 async def _too_soon(server: ClientHarness, message: messages.ClientMessage) -> bool:
@@ -423,12 +411,7 @@ async def _too_soon(server: ClientHarness, message: messages.ClientMessage) -> b
 
 
 @scene(
-    judged(
-        "C2.away",
-        "messages.md#away",
-        "plays on without a claim, whoever is away, its own seat included",
-        unended,
-    )
+    "C2.away", "messages.md#away", "plays on without a claim, whoever is away, its own seat included", unended
 )
 @recasting
 def _tell_who_is_away(
@@ -477,12 +460,10 @@ def _losing_seat(lose: OnChoice) -> Arrange:
 
 
 @scene(
-    judged(
-        "C2.taken-over",
-        "messages.md#seat_taken_over",
-        "leaves its seat alone once another connection has it",
-        _keeps_off,
-    )
+    "C2.taken-over",
+    "messages.md#seat_taken_over",
+    "leaves its seat alone once another connection has it",
+    _keeps_off,
 )
 @_losing_seat
 async def _taken_over(server: ClientHarness, message: AnyAct) -> None:
@@ -498,14 +479,7 @@ async def _taken_over(server: ClientHarness, message: AnyAct) -> None:
     await server.go_on()
 
 
-@scene(
-    judged(
-        "C2.seat-gone",
-        "errors.md#seat_gone",
-        "leaves its seat alone once a substitute has it",
-        _keeps_off,
-    )
-)
+@scene("C2.seat-gone", "errors.md#seat_gone", "leaves its seat alone once a substitute has it", _keeps_off)
 @_losing_seat
 async def _substituted(server: ClientHarness, message: AnyAct) -> None:
     """Refuse the act, as somebody else has the seat, and ping the client."""
@@ -517,7 +491,7 @@ def _ends(_server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return None if end.code is not None else failed("it went on waiting at a closed table")
 
 
-@scene(judged("C2.closed", "messages.md#closed", "ends when its table is closed", _ends))
+@scene("C2.closed", "messages.md#closed", "ends when its table is closed", _ends)
 @intercepting
 async def _closed(server: ClientHarness, message: messages.ClientMessage) -> bool:
     """Close the table as soon as the client is ready."""

@@ -13,7 +13,7 @@ from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
 from truc_conform.playing import secret
 from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed
-from truc_conform.scenes import Exit, Scene, ends_soon, judged, once, said, says_who, scene, unended
+from truc_conform.scenes import Exit, Scene, ends_soon, once, said, says_who, scene, unended
 from truc_protocol.codec import enc
 from truc_protocol.crypto.keys import SigningKey, signing_key_from_seed
 from truc_protocol.messages import ClientHello
@@ -64,7 +64,7 @@ def _rotating(name: str, expected: str, judge: Callable[..., CaseOutcome | None]
         if judge is _stays_out:
             ends_soon(server, lambda message: isinstance(message, ClientHello) and bool(server.rolls))
 
-    return scene(judged(name, _ROTATION, expected, once(without_key, judge)))(arrange)
+    return scene(name, _ROTATION, expected, once(without_key, judge))(arrange)
 
 
 def _other(key: SigningKey) -> SigningKey:
@@ -120,12 +120,10 @@ _ROTATED: Final = [
 
 
 @scene(
-    judged(
-        "C4.rotation-zero",
-        _ROTATION,
-        "a rotation with the serial 0 ends the connection before `login`",
-        says_nothing_of_itself,
-    )
+    "C4.rotation-zero",
+    _ROTATION,
+    "a rotation with the serial 0 ends the connection before `login`",
+    says_nothing_of_itself,
 )
 def _zero(server: ClientHarness) -> None:
     """Show a rotation, signed by both keys, whose serial is 0."""
@@ -148,12 +146,10 @@ def _heeds(server: ClientHarness) -> CaseOutcome | None:
 
 
 @scene(
-    judged(
-        "C4.revoked",
-        _ROTATION,
-        "says nothing to a server whose key is revoked (C40)",
-        once(_heeds, _enters_nowhere),
-    )
+    "C4.revoked",
+    _ROTATION,
+    "says nothing to a server whose key is revoked (C40)",
+    once(_heeds, _enters_nowhere),
 )
 def _revoked(server: ClientHarness) -> None:
     """Answer with a key that the client knows to be revoked."""
@@ -162,12 +158,10 @@ def _revoked(server: ClientHarness) -> None:
 
 
 @scene(
-    judged(
-        "C4.revoked-rotation",
-        _ROTATION,
-        "follows no rotation by a revoked key (C40)",
-        once(_heeds, once(without_key, _stays_out)),
-    )
+    "C4.revoked-rotation",
+    _ROTATION,
+    "follows no rotation by a revoked key (C40)",
+    once(_heeds, once(without_key, _stays_out)),
 )
 def _revoked_between(server: ClientHarness) -> None:
     """Rotate to a key that the client knows to be revoked, and from there to another."""

@@ -15,7 +15,6 @@ from truc_conform.scenes import (
     cut_to_pieces,
     grease_all,
     intercepting,
-    judged,
     lengthen,
     once,
     plain,
@@ -35,7 +34,7 @@ _LOST: Final = 14
 """The position of the record that a watcher does not get, or not whole."""
 
 _ALIKE: Final = [
-    scene(judged(name, clause, expected, unended))(arrange)
+    scene(name, clause, expected, unended)(arrange)
     for name, clause, expected, arrange in (
         ("C1.watches", _WATCH, "follows a match to its end, then exits", plain),
         ("C1.unknown", _UNKNOWN, "goes on, ignoring everything unknown", grease_all),
@@ -55,7 +54,7 @@ def _notices_the_gap(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return None if end.code else failed("it went on although a record was missing")
 
 
-@scene(judged("C1.gap", "overview.md#one-log", "asks for a missing record, or stops", _notices_the_gap))
+@scene("C1.gap", "overview.md#one-log", "asks for a missing record, or stops", _notices_the_gap)
 def _gap(server: ClientHarness) -> None:
     """Leave one record out, once."""
     at_first(server, _is_lost, lambda _record: ())
@@ -72,12 +71,7 @@ def _comes_back(server: ClientHarness, end: Exit) -> CaseOutcome | None:
 
 
 @scene(
-    judged(
-        "C1.comes-back",
-        _WATCH,
-        "comes back after a lost connection, at the first record it lacks",
-        _comes_back,
-    )
+    "C1.comes-back", _WATCH, "comes back after a lost connection, at the first record it lacks", _comes_back
 )
 def _broken_off(server: ClientHarness) -> None:
     """Lose the connection in the middle of a record."""
@@ -91,12 +85,10 @@ def _broken_off(server: ClientHarness) -> None:
 
 
 @scene(
-    judged(
-        "C1.snapshot",
-        "messages.md#snapshot",
-        "goes on from a snapshot, if it wants snapshots",
-        once(unless_wanted(_SNAPSHOT), unended),
-    )
+    "C1.snapshot",
+    "messages.md#snapshot",
+    "goes on from a snapshot, if it wants snapshots",
+    once(unless_wanted(_SNAPSHOT), unended),
 )
 def _snapshots(server: ClientHarness) -> None:
     """Begin with a snapshot at the present hand, for a client that wants it."""
