@@ -133,6 +133,14 @@ def altered(table: Table, record: Record, **fields: Any) -> Record:
     return resigned(table, msgspec.structs.replace(parse(record), **fields))
 
 
+def next_altered(kind: type, table: Table | None = None, **fields: Any) -> tuple[Table, Record]:
+    """Change the next honest record of a kind and sign it again; a field may be a function of its honest body."""
+    table = table or Table()
+    record = until(table, kind)
+    changes = {name: value(parse(record)) if callable(value) else value for name, value in fields.items()}
+    return table, altered(table, record, **changes)
+
+
 def place(table: Table, body: Any) -> Any:
     """Bind a body to the next position."""
     parallel = KIND_OF[type(body)].binding == "Q"
@@ -140,12 +148,13 @@ def place(table: Table, body: Any) -> Any:
     return msgspec.structs.replace(body, mid=table.setup.mid, k=k, head=head)
 
 
-def until(table: Table, kind: type) -> Record:
-    """Play until the next honest record is of a kind; return it without adding it."""
+def until(table: Table, kind: type, *, when: Callable[[Any], bool] = lambda _body: True) -> Record:
+    """Play until the next honest record is of a kind, and one that is meant; return it without adding it."""
     while True:
         record = table.next_record()
         assert record is not None
-        if isinstance(parse(record), kind):
+        body = parse(record)
+        if isinstance(body, kind) and when(body):
             return record
         table.add(record)
 

@@ -7,6 +7,7 @@ from protocol.forge import (
     as_seat,
     cheat,
     forged,
+    next_altered,
     place,
     refusals,
     resigned,
@@ -172,16 +173,6 @@ def server_rekey_with_the_old_anchor():
     return table, altered(table, table.next_record(), anchor=table.terms.table.anchor)
 
 
-def ended(**fields):
-    table = Table(small(), links=2)
-    return table, altered(table, until(table, End), **fields)
-
-
-def end_with_a_wrong_link():
-    table = Table(small())
-    return table, altered(table, until(table, End), links=((0, LINK),))
-
-
 def end_with_the_link_before():
     table = Table(small())
     record = until(table, End)
@@ -272,7 +263,6 @@ test_forged_course_of_a_match_is_refused = refusals(
     ("C26", SERVER, call_beyond_the_voids_allowed),
     ("C26", None, resign_beyond_the_voids_allowed),
     ("C27", SERVER, server_rekey_too_early),
-    ("C30", SERVER, end_with_a_wrong_link),
     *forged(
         "C27",
         "seat 0",
@@ -286,6 +276,17 @@ test_forged_course_of_a_match_is_refused = refusals(
         rekey_with_the_old_anchor=lambda: rekeyed(anchor=Table().players[0].chain.anchor),
         rekey_with_a_low_order_box_key=lambda: rekeyed(x=bytes(32)),
     ),
-    *forged("C30", SERVER, end_at_another_index=lambda: ended(next_index=9)),
-    *forged("C31", SERVER, end_with_another_box_secret=lambda: ended(xsec=secret("another", 1))),
+    *forged(
+        "C30",
+        SERVER,
+        end_with_a_wrong_link=lambda: next_altered(End, Table(small()), links=((0, LINK),)),
+        end_at_another_index=lambda: next_altered(End, Table(small(), links=2), next_index=9),
+    ),
+    *forged(
+        "C31",
+        SERVER,
+        end_with_another_box_secret=lambda: next_altered(
+            End, Table(small(), links=2), xsec=secret("another", 1)
+        ),
+    ),
 )

@@ -10,17 +10,18 @@ from typing import NamedTuple
 import msgspec
 import pytest
 from protocol.blind_peers import BlindTable, known
+from protocol.forge import place, resigned, until
 from protocol.peers import Table, audit, here
 from protocol.sealed_deals import replaced
 from rows import each_row
-from vectors.blind_matches import FOLDER, MATCHES, other_order
+from vectors.blind_matches import FOLDER, MATCHES, other_order, shut_boxes
 
 from truc_conform.playing import Puppet
 from truc_protocol.audit import AuditError, Auditor, Result, verify
 from truc_protocol.audit.equivocation import compare
 from truc_protocol.audit.own import Accepted
 from truc_protocol.blind_mode.points import BASE, ORDER, scalar, times
-from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, find_card, turned_up
+from truc_protocol.blind_mode.sealed_pack import LockStep, MaskStep, find_card, turned_up
 from truc_protocol.bodies import (
     Act,
     Call,
@@ -43,15 +44,11 @@ from truc_protocol.documents import rule_document
 from truc_protocol.ledger import Due, Exposed, due, find_shown, fold, start
 from truc_protocol.records import (
     BLIND,
-    KIND_OF,
     PHASES,
-    Binding,
     Phase,
     Record,
     encode,
     parse,
-    signer_of,
-    unsigned,
 )
 from truc_protocol.setup import Opts, blind_hindrance
 from truc_protocol.transcript import Transcript, pack_record, read_transcript, unpack_record, write_transcript
@@ -85,33 +82,13 @@ def kinds(table: BlindTable) -> Counter:
     return Counter(type(parse(record)).__name__ for record in table.records)
 
 
-def placed(table: BlindTable, body):
-    """Bind a body to the next position."""
-    at_once = KIND_OF[type(body)].binding is Binding.PARALLEL
-    k, head = table.ledger.parallel if at_once else (table.ledger.k, table.ledger.head)
-    return msgspec.structs.replace(body, mid=table.setup.mid, k=k, head=head)
-
-
 def signed(table: BlindTable, body) -> Record:
     """Sign a body by whoever must, in its place."""
-    encoded, role = encode(placed(table, body)), signer_of(body)
-    key = table.players[role - 1].key if role else table.server
-    return Record(role, encoded, key.sign(encoded))
+    return resigned(table, place(table, body))
 
 
 def changed(table: BlindTable, record: Record, **fields) -> Record:
     return signed(table, msgspec.structs.replace(parse(record), **fields))
-
-
-def until(table: BlindTable, kind: type, *, when: Callable[[object], bool] = lambda _body: True) -> Record:
-    """Play until the next record is of a kind; return it untaken."""
-    while True:
-        record = table.next_record()
-        assert record is not None
-        body = parse(record)
-        if isinstance(body, kind) and when(body):
-            return record
-        table.add(record)
 
 
 class Seen(NamedTuple):
@@ -380,7 +357,7 @@ def test_plays_that_open_another_card():
     early = Release(table.setup.mid, *table.ledger.parallel, 1, body.seat, link)
     expected(table, "C49", name, signed(table, early))
     proxy = Proxy(*here(table.ledger), 1, body.seat, body.kind, body.args)
-    assert refusal(table, unsigned(placed(table, proxy))) == ("C11", None)
+    assert refusal(table, resigned(table, place(table, proxy))) == ("C11", None)
     opened = Open(*here(table.ledger), 1, 0, body.seat, ((slot, card, bytes(16)),))
     expected(table, "C11", "server", signed(table, opened))
 
@@ -480,7 +457,7 @@ def test_false_claim_that_a_hand_is_garbled_exposes_its_claimant():
     play = until(table, Act)
     seat = parse(play).seat
     table.add(signed(table, Garbled(*here(table.ledger), 1, 0, seat)))
-    again = placed(table, parse(play))
+    again = place(table, parse(play))
     expected(table, "C48", None, signed(table, again))
     table.run(until=lambda ledger: ledger.sealed is not None and ledger.sealed.exposed is not None)
     assert table.ledger.sealed.exposed == (seat, "cheat")
@@ -538,13 +515,7 @@ def scaled(kind: type):
     return cheat
 
 
-def wrong_box(_table, step):
-    if not isinstance(step, KeysStep):
-        return step
-    return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
-
-
-CHEATS = [(0, scaled(MaskStep)), (1, scaled(LockStep)), (0, wrong_box)]
+CHEATS = [(0, scaled(MaskStep)), (1, scaled(LockStep)), (0, shut_boxes)]
 
 
 @each_row("seat, cheat", CHEATS)
@@ -804,9 +775,7 @@ def empty_boxes(index: int) -> Callable[[BlindTable, object], object]:
     """Give keys that do not open, in one deal."""
 
     def change(table: BlindTable, step: object) -> object:
-        if not isinstance(step, KeysStep) or table.ledger.deal_index != index:
-            return step
-        return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
+        return shut_boxes(table, step) if table.ledger.deal_index == index else step
 
     return change
 
