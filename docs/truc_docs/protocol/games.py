@@ -38,7 +38,11 @@ RAISE_SAID: Final = re.compile(r"\* `raise (\d+|rest|trut)`: (.*)$")
 """The row of the words of a game that says what a raise is called."""
 _LISTED: Final = re.compile(r"^\| (sign|phrase|what) .*\n\|---.*\n((?:\| .*\n)+)", re.MULTILINE)
 """The tables whose rows are told one after the other, not compared."""
-_SIGNS: Final = "Each sign, with the cards that make it true:\n\n"
+_LEADS: Final = {
+    "sign": "Each sign, with the cards that make it true:\n\n",
+    "phrase": "The phrases:\n\n",
+    "what": "",
+}
 _START: Final = 5
 """How many words of a sentence are enough to find it again above."""
 
@@ -124,7 +128,7 @@ def listed(told: str) -> str:
 def _list(found: re.Match[str]) -> str:
     rows = (row.strip("| ").split(" | ") for row in found[2].splitlines())
     lines = "".join(f"* {cells[0]}: {', '.join(cells[1:])}\n" for cells in rows)
-    return f"{_SIGNS if found[1] == 'sign' else ''}{lines}"
+    return f"{_LEADS[found[1]]}{lines}"
 
 
 def family_page(folder: Path, main: str) -> str:
