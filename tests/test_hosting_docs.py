@@ -117,16 +117,17 @@ def listed(title: str) -> list[str]:
 
 
 def warnings(tree: ast.AST) -> Iterator[str]:
-    """Find the events that a module logs as warnings or errors."""
+    """Find the events that a module logs as warnings or errors, by itself or through a `Seldom`."""
     for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
-            continue
-        first = node.args[0]
-        is_event = (
-            isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value.isidentifier()
-        )
-        if is_event and node.func.attr in {"warning", "error", "exception", "critical"}:
-            yield first.value
+        match node:
+            case ast.Call(func=ast.Attribute(attr=level), args=[ast.Constant(value=str(event)), *_]):
+                pass
+            case ast.Call(args=[ast.Attribute(attr=level), ast.Constant(value=str(event)), *_]):
+                pass
+            case _:
+                continue
+        if event.isidentifier() and level in {"warning", "error", "exception", "critical"}:
+            yield event
 
 
 def texts(tree: ast.AST) -> Iterator[str]:
