@@ -1,5 +1,6 @@
 """What tests of the client share: playing on by always taking the first option, and whole matches between bots."""
 
+import os
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from truc_client.verifying import verify_file
 from truc_protocol.audit import Result, Verdict
 from truc_protocol.messages import SignedAct
 from truc_protocol.records import Record, parse
+from truc_rules import preset, presets
 
 QUIET = ("play", "cut", "stand", "accept", "deal")
 
@@ -23,6 +25,16 @@ def pick(turn: YourTurn):
     return min(
         turn.options, key=lambda choice: QUIET.index(choice.kind) if choice.kind in QUIET else len(QUIET)
     )
+
+
+def tables_in_turn() -> list[tuple[str, int]]:
+    """Return each game with one of its numbers of seats, in turn; with TRUC_EXAMPLES in the environment with all of them."""
+    return [
+        (name, seats)
+        for i, name in enumerate(presets())
+        for at, seats in enumerate(preset(name).players)
+        if "TRUC_EXAMPLES" in os.environ or at == i % len(preset(name).players)
+    ]
 
 
 def my_turn(happening: object) -> bool:

@@ -1,22 +1,12 @@
 """Every game, to the end of a match, between bots on real sockets; each checks every record, rules included."""
 
-import os
-
 import pytest
-from client.playing import homes, play_bots
+from client.playing import homes, play_bots, tables_in_turn
 
 from truc_protocol.audit import Result
-from truc_rules import preset, presets
 
 pytestmark = pytest.mark.slow
 
-GAMES = [
-    (name, seats)
-    for i, name in enumerate(presets())
-    for at, seats in enumerate(preset(name).players)
-    if "TRUC_EXAMPLES" in os.environ or at == i % len(preset(name).players)
-]
-"""Each game at one of its tables, in turn; with TRUC_EXAMPLES at all of them, as protocol/test_audit_honest.py always has."""
 SHORTER = {
     **{(name, seats): 2 for name in ("trut", "trut-confrerie") for seats in (2, 4)},
     ("trut-5", 4): 2,
@@ -38,7 +28,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("variant", "seats"), GAMES)
+@pytest.mark.parametrize(("variant", "seats"), tables_in_turn())
 async def test_a_match_is_played_to_a_proven_end(real_server, tmp_path, variant, seats) -> None:
     shorter = {"target": SHORTER[variant, seats]} if (variant, seats) in SHORTER else {}
     verdicts = await play_bots(

@@ -1,6 +1,7 @@
 """One word for one thing: on the table, in help, in replay and report, in every language and every game's own country."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 from client.running import truc
@@ -110,6 +111,7 @@ def helped(lang: str) -> str:
     return "\n".join(said_in if lang == "en" else said_in.values())
 
 
+@cache
 def spoken(lang: str, words: str = "") -> dict[str, str]:
     return {path.lstrip("/"): text for path, text in said(lang, words).items()} | {"help": helped(lang)}
 

@@ -54,9 +54,13 @@ def test_page_in_another_language_is_in_it_throughout() -> None:
     assert english == []
 
 
-@each_row("name, command", [*commands(main, "truc")])
-def test_page_says_every_option_with_its_help(name, command) -> None:
-    page = read(pages()[f"{name}.1"])
+def commands_with_pages() -> list[tuple[click.Command, str]]:
+    made = pages()
+    return [(command, read(made[f"{name}.1"])) for name, command in commands(main, "truc")]
+
+
+@each_row("command, page", commands_with_pages)
+def test_page_says_every_option_with_its_help(command, page) -> None:
     options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
     assert all(f"{option.opts[0]}" in page and option.help in page for option in options)
 

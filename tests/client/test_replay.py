@@ -47,14 +47,15 @@ def walked(replayed: ReplayedMatch, keys: str, at: int = 0) -> tuple[Walk, int]:
 @each_row("file", FILES)
 def test_every_record_of_every_transcript_has_a_page(file) -> None:
     replayed = replay_of(file.read_bytes(), lang="en")
-    for at, told in enumerate(pages(replayed)):
+    shown = pages(replayed)
+    for at, told in enumerate(shown):
         record = replayed.stages[at].record
         head, *rest = told.splitlines()
         assert f"{'setup' if record.is_setup else 'record'} {record.place}: {record.kind}" in head
         assert [
             line[2:] for line in rest if line.startswith("> ") and line[2:] in replayed.stages[at].said
         ] == [*replayed.stages[at].said]
-    assert pages(replayed)[-1].splitlines()[-1].startswith(replayed.verdict.result.value.upper())
+    assert shown[-1].splitlines()[-1].startswith(replayed.verdict.result.value.upper())
 
 
 def test_steps_by_hands_stop_at_the_call_of_each(french) -> None:

@@ -29,7 +29,7 @@ from truc_terminal.commands import ratings
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
 from truc_terminal.report.page import page as report_page
 from truc_terminal.screen.replaying import Replay, Walk, drawn_page, page
-from truc_words import LANGUAGES, Speech, local_sets
+from truc_words import Speech, local_sets
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 FILES = [*sorted(VECTORS.glob("transcripts/*.truc")), VECTORS / "session.truc"]
@@ -118,9 +118,8 @@ def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
     } == {}
 
 
-@each_row("lang", LANGUAGES)
-def test_page_says_in_which_language_it_is(lang) -> None:
-    assert Shown(report_page(replay_of(FRENCH.read_bytes(), lang=lang), lang=lang)).langs == [lang]
+def test_page_says_in_which_language_it_is() -> None:
+    assert Shown(report_page(replay_of(FRENCH.read_bytes(), lang="fr"), lang="fr")).langs == ["fr"]
 
 
 def test_what_happened_beside_play_is_told_from_the_catalogues(spoken, tmp_path) -> None:

@@ -63,9 +63,9 @@ def link(server, scheme="trucs") -> str:
     return f"{scheme}://127.0.0.1:{server.port}"
 
 
-async def test_two_keys_and_a_guest_play_to_a_proven_end(server, tmp_path) -> None:
-    players = homes(tmp_path, False, False, False, True)
-    verdicts = await play_bots(link(server), players, "truc-catalan", guests=1, match=1)
+async def test_key_and_guest_play_to_a_proven_end(server, tmp_path) -> None:
+    players = homes(tmp_path, False, True)
+    verdicts = await play_bots(link(server), players, "truc-french", guests=1, match=1)
     assert {(verdict.result, verdict.level) for verdict in verdicts} == {(Result.PROVEN, "B")}
 
 

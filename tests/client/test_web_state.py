@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from client.playing import tables_in_turn
 from clients_elsewhere.programs import NODE, needs_node
-from rules.chance import TABLES, random_hand, with_each_option
+from rules.chance import random_hand, with_each_option
 
 from truc_protocol.documents import rule_document
 from truc_protocol.ledger.facts import event_fact
@@ -50,7 +51,7 @@ ANSWERING = {
 
 
 def games() -> Iterator[tuple[Variant, int]]:
-    for name, seats in TABLES:
+    for name, seats in tables_in_turn():
         yield preset(name), seats
     yield from {each[2:]: each[:2] for each in with_each_option()}.values()
 

@@ -10,9 +10,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from client.playing import tables_in_turn
 from clients_elsewhere.programs import NODE, needs_node
 from rows import each_row
-from rules.chance import TABLES, random_hand, with_each_option
+from rules.chance import random_hand, with_each_option
 
 from truc_protocol.ledger.facts import RECORD_FACTS, event_fact
 from truc_rules import Seat, Variant, legal, preset
@@ -63,7 +64,7 @@ SAMPLES: Mapping[str, object] = {
 
 
 def hands() -> Iterator[tuple[Variant, int, str]]:
-    for name, seats in TABLES:
+    for name, seats in tables_in_turn():
         for number in range(HANDS):
             yield preset(name), seats, f"{number}"
     for variant, seats, option, value in with_each_option():
