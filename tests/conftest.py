@@ -82,6 +82,13 @@ _BEGIN_FIRST = (
     "simulation/test_simulation.py",
     "benchmarks/test_calls.py",
     "benchmarks/test_benchmarks.py",
+    "rules/test_hidden_cards.py",
+    "protocol/test_audit_vectors.py",
+    "protocol/test_audit_honest.py",
+    "server/test_on_postgresql.py",
+    "protocol/test_blind_matches.py",
+    "rules/test_legal_and_apply.py",
+    "protocol/test_blind_coalition.py",
 )
 """Files with tests that take ten seconds and more, or wait as long: begun last, one of them would run on alone."""
 
@@ -155,20 +162,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 
 
 def _long_ones_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
-    """Return tests in an order in which the share of every worker begins with files that take long.
+    """Return tests in an order in which the share of every worker begins with files that take long, or have slow tests.
 
-    xdist gives each worker an equal share of the tests, in their order; who has done theirs takes the end of another's.
+    xdist gives each worker an equal share of the tests, in their order; who has done theirs takes the end of another's. So
+    what is left at the end of a run are quick tests, of which all workers have some until the last is done.
     """
-    files = [_HERE / name for name in _BEGIN_FIRST]
-    others = [item for item in items if item.path not in files]
+    tests: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        tests.setdefault(item.path, []).append(item)
+    longest = [file for name in _BEGIN_FIRST if (file := _HERE / name) in tests]
+    slow = [
+        file
+        for file, own in tests.items()
+        if file not in longest and any(item.get_closest_marker("slow") for item in own)
+    ]
+    quick = [item for file, own in tests.items() if file not in longest + slow for item in own]
     order: list[pytest.Item] = []
     for worker in range(workers):
         share = (len(items) - len(order)) // (workers - worker)
-        begin = [item for file in files[worker::workers] for item in items if item.path == file]
+        # neighbours stay together: they share a browser or a database
+        own_slow = slow[worker * len(slow) // workers : (worker + 1) * len(slow) // workers]
+        begin = [item for file in longest[worker::workers] + own_slow for item in tests[file]]
         left = max(0, share - len(begin))
-        order += begin + others[:left]
-        del others[:left]
-    return order + others
+        order += begin + quick[:left]
+        del quick[:left]
+    return order + quick
 
 
 @cache
