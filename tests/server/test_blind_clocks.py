@@ -257,16 +257,19 @@ async def test_while_no_seat_is_connected_no_time_runs_for_keys(server, mock_clo
     assert seats[0].verdict().reason == "won"
 
 
-async def test_pause_rests_a_hand_and_ends(server):
-    seats = await begun(server, refuses={})
-    await rest_in_hand(seats)
+async def pause_and_resume(seats) -> None:
     for kind in ("pause", "resume"):
         for seat in seats:
             k = max(each.next for each in seats)
             await together(*(partial(each.play, lambda each, k=k: each.next >= k) for each in seats))
-            reply = await seat.hand_in(seat.act_of({"kind": kind}))
-            assert reply["t"] == "ok"
+            assert (await seat.hand_in(seat.act_of({"kind": kind})))["t"] == "ok"
         await play_on(seats, lambda seat, kind=kind: seat.ledger.pause.active is (kind == "pause"))
+
+
+async def test_pause_rests_a_hand_and_ends(server):
+    seats = await begun(server, refuses={})
+    await rest_in_hand(seats)
+    await pause_and_resume(seats)
     await play_on(seats, is_in_hand)
     await go_on(seats)
     await play_on(seats)
@@ -320,12 +323,7 @@ async def test_pause_in_a_redeal_ends_and_the_new_cards_are_locked(server):
         seat.refuses = frozenset({"lock"})
     await play_on(seats, is_due("lock"))
     assert sealed_pack(seats[0].ledger).d == 1
-    for kind in ("pause", "resume"):
-        for seat in seats:
-            k = max(each.next for each in seats)
-            await together(*(partial(each.play, lambda each, k=k: each.next >= k) for each in seats))
-            assert (await seat.hand_in(seat.act_of({"kind": kind})))["t"] == "ok"
-        await play_on(seats, lambda seat, kind=kind: seat.ledger.pause.active is (kind == "pause"))
+    await pause_and_resume(seats)
     for seat in seats:
         seat.refuses = frozenset()
         seat.chooses = seat.pick

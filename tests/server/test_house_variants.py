@@ -237,25 +237,18 @@ async def test_match_goes_on_although_its_file_is_gone_or_another(data, happens)
     assert [verify(transcript(seat)).result for seat in seats] == [Result.PROVEN] * 2
 
 
+def as_an_older_version_stored_it(data) -> None:
+    with sqlite3.connect(data.database) as raw:
+        raw.execute("UPDATE tables SET document = NULL")
+    raw.close()
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("happens", [remove, change])
+@pytest.mark.parametrize("happens", [remove, change, as_an_older_version_stored_it])
 async def test_table_nobody_started_keeps_the_rules_it_was_opened_with(data, happens):
     async with running(data.root) as server:
         await server.seats(2, "club-truc", options={"match": 3})
     happens(data)
-    async with running(data.root) as server:
-        client = await guest(server)
-        reply = await client.ask({"t": "tables"})
-    assert reply["tables"][0]["rules"] == sha256(rule_document(replace(CLUB, match=3)))
-
-
-@pytest.mark.slow
-async def test_table_that_an_older_version_made_is_played_by_its_name(data):
-    async with running(data.root) as server:
-        await server.seats(2, "club-truc", options={"match": 3})
-    with sqlite3.connect(data.database) as raw:
-        raw.execute("UPDATE tables SET document = NULL")
-    raw.close()
     async with running(data.root) as server:
         client = await guest(server)
         reply = await client.ask({"t": "tables"})

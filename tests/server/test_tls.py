@@ -12,6 +12,7 @@ from subprocess import DEVNULL, PIPE
 
 import pytest
 import trio
+from rows import each_row
 from server.admins import host_says, hosting
 from server.conftest import QUICK, changed, running
 from server.rawclient import RawClient, frame, length
@@ -84,9 +85,12 @@ async def everything(stream) -> bytes:
     return received
 
 
-async def test_hello_has_the_hash_of_the_certificate_shown(server):
+async def test_hello_has_the_hash_of_the_certificate_shown_and_requests_are_answered(server):
     client = await ready(server)
     assert client.certificate == sha256(client.stream.getpeercert(binary_form=True))
+    assert (await client.ask({"t": "tables"}))["t"] == "ok"
+    assert client.stream.version() == "TLSv1.3"
+    assert client.stream.selected_alpn_protocol() == ALPN
 
 
 async def test_hello_in_clear_has_no_hash(tmp_path):
@@ -97,14 +101,7 @@ async def test_hello_in_clear_has_no_hash(tmp_path):
     assert client.certificate is None
 
 
-async def test_requests_are_answered(server):
-    client = await ready(server)
-    assert (await client.ask({"t": "tables"}))["t"] == "ok"
-    assert client.stream.version() == "TLSv1.3"
-    assert client.stream.selected_alpn_protocol() == ALPN
-
-
-@pytest.mark.parametrize("names", [(), ("http/1.1",), ("truc/2", "h2")])
+@each_row("names", [(), ("http/1.1",), ("truc/2", "h2")])
 async def test_client_that_names_another_protocol_is_told_and_closed(server, names):
     client = await connected(server, context(*names))
     rest = await client.closed()
@@ -134,7 +131,7 @@ async def test_frame_in_clear_is_answered_in_clear_with_the_right_scheme(server)
     assert error["detail"] == {"tls": True}
 
 
-@pytest.mark.parametrize("raw", [b"GET / HTTP/1.1\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\xff"])
+@each_row("raw", [b"GET / HTTP/1.1\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\xff"])
 async def test_anything_else_in_clear_gets_one_readable_line(server, raw):
     client = await server.connect()
     await client.send_bytes(raw)
