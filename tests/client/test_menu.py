@@ -13,9 +13,8 @@ from truc_terminal.replay_model.board import Board, board_of
 from truc_terminal.replay_model.faces import faces_of
 from truc_terminal.screen.drawing import Setting
 from truc_terminal.screen.menu import menu
-from truc_terminal.screen.person import QUIT
+from truc_terminal.screen.person import QUIT, TALK
 from truc_terminal.screen.questions import option_names
-from truc_terminal.screen.speaking import TALK
 from truc_words import LANGUAGES, Speech, catalogue, command_line
 
 HAND = board_of(view_of(cards="7e 3b 1o"), preset("truc-catalan").pack)

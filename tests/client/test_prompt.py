@@ -26,10 +26,10 @@ from rows import each_row
 
 from truc_client.happenings import Interrupted, MatchEnded, Resumed, TableChanged, Waiting
 from truc_client.verifying import verify_file
+from truc_terminal.screen.person import spelled
 from truc_terminal.screen.prompt import Above, Drawn, Prompt, Screenful
 from truc_terminal.screen.questions import Key, Question, folded
 from truc_terminal.screen.screen import Screen
-from truc_terminal.screen.speaking import spelled
 from truc_words import Speech
 
 

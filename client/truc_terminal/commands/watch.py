@@ -39,10 +39,9 @@ from truc_terminal.commands.terminal import (
 from truc_terminal.replay_model.board import with_all_open
 from truc_terminal.screen.drawing import score_line, sentence
 from truc_terminal.screen.explaining import TABLE
-from truc_terminal.screen.person import QUIT, Lines
+from truc_terminal.screen.person import QUIT, Lines, asked_about, spelled, talk
 from truc_terminal.screen.questions import CHAT, Question, commands_typed
 from truc_terminal.screen.screen import Screen
-from truc_terminal.screen.speaking import asked_about, spelled, talk
 from truc_terminal.screen.wrapping import said_again
 from truc_words import Sentence, as_told, command_line
 from truc_words.rules_page import chapter_texts

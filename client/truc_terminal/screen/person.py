@@ -5,13 +5,14 @@ changes nothing about the terminal. If a script types, each line waits for a que
 one; only `pause` does not wait, once a match has begun.
 
 What was typed is done beside what happens: a request that has no reply yet, for the connection may be lost, keeps nobody
-from being told so, nor from leaving.
+from being told so, nor from leaving. What goes wrong with talk, or with a claim, is told in the player's language.
 """
 
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import trio
@@ -27,11 +28,14 @@ from truc_client.happenings import (
     YourTurn,
 )
 from truc_client.table import Table
-from truc_terminal.screen.explaining import TABLE
+from truc_protocol.errors import Code
+from truc_protocol.messages.fields import CHAT_LENGTH
+from truc_terminal.screen.drawing import sign_of
+from truc_terminal.screen.explaining import TABLE, word_expected
+from truc_terminal.screen.questions import CHAT
 from truc_terminal.screen.screen import Screen
-from truc_terminal.screen.speaking import TALK, asked_about, claim, spelled, talk
 from truc_terminal.styles import Advise
-from truc_words import command_line
+from truc_words import Speech, command_line, time_label, typed_word
 from truc_words.rules_page import chapter_texts
 
 QUIT = ("q", "quit", "exit")
@@ -74,14 +78,13 @@ class Lines:
 
 
 @asynccontextmanager
-async def typed_lines(read: Callable[[], str] | None = None) -> AsyncIterator[Lines]:
-    """Read lines in the background as long as the block lasts, from standard input unless `read` is given."""
-    read = read or _standard_input
+async def typed_lines() -> AsyncIterator[Lines]:
+    """Read lines from standard input in the background, as long as the block lasts."""
     send, receive = trio.open_memory_channel[Typed](0)
 
     async def forward() -> None:
         while True:
-            line = await trio.to_thread.run_sync(read, abandon_on_cancel=True)
+            line = await trio.to_thread.run_sync(_standard_input, abandon_on_cancel=True)
             await send.send(Typed(line.strip() if line else None))
             if not line:
                 return
@@ -391,3 +394,98 @@ def _first_card(turn: YourTurn) -> Choice | None:
     """Return the move that plays the card in the lowest slot and asks nothing; None where no card is to be played."""
     plain = (choice for choice in turn.options if choice.kind in _CARDS and " raise " not in choice.line)
     return next(plain, None)
+
+
+_SIGN: Final = "sign"
+_SAY: Final = "say"
+_ASKS: Final = "?"
+_HELP: Final = ("h", "help")
+_SUBJECTS: Final = ("table", "rules")
+TALK: Final = (_SIGN, _SAY, CHAT)
+SHORT: Final[Mapping[str, str]] = MappingProxyType({"'": CHAT, "!": _SAY, "*": _SIGN})
+"""What a mark at the beginning of a line stands for."""
+
+
+def spelled(line: str, speech: Speech) -> str:
+    """Return a line with its command, which may be a mark or a word of the player's language, in English."""
+    kind = SHORT.get(line[:1])
+    return command_line(line, speech) if kind is None else f"{kind} {line[1:].lstrip()}"
+
+
+def asked_about(line: str) -> str | None:
+    """Return what a line asks to be explained, empty if it is everything; None if it asks for nothing."""
+    command, _, subject = line.partition(" ")
+    if line.startswith(_ASKS):
+        return line.removeprefix(_ASKS)
+    if command.lower() in _HELP:
+        return subject
+    return line if line.lower() in _SUBJECTS else None
+
+
+async def talk(table: Table, screen: Screen, line: str) -> None:
+    """Sign or say what a line asks for, and tell what came of it."""
+    kind, _, rest = line.partition(" ")
+    word = rest.strip().lower()
+    try:
+        if kind.lower() == CHAT and not word:
+            screen.note("explain_end")
+        elif kind.lower() == CHAT:
+            await _chat(table, screen, rest.strip())
+        elif kind.lower() == _SIGN:
+            await _sign(table, screen, word)
+        else:
+            await _say(table, screen, word)
+    except RefusedError as error:
+        if error.code == Code.MUTED:
+            screen.note("muted", "red")
+        else:
+            screen.say(str(error), "red")
+    except ClientError as error:
+        screen.say(str(error), "red")
+
+
+async def claim(table: Table, screen: Screen) -> None:
+    """Ask to end a match that the other side has left, and say so if it is too early."""
+    try:
+        await table.claim()
+    except RefusedError as error:
+        if error.code == Code.NOT_NOW and error.retry_after_ms is not None:
+            screen.note("claim_early", "red", time=time_label(error.retry_after_ms / 1000))
+        else:
+            screen.say(str(error), "red")
+    except ClientError as error:
+        screen.say(str(error), "red")
+
+
+async def _chat(table: Table, screen: Screen, text: str) -> None:
+    if len(text) > CHAT_LENGTH:
+        screen.note("chat_too_long", "red", most=CHAT_LENGTH, n=len(text))
+    else:
+        await table.chat(text)
+
+
+async def _sign(table: Table, screen: Screen, text: str) -> None:
+    setting = screen.setting
+    word = typed_word(text, setting.signs, "sign", setting.speech) if screen.knows_game else text
+    if word is None:
+        screen.say(word_expected(text, setting.signs, "sign", setting.speech), "red")
+        return
+    try:
+        await table.sign(word)
+    except ChoiceError:
+        screen.note("nobody_sees", "red")
+    except RefusedError as error:
+        if error.code != Code.ILLEGAL_ACTION:
+            raise
+        screen.note("cannot_sign", "red", sign=sign_of(word, setting))
+    else:
+        screen.note("you_sign", "magenta", sign=sign_of(word, setting))
+
+
+async def _say(table: Table, screen: Screen, text: str) -> None:
+    setting = screen.setting
+    phrase = typed_word(text, setting.phrases, "phrase", setting.speech) if screen.knows_game else text
+    if phrase is None:
+        screen.say(word_expected(text, setting.phrases, "phrase", setting.speech), "red")
+    else:
+        await table.say(phrase)
