@@ -36,20 +36,17 @@ def test_values_are_0_to_7_and_20_to_33():
     assert found == {*range(8), *range(20, 34)} == set(ARGENTINE.envido_values)
 
 
-def test_two_cards_make_a_value_of_twenty_or_more():
-    assert envido_cards(ARGENTINE, hand_of(ARGENTINE, "2b 7e 6e")) == tuple(hand_of(ARGENTINE, "7e 6e"))
-
-
-def test_one_card_makes_a_value_below_twenty():
-    assert envido_cards(ARGENTINE, hand_of(ARGENTINE, "4o 5c 12b")) == tuple(hand_of(ARGENTINE, "5c"))
-
-
-def test_of_equal_pairs_the_one_given_first_makes_the_value():
-    assert envido_cards(ARGENTINE, hand_of(ARGENTINE, "7e 12e 10e")) == tuple(hand_of(ARGENTINE, "7e 12e"))
-
-
-def test_of_equal_cards_the_one_given_first_makes_the_value():
-    assert envido_cards(ARGENTINE, hand_of(ARGENTINE, "5c 5o 12b")) == tuple(hand_of(ARGENTINE, "5c"))
+@each_row(
+    "hand, making",
+    [
+        ("2b 7e 6e", "7e 6e"),
+        ("4o 5c 12b", "5c"),
+        ("7e 12e 10e", "7e 12e"),  # of equal pairs the one given first
+        ("5c 5o 12b", "5c"),
+    ],
+)
+def test_two_cards_make_a_value_of_twenty_or_more_and_one_a_lower_value(hand, making):
+    assert envido_cards(ARGENTINE, hand_of(ARGENTINE, hand)) == tuple(hand_of(ARGENTINE, making))
 
 
 # what a flor is

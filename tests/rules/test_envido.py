@@ -41,10 +41,6 @@ def test_a_real_envido_that_is_never_called_is_not_offered():
     assert calls(dealt(variant, *TWO), 0) == ["envido", "falta-envido"]
 
 
-def test_a_call_is_told():
-    assert events(dealt(ARGENTINE, *TWO), "0 real-envido") == (EnvidoCalled(0, "real-envido"),)
-
-
 # rules.md 8.2 and 8.3
 
 
@@ -66,24 +62,33 @@ def test_real_envido_is_called_twice_where_the_game_says_so():
 # rules.md 8.4, the table
 
 
-def test_accepting_is_told_with_the_points():
-    match = played(dealt(ARGENTINE, *TWO), "0 envido", "1 real-envido")
-    assert events(match, "0 accept") == (EnvidoAccepted(0, 5),)
-
-
-def test_declining_is_told_with_the_points():
-    match = played(dealt(ARGENTINE, *TWO), "0 envido", "1 real-envido")
-    assert events(match, "0 decline") == (EnvidoDeclined(0), PointsScored(1, 2, "envido"))
-
-
-def test_the_best_value_wins_the_points_of_the_calls():
-    match = played(dealt(ARGENTINE, *reversed(TWO)), "0 envido", "1 accept", "0 points 28")
-    assert events(match, "1 points 33") == (ValueSaid(1, 33), PointsScored(1, 2, "envido"))
-
-
-def test_who_gives_in_loses_the_points_of_the_calls():
-    match = played(dealt(ARGENTINE, *TWO), "0 real-envido", "1 accept", "0 points 33")
-    assert events(match, "1 good") == (ValueYielded(1), PointsScored(0, 3, "envido"))
+@each_row(
+    "hands, moves, line, told",
+    [
+        (TWO, (), "0 real-envido", (EnvidoCalled(0, "real-envido"),)),
+        (TWO, ("0 envido", "1 real-envido"), "0 accept", (EnvidoAccepted(0, 5),)),
+        (
+            TWO,
+            ("0 envido", "1 real-envido"),
+            "0 decline",
+            (EnvidoDeclined(0), PointsScored(1, 2, "envido")),
+        ),
+        (
+            TWO[::-1],
+            ("0 envido", "1 accept", "0 points 28"),
+            "1 points 33",
+            (ValueSaid(1, 33), PointsScored(1, 2, "envido")),
+        ),
+        (
+            TWO,
+            ("0 real-envido", "1 accept", "0 points 33"),
+            "1 good",
+            (ValueYielded(1), PointsScored(0, 3, "envido")),
+        ),
+    ],
+)
+def test_calls_answers_and_values_are_told_with_their_points(hands, moves, line, told):
+    assert events(played(dealt(ARGENTINE, *hands), *moves), line) == told
 
 
 # rules.md 8.4, "Falta"; 13.25; 14b

@@ -1,6 +1,7 @@
 """Flor, where scenarios do not reach: what is told of it, and duels (rules.md 8.6, 8.7, 13b.3)."""
 
 import pytest
+from rows import each_row
 from rules.played import action, dealt, events, flores, given, played
 
 from truc_rules import IllegalActionError, apply, next_hand, preset
@@ -17,6 +18,7 @@ GAME = preset("truco-argentino-flor")
 F26, F27, F29, F36 = "1o 5o 12o", "1b 2b 4b", "4e 5e 11e", "3c 6c 7c"
 PLAIN, BARE, POOR = "7o 6o 1c", "3o 4c 12b", "2o 5c 11b"
 """No flores: 33, 4, 5."""
+FOUR = (F27, F36, F29, BARE)
 
 
 def duel():
@@ -43,38 +45,23 @@ def test_the_others_of_a_table_do_not_declare_in_answer_to_truco_in_a_duel():
     assert [seat for seat in range(6) if flores(match, seat)] == [3]
 
 
-def test_a_flor_is_told():
-    told = events(dealt(GAME, F27, BARE), "0 flor")
-    assert told == (FlorDeclared(0), PointsScored(0, 3, "flor"))
-
-
-def test_giving_in_is_told():
-    match = played(dealt(GAME, F27, F36), "0 flor")
-    assert events(match, "1 flor-fold") == (FlorFolded(1), PointsScored(0, 4, "flor"))
-
-
 def test_al_resto_pays_what_the_leader_lacks_besides():
     match = played(dealt(GAME, F27, F36, score=(12, 8)), "0 flor", "1 contraflor-rest", "0 accept")
     told = events(played(match, "0 points 27"), "1 points 36")
     assert told[:2] == (ValueSaid(1, 36), PointsScored(1, 18 + 6, "flor"))
 
 
-def test_who_answers_a_contraflor_has_declared_a_flor():
-    match = played(dealt(GAME, F27, F36, F29, BARE), "0 flor", "1 contraflor")
-    assert events(match, "2 accept") == (FlorDeclared(2), ContraflorAccepted(2))
-
-
-def test_a_contraflor_is_told():
-    match = played(dealt(GAME, F27, F36), "0 flor")
-    assert events(match, "1 contraflor") == (ContraflorCalled(1, "contraflor"),)
-
-
-def test_an_accepted_contraflor_is_told():
-    match = played(dealt(GAME, F27, F36), "0 flor", "1 contraflor")
-    assert events(match, "0 accept") == (ContraflorAccepted(0),)
-
-
-def test_who_counts_as_having_declared_is_told():
-    match = played(dealt(GAME, F27, F36, F29, BARE), "0 flor")
-    told = events(match, "1 flor-fold")
-    assert told == (FlorFolded(1), FlorDeclared(2), PointsScored(0, 7, "flor"))
+@each_row(
+    "hands, moves, line, told",
+    [
+        ((F27, BARE), (), "0 flor", (FlorDeclared(0), PointsScored(0, 3, "flor"))),
+        ((F27, F36), ("0 flor",), "1 flor-fold", (FlorFolded(1), PointsScored(0, 4, "flor"))),
+        ((F27, F36), ("0 flor",), "1 contraflor", (ContraflorCalled(1, "contraflor"),)),
+        ((F27, F36), ("0 flor", "1 contraflor"), "0 accept", (ContraflorAccepted(0),)),
+        # who answers a contraflor has declared a flor, and who had no turn to counts as having declared it
+        (FOUR, ("0 flor", "1 contraflor"), "2 accept", (FlorDeclared(2), ContraflorAccepted(2))),
+        (FOUR, ("0 flor",), "1 flor-fold", (FlorFolded(1), FlorDeclared(2), PointsScored(0, 7, "flor"))),
+    ],
+)
+def test_what_is_done_about_a_flor_is_told(hands, moves, line, told):
+    assert events(played(dealt(GAME, *hands), *moves), line) == told

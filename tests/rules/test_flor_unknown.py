@@ -75,14 +75,21 @@ def test_a_round_of_unknown_cards_only_is_taken_as_over():
     assert after.hand.offers == ()
 
 
-def test_a_round_goes_on_if_somebody_surely_holds_a_flor():
-    match = played(dealt(GAME, F27, "? ? ?", F29, BARE), "0 flor")
+@each_row(
+    "hands, moves",
+    [
+        ((F27, "? ? ?", F29, BARE), ("0 flor",)),
+        (("? ? ?", "? ? ?"), ("0 flor", "1 flor")),
+        (("? ? ?", "? ? ?"), ("0 envido", "1 accept")),  # values are said whatever is known
+    ],
+)
+def test_a_round_goes_on_where_somebody_surely_speaks(hands, moves):
+    match = played(dealt(GAME, *hands), *moves)
     assert settled(match) == (match, ())
 
 
 def test_a_flor_that_became_known_is_waited_for():
-    match = played(dealt(GAME, F27, "? ? ?"), "0 flor")
-    known_now = learnt(match, 1, F36)
+    known_now = learnt(played(dealt(GAME, F27, "? ? ?"), "0 flor"), 1, F36)
     assert settled(known_now) == (known_now, ())
 
 
@@ -115,11 +122,6 @@ def test_who_answers_with_unknown_cards_has_declared_a_flor():
     assert score(match) == (7, 0)
 
 
-def test_declared_flores_of_unknown_cards_are_waited_for():
-    match = played(dealt(GAME, "? ? ?", "? ? ?"), "0 flor", "1 flor")
-    assert settled(match) == (match, ())
-
-
 def test_who_says_its_flor_value_has_declared_one():
     match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor", "0 accept")
     match = played(match, "0 points 27", "1 points 36", "2 points 37")
@@ -136,11 +138,6 @@ def test_a_speaker_passes_over_who_may_hold_no_flor():
     match = dealt(GAME, "? ? ?", F36, F27, BARE)
     match = played(match, "0 envido", "1 flor", "2 contraflor", "1 accept")
     assert options(match, 1) == ["points 36", "good"]
-
-
-def test_envido_values_are_waited_for_whatever_is_known():
-    match = played(dealt(GAME, "? ? ?", "? ? ?"), "0 envido", "1 accept")
-    assert settled(match) == (match, ())
 
 
 def test_a_flor_that_counts_without_a_word_was_not_kept_quiet():

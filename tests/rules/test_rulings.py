@@ -31,16 +31,9 @@ def ruling(match):
     return found and f"{found.seat} {move_line(match.variant, found)}"
 
 
-def test_the_pack_is_cut():
-    assert ruling(new_match(CATALAN, seats=4, dealer=Seat(3))) == "2 cut"
-
-
-def test_three_cards_are_dealt():
-    assert ruling(played(new_match(CATALAN, seats=4, dealer=Seat(3)), "2 tap")) == "3 deal 3"
-
-
-def test_nothing_is_ruled_while_cards_are_awaited():
-    assert ruling(played(new_match(CATALAN, seats=4, dealer=Seat(3)), "2 cut")) is None
+@each_row("moves, expected", [((), "2 cut"), (("2 tap",), "3 deal 3"), (("2 cut",), None)])
+def test_the_pack_is_cut_three_cards_are_dealt_and_nothing_is_ruled_while_they_are_awaited(moves, expected):
+    assert ruling(played(new_match(CATALAN, seats=4, dealer=Seat(3)), *moves)) == expected
 
 
 def test_nothing_is_ruled_after_the_hand():
@@ -75,18 +68,12 @@ def test_the_last_point_question_goes_round_from_the_dealer(dealer, order):
     assert ruling(match) == f"{order[0]} decline"
 
 
-def test_a_redeal_is_not_proposed():
-    assert ruling(dealt(FRENCH, "8h Jd 9c", "Ks 7d 10h")) == "0 stand"
-
-
-def test_a_proposed_redeal_is_refused():
-    match = played(dealt(FRENCH, "8h Jd 9c", "Ks 7d 10h"), "0 redeal")
-    assert ruling(match) == "1 decline"
-
-
-def test_a_remainder_is_declined():
-    match = played(dealt(FRENCH, "8h Jd 9c", "Ks 7d 10h"), "0 stand", "0 raise rest")
-    assert ruling(match) == "1 decline"
+@each_row(
+    "moves, expected",
+    [((), "0 stand"), (("0 redeal",), "1 decline"), (("0 stand", "0 raise rest"), "1 decline")],
+)
+def test_a_redeal_is_not_proposed_and_a_redeal_or_a_remainder_is_declined(moves, expected):
+    assert ruling(played(dealt(FRENCH, "8h Jd 9c", "Ks 7d 10h"), *moves)) == expected
 
 
 def test_an_absent_seat_concedes_where_the_variant_says_so():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from rows import each_row
 from rules.played import dealt, given, known, played
 
 from truc_rules import Card, Flor, Seat, know, next_hand, owed_shows, preset, unproven
@@ -134,41 +135,20 @@ def claimed(names):
     return learnt(played(match, "0 play 7e", "1 claim 0", "1 play 5b", "0 concede"), 0, names)
 
 
-def test_three_cards_of_a_suit_prove_a_flor():
-    assert unproven(flor_declared("1b 2b 4b")) == ()
-
-
-def test_other_cards_do_not_prove_a_flor():
-    assert unproven(flor_declared("1b 2b 4o")) == (0,)
-
-
-def test_two_cards_do_not_prove_a_flor():
-    assert unproven(flor_declared("1b 2b ?")) == (0,)
-
-
-def test_the_cards_that_make_it_prove_a_value():
-    assert unproven(value_said("7o ? 1o")) == ()
-
-
-def test_too_little_does_not_prove_a_value():
-    assert unproven(value_said("7o ? 4b")) == (0,)
-
-
-def test_a_better_pair_does_not_prove_a_value():
-    assert unproven(value_said("7o 6o 1o")) == (0,)
-
-
-def test_no_card_proves_no_value():
-    assert unproven(value_said(HIDDEN)) == (0,)
-
-
-def test_three_cards_answer_a_claim():
-    assert unproven(claimed("7e 6e 5e")) == ()
-
-
-def test_two_cards_of_different_suits_answer_a_claim():
-    assert unproven(claimed("7e ? 4o")) == ()
-
-
-def test_two_cards_of_one_suit_do_not_answer_a_claim():
-    assert unproven(claimed("7e 6e ?")) == (0,)
+@each_row(
+    "match_of, names, is_proven",
+    [
+        (flor_declared, "1b 2b 4b", True),
+        (flor_declared, "1b 2b 4o", False),
+        (flor_declared, "1b 2b ?", False),
+        (value_said, "7o ? 1o", True),
+        (value_said, "7o ? 4b", False),
+        (value_said, "7o 6o 1o", False),  # a better pair
+        (value_said, HIDDEN, False),
+        (claimed, "7e 6e 5e", True),
+        (claimed, "7e ? 4o", True),
+        (claimed, "7e 6e ?", False),
+    ],
+)
+def test_cards_prove_what_was_declared_said_or_claimed_or_do_not(match_of, names, is_proven):
+    assert unproven(match_of(names)) == (() if is_proven else (0,))

@@ -55,41 +55,29 @@ def test_words_of_a_preset_are_in_the_vocabulary(name):
 # Who sees a sign
 
 
-def test_partner_of_two_sees_a_sign():
-    assert sign_receivers(catalan(), Seat(1)) == (3,)
-
-
-def test_all_partners_of_six_see_a_sign():
-    hands = (*SPANISH, "1b 3e 12c", "2e 3o 7c")
-    assert sign_receivers(argentine(*hands), Seat(4)) == (0, 2)
-
-
-def test_nobody_sees_a_sign_where_nobody_has_a_partner():
-    assert sign_receivers(argentine(*SPANISH[:2]), Seat(0)) == ()
-
-
-def test_whole_table_sees_a_sign_where_the_table_says_so():
-    assert sign_receivers(catalan(signals="table"), Seat(1)) == (0, 2, 3)
-
-
-def test_nobody_signs_without_a_partner_even_to_the_table():
-    match = dealt(with_options(preset("truco-argentino"), {"signals": "table"}), *SPANISH[:2])
-    assert sign_receivers(match, Seat(0)) == ()
+@each_row(
+    "match, seat, seen",
+    [
+        (catalan(), 1, (3,)),
+        (argentine(*SPANISH, "1b 3e 12c", "2e 3o 7c"), 4, (0, 2)),
+        (argentine(*SPANISH[:2]), 0, ()),
+        (catalan(signals="table"), 1, (0, 2, 3)),
+        (catalan(signals="off"), 1, ()),
+        # nobody has a partner, so that nobody signs, even to the table
+        (dealt(with_options(preset("truco-argentino"), {"signals": "table"}), *SPANISH[:2]), 0, ()),
+        # nobody sits there
+        (catalan(), -1, ()),
+        (catalan(), 4, ()),
+    ],
+)
+def test_a_sign_is_seen_by_partners_or_where_the_table_says_so_by_all(match, seat, seen):
+    assert sign_receivers(match, Seat(seat)) == seen
 
 
 @each_row("dealer, seen", [(3, [(), (3,), (0,), ()]), (0, [(), (), (0,), (1,)])])
 def test_only_governors_see_signs_and_never_make_them(dealer, seen):
     match = partnership(dealer=dealer)
     assert [sign_receivers(match, Seat(seat)) for seat in range(4)] == seen
-
-
-@each_row("seat", [-1, 4])
-def test_seat_that_is_not_there_signs_to_nobody(seat):
-    assert sign_receivers(catalan(), Seat(seat)) == ()
-
-
-def test_nobody_sees_a_sign_where_signs_are_off():
-    assert sign_receivers(catalan(signals="off"), Seat(1)) == ()
 
 
 # What may be signed
