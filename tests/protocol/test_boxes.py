@@ -48,11 +48,7 @@ def test_options_of_different_number_have_the_same_length():
     assert {len(options_box(*[RAISE] * number)) for number in range(5)} == {280}
 
 
-@pytest.mark.parametrize(
-    ("epoch", "number"),
-    [(2**32, 0), (0, 2**32), (-1, 0), (0, -1)],
-    ids=["epoch", "number", "-epoch", "-number"],
-)
+@each_row("epoch, number", [(2**32, 0), (0, 2**32), (-1, 0), (0, -1)])
 def test_counter_that_would_repeat_a_nonce_is_refused(epoch, number):
     with pytest.raises(ValueError, match=r"below 2\^32"):
         boxes.counter(epoch=epoch, number=number)
@@ -111,16 +107,15 @@ def test_options_replayed_after_newer_ones_are_refused():
         opened(options_box(RAISE), after=newest)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "padded",
     [
-        OPTIONS.ljust(BLOCK, b"\x00"),
-        OPTIONS + b"\x81" + bytes(BLOCK - len(OPTIONS) - 1),
-        (OPTIONS + b"\x80").ljust(BLOCK + 1, b"\x00"),
-        bytes(BLOCK),
-        b"\x80" + OPTIONS.ljust(BLOCK - 1, b"\x00"),
+        OPTIONS.ljust(BLOCK, b"\x00"),  # no mark
+        OPTIONS + b"\x81" + bytes(BLOCK - len(OPTIONS) - 1),  # another mark
+        (OPTIONS + b"\x80").ljust(BLOCK + 1, b"\x00"),  # no whole block
+        bytes(BLOCK),  # nothing
+        b"\x80" + OPTIONS.ljust(BLOCK - 1, b"\x00"),  # mark before
     ],
-    ids=["no mark", "another mark", "no whole block", "nothing", "mark before"],
 )
 def test_options_padded_otherwise_are_refused(padded):
     with pytest.raises(BoxError):

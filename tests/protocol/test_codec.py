@@ -69,8 +69,8 @@ def test_named_values_are_encoded_as_what_they_are():
     assert enc([Word.PLAY, Place(1)]) == enc(["play", [1]])
 
 
-@pytest.mark.parametrize(
-    ("value", "expectation"),
+@each_row(
+    "value, expectation",
     [
         (2**53, "integer of 0 to 2"),
         (-1, "integer of 0 to 2"),
@@ -84,7 +84,6 @@ def test_named_values_are_encoded_as_what_they_are():
         (bytes(MAX_BODY + 1), "65536 bytes"),
         ([0] * 65_536, "65535 items"),
     ],
-    ids=lambda case: type(case).__name__ if not isinstance(case, str) else case[:12],
 )
 def test_value_outside_the_profile_is_not_encoded(value, expectation):
     with pytest.raises(EncodingError, match=expectation):
@@ -147,7 +146,7 @@ def test_refusal_says_what_was_expected(read, encoded, said):
         read(bytes.fromhex(encoded))
 
 
-@pytest.mark.parametrize("value", [2**64, object(), "\ud800"], ids=["2^64", "object", "surrogate"])
+@each_row("value", [2**64, object(), "\ud800"])
 def test_value_without_msgpack_form_is_not_packed(value):
     with pytest.raises(EncodingError, match="cannot be encoded"):
         pack({"a": value})

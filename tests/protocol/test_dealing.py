@@ -28,7 +28,7 @@ def test_whole_pack_can_be_dealt():
     assert deal(ncards=14).next_card == 28
 
 
-@pytest.mark.parametrize("changes", [{"ncards": 15}, {"ncards": 14, "up": 1}, {"start": 23}], ids=str)
+@each_row("changes", [{"ncards": 15}, {"ncards": 14, "up": 1}, {"start": 23}])
 def test_more_cards_than_the_pack_holds_are_refused(changes):
     with pytest.raises(DealError, match="cards in the pack, got 28"):
         deal(**changes)

@@ -2,6 +2,7 @@
 
 import pytest
 from protocol.peers import Table
+from rows import each_row
 
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import enc
@@ -79,19 +80,13 @@ def test_complaint_does_not_show_its_secret():
     assert "ssss" not in repr(COMPLAINT)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "file",
     [
-        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"short"])),
-        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"s" * 32, 1])),
-        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, True, 1, b"s" * 32])),
-        MAGIC + bytes(MAX_FILE),
-    ],
-    ids=[
-        "secret too short",
-        "a field too many",
-        "bool for a number",
-        "too long",
+        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"short"])),  # secret too short
+        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"s" * 32, 1])),  # a field too many
+        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, True, 1, b"s" * 32])),  # bool for a number
+        MAGIC + bytes(MAX_FILE),  # too long
     ],
 )
 def test_other_bytes_are_refused_as_no_evidence(file):

@@ -53,13 +53,13 @@ def test_encrypted_pem_says_that_it_is():
     assert keys.to_pem(KEY, "password").startswith(b"-----BEGIN ENCRYPTED PRIVATE KEY-----")
 
 
-@pytest.mark.parametrize("passphrase", ["", "a" * 1024], ids=["empty", "too long"])
+@each_row("passphrase", ["", "a" * 1024])
 def test_passphrase_out_of_range_is_refused(passphrase):
     with pytest.raises(KeyFileError, match="passphrase of 1 to 1023 bytes"):
         keys.to_pem(KEY, passphrase)
 
 
-@pytest.mark.parametrize("passphrase", [None, ""], ids=["none", "empty"])
+@each_row("passphrase", [None, ""])
 def test_missing_passphrase_is_asked_for(passphrase):
     with pytest.raises(KeyFileError, match="encrypted, expected its passphrase"):
         keys.from_pem(keys.to_pem(KEY, "password"), passphrase)
@@ -75,9 +75,7 @@ def test_passphrase_for_an_open_key_is_refused():
         keys.from_pem(keys.to_pem(KEY), "password")
 
 
-@pytest.mark.parametrize(
-    "pem", [b"", b"garbage", keys.to_pem(KEY)[:-40]], ids=["empty", "garbage", "cut off"]
-)
+@each_row("pem", [b"", b"garbage", keys.to_pem(KEY)[:-40]])
 def test_bytes_that_are_no_pem_are_refused(pem):
     with pytest.raises(KeyFileError, match="expected an Ed25519 key in PKCS#8 PEM"):
         keys.from_pem(pem)
@@ -177,10 +175,8 @@ def test_derivation_is_hkdf_of_rfc_5869():
     assert made.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
 
 
-@pytest.mark.parametrize(
-    ("key", "nonce", "aad"),
-    [(SEED, NONCE, b"place"), (SECRET, bytes([1] * 12), b"place"), (SECRET, NONCE, b"")],
-    ids=["key", "nonce", "associated data"],
+@each_row(
+    "key, nonce, aad", [(SEED, NONCE, b"place"), (SECRET, bytes([1] * 12), b"place"), (SECRET, NONCE, b"")]
 )
 def test_sealed_bytes_open_only_with_everything_right(key, nonce, aad):
     box = keys.seal(SECRET, NONCE, b"cards", b"place")
@@ -210,7 +206,7 @@ def test_equal_secrets_are_the_same():
     assert keys.same_secret(SECRET, bytes([7] * 32))
 
 
-@pytest.mark.parametrize("other", [SEED, SECRET[:31]], ids=["bytes", "length"])
+@each_row("other", [SEED, SECRET[:31]])
 def test_different_secrets_are_not_the_same(other):
     assert not keys.same_secret(SECRET, other)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import get_args, get_type_hints
 
-import pytest
+from rows import each_row
 
 from truc_docs.protocol.states import PHASE_STEPS, PHASES, TABLE_STATES, TABLE_STEPS
 from truc_protocol.audit import Auditor
@@ -36,7 +36,7 @@ def drawn():
     }
 
 
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
+@each_row("path", TRANSCRIPTS)
 def test_every_step_of_a_match_is_drawn(path):
     assert phase_steps(path) <= drawn()
 

@@ -119,7 +119,7 @@ def anchors(path):
     return {anchor for _, anchor in found}
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
+@each_row("path", CHAPTERS)
 def test_links_to_headings_lead_to_one(path):
     links = re.findall(r"\]\(([^)\s:]*)#([^)]+)\)", path.read_text(encoding="utf-8"))
     targets = [((path.parent / name).resolve() if name else path, anchor) for name, anchor in links]

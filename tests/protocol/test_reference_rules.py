@@ -4,7 +4,6 @@ import json
 from functools import cache
 from pathlib import Path
 
-import pytest
 from rows import each_row
 
 from truc_docs.protocol.games import (
@@ -105,7 +104,7 @@ def test_every_introduction_belongs_to_presets():
     assert {file.stem for file in (FOLDER / "intro").iterdir()} == families
 
 
-@pytest.mark.parametrize("file", sorted((FOLDER / "intro").iterdir()), ids=lambda file: file.stem)
+@each_row("file", sorted((FOLDER / "intro").iterdir()))
 def test_every_game_of_an_introduction_is_a_preset_of_it(file):
     named = [
         line[len("[presets.") : -1]

@@ -87,14 +87,9 @@ def test_word_of_the_game_is_taken():
     assert check_seen(ledger(), 2, "three") is None
 
 
-@pytest.mark.parametrize(
-    ("variant", "seats", "sender", "word"),
-    [
-        ("truc-catalan", 4, 2, "zap"),
-        ("truc-catalan", 4, 4, "three"),
-        ("truc-french", 2, 1, "three"),
-    ],
-    ids=["another game's word", "no such seat", "game without signs"],
+@each_row(
+    "variant, seats, sender, word",
+    [("truc-catalan", 4, 2, "zap"), ("truc-catalan", 4, 4, "three"), ("truc-french", 2, 1, "three")],
 )
 def test_sign_that_nobody_can_make_is_not_taken(variant, seats, sender, word):
     with pytest.raises(BoxError, match="expected a word that the rules let a seat sign"):

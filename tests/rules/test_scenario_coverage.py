@@ -5,7 +5,6 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from rows import each_row
 
 from truc_rules import TABLE_OPTIONS, presets
@@ -71,7 +70,7 @@ def test_a_paragraph_that_nobody_cites_is_found():
     assert not is_cited("1.6 row Le")
 
 
-@pytest.mark.parametrize(("paragraph", "test"), ELSEWHERE.items(), ids=list(ELSEWHERE))
+@each_row("paragraph, test", ELSEWHERE.items())
 def test_paragraph_without_a_scenario_has_a_test(paragraph, test):
     path, _, name = test.partition("::")
     tree = ast.parse((TESTS / path).read_text(encoding="utf-8"))
