@@ -27,7 +27,7 @@ from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.own_steps import Duty, body_of_step, duty, garbled_body, make_step, secrets_of
 from truc_protocol.records import BLIND, Phase, Record
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
-from truc_rules import CardError, Seat, deciders, legal
+from truc_rules import Action, CardError, Seat, deciders, legal
 
 StepCheat = Callable[[Ledger, SealedPack, SeatStep], SeatStep]
 """What a seat makes of the step that it should take."""
@@ -201,9 +201,15 @@ class BlindHarness(ClientHarness, BlindServer):
         super().__init__(game, seed=seed)
         self.info = blind_info(self.info)
         self.opts = self.opts._replace(guests=0)
+        self.pick = lambda _ledger: quiet
+        self.decides = self.picked
         self.passes_on: Callable[[Record], bool] = lambda _record: False
         self.deals_here = False
         self.killed = False
+
+    def picked(self, actions: list[Action]) -> Action:
+        """Return how the puppets decide at any table."""
+        return self.pick(self.at_play())(actions)
 
     async def greet(self, message: messages.ClientHello) -> None:
         """Prove who the server is, and keep what the client wants."""

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from truc_conform.blind_server import BlindHarness
-from truc_conform.client_cases.games import SCORE, begins_anew
+from truc_conform.client_cases.games import GAMES, PARTNERS, SCORE, TURNED, begins_anew, go_blind, share
 from truc_conform.client_cases.keyed import without_key
 from truc_conform.client_harness import FRENCH, ClientHarness, Game
 from truc_conform.playing import conceding, quiet, signed_position
@@ -27,6 +27,7 @@ from truc_conform.scenes import (
     judged,
     not_entered,
     once,
+    plain,
     said,
     shared_scene,
     unended,
@@ -195,37 +196,8 @@ _OWN: Final = 1  # the client's role
 _OTHER: Final = 1  # the seat across the table
 
 FOUR: Final = Game("truc-catalan", 4)
-TURNED: Final = Game("truco-paulista")
-PARTNERS: Final = Game("truco-mineiro", 4, {"target": 3, "blind": "on"})
-GAMES: Final = PARTNERS._replace(options={**PARTNERS.options, "match": 3})
 REDEALT: Final = Game(options={"target": 6})
 SAYING: Final = Game("truco-argentino", options={"target": 15})
-_Wanted = Callable[[Action], bool]
-
-
-def _preferring(*wanted: _Wanted, server: BlindHarness) -> None:
-    """Let the puppets do the first of what is wanted, if they can, and else what keeps the match going."""
-
-    def decide(actions: list[Action]) -> Action:
-        found = (action for wish in wanted for action in actions if wish(action))
-        return next(found, None) or quiet(actions)
-
-    server.decides = decide
-
-
-def _is_raised_in_vain(action: Action) -> bool:
-    """Tell whether an action is how the client's partner asks for more, so that the others give the hand up."""
-    return action.kind == (Kind.DECLINE if action.seat % 2 else Kind.RAISE)
-
-
-def _share(server: BlindHarness) -> None:
-    """Let the client's side win a point in each hand, up to its last one, which it plays."""
-    _preferring(_is_raised_in_vain, server=server)
-
-
-def _go_blind(server: BlindHarness) -> None:
-    """Let the client's side come to its last point, and play only when the other side is at its own too."""
-    _preferring(lambda action: action.kind is Kind.DECLINE, _is_raised_in_vain, server=server)
 
 
 def _redeal(server: BlindHarness) -> None:
@@ -237,10 +209,6 @@ def _redeal(server: BlindHarness) -> None:
         return by_kind.get(Kind.DECLINE if is_asked_for_more else Kind.REDEAL) or quiet(actions)
 
     server.decides = decide
-
-
-def _plain(_server: BlindHarness) -> None:
-    """Keep to the protocol."""
 
 
 def _unreached(what: str) -> CaseOutcome:
@@ -278,28 +246,28 @@ def _turned(body: Body) -> bool:
 _at_four: Final = partial(at_blind_table, game=FOUR)
 _with_partners: Final = partial(at_blind_table, game=PARTNERS)
 _HONEST: Final = [
-    _at_four("C5.four-seats", _BLIND, "deals with three others", takes_each_step_once)(_plain),
+    _at_four("C5.four-seats", _BLIND, "deals with three others", takes_each_step_once)(plain),
     at_blind_table(
         "C5.turn-up",
         _BLIND,
         "gives to all the key of a card that is turned up",
         _signs("keys", _turned),
         game=TURNED,
-    )(_plain),
-    _with_partners("C5.lends", _RECORDS, "lends its cards to its partner", _signs("lend"))(_share),
+    )(plain),
+    _with_partners("C5.lends", _RECORDS, "lends its cards to its partner", _signs("lend"))(share),
     _with_partners(
         "C5.unseen",
         _RECORDS,
         "gives to all its keys of each card of a hand that nobody has seen",
         _signs("keys", _is_of_an_unseen_card),
-    )(_go_blind),
+    )(go_blind),
     at_blind_table(
         "C5.games",
         SCORE,
         "deals the first hand of the next game as one that is seen, whatever the `close` says that won the one before",
         begins_anew,
         game=GAMES,
-    )(_go_blind),
+    )(go_blind),
     at_blind_table(
         "C5.redeal",
         _BLIND,

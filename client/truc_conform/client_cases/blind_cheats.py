@@ -7,7 +7,7 @@ link, takes the forfeit, and plays the match to its end.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from truc_conform.blind_server import BlindHarness, StepCheat
 from truc_conform.client_cases.blind import FOUR, BlindArrange, at_blind_table, signed_steps
@@ -29,9 +29,9 @@ from truc_conform.playing import conceding, secret, signed_position
 from truc_conform.result import CaseOutcome, failed, tag_of_body
 from truc_conform.scenes import Exit, Scene, unended
 from truc_protocol import messages
-from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SealedPack, SeatStep
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
 from truc_protocol.bodies import Body, Deal, Keys, Release, Rule, Void
-from truc_protocol.ledger import Due, Ledger, due
+from truc_protocol.ledger import Due, due
 from truc_protocol.own_steps import garbled_body
 from truc_protocol.records import Record, parse
 
@@ -39,6 +39,7 @@ _CHECKS: Final = "../fairness/blind.md#checks"
 _OPENING: Final = "../fairness/blind.md#records"
 _SEAT: Final = 1
 _ROLE: Final = 2  # of that seat
+_S = TypeVar("_S", MaskStep, LockStep, KeysStep)
 
 
 def _cheat(name: str, what: str) -> Callable[[BlindArrange], Scene]:
@@ -155,9 +156,13 @@ def _in_another_order(points: tuple[bytes, ...]) -> tuple[bytes, ...]:
     return (*points[2:4], *points[:2], *points[4:])
 
 
-def _reordered(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
-    """Mask in another order than the link says: every hand is one of cards, and only the link shows it."""
-    return step._replace(points=_in_another_order(step.points)) if isinstance(step, MaskStep) else step
+def _step(kind: type[_S], change: Callable[[_S], _S]) -> StepCheat:
+    """Return a cheat in the steps of one kind."""
+    return lambda _ledger, _pack, step: change(step) if isinstance(step, kind) else step
+
+
+_reordered: Final = _step(MaskStep, lambda step: step._replace(points=_in_another_order(step.points)))
+"""It masks in another order than the link says: every hand is one of cards, and only the link shows it."""
 
 
 @_cheat("C5.cheat-spared", "a server that goes on when a seat is exposed (C52)")
@@ -180,40 +185,33 @@ def _passed_on(name: str, what: str, tag: str, cheat: StepCheat) -> Scene:
     return _cheat(name, what)(arrange)
 
 
-def _unsound(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
-    return step._replace(points=(bytes(32), *step.points[1:])) if isinstance(step, MaskStep) else step
+def _of_mask(change: Callable[[tuple[bytes, ...]], tuple[bytes, ...]]) -> StepCheat:
+    """Return a cheat in the points of masks."""
+    return _step(MaskStep, lambda step: step._replace(points=change(step.points)))
 
 
-def _twice(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
-    return step._replace(points=(step.points[1], *step.points[1:])) if isinstance(step, MaskStep) else step
-
-
-def _too_few(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
-    return step._replace(points=step.points[2:]) if isinstance(step, MaskStep) else step
-
-
-def _lock_unsound(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
-    return step._replace(points=(bytes(32), *step.points[1:])) if isinstance(step, LockStep) else step
-
-
-def _undigested(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
-    return step._replace(commitments=step.commitments[1:]) if isinstance(step, LockStep) else step
-
-
-def _short_boxes(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
-    return step._replace(boxes=tuple(box[1:] for box in step.boxes)) if isinstance(step, KeysStep) else step
-
-
+_lock_unsound: Final = _step(LockStep, lambda step: step._replace(points=(bytes(32), *step.points[1:])))
+_undigested: Final = _step(LockStep, lambda step: step._replace(commitments=step.commitments[1:]))
+_short_boxes: Final = _step(KeysStep, lambda step: step._replace(boxes=tuple(box[1:] for box in step.boxes)))
 _STEPS: Final = [
-    _passed_on(name, what, tag, cheat)
-    for name, what, tag, cheat in (
-        ("C5.cheat-mask-unsound", "a mask with a point that is not sound (C44)", "mask", _unsound),
-        ("C5.cheat-mask-twice", "a mask with one point twice (C45)", "mask", _twice),
-        ("C5.cheat-mask-short", "a mask of too few points (C43)", "mask", _too_few),
-        ("C5.cheat-lock-unsound", "a lock with a point that is not sound (C44)", "lock", _lock_unsound),
-        ("C5.cheat-lock-short", "a lock without the digest of a key (C43)", "lock", _undigested),
-        ("C5.cheat-keys-short", "keys in boxes of a wrong length (C46)", "keys", _short_boxes),
-    )
+    _passed_on(
+        "C5.cheat-mask-unsound",
+        "a mask with a point that is not sound (C44)",
+        "mask",
+        _of_mask(lambda points: (bytes(32), *points[1:])),
+    ),
+    _passed_on(
+        "C5.cheat-mask-twice",
+        "a mask with one point twice (C45)",
+        "mask",
+        _of_mask(lambda points: (points[1], *points[1:])),
+    ),
+    _passed_on(
+        "C5.cheat-mask-short", "a mask of too few points (C43)", "mask", _of_mask(lambda points: points[2:])
+    ),
+    _passed_on("C5.cheat-lock-unsound", "a lock with a point that is not sound (C44)", "lock", _lock_unsound),
+    _passed_on("C5.cheat-lock-short", "a lock without the digest of a key (C43)", "lock", _undigested),
+    _passed_on("C5.cheat-keys-short", "keys in boxes of a wrong length (C46)", "keys", _short_boxes),
 ]
 
 
@@ -281,11 +279,10 @@ def _says_garbled(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return _takes_the_forfeit(server, end)
 
 
-def _shut_boxes(_ledger: Ledger, _pack: SealedPack, step: SeatStep) -> SeatStep:
-    """Seal keys in boxes that do not open."""
-    if not isinstance(step, KeysStep):
-        return step
-    return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
+_shut_boxes: Final = _step(
+    KeysStep, lambda step: step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
+)
+"""It seals keys in boxes that do not open."""
 
 
 @at_blind_table(

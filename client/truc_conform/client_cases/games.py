@@ -52,7 +52,7 @@ from truc_protocol.ledger import Due, due, missing, next_call
 from truc_protocol.messages import MatchRecord, ServerMessage
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, Opts
-from truc_rules import Action
+from truc_rules import Action, Kind
 
 SCORE: Final = "../fairness/specification.md#5-records"
 _DEALS: Final = "../fairness/specification.md#6-deals"
@@ -78,11 +78,12 @@ _FIRST_HAND: Final = 1
 _OTHER: Final = 1  # the seat across the table
 
 
-def _preferring(wanted: Callable[[Action], bool]) -> Arrange:
-    """Let the puppets do what is wanted, if they can, and else what keeps the match going."""
+def _preferring(*wanted: Callable[[Action], bool]) -> Arrange:
+    """Let the puppets do the first of what is wanted, if they can, and else what keeps the match going."""
 
     def pick(actions: list[Action]) -> Action:
-        return next(filter(wanted, actions), None) or quiet(actions)
+        found = (action for wish in wanted for action in actions if wish(action))
+        return next(found, None) or quiet(actions)
 
     def arrange(server: ClientHarness) -> None:
         server.pick = lambda _ledger: pick
@@ -90,16 +91,20 @@ def _preferring(wanted: Callable[[Action], bool]) -> Arrange:
     return arrange
 
 
+def _declines(action: Action) -> bool:
+    return action.kind is Kind.DECLINE
+
+
 def _asks_in_vain(action: Action) -> bool:
     """Tell whether an action is how the client's partner asks for more, so that the others give the hand up."""
-    return action.kind == ("decline" if action.seat % 2 else "raise")
+    return action.kind is (Kind.DECLINE if action.seat % 2 else Kind.RAISE)
 
 
 share: Final = _preferring(_asks_in_vain)
 """The client's side wins a point in each hand, up to its last one, and plays that."""
-go_blind: Final = _preferring(lambda action: action.kind == "decline" or _asks_in_vain(action))
+go_blind: Final = _preferring(_declines, _asks_in_vain)
 """The client's side comes to its last point, and plays only when the other side is at its own too."""
-decline_all: Final = _preferring(lambda action: action.kind == "decline")
+decline_all: Final = _preferring(_declines)
 """No hand is worth more than a point, so that the match outlasts the chains."""
 
 
