@@ -90,8 +90,9 @@ async def test_resigning_gives_the_match_to_the_other_side_whoever_is_to_decide(
     assert (await seats[who].ask(leave))["t"] == "ok"
 
 
-@pytest.mark.parametrize("guests", [KEYED, GUESTS])
-@pytest.mark.parametrize("phase", [before_the_cut, in_the_hand])
+@pytest.mark.parametrize(
+    ("phase", "guests"), [(before_the_cut, ()), (in_the_hand, (0, 1))], ids=["keys", "guests"]
+)
 async def test_resume_of_every_seat_ends_the_pause_of_every_seat(server, phase, guests):
     seats = await in_a_pause(server, guests, phase)
     assert all(seat.ledger.pause.active for seat in seats)
