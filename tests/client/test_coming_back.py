@@ -7,7 +7,6 @@ from truc_client import (
     CheckFailedError,
     ConnectError,
     Interrupted,
-    LostError,
     MatchStarted,
     RefusedError,
     Resumed,
@@ -158,14 +157,6 @@ async def test_server_that_forgot_records_is_refused(scripted, player, autojump_
 
 async def nothing() -> None:
     """Let nobody do anything."""
-
-
-async def test_goodbye_for_good_ends_the_table_with_its_reason(scripted, player) -> None:
-    server = scripted()
-    async with at_turn(server, player) as (table, _):
-        await server.send(messages.Bye(code=Code.BANNED.value, msg="you are shut out", retryable=False))
-        with pytest.raises(LostError, match="shut out"):
-            await play_on(table)
 
 
 async def test_lost_connection_before_the_match_leads_back_to_the_table(
