@@ -111,30 +111,32 @@ def test_word_of_the_game_is_explained_in_the_players_language(lang, label) -> N
     assert called("raise 2", lang, "argentine", stake=2, declined=1) == label
 
 
-def test_ask_with_a_card_is_called_by_the_word_of_the_game() -> None:
-    label = called("play 7e raise 2", "en", "catalan", stake=2, declined=1)
-    assert label == "play 7e: truc (ask for 2; worth 1 if they decline)"
-
-
-def test_two_more_is_what_adds_two() -> None:
-    label = called("raise 6", "en", "french", stake=6, declined=4)
-    assert label == "deux de plus ? (ask for 6; worth 4 if they decline)"
-
-
-def test_ask_for_another_number_is_not_two_more() -> None:
-    assert called("raise 5", "en", "french", stake=5, declined=2) == "ask for 5 (worth 2 if they decline)"
-
-
-def test_word_for_accepting_a_stake_is_not_said_to_a_redeal() -> None:
-    assert called("accept", "en", "lanes", "redeal") == "agree to new cards"
-
-
-def test_move_without_a_word_of_the_game_is_told_in_the_players_language() -> None:
-    assert called("play 7e", "fr", "argentine") == "jouer 7e"
-
-
-def test_game_with_unknown_words_is_told_in_plain_ones() -> None:
-    assert called("raise 2", "es", HOUSE, stake=2, declined=1) == "pedir 2 (1 si no aceptan)"
+@each_row(
+    "line, lang, words, hints, label",
+    [
+        (
+            "play 7e raise 2",
+            "en",
+            "catalan",
+            {"stake": 2, "declined": 1},
+            "play 7e: truc (ask for 2; worth 1 if they decline)",
+        ),
+        (
+            "raise 6",
+            "en",
+            "french",
+            {"stake": 6, "declined": 4},
+            "deux de plus ? (ask for 6; worth 4 if they decline)",
+        ),
+        ("raise 5", "en", "french", {"stake": 5, "declined": 2}, "ask for 5 (worth 2 if they decline)"),
+        ("raise rest", "en", "french", {"stake": "game"}, "mon reste (take it: play for the whole game)"),
+        ("accept", "en", "lanes", {"answering": "redeal"}, "agree to new cards"),
+        ("play 7e", "fr", "argentine", {}, "jouer 7e"),
+        ("raise 2", "es", HOUSE, {"stake": 2, "declined": 1}, "pedir 2 (1 si no aceptan)"),
+    ],
+)
+def test_move_is_called_by_the_word_that_the_game_has_for_just_that(line, lang, words, hints, label) -> None:
+    assert called(line, lang, words, **hints) == label
 
 
 def test_own_label_of_a_game_with_unknown_words_is_in_the_players_language() -> None:
@@ -146,12 +148,9 @@ def test_line_of_an_unknown_kind_is_shown_as_it_is(line) -> None:
     assert (move_label(line, {}), move_meaning(line)) == (line, "")
 
 
-def test_claim_of_a_seat_that_nobody_has_tells_its_number() -> None:
-    assert move_label("claim 99", {}, players=PLAYERS) == "claim that seat 99 kept a flor quiet"
-
-
-def test_claim_names_the_player() -> None:
-    assert move_label("claim 1", {}, players=PLAYERS) == "claim that east kept a flor quiet"
+@each_row("seat, name", [(1, "east"), (99, "seat 99")])
+def test_claim_names_the_player_or_a_seat_that_nobody_has(seat, name) -> None:
+    assert move_label(f"claim {seat}", {}, players=PLAYERS) == f"claim that {name} kept a flor quiet"
 
 
 def test_cards_are_shown_as_the_caller_wants() -> None:
@@ -163,12 +162,6 @@ def test_cards_are_shown_as_the_caller_wants() -> None:
 def test_every_kind_of_move_has_a_label_in_every_language(kind, lang) -> None:
     argument = {"play": " 7e", "raise": " 2", "order": " 7", "points": " 33", "claim": " 1"}.get(kind, "")
     assert "{" not in called(f"{kind}{argument}", lang, "argentine")
-
-
-def test_remainder_is_taken_by_the_same_words() -> None:
-    assert (
-        called("raise rest", "en", "french", stake="game") == "mon reste (take it: play for the whole game)"
-    )
 
 
 @each_row(
