@@ -12,17 +12,15 @@ from rows import each_row
 
 from protocol import edwards
 from truc_protocol import dealing
-from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation, Result, verify
+from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation
 from truc_protocol.audit.own import Accepted
 from truc_protocol.bodies import Open, Proxy
 from truc_protocol.checks import role_name
-from truc_protocol.codec import MAX_BODY
 from truc_protocol.crypto.curve import ORDER
 from truc_protocol.crypto.keys import SigningKey
 from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.records import KIND_OF, Record, encode, parse, signer_of
 from truc_protocol.setup import Opts
-from truc_protocol.transcript import write_transcript
 from truc_rules import Variant, deciders, preset, with_options
 
 SERVER = "server"
@@ -89,7 +87,6 @@ def check_refused(case: Case) -> None:
     assert (refutation.setup if refutation.k is None else refutation.k + refutation.setup) == (
         len(forgery.records) - 1
     )
-    check_file_refuted(forgery, refutation)
 
 
 def refusals(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> Callable[[], None]:
@@ -98,14 +95,6 @@ def refusals(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> Callabl
     test = each_row("case", table)(check_refused)
     test.cases = table
     return test
-
-
-def check_file_refuted(forgery: Forgery, refutation: Refutation) -> None:
-    """Assert that a stranger with the file alone comes to the same; what only one seat can see, a file does not show."""
-    fits = len(forgery.records[-1].body) <= MAX_BODY
-    if fits and forgery.own is None and forgery.accepted is None:
-        verdict = verify(write_transcript(forgery.document, forgery.records))
-        assert (verdict.result, verdict.refutation) == (Result.REFUTED, refutation)
 
 
 def refused(forgery: Forgery) -> Refutation:
