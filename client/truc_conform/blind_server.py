@@ -194,7 +194,6 @@ class BlindHarness(ClientHarness, BlindServer):
     Attributes:
         passes_on: tells which record of a puppet is passed on though a check fails; nobody of the kit does anything more.
         deals_here: the client has named what a seat at such a table takes.
-        killed: the kit has ended the client, to start it again.
     """
 
     def __init__(self, game: Game = FRENCH, *, seed: int = 1) -> None:
@@ -205,7 +204,6 @@ class BlindHarness(ClientHarness, BlindServer):
         self.decides = self.picked
         self.passes_on: Callable[[Record], bool] = lambda _record: False
         self.deals_here = False
-        self.killed = False
 
     def picked(self, actions: list[Action]) -> Action:
         """Return how the puppets decide at any table."""

@@ -181,30 +181,21 @@ async def test_server_without_guests_is_not_judged_by_what_guests_do(tmp_path):
     assert all("guests_not_allowed" in outcome.came for outcome in outcomes.values())
 
 
-async def test_server_without_guests_is_judged_by_how_it_refuses_them(tmp_path):
-    cases = named("S1.guests-refused")
-    assert await judged(tmp_path, cases, changed(QUICK, guests=False)) == {}
-
-
-async def test_closed_server_is_not_judged_by_what_its_members_do(tmp_path):
-    cases = named("S2.create", "S3.act", "S0.ping")
-    outcomes = await judged(tmp_path, cases, changed(QUICK, access={"members": "keys"}))
-    assert verdicts(outcomes) == {case.name: CaseVerdict.UNIMPLEMENTED for case in cases}
-
-
-async def test_closed_server_is_judged_by_invites_that_were_never_given(tmp_path):
-    cases = named("S1.invite")
-    assert await judged(tmp_path, cases, changed(QUICK, access={"members": "invite"})) == {}
-
-
-async def test_server_without_chat_is_judged_by_how_it_refuses_it(tmp_path):
-    cases = named("S2.unannounced", "S2.chat", "S2.ignore")
-    settings = changed(QUICK, chat={"tables": False, "lobby": False})
-    outcomes = await judged(tmp_path, cases, settings)
-    assert verdicts(outcomes) == {
-        "S2.chat": CaseVerdict.UNIMPLEMENTED,
-        "S2.ignore": CaseVerdict.UNIMPLEMENTED,
-    }
+@pytest.mark.parametrize(
+    ("judges", "leaves_out", "settings"),
+    [
+        (("S1.guests-refused",), (), {"guests": False}),
+        ((), ("S2.create", "S3.act", "S0.ping"), {"access": {"members": "keys"}}),
+        (("S1.invite",), (), {"access": {"members": "invite"}}),
+        (("S2.unannounced",), ("S2.chat", "S2.ignore"), {"chat": {"tables": False, "lobby": False}}),
+    ],
+    ids=["without guests", "closed", "by invites", "without chat"],
+)
+async def test_server_that_lacks_something_is_judged_by_how_it_refuses_that_alone(
+    tmp_path, judges, leaves_out, settings
+):
+    outcomes = await judged(tmp_path, named(*judges, *leaves_out), changed(QUICK, **settings))
+    assert verdicts(outcomes) == dict.fromkeys(leaves_out, CaseVerdict.UNIMPLEMENTED)
 
 
 async def test_server_with_another_fingerprint_fails(tmp_path):

@@ -17,14 +17,12 @@ CASES = [
     "C3.cheat-signature",
     "C3.cheat-seat",
     "C3.cheat-box",
-    "C3.cheat-score",
     "C3.cheat-shuffle",
     "C3.cheat-options-line",
     "C3.cheat-second-call",
     "C3.cheat-setup",
     "C4.revoked-rotation",
     "C5.again-lock",
-    "C5.cheat-places",
     "C5.cheat-second-mask",
 ]
 

@@ -5,7 +5,7 @@ puppets see to it that a match comes to what its case is about; where that takes
 never agrees is not judged further.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -127,25 +127,39 @@ def _waits_for_more(server: BlindHarness) -> None:
     server.recast = recast
 
 
-def _losing(kind: str) -> Scene:
-    """Return a scene in which the connection is lost with a step of the client on its way."""
+def _at_first(kind: str, happens: Callable[[BlindHarness], Awaitable[bool]]) -> BlindArrange:
+    """Arrange that something happens with the first step of a kind on its way; it tells whether that is never taken."""
 
     def arrange(server: BlindHarness) -> None:
-        lost: list[messages.SignedAct] = []
+        met: list[messages.SignedAct] = []
 
         async def intercept(message: messages.ClientMessage) -> bool:
-            is_meant = isinstance(message, messages.SignedAct) and tag_of_body(message.body) == kind
-            if isinstance(message, messages.SignedAct) and is_meant and not lost:
-                lost.append(message)
-                await server.drop()
-            return False
+            if met or not isinstance(message, messages.SignedAct) or tag_of_body(message.body) != kind:
+                return False
+            met.append(message)
+            return await happens(server)
 
         server.intercepts.append(intercept)
 
+    return arrange
+
+
+async def _lose(server: BlindHarness) -> bool:
+    """Lose the connection."""
+    await server.drop()
+    return True
+
+
+async def _kill(server: BlindHarness) -> bool:
+    """End the client, which is started again in the same home."""
+    server.done.set()
+    return True
+
+
+def _losing(kind: str) -> Scene:
     expected = f"sends the very same {kind} again after a lost connection (C51)"
-    return at_blind_table(f"C5.again-{kind}", CLIENT, expected, once(_was_due(kind), takes_each_step_once))(
-        arrange
-    )
+    judge = once(_was_due(kind), takes_each_step_once)
+    return at_blind_table(f"C5.again-{kind}", CLIENT, expected, judge)(_at_first(kind, _lose))
 
 
 def _was_due(kind: str) -> Callable[[ClientHarness], CaseOutcome | None]:
@@ -159,22 +173,9 @@ _LOST: Final = [_losing("mask"), _losing("lock"), _losing("keys")]
 
 
 def _killing(kind: str) -> Scene:
-    """Return a scene in which the client is killed with a step of it on its way, and started again in the same home."""
-
-    def arrange(server: BlindHarness) -> None:
-        async def intercept(message: messages.ClientMessage) -> bool:
-            is_meant = isinstance(message, messages.SignedAct) and tag_of_body(message.body) == kind
-            if is_meant and not server.killed:
-                server.killed = True
-                server.done.set()
-                return True
-            return False
-
-        server.intercepts.append(intercept)
-
     expected = f"sends the very same {kind} again when it is killed and started anew in its home (C51)"
-    need = once(_was_due(kind), _came_back(kind))
-    made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, need)(arrange)
+    judge = once(_was_due(kind), _came_back(kind))
+    made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, judge)(_at_first(kind, _kill))
     return made._replace(runs=2, keeps_home=True)
 
 
