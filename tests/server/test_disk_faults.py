@@ -11,6 +11,7 @@ from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from click.testing import CliRunner
 from server.conftest import QUICK, changed, holder_of, in_hand, play_out, running, together
 from server.rawclient import GoneError, Seat
+from server.restarting import come_back
 from server.stored import TABLE
 from server.visitors import guest
 from structlog.testing import capture_logs
@@ -79,8 +80,7 @@ async def test_every_record_that_anybody_has_seen_is_on_the_full_disk_and_the_ma
     assert 0 < max(seat.next for seat in seats) <= stored
     async with running(data) as server:
         for seat in seats:
-            assert (await seat.come_back(await server.connect()))["t"] == "ok"
-            await seat.send_again()
+            await come_back(server, seat)
         await play_out(seats)
 
 

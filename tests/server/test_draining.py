@@ -9,6 +9,7 @@ from server.acting import paused
 from server.admins import host_says, hosting
 from server.conftest import QUICK, changed, in_hand, is_to_move, together
 from server.rawclient import GoneError, RawClient, Seat, bodies
+from server.restarting import come_back
 from server.visitors import guest, keyed
 
 from truc_protocol.audit import Result
@@ -69,12 +70,6 @@ async def refused_at(server, login) -> dict:
     return client.log[-1]
 
 
-async def come_back(server, seats) -> None:
-    for seat in seats:
-        assert (await seat.come_back(await server.connect()))["t"] == "ok"
-        await seat.send_again()
-
-
 class TestWhatBegins:
     """With a hand under way the server drains for as long as that takes."""
 
@@ -124,7 +119,8 @@ class TestWhatBegins:
         answer = await host_says(server.folder, command="status")
         assert (answer["draining"], answer["hands"]) == (True, 1)
         first = await seats[0].client.until("draining")
-        await come_back(server, seats)
+        for seat in seats:
+            await come_back(server, seat)
         again = next(message for message in seats[0].client.log if message["t"] == "draining")
         assert again["left_ms"] <= first["left_ms"]
 
@@ -172,7 +168,8 @@ class TestAfterwards:
         told = json.loads(data.unasked.read_text())  # what nobody holds back is told once
         async with hosting(data.root) as server:
             assert (told, data.unasked.exists()) == ({seats[0].ledger.setup.mid.hex(): seats[0].next}, False)
-            await come_back(server, seats)
+            for seat in seats:
+                await come_back(server, seat)
             await together(*(seat.play for seat in seats))  # sooner than a call waits for who may want time
         assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
         assert isinstance(bodies(seats[0].records)[length], Call)
@@ -185,7 +182,8 @@ class TestAfterwards:
             await to_the_end_of_the_hand(*seats)
         assert json.loads(data.unasked.read_text()) == {}
         async with hosting(data.root) as server:
-            await come_back(server, seats)
+            for seat in seats:
+                await come_back(server, seat)
             waiting = await seats[0].client.until("waiting")
         assert (waiting["what"], waiting["seats"]) == ("rekey", [0, 1])
 
@@ -194,7 +192,8 @@ class TestAfterwards:
             seats = await in_hand(server)
         data.unasked.write_text('["no", "such"]')
         async with hosting(data.root) as server:
-            await come_back(server, seats)
+            for seat in seats:
+                await come_back(server, seat)
 
     async def test_players_keep_seats_at_tables_that_were_open(self, data):
         key = generate_signing_key()

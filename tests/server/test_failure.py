@@ -38,49 +38,49 @@ def full_disk(monkeypatch):
     return switch
 
 
-async def test_nothing_is_acknowledged_that_the_store_did_not_take(tmp_path, full_disk):
-    heard = []
-    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk full"), flatten_subgroups=True):
-        async with running(tmp_path / "data") as server:
-            client = await guest(server)
-            full_disk(server)
-            await client.send(FRENCH)
-            heard += await client.closed()
-    assert [(message["t"], message["code"]) for message in heard] == [("bye", "internal")]
-
-
-async def test_who_was_accepted_at_the_last_moment_is_told_goodbye_too(tmp_path, full_disk, monkeypatch):
+async def test_nothing_is_acknowledged_that_the_store_did_not_take_and_all_are_told_goodbye(
+    tmp_path, full_disk, monkeypatch
+):
     async def let_in(connections):
         (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
         async with trio.open_nursery() as accepting:
             accepting.start_soon(accept, [listener], connections._serve, connections._tasks)
             async with await trio.open_tcp_stream("127.0.0.1", port_of([listener])) as far:
-                heard.extend(await RawClient(far).closed())
+                late.extend(await RawClient(far).closed())  # who was accepted at the last moment
             accepting.cancel_scope.cancel()
 
-    heard = []
+    heard, late = [], []
     monkeypatch.setattr(Connections, "wait_quiet", let_in)
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk full"), flatten_subgroups=True):
         async with running(tmp_path / "data") as server:
             client = await guest(server)
             full_disk(server)
             await client.send(FRENCH)
-            await client.closed()
-    assert [message["code"] for message in heard] == ["internal"]
+            heard += await client.closed()
+    for told in (heard, late):
+        assert [(message["t"], message["code"]) for message in told] == [("bye", "internal")]
 
 
-async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_on(tmp_path):
+async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_on(tmp_path, mock_clock):
+    """It does not expire either."""
     path = tmp_path / "data"
-    async with running(path) as server:
+    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60})
+    async with running(path, settings) as server:
         broken = await in_hand(server)
         whole = await server.seats(2)
     with sqlite3.connect(path / "truc.db") as database:
         database.execute("update secrets set sealed = zeroblob(60)")
     database.close()
     with capture_logs() as logged:
-        async with running(path) as server:
+        async with running(path, settings) as server:
             client = await guest(server)
             tables = [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]]
+            mock_clock.jump(61)
+            await wait_all_tasks_blocked()
+    with sqlite3.connect(path / "truc.db") as database:
+        kept = database.execute("select code from tables").fetchall()
+        assert (kept, *database.execute("select count(*) from secrets")) == ([(broken[0].table,)], (1,))
+    database.close()
     assert tables == [whole[0].table]
     assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [broken[0].table]
 
@@ -103,23 +103,6 @@ async def test_table_that_fails_in_an_unforeseen_way_stays_in_the_store(
     async with running(path, settings) as server:
         client = await guest(server)
         assert [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]] == [seats[0].table]
-
-
-async def test_match_that_cannot_be_restored_does_not_expire(tmp_path, mock_clock):
-    path = tmp_path / "data"
-    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60})
-    async with running(path, settings) as server:
-        await in_hand(server)
-    with sqlite3.connect(path / "truc.db") as database:
-        database.execute("update secrets set sealed = zeroblob(60)")
-    database.close()
-    async with running(path, settings):
-        mock_clock.jump(61)
-        await wait_all_tasks_blocked()
-    with sqlite3.connect(path / "truc.db") as database:
-        counts = database.execute("select (select count(*) from tables), (select count(*) from secrets)")
-        assert counts.fetchone() == (1, 1)
-    database.close()
 
 
 async def test_failure_while_reading_ends_one_connection_with_an_incident(server, monkeypatch):

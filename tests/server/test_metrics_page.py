@@ -140,7 +140,7 @@ async def test_match_goes_on_while_others_beat_on_the_port(server):
                 async with await connected(server) as stream:
                     await stream.send_all(GARBAGE["many headers"])
 
-    seats = await server.match(2, options={"match": 1})
+    seats = await server.match(2, options={"match": 1, "target": 3})
     async with trio.open_nursery() as nursery:
         for _ in range(4):
             nursery.start_soon(beat)

@@ -182,7 +182,9 @@ class TestTables:
 
 
 class TestPlayers:
-    async def test_are_listed_at_every_node_with_their_public_tables_until_they_leave(self, both):
+    async def test_are_listed_everywhere_with_their_public_tables_and_no_name_twice_until_they_leave(
+        self, both
+    ):
         one, two = both
         host, other = await guest(one, "Anna"), await guest(two, "Bea")
         code = (await host.ask(FRENCH))["table"]
@@ -193,16 +195,10 @@ class TestPlayers:
 
         await soon(are_listed)
         assert (await online(other))["Anna"] == (await online(host))["Anna"]
+        same = await two.connect()
+        assert (await same.login_guest("anna"))["name"] == "anna 2"
         await host.stream.aclose()
         await soon(lambda: is_online(other, "Anna"), wanted=False)
-
-    async def test_who_comes_later_under_the_name_of_one_at_another_node_gets_a_number(self, both):
-        one, two = both
-        await guest(one, "Anna")
-        other = await guest(two, "Bea")
-        await soon(lambda: is_online(other, "Anna"))
-        client = await two.connect()
-        assert (await client.login_guest("anna"))["name"] == "anna 2"
 
     async def test_player_with_two_nodes_keeps_one_name_and_counts_once(self, both):
         one, two = both

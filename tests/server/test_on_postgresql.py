@@ -26,6 +26,7 @@ from server.commands import call
 from server.conftest import play_out, running, together
 from server.nodes import Nodes
 from server.rawclient import GoneError, Seat
+from server.restarting import come_back
 from server.stored import MATCH, MID, TABLE, record
 from server.test_store_leases import enter
 from server.visitors import follower, say
@@ -179,8 +180,7 @@ async def test_match_goes_on_after_a_restart_and_is_proven(tmp_path, database):
         await together(*(partial(seat.play, lambda seat: seat.next > 5) for seat in seats))
     async with served(tmp_path, database) as server:
         for seat in seats:
-            assert (await seat.come_back(await server.connect()))["t"] == "ok"
-            await seat.send_again()
+            await come_back(server, seat)
         await together(*(seat.play for seat in seats))
         reply = await seats[0].ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
         assert reply["t"] == "ok"
@@ -207,8 +207,7 @@ async def test_lost_connection_ends_the_server_and_nothing_acknowledged_is_lost(
         assert store.record_count(seats[0].ledger.setup.mid) >= max(seat.next for seat in seats)
     async with served(tmp_path, database) as server:
         for seat in seats:
-            assert (await seat.come_back(await server.connect()))["t"] == "ok"
-            await seat.send_again()
+            await come_back(server, seat)
         await play_out(seats)
 
 

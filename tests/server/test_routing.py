@@ -82,15 +82,6 @@ async def test_player_who_follows_a_table_is_brought_and_not_sent_away(nodes):
         assert (await second.client.ask({"t": "join", "table": third}))["t"] == "ok"
 
 
-async def test_table_that_nobody_has_is_none_of_another_node_either(nodes):
-    async with two(nodes, "proxy") as (one, _):
-        client = (await one.seat()).client
-        await client.refused({"t": "join", "table": "ABCDE"}, "no_such_table", field="table")
-        mid = bytes(32)
-        act = {"t": "act", "table": "ABCDE", "match": mid, "body": b"", "sig": bytes(64)}
-        await client.refused(act, "no_such_table", field="table")
-
-
 async def test_guest_who_is_sent_away_before_sitting_down_is_known_there_by_the_token(nodes):
     async with two(nodes, "moved") as (one, other):
         table = await (await one.seat(seed=1)).create("truc-french", seats=2)
@@ -231,24 +222,26 @@ async def test_owner_that_falls_silent_costs_its_client_one_connection(nodes):
         assert (bye["code"], bye["reconnect_after_ms"]) == ("shutting_down", 2_000)
 
 
-async def test_table_of_a_node_that_does_not_answer_is_asked_for_again(nodes):
+async def test_table_of_a_node_that_does_not_answer_or_listen_is_asked_for_again_and_one_of_none_is_not(
+    nodes,
+):
     async with nodes.run("one", route="proxy") as one:
         client = (await one.seat()).client
+
+        async def is_to_be_asked_for_again(table: str) -> bool:
+            refused = await client.ask({"t": "join", "table": table})
+            return (refused["code"], refused["retry_after_ms"]) == ("rate_limited", 1_000)
+
         async with nodes.ghost("ghost", "GHOST"):
             pass
-        refused = await client.ask({"t": "join", "table": "GHOST"})
-        assert (refused["code"], refused["retry_after_ms"]) == ("rate_limited", 1_000)
+        assert await is_to_be_asked_for_again("GHOST")
         nodes.change("UPDATE nodes SET lease_until_ms = 0 WHERE name = 'ghost'")
-        refused = await client.ask({"t": "join", "table": "GHOST"})
-        assert (refused["code"], refused["retry_after_ms"]) == ("rate_limited", 1_000)
-
-
-async def test_table_of_a_node_that_does_not_listen_yet_is_asked_for_again(nodes):
-    async with nodes.run("one") as one:
-        client = (await one.seat()).client
+        assert await is_to_be_asked_for_again("GHOST")
         nodes.own("coming", "COMING")
-        refused = await client.ask({"t": "join", "table": "COMING"})
-        assert (refused["code"], refused["retry_after_ms"]) == ("rate_limited", 1_000)
+        assert await is_to_be_asked_for_again("COMING")
+        await client.refused({"t": "join", "table": "ABCDE"}, "no_such_table", field="table")
+        act = {"t": "act", "table": "ABCDE", "match": bytes(32), "body": b"", "sig": bytes(64)}
+        await client.refused(act, "no_such_table", field="table")
 
 
 async def test_table_that_cannot_be_reached_over_this_connection_is_refused(nodes):

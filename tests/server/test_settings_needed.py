@@ -2,6 +2,7 @@
 
 import pytest
 from click.testing import CliRunner, Result
+from rows import each_row
 
 from truc_server.main import main
 from truc_server.settings.folder import Folder
@@ -44,7 +45,7 @@ def test_command_does_what_it_can_with_the_settings_it_needs(data, tmp_path, com
     assert (result.exit_code, result.exception) == (0, None), result.stderr
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["[store]\nurl = 5\n", "[store]\nulr = ''\n", "[stor]\nurl = ''\n", "store = 5\n", "dat = ''\n", NO_TOML],
 )

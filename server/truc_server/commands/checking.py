@@ -398,7 +398,7 @@ def _look(settings: Settings) -> Iterator[CheckResult]:
     yield from look_at_keys(settings, folder, int(now))
     yield from _look_at_lock(settings, folder)
     yield _look_at_database(settings, folder)
-    yield from look_at_nodes(settings, folder)
+    yield from _look_at_nodes(settings, folder)
     yield _look_at_disk(settings, folder)
     yield look_at_clock(folder, now)
 
@@ -503,7 +503,7 @@ def _look_at_variants(folder: Folder) -> Iterator[CheckResult]:
     yield from map(note, catalogue.notes())
 
 
-def look_at_nodes(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
+def _look_at_nodes(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
     """Look at the nodes on the database, and compare the keys in the folder with theirs."""
     # Slow to import, and needed on a node alone.
     from truc_server.storage.node_keys import compare, keys_of, look

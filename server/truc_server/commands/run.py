@@ -94,7 +94,7 @@ def run(file: Path | None, nodes: int | None, *, is_of_nodes: bool, **flags: obj
 
 def _run_nodes(file: Path | None, flags: Mapping[str, object], settings: Settings, count: int) -> None:
     """Run the nodes of one machine, each in a process of its own."""
-    check_nodes(settings)
+    _check_nodes(settings)
     where = settings_path(file, flags)
     named = [] if where is None else ["--settings", str(where.absolute())]
     command = [sys.executable, "-P", "-m", "truc_server", "run", "--of-nodes", *named]
@@ -247,7 +247,7 @@ def _catalogue(folder: Folder) -> VariantCatalogue:
         raise WrongSettingsError(str(error)) from error
 
 
-def check_nodes(settings: Settings) -> None:
+def _check_nodes(settings: Settings) -> None:
     """Check that the settings let several nodes run.
 
     Raises:
