@@ -124,7 +124,11 @@ class TestKick:
                 in (await ask(server, "kick", subject=subject))["error"]
             )
 
-    @pytest.mark.parametrize(("command", "subject"), [("kick", "2"), ("ban", "kay"), ("mute", OWN.lower())])
+    @pytest.mark.parametrize(
+        ("command", "subject"),
+        [("kick", "2"), ("ban", "kay"), ("mute", OWN.lower())],
+        ids=["number", "name", "tag"],
+    )
     async def test_number_or_name_of_who_means_that_player_and_is_noted_as_such(
         self, server, command, subject
     ):
