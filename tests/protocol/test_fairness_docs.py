@@ -100,9 +100,8 @@ def test_hints_are_those_of_the_rules():
 
 def forged() -> list[str]:
     """Return the check of every forgery in the tables of the attack tests."""
-    tests = [test for module in ATTACKS for test in vars(module).values() if hasattr(test, "pytestmark")]
-    marks = [mark for test in tests for mark in test.pytestmark if mark.args[0] == "case"]
-    return [parameter.values[0].check for mark in marks for parameter in mark.args[1]]
+    tests = [test for module in ATTACKS for test in vars(module).values() if hasattr(test, "cases")]
+    return [case.check for test in tests for case in test.cases]
 
 
 @each_row("check", [f"C{number}" for number in range(1, 33)])
