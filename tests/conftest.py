@@ -97,7 +97,7 @@ _in_a_test_of_the_loop = False
 gc.disable()  # while tests are collected: of what is made then, nothing is garbage
 # the programs that tests start keep their bytecode: compiling the modules makes each start half as long again
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False  # nor do four workers rewrite the assertions of every file, each for itself
+sys.dont_write_bytecode = False  # nor do all workers rewrite the assertions of every file, each for itself
 
 
 def _keep_in_memory() -> None:
