@@ -1,6 +1,7 @@
 """Tables that one node gives to another: at the host's word, or all when it drains; no hand is cut off."""
 
 import re
+import time
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
@@ -206,6 +207,27 @@ async def test_newcomers_and_those_without_a_hand_go_to_another_node_while_this_
         with trio.fail_after(20):
             last = (await idle.client.closed())[-1]
         assert (last["code"], last["to"]) == ("moved", place)
+
+
+async def test_node_that_is_stopped_while_it_drains_gives_nothing_more(nodes):
+    async with hosted(nodes, "two"):
+        async with hosted(nodes, "one") as first:
+            seat = await alone(first)
+            read = first.store.nodes
+
+            def stop_and_read():
+                trio.from_thread.run_sync(first.stop)
+                while (
+                    not first.host.heard_of_end.is_set()
+                ):  # a thread that may be cancelled waits for nothing
+                    time.sleep(0.01)
+                return read()
+
+            first.store.nodes = stop_and_read
+            await host_says(first.folder, command="drain")
+            with trio.fail_after(20):
+                assert (await seat.client.closed())[-1]["code"] == "shutting_down"
+        assert [name for name, *_ in nodes.rows("SELECT owner FROM tables WHERE owner LIKE '>%'")] == []
 
 
 async def test_node_that_drains_alone_leaves_its_tables_to_the_next_start(nodes):

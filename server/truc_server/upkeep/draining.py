@@ -196,8 +196,8 @@ class Giving:
                 self._give([table], node)
 
     def _give(self, tables: list[Table], node: Node) -> None:
-        if not tables or self._tasks is None:
-            return
+        if not tables or self._tasks is None or self._house.journal.is_closed:
+            return  # a server that ends keeps what it has
         for table in tables:
             table.give(node.name)
             self._lobby.given(table)
