@@ -12,6 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from server import compiled_once
 from simulation.machine import PostponedError
 from simulation.world import EPOCH_S
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from simulation.machine import Machine
     from simulation.observer import Observer
     from simulation.world import World
+
+compiled_once.install()
 
 LOOK_S: Final = 0.25  # between two looks of what waits for a line
 
