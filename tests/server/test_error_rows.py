@@ -443,7 +443,7 @@ def shown():
     return text
 
 
-@pytest.mark.parametrize("raw", BOMBS.values(), ids=BOMBS)
+@each_row("raw", BOMBS.values())
 async def test_hostile_bytes_get_a_named_error_and_one_line_in_the_log(server, shown, raw):
     client = await server.connect()
     before = shown.getvalue().count("\n")

@@ -155,7 +155,7 @@ async def test_option_that_cannot_be_is_refused_by_name(server, options, field):
     assert (all_there_are in reply["msg"]) is ("jokers" in options)
 
 
-@pytest.mark.parametrize("request_", [{**FRENCH, "variant": "truc-catalan"}, BOARD])
+@each_row("request_", [{**FRENCH, "variant": "truc-catalan"}, BOARD])
 async def test_refused_number_of_seats_is_told_which_there_are(server, request_):
     client = await guest(server)
     reply = await client.ask({**request_, "seats": 3})

@@ -219,7 +219,7 @@ async def test_token_is_unknown_before_its_guest_has_sat_down_and_in_no_log(serv
     assert token not in shown.getvalue()
 
 
-@pytest.mark.parametrize("seat", ["create", "join"])
+@each_row("seat", ["create", "join"])
 async def test_token_is_good_once_its_guest_has_sat_down(server, seat):
     first, second = await ready(server), await ready(server)
     code = (await first.ask({"t": "create", "variant": "truc-french"}))["table"]
