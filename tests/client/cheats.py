@@ -6,7 +6,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError
 from truc_client.verifying import examine_files
-from truc_conform.forging import body_of, instead, on, on_record, place_of, resigned, ruled_out
+from truc_conform.forging import instead, place_of, ruled_out
 from truc_conform.playing import decided, may_decide, quiet
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.audit import TranscriptExamined
@@ -67,20 +67,3 @@ def refuted(stopped: CheckFailedError) -> set[tuple[str, str | None]]:
     verdicts = [file.verdict for file in together.files if isinstance(file, TranscriptExamined)]
     alone = {(it.refutation.check, it.refutation.culprit) for it in verdicts if it.refutation}
     return alone | {(each.found.check, each.found.culprit) for each in together.contradictions}
-
-
-__all__ = [
-    "FRENCH",
-    "QuietServer",
-    "abandoned",
-    "body_of",
-    "caught",
-    "forget_since",
-    "instead",
-    "on",
-    "on_record",
-    "place_of",
-    "refuted",
-    "resigned",
-    "shown_again",
-]

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 import trio
-from client.cheats import body_of, forget_since, instead, on_record, place_of, resigned
+from client.cheats import forget_since
 from client.playing import at_table, come_back, my_turn, pick, play_on, received, signed
 from trio.testing import wait_all_tasks_blocked
 
@@ -28,6 +28,7 @@ from truc_client.happenings import Waiting
 from truc_client.line.link import ClockOffset, Link
 from truc_client.verifying import verify_file
 from truc_conform.blind_server import BlindServer
+from truc_conform.forging import body_of, instead, on_record, place_of, resigned
 from truc_conform.playing import quiet
 from truc_conform.shown import CODE
 from truc_protocol import messages

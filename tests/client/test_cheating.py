@@ -1,5 +1,5 @@
 import pytest
-from client.cheats import abandoned, caught, on, on_record, resigned
+from client.cheats import abandoned, caught
 from client.playing import at_table, at_turn, play_on
 from msgspec.structs import replace
 from protocol.peers import Puppet, secret
@@ -7,6 +7,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, ServerKeyError, connect
 from truc_client.verifying import verify_file
+from truc_conform.forging import on, on_record, resigned
 from truc_conform.playing import open_actions
 from truc_protocol.acts import write_args
 from truc_protocol.audit import Result

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-from client.cheats import QuietServer, body_of, caught, instead, on, on_record, refuted, resigned
+from client.cheats import QuietServer, caught, refuted
 from protocol.peers import secret
 
-from truc_conform.forging import Place, Rewrite
+from truc_conform.forging import Place, Rewrite, body_of, instead, on, on_record, resigned
 from truc_protocol.bodies import Act, Body, Call, Close, Deal, Draw, Open, Release, Rule, Void
 from truc_protocol.messages import MatchRecord
 from truc_protocol.setup import Opts

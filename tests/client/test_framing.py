@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 import trio
-from client.cheats import QuietServer, body_of, caught, on, on_record, refuted, resigned, shown_again
+from client.cheats import QuietServer, caught, refuted, shown_again
 from client.playing import at_table, at_turn, come_back, my_turn, pick, play_on, signed
 from client.running import run as run_process
 from client.running import truc as run
@@ -13,6 +13,7 @@ from client.test_choosing import refuse_next, with_alternatives
 from msgspec.structs import replace
 
 from truc_client import CheckFailedError, ChoiceError, StoppedError
+from truc_conform.forging import body_of, on, on_record, resigned
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, End, Resign
 from truc_protocol.boxes import Option

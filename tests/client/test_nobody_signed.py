@@ -1,7 +1,7 @@
 """What no valid signature binds anybody to: the client asks again, ends the table if it must, and stops no match for good."""
 
 import pytest
-from client.cheats import abandoned, body_of
+from client.cheats import abandoned
 from client.playing import come_back, leave_at_turn, my_turn, play_on
 from msgspec.structs import replace
 
@@ -10,6 +10,7 @@ from truc_client.home.account import open_account
 from truc_client.home.transcripts import path_of
 from truc_client.matches.catching_up import MAX_TRIES, NextTry, Tries
 from truc_client.verifying import verify_file
+from truc_conform.forging import body_of
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Release
 from truc_protocol.messages import BoxedOptions, MatchRecord, Ok, Resume, Setup

@@ -1,7 +1,7 @@
 """Histories that do not agree, and bodies taken after they were refused: what the client shows of them, and what nobody can."""
 
 import pytest
-from client.cheats import QuietServer, abandoned, instead, place_of, refuted, shown_again
+from client.cheats import QuietServer, abandoned, refuted, shown_again
 from client.playing import at_table, at_turn, come_back, my_turn, pick, play_on
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
@@ -9,6 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_client import CheckFailedError, StoppedError
 from truc_client.home.transcripts import evidence_of, path_of
 from truc_client.verifying import examine_files, verify_file
+from truc_conform.forging import instead, place_of
 from truc_protocol.audit import Result, TranscriptExamined
 from truc_protocol.bodies import Act, End, Release, Resign
 from truc_protocol.errors import Code

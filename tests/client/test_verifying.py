@@ -143,10 +143,38 @@ def test_record_that_fails_is_explained_and_whoever_is_to_blame_named(write, cha
     assert (said in told, "None" in told) == (True, False)
 
 
-def test_signatures_of_every_seat_are_told_up_to_their_end(write) -> None:
-    told = verify(write("a", Table(small(), guests=(1,)).run().file())).output
-    assert 'seat 0: "player 0" (key): signed what stands before record' in told
-    assert 'seat 1: "guest 1" (guest): signed nothing' in told
+def resigned(*, by_guest: bool) -> Table:
+    """Return a match that has just been resigned."""
+    table = Table(small(), guests=(1,) if by_guest else ()).to("hand")
+    table.add(table.act(1, "resign") if by_guest else table.players[0].resign(table.ledger))
+    return table
+
+
+@each_row(
+    "table, told",
+    [
+        (
+            lambda: Table(small(), guests=(1,)).run(),
+            r'seat 0: "player 0" \(key\): signed what stands before record',
+        ),
+        (lambda: Table(small(), guests=(1,)).run(), r'seat 1: "guest 1" \(guest\): signed nothing'),
+        (
+            lambda: Table(small()).run(),
+            r'; seat 0 "player 0": [^"]*\d+ points?; seat 1 "player 1": [^"]*\d+ points?\n',
+        ),
+        (lambda: resigned(by_guest=True).run(), "1 act of a guest: the server's word"),
+        (
+            lambda: resigned(by_guest=True).run(),
+            r"\(resigned; a guest's resignation: the server's word, signed by nobody else\)",
+        ),
+        (lambda: resigned(by_guest=False), r"\(resigned; as far as the records go\)"),
+        (lambda: resigned(by_guest=False).run(), r"\(resigned\); "),
+    ],
+)
+def test_what_each_seat_has_signed_scored_and_given_up_is_told_with_whose_word_it_is(
+    write, table, told
+) -> None:
+    assert re.search(told, verify(write("a", table().file())).output)
 
 
 def test_seats_are_a_table_on_a_terminal(write, monkeypatch) -> None:
@@ -252,23 +280,6 @@ def test_winner_is_told_with_the_rulings_that_moved_for_the_loser(write) -> None
     assert (facts["by_ruling"], facts["losers_ruled"], facts["moves"][1]) == (False, ruled, ruled)
 
 
-def test_resignation_of_a_guest_is_told_as_the_servers_word(write) -> None:
-    table = Table(small(), guests=(1,)).to("hand")
-    table.add(table.act(1, "resign"))
-    told = verify(write("a", table.run().file())).output
-    assert "1 act of a guest: the server's word" in told
-    assert "(resigned; a guest's resignation: the server's word, signed by nobody else)" in told
-
-
-def test_resignation_with_a_signature_is_told_as_far_as_the_records_go_and_then_without_a_doubt(
-    write,
-) -> None:
-    table = Table(small()).to("hand")
-    table.add(table.players[0].resign(table.ledger))
-    assert "(resigned; as far as the records go)" in verify(write("a", table.file())).output
-    assert "(resigned); " in verify(write("a", table.run().file())).output
-
-
 @each_row(
     "variant, told",
     [("truc-french", "truc-french, seat 0"), (small(), "truc-french with house rules, seat 0")],
@@ -319,11 +330,6 @@ def test_what_happened_is_told_in_the_order_of_the_records(write) -> None:
     told = verify(write("a", table.file())).output.splitlines()
     ks = [int(line.split()[1][:-1]) for line in told if line.startswith("  record ")]
     assert (len(ks) > 1, ks) == (True, sorted(ks))
-
-
-def test_score_is_told_with_whose_it_is(write) -> None:
-    told = verify(write("a", Table(small()).run().file())).output
-    assert re.search(r'; seat 0 "player 0": [^"]*\d+ points?; seat 1 "player 1": [^"]*\d+ points?\n', told)
 
 
 @each_row(
