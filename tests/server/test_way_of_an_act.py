@@ -8,7 +8,7 @@ from server.rawclient import Seat
 from truc_protocol import dealing
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 
-MOST = {"key": Way(32, 54, 167), "guest": Way(32, 54, 168), "own options": Way(26, 40, 116)}
+MOST = {"key": Way(32, 55, 169), "guest": Way(32, 55, 170), "own options": Way(26, 41, 118)}
 """From the bytes of a card to those of everything it leads to, commit included. The goal is Way(20, 60, 300) for both;
 whoever shortens the way lowers these."""
 

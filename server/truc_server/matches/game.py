@@ -10,7 +10,6 @@ journal, so that a ledger never has a record that no batch has; what is dropped 
 together have no hole; secrets are sealed, and stored before anything made from them leaves.
 """
 
-import time
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -264,8 +263,8 @@ class Game:
             CheckError: It does not follow.
         """
         before, record, body = placed.ledger, placed.record, placed.body
-        if after is None:  # `time_ns` as in `now_ms`, but for its call
-            now, at_ms = self._clock.current_time(), time.time_ns() // 1_000_000
+        if after is None:
+            now, at_ms = self._clock.current_time(), now_ms()
         else:
             now, at_ms = after.taken_at, after.at_ms
         folded = take(placed) if folded is None else folded

@@ -11,8 +11,6 @@ from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import partial
-from operator import sub
 from typing import Final, NamedTuple
 
 import structlog
@@ -230,7 +228,7 @@ class Journal:
         """Count the acts that have waited, and make the calls; one that fails stops neither the others nor the journal."""
         for gate in tuple(self._acts):
             if gate <= self.durable:
-                self.acts_s.add(*map(partial(sub, now), self._acts.pop(gate)))
+                self.acts_s.add(*[now - read for read in self._acts.pop(gate)])
         calls, self._calls = self._calls, []
         for gate, call in calls:
             if gate > self.durable:
