@@ -20,6 +20,12 @@ ACT = 1_000
 """The id of the request."""
 
 
+@pytest.fixture(autouse=True)
+def _nobody_looks_for_silence(monkeypatch):
+    """What is done once a second for all connections is no part of the way of one."""
+    monkeypatch.setattr("truc_server.net.connections.LOOK_S", 3600)
+
+
 async def first_card(server, *, guests, want):
     """Return what the server does about the first card of a hand."""
     seats = await in_hand(server, "truco-argentino", guests=guests, want=want)
