@@ -48,7 +48,7 @@ LOW = {
     "failed_logins_per_min": 60,
     "tables_per_min": 20,
     "idle_s": 1,
-    "login_s": 1,
+    "login_s": 2,
 }
 UNJUDGED = {
     "S1.fingerprint",
