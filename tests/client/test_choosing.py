@@ -139,7 +139,7 @@ async def test_user_is_asked_again_when_the_offer_is_another(scripted, player) -
         race(server, "pause", turn.offer + 1)
         await table.choose(pick(turn))
         seen = await play_on(table, until=my_turn)
-    assert (seen[-1].again, len(signed(server, Act))) == (True, 1)
+    assert (turn.again, seen[-1].again, len(signed(server, Act))) == (False, True, 1)
 
 
 async def test_resigning_ends_the_match_for_the_other_side(scripted, player) -> None:
