@@ -19,7 +19,7 @@ from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, refusal
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
-from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
+from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, pulse
 from truc_protocol.wire.encoding import encode
 from truc_server.net.listening import CHUNK
 from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox, Sealer
@@ -315,10 +315,6 @@ class Peer:
         """Queue a frame that goes to many and that nobody needs, if there is room for it."""
         if len(frame) <= self.outbox.room():
             self.send_frame(frame)
-
-    def notify(self, notice: ServerMessage) -> None:
-        """Queue a notice, which answers nothing; it reaches only those who are logged in."""
-        self.send_frame(broadcast_frame(notice))
 
     def send_watched(self, frame: bytes) -> None:
         """Queue a frame for a watcher; it may be dropped, if the client knows how to go on without it."""
