@@ -101,9 +101,8 @@ class Journal:
         self.commits_s = Spread(SECONDS)
         self.sizes = Spread(SIZES)
         self.acts_s = Spread(SECONDS)
-        self._acts: defaultdict[int, list[float]] = defaultdict(
-            list
-        )  # when each was read, by the batch it waits for
+        # when each was read, by the batch it waits for
+        self._acts: defaultdict[int, list[float]] = defaultdict(list)
         self._more = trio.lowlevel.ParkingLot()
         self._progress = trio.lowlevel.ParkingLot()
         self._calls: list[tuple[int, Callable[[float], object]]] = []
