@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -98,6 +99,9 @@ gc.disable()  # while tests are collected: of what is made then, nothing is garb
 # the programs that tests start keep their bytecode: compiling the modules makes each start half as long again
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False  # nor do all workers rewrite the assertions of every file, each for itself
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # a shell has it ignored by what it runs in the background, and programs that tests interrupt would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _keep_in_memory() -> None:
