@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 from client.playing import at_table, my_turn, play_on
+from msgspec.structs import replace
 from protocol.peers import Table
 from protocol.shared import paulista, sharing_table
 from rich.console import Console
 
+from truc_client import reports
+from truc_client.errors import LostError
 from truc_client.happenings import (
     CardsDealt,
     Happening,
@@ -27,7 +30,7 @@ from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.telling import match_started, told_again
 from truc_protocol.audit import OwnSeat
 from truc_protocol.bodies import Share
-from truc_protocol.messages import MatchRecord
+from truc_protocol.messages import MatchRecord, OwnCards
 from truc_protocol.records import parse
 from truc_rules import preset
 from truc_terminal.replay_model.board import Memory, with_partner
@@ -65,6 +68,20 @@ def test_it_is_told_its_cards_and_its_partners_again(come_back):
     assert started.resumed
     assert len(own.cards) == len(come_back.audit.openings)
     assert partner.seat == (come_back.seat + 2) % 4
+
+
+def test_guest_is_told_which_cards_are_a_partners(come_back):
+    partners = OwnCards(table="ABCDE", match=bytes(32), k=9, j=0, d=0, cards=("3o", "2o"), of=2)
+    assert come_back.take_notice(partners) == [PartnerCards(2, ("3o", "2o"))]
+    assert come_back.take_notice(replace(partners, of=None)) == [CardsDealt(("3o", "2o"))]
+
+
+async def test_who_never_reads_is_lost_for_good(monkeypatch):
+    monkeypatch.setattr(reports, "MAX_HAPPENINGS", 2)
+    told = reports.Reports()
+    with pytest.raises(LostError) as lost:
+        told.say(*"123")
+    assert not lost.value.again
 
 
 def test_partner_told_twice_is_shown_once():

@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from server.admins import host_says, hosting
@@ -13,7 +14,8 @@ from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Resign
-from truc_server.matches.restore_hold import MOST_PUT_OFF
+from truc_server.matches.restore_hold import MOST_PUT_OFF, Hold
+from truc_server.net.peer import TooSoonError
 from truc_server.settings.folder import Folder, FolderError
 from truc_server.storage.backups import Restored, read_restored, write_restored
 from truc_server.storage.sqlite_file import open_play
@@ -152,6 +154,17 @@ async def test_what_lost_connections_have_sent_takes_no_place(tmp_path):
         while (message := await seats[0].client.receive()).get("re") != number:
             pass
     assert message.get("code") != "rate_limited"  # it is judged as any act is
+
+
+def test_as_many_acts_are_put_off_as_may_be_and_no_more():
+    hold, peer, taken = Hold("ABCDE", bytes(32)), SimpleNamespace(is_open=True), []
+    hold.begin(seats=2, k=9)
+    for number in range(MOST_PUT_OFF):
+        hold.put_off(peer, None, partial(taken.append, number))
+    with pytest.raises(TooSoonError):
+        hold.put_off(peer, None, taken.clear)
+    hold.end()
+    assert taken == list(range(MOST_PUT_OFF))
 
 
 async def test_match_of_which_a_player_has_seen_more_is_given_up(tmp_path):

@@ -1,11 +1,16 @@
 """Who is there: the list of players, and what a table's state tells of who sits and who watches."""
 
+from types import SimpleNamespace
+
 from server.conftest import QUICK, changed, running
 from server.visitors import guest, heard, keyed
 
 from truc_protocol.crypto import keys
-from truc_server.lobby.online_players import PAGE
+from truc_server.lobby import online_players
+from truc_server.lobby.online_players import PAGE, OnlinePlayers
+from truc_server.net.peer import Player
 from truc_server.requests.company import SHOWN
+from truc_server.storage import PlayerKind
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
@@ -103,3 +108,14 @@ async def test_state_of_a_table_says_who_may_read_its_matches_also_after_a_resta
     async with running(tmp_path / "data", settings) as server:
         tables = (await (await keyed(server, "Kay", key)).ask({"t": "tables"}))["tables"]
         assert sorted(table["transcript"] for table in tables) == ["all", "watchers"]
+
+
+def test_whom_guests_ignore_is_kept_for_those_who_changed_it_last(monkeypatch):
+    monkeypatch.setattr(online_players, "GUESTS", 2)
+    online = OnlinePlayers()
+    for guest_id in (b"1", b"2", b"1", b"3"):
+        online.keep_ignored(guest_id, {"SOMEBODY"})
+    peers = {guest_id: SimpleNamespace() for guest_id in (b"1", b"2", b"3")}
+    for guest_id, peer in peers.items():
+        online.enter(peer, Player(PlayerKind.GUEST, guest_id, "Gus"))
+    assert [bool(peer.ignored) for peer in peers.values()] == [True, False, True]
