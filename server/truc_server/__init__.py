@@ -1,7 +1,7 @@
 """The server: sockets, clocks, randomness and the store around the protocol and the rules.
 
-`server` runs everything, `house` is what its parts share, `timers` keep time, `journal` and `recovery` keep the rest.
-A connection comes in through `connections`; what it asks for is decided in `lobby`, `tables` and `matches`;
-`store` is the database, and `host` what its host deals with.
-Nothing here is imported from outside: `truc-server` is the interface.
+`server` runs everything, and `house` puts the parts together. A message arrives in `net` and is answered in `requests`;
+`lobby`, `tables` and `matches` decide what follows from it, `spectating` says who is shown it, and `storage` keeps it.
+`admin`, `upkeep`, `metrics` and `operation` are there for the host. Nothing here is imported from outside:
+`truc-server` is the interface.
 """

@@ -1,7 +1,7 @@
 """The counter where the host's commands come in: a Unix socket in the data folder, for its owner alone.
 
 Each line is a command and is answered by a line, in turn. Deliberately not here: what a command does (desk.py).
-Invariants: no caller can hold the server up or make it fail; each command that was read is noted, whatever came of it.
+Invariants: no caller can stall the server or make it fail; every command that was read is logged, whatever came of it.
 """
 
 import socket

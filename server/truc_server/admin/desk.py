@@ -1,8 +1,9 @@
 """Where the host's commands are carried out; each is answered once it is in force.
 
-Settings and certificate are read again here too: what holds from now on, and what waits for a start. Invariants: before a
-command is answered, what it changes is in force, and in the store if it is to last; if anything is wrong with new settings,
-nothing changes; what a match or a table has agreed on stays as it was, and so does the encryption of a connection.
+Settings and certificate are read again here too: what applies from now on, and what waits for the next start.
+Invariants: before a command is answered, what it changes is in force, and in the store if it is to last; if anything is
+wrong with new settings, nothing changes; what a match or a table has agreed on stays as it was, and so does the
+encryption of a connection.
 """
 
 import sys
@@ -53,7 +54,7 @@ def page(found: Iterator[Answer]) -> Answer:
 
 
 def connections(everybody: Iterable[Peer], lobby: Lobby, text: str) -> Iterator[Answer]:
-    """Return a row for each connection, the oldest first; with `text` only those that have it."""
+    """Return a row for each connection, oldest first; with `text`, only for those that contain it."""
     codes = frozenset(table.code for table in lobby.tables())
     for peer in sorted(everybody, key=lambda peer: peer.number):
         row = _connection(peer, lobby, codes)
@@ -76,7 +77,7 @@ def _connection(peer: Peer, lobby: Lobby, codes: frozenset[str]) -> Answer:
 
 
 def tables(lobby: Lobby, text: str) -> Iterator[Answer]:
-    """Return a row for each table, in the order of codes; with `text` only those that have it."""
+    """Return a row for each table, by code; with `text`, only for those that contain it."""
     for table in sorted(lobby.tables(), key=lambda table: table.code):
         row = _table(table)
         names = [seat["name"] for seat in _seats(table)]

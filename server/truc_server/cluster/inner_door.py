@@ -1,9 +1,10 @@
 """The door for other nodes: a player whom one of them brings speaks here as if they had come in at the front.
 
-Who connects must prove to have the keys of the server (inner_protocol.py); then they name one player, whom they have let in
-themselves, and from then on the connection is that player's, with the limits, bans and rights that they have here.
-Invariants: nobody else gets a byte but a nonce and a proof, and few of them may try at once; who is brought counts for
-their address at the node they came to, and not a second time here; what is asked for here is never passed on to a third node.
+Whoever connects must prove that it has the server's keys (inner_protocol.py). It then names one player, whom it has let
+in itself, and from then on the connection is that player's, with the limits, bans and rights that they have here.
+Invariants: nobody else gets a byte but a nonce and a proof, and few of them may try at once; a player who is brought
+counts against their address's limits at the node they came to, not a second time here; what is asked for here is never
+passed on to a third node.
 """
 
 from collections.abc import Awaitable, Callable

@@ -4,9 +4,9 @@ The node that connects opens with its nonce; the door answers with its own, and 
 preface follows, sealed, which is the proof of the node that connects; the door answers whether the player may come
 in, sealed too. Four keys follow from the key for secrets at rest, which every node has and the database has not, and from
 both nonces: one proves the door, one seals what goes to the owner, one what comes back. So whoever can open what comes first
-has the key, and nothing that was said on one link can be said again on another. Invariants: nothing of a player is said to
-anybody who has not proved to have the key; every wait has an end; what is opened was sealed by the other end, in this order,
-with nothing left out before it; no key is in a repr, and none leaves the process.
+has the key, and nothing that was said on one link can be said again on another. Invariants: nothing about a player is
+said to anybody who has not proved that it has the key; every wait has an end; what is opened was sealed by the other
+end, in this order, with nothing left out before it; no key is in a repr, and none leaves the process.
 """
 
 from secrets import token_bytes

@@ -1,11 +1,12 @@
 """The ways between this node and the others: who owns a table, and a link for each client here and node that is asked for one.
 
-Which node owns a table the store says: it is asked in a thread, and believed for a moment. Nothing is decided by that but whom
-to ask; the owner's own word counts. What a client asks about a table goes over a link as this node has read it, under the
-client's own number; what the owner says goes to the client as it is, byte for byte. Deliberately not here: who is brought, and
-when (requests/elsewhere.py). Invariants: a client that reads slowly slows its own links and nothing else; no more waits for a
-link than the client may have asked for; a link that ends, or whose other end is silent, ends its client's connection, and
-nothing more of it is lost: it comes back and goes on from the position that it has.
+The store says which node owns a table: it is asked in a thread, and the answer is kept for a moment. The answer only
+decides whom to ask; the owner's own word counts. What a client asks about a table goes over a link as this node has
+read it, under the client's own number; what the owner says goes to the client as it is, byte for byte. Deliberately not
+here: who is brought, and when (requests/elsewhere.py). Invariants: a client that reads slowly slows its own links and
+nothing else; no more waits for a link than the client may have asked for; a link that ends, or whose other end is
+silent, ends its client's connection, and nothing more is lost than that: the client reconnects and goes on from the
+position it has.
 """
 
 from collections.abc import Callable
@@ -141,9 +142,7 @@ LOOK_S: Final = 1.0  # between two looks at who is silent
 _OWN: Final = 16  # frames of this node's own: pings, answers to pings, whom the player ignores
 LINK_BYTES: Final = (MAX_OUTSTANDING + _OWN) * (LENGTH_BYTES + CLIENT_LIMIT)
 _LAST_ID: Final = 2**32 - 1  # this node's own requests count down from there, as clients count up
-_ROOM: Final = (
-    2  # of a client's outbox may be filled by what links bring, as one half is for what is said here
-)
+_ROOM: Final = 2  # of a client's outbox may be filled by links: the other half is for what this node says
 _TOLD: Final = frozenset({Code.BANNED, Code.KICKED, Code.FORGOTTEN, Code.RATE_LIMITED, Code.SLOW_CONSUMER})
 """Why an owner ends a link, and the client's connection ends for the same reason."""
 _LOOK_AGAIN: Final = frozenset({Code.RATE_LIMITED, Code.NO_SUCH_TABLE})

@@ -1,9 +1,10 @@
 """What this node tells the others and what it hears from them: the lobby, who is here, what counts against limits.
 
-About once a second, in threads, beside the journal: no act waits for it. What is told is durable first, so that no other
-node shows what this one may yet lose. What is heard is a moment old; if hearing fails, what was heard before stands.
-Invariants: what could not be told is told later, as it stands then; a node that is gone is forgotten with what was its
-alone, and its tables stay until another node tells of them.
+About once a second, in threads, beside the journal: no act waits for it. What is told is durable by then, so that no
+other node shows what this one may still lose. What is heard is a moment old; if hearing fails, what was heard before
+stands.
+Invariants: what could not be told is told later, in its state at that time; a node that is gone is forgotten together
+with what only it had, and its tables stay listed until another node tells of them.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,9 @@
 """A node among others: it renews its lease, stops in time if it cannot, and takes the tables that nobody owns any more.
 
-The lease is on the database's clock. What the node itself goes by is when it asked last with success, on a clock that goes
-on while the process stands still: the lease then lasts at least so long. Invariants: a node that does not know that its
-lease lasts, or which tables it has, fails as if its store had; a table is taken up as after a start, from what is stored
-alone, so that the time it was without an owner is nobody's.
+The lease runs on the database's clock. The node counts from its last successful request, on a clock that goes on while
+the process stands still: the lease lasts at least that long. Invariants: a node that does not know whether its lease
+lasts, or which tables it has, fails as if its store had failed; a table is taken up as after a start, from what is
+stored alone, so that the time it was without an owner is charged to nobody.
 """
 
 import time

@@ -1,6 +1,6 @@
-"""`truc-server check`: everything that is looked at before a start, or beside a running server.
+"""`truc-server check`: everything that can be checked before a start, or beside a running server.
 
-Invariant: nothing is changed, and whatever is wrong is one line that says what to do.
+Invariant: nothing is changed, and each problem is one line that says what to do.
 """
 
 import errno
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class _Rule(NamedTuple):
-    """What does not go together, and what is said about it, with the settings as `{0}`."""
+    """Settings that contradict each other, and the sentence that says so, with the settings as `{0}`."""
 
     applies: Callable[[Settings], bool]
     text: str
@@ -170,7 +170,7 @@ _RULES: Final = (
 
 
 def contradictions(settings: Settings) -> Iterator[CheckResult]:
-    """Say which settings do not go together."""
+    """Say which settings contradict each other."""
     for rule in _RULES:
         if rule.applies(settings):
             yield (wrong if rule.is_wrong else note)(rule.text.format(settings))

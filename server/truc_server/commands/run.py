@@ -1,7 +1,7 @@
 """`truc-server run`: the server, and the process that it runs in.
 
 Here the process is set up: settings, data folder, keys, store, signals, limits. What a server does is in server.py.
-With `--nodes N` this process starts so many nodes on this machine, watches them, and starts again what ends.
+With `--nodes N` this process starts N nodes on this machine, watches them, and restarts any that ends.
 What `run` prints on standard output is for programs: `listening truc://HOST:PORT#FINGERPRINT`, then `web ORIGIN/` if
 browsers are served. Invariant: whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1 for the rest.
 """
@@ -56,9 +56,7 @@ if TYPE_CHECKING:
     from truc_server.storage.sql import Store
 
 MOST_NODES: Final = 32  # of one database: `MAX_NODES` of storage/leases.py, which is slow to import
-_FIRST_S: Final = (
-    1.0  # before a node that has ended is started again; twice as long each time it soon ends again
-)
+_FIRST_S: Final = 1.0  # before a node that has ended is restarted; doubled each time it soon ends again
 _MOST_S: Final = 60.0
 _LASTED_S: Final = 60.0
 _KEPT_BACK: Final = ("NOTIFY_", "WATCHDOG_")  # the service manager speaks with this process alone
@@ -316,7 +314,7 @@ class Nodes:
         return held
 
     def _environment(self, name: str, number: int) -> dict[str, str]:
-        """Return what a node is to be told beside the settings of all; only the first starts the host's own bots."""
+        """Return what a node is told beyond the settings that all share; only the first starts the host's own bots."""
         settings = self._settings
         own: dict[str, object] = {
             "cluster.node": name,
@@ -336,7 +334,7 @@ class Nodes:
         return Folder(self._root.nodes.absolute() / name)
 
     async def _keep(self, name: str, environment: Mapping[str, str]) -> None:
-        """Start a node again whenever it ends, the later the sooner it has ended."""
+        """Restart a node whenever it ends; the sooner it ended, the longer the wait."""
         pause = _FIRST_S
         while not self._ending.is_set():
             began = trio.current_time()

@@ -1,8 +1,8 @@
 """Who follows the lobby, and what they are told: how full the house is, public tables as they change, what is said.
 
-Each notice is encoded once for everybody. A change is noted and told a little later, only the newest state of a table:
-one alarm serves all tables, those of other nodes too, and only as many at once as fill nobody's outbox. Invariant: of a
-private table nothing is told here except that it counts.
+Each notice is encoded once for everybody. Changes are told a little later, and of each table only its newest state. One
+alarm serves all tables, those of other nodes too, and tells only as many at once as fit into everybody's outbox.
+Invariant: of a private table nothing is told here except that it counts.
 """
 
 from collections.abc import Callable

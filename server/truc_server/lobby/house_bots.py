@@ -1,10 +1,10 @@
 """The host's own bots: who they are, and how they are called to vacant seats of matches and free seats of open tables.
 
 A call asks for nothing and gives nothing: a bot that is called joins as anybody may, and the first record that can
-stand gets the seat. Nothing is kept; whom to call follows from who is connected and what is vacant. Where other nodes may
-have bots connected, these pass a call on: to all of them for a seat in a match, to one each for a seat at an open table that
-nobody here is called to. Invariant: only keys that the host has listed, or whose bots the server has started, are called, because a call may hold the code of a
-private table; nobody is called to the free seats of such a table.
+stand gets the seat. Nothing is kept; whom to call follows from who is connected and what is vacant. Where bots may be
+connected to other nodes, calls are passed on: for a seat in a match to all nodes, for a seat at an open table, if no
+bot is here, to one of them. Invariant: only keys that the host has listed, or whose bots the server has started, are
+called, because a call may hold the code of a private table; nobody is called to the free seats of such a table.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -118,7 +118,7 @@ class BotCalls:
             _note(bot, called.table, called.seat)
 
     def _listener(self, tag: str) -> Peer | None:
-        """Return the newest connection of a player that asked to be called."""
+        """Return a player's newest connection among those that asked to be called."""
         connections = reversed(self._presence.connections(tag))
         return next((peer for peer in connections if HOUSE_BOTS in peer.wanted), None)
 

@@ -164,7 +164,7 @@ class Lobby:
         return table
 
     def seek(self, player: Player, wanted: Seek, network: str) -> Table:
-        """Seat a player at an open public table that is as wanted, or at a new one if there is none.
+        """Seat a player at an open public table that fits the request, or at a new one if there is none.
 
         Raises:
             RefusedError: Too many tables, no such game, or options that do not fit.
@@ -296,7 +296,7 @@ class Lobby:
             self._free_name(player)
 
     def _free_name(self, player: Player) -> None:
-        """Let others have the name of a player who is neither connected nor seated any more."""
+        """Free the name of a player who is no longer connected or seated."""
         if player.id not in self._seats and not self.presence.connections(player.tag):
             self.names.drop(player.id)
 
@@ -402,14 +402,14 @@ class Lobby:
         return TableOwner(table.node, place.public, place.inner)
 
     def hear_tables(self, others: Others, node: str, told: Iterable[ToldTable]) -> None:
-        """Take up what another node tells of its tables."""
+        """Take in what another node tells of its tables."""
         for table in told:
             if table.code not in self._tables:  # else it is this node's by now
                 self._hear_table(others, node, table)
         self.following.note_state()
 
     def hear_players(self, others: Others, node: str, told: Iterable[ToldPlayer]) -> None:
-        """Take up what another node tells of who is connected to it."""
+        """Take in what another node tells of who is connected to it."""
         for player in told:
             others.players.hear(node, player)
         self.following.note_state()

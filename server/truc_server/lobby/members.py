@@ -1,8 +1,8 @@
 """Who may log in: everybody, or on a closed server the members and those who come with an invite; and who may talk.
 
 Members and invites are in the store and looked up at each login, so that the host's commands work beside a running
-server; what the host imposes is read there now and then (upkeep/sanction_watch.py). Invariant: of an invite only the hash is stored,
-and the code itself is in no log.
+server; sanctions are read from it now and then (upkeep/sanction_watch.py). Invariant: of an invite only the hash is
+stored, and the code itself is in no log.
 """
 
 from base64 import b32encode

@@ -1,9 +1,9 @@
 """The names of players: which are allowed, in which form, and that no two players who are here have names that look alike.
 
 A name is a label and proves nothing; the tag tells who somebody is. Still, at a table people go by names. So the one who
-comes later under a name that looks like another's gets a number. Of who is at another node the names are known a moment
-later: two who come at once, at two nodes, may look alike until one of them logs in again. Invariant: a player who is connected or seated has one
-name.
+comes later under a name that looks like another's gets a number. Names at other nodes are known a moment later: two
+players who arrive at two nodes at once may have names that look alike until one of them logs in again. Invariant: a
+player who is connected or seated has one name.
 """
 
 import json
@@ -34,7 +34,7 @@ class _Scripts(NamedTuple):
 
 
 def prototype(text: str) -> str:
-    """Return a text with each character replaced by what stands for all that look like it; that may be several."""
+    """Return a text with each character replaced by the one (or the several) that stands for all that look like it."""
     return text.translate(_prototypes())
 
 
@@ -193,18 +193,18 @@ class _Held(NamedTuple):
 
 
 class LentNames:
-    """What the names look like that players have at other nodes, as these have told, and whose each is."""
+    """What players' names at other nodes look like, as those nodes have told, and whose each is."""
 
     def __init__(self) -> None:
         self._owners: dict[str, Counter[bytes]] = {}
 
     def add(self, player: bytes, name: str) -> None:
-        """Note that a player has a name, once more."""
+        """Count a name once more for a player."""
         for skeleton in skeletons(name):
             self._owners.setdefault(skeleton, Counter())[player] += 1
 
     def drop(self, player: bytes, name: str) -> None:
-        """Note that a player has a name once less."""
+        """Count a name once less for a player."""
         for skeleton in skeletons(name):
             owners = self._owners[skeleton]
             owners[player] -= 1

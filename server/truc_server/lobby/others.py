@@ -1,11 +1,11 @@
 """The other nodes, as the lobby of one knows them: their tables and players, as told a moment ago, and what they are to be told.
 
-A server without other nodes has none of this, and does nothing for it. What was told is good for lists, counts and limits; nothing
-that must hold is decided by it: whoever wants a seat asks the owner. Of a table and of a player only the newest state counts, so each
-change is noted once, however often it changes; lines are all kept, up to a number. Deliberately not here: when it is told
-(cluster/telling.py). Invariants: a table that is this node's own is none of these; of players, each of whom counts once however many
-nodes they are at, what a node has told is forgotten when it is gone, or another process has come under its name; what was taken and could
-not be told is noted again, without replacing what is newer.
+A server without other nodes has none of this. What was told is good enough for lists, counts and limits; nothing that
+must hold is decided by it: whoever wants a seat asks the owner. Of a table and of a player only the newest state
+counts, so each is noted once, however often it changes; lines are all kept, up to a limit. Deliberately not here: when
+it is told (cluster/telling.py). Invariants: this node's own tables are never among these; a player counts once, at
+however many nodes they are; what a node has told of players is forgotten when it is gone, or when another process has
+taken its name; what was taken and could not be told is noted again, without replacing anything newer.
 """
 
 from bisect import bisect_left, bisect_right, insort

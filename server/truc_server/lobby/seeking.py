@@ -1,4 +1,4 @@
-"""Which table whoever seeks a seat is given: the same order for those here and for those of other nodes."""
+"""Which table a player who seeks a seat is given: the same order for tables here and at other nodes."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -10,10 +10,10 @@ from truc_server.tables.table import Table
 
 
 class Fit(NamedTuple):
-    """How well a table suits a player: the least is the best.
+    """How well a table suits a player: the smallest fits best.
 
-    Their own comes first, else the one with the fewest free seats. Of tables with equally many, the one where more players are
-    connected comes first, then the one that has stood longest.
+    A table where they sit comes first, then the one with the fewest free seats; of those, the one where more players
+    are connected, then the oldest.
     """
 
     is_strange: bool
@@ -30,9 +30,9 @@ class Fit(NamedTuple):
 def suitable(
     tables: Iterable[Table], player: Player, *, variant: str, seats: int | None, options: Options
 ) -> list[Table]:
-    """Return the tables here that a player may be given, the best first; of those made in one millisecond, the first of `tables`.
+    """Return the tables here that a player may be given, best first, then in the order of `tables`.
 
-    Nobody is given a seat beside people who are all away.
+    Nobody is given a seat among people who are all away.
     """
     found = (table for table in tables if _fits(table, variant, seats, options) and _has_room(table, player))
     return sorted(found, key=lambda table: _fit(table, player))

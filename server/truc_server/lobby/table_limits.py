@@ -1,8 +1,8 @@
 """How many tables one player and one network may have open, and how fast they may open more.
 
 Anybody can be a new player, as a guest or with a new key, so all players of one network are counted together too. Where
-a table came from is known only until the server restarts. Tables of other nodes count as well, as these have told of them
-a moment ago. Invariant: a table is counted as long as it is in the lobby.
+a table came from is known only until the server restarts. Tables of other nodes count as well, as last told. Invariant:
+a table is counted as long as it is in the lobby.
 """
 
 from collections import Counter
@@ -104,7 +104,7 @@ class MadeTables:
 
 
 def uncount(counts: Counter[_Key], key: _Key) -> None:
-    """Count one less, and keep no zeros."""
+    """Count one less; drop counts that reach zero."""
     counts[key] -= 1
     if not counts[key]:
         del counts[key]

@@ -1,4 +1,4 @@
-"""The bots that the server starts itself, as many as `tables.bots` says.
+"""The bots that the server starts itself: `tables.bots` of them.
 
 Each is a process of `truc bot`, a client over loopback like any other, with a home of its own in the data folder. Its key
 is made here, so that the server knows whom to call and to admit before the bot comes. Invariants: no bot outlives the
@@ -29,13 +29,11 @@ from truc_server.storage import PlayerKind
 from truc_server.table_data.codes import without_invites
 
 _LOOK_S: Final = 1.0  # between two looks at how many there should be
-_FIRST_S: Final = (
-    1.0  # before a bot that has ended is started again; twice as long each time it soon ends again
-)
+_FIRST_S: Final = 1.0  # before a bot that has ended is restarted; doubled each time it soon ends again
 _MOST_S: Final = 300.0
 _LASTED_S: Final = 60.0
 _GRACE_S: Final = 5.0  # for a bot that is told to end
-_AWAY: Final = 3  # times `limits.idle_s`: a bot that is so long without a connection hangs
+_AWAY: Final = 3  # times `limits.idle_s`: a bot that has been without a connection for that long hangs
 _LINE: Final = 500  # characters of what a bot says that the log has
 _NICENESS: Final = 10  # what a bot takes to think must not keep players waiting
 _KEPT_BACK: Final = ("TRUC_", "PG", "NOTIFY_", "WATCHDOG_")  # variables that concern the server alone
@@ -94,7 +92,7 @@ class OwnBots:
                 self._lobby.others.notes.player(player)
 
     async def _keep(self, number: int) -> None:
-        """Start a bot again whenever it ends, the later the sooner it has ended."""
+        """Restart a bot whenever it ends; the sooner it ended, the longer the wait."""
         node = self._settings.now.cluster.node
         name, pause = f"{node}-bot-{number}" if node else f"bot-{number}", _FIRST_S
         with self._running[number]:
