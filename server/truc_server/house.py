@@ -78,7 +78,7 @@ class House:
         self.failure: StoreError | None = None
 
     def backing(self, *, epoch: int | None = None) -> Backing:
-        """Return what tables work with, those that were taken under a later `epoch` than the server's own with that."""
+        """Return what tables work with; those that were taken over later have a later `epoch` than the server's own."""
         return Backing(
             self.settings,
             self.identity,

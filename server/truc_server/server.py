@@ -225,7 +225,7 @@ async def _meet_others(house: House, lobby: Lobby, admission: Admission, tasks: 
 
 
 def _start_pruning(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
-    """Forget every day what is kept no longer; of several nodes each does, and finds what another has left."""
+    """Delete every day what is kept no longer; each of several nodes does so, and finds only what is left."""
     tasks.start_soon(retention.prune_guests_daily, house.settings, house.store, lobby.presence.guests)
     tasks.start_soon(retention.prune_daily, house.settings, house.store)
 
@@ -261,7 +261,7 @@ async def _release(house: House) -> None:
 
 
 async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
-    """Serve the figures over HTTP, if the settings want it."""
+    """Serve the metrics over HTTP, if the settings say so."""
     if house.settings.now.metrics.port:
         # Slow to import, and needed only where it is wanted.
         from truc_server.metrics import page
@@ -289,7 +289,7 @@ async def _say_that_it_drains(control: Control, tenancy: Tenancy) -> None:
 
 
 async def _leave_the_door(desk: Desk) -> None:
-    """When this node drains, let the others on its ports have whoever connects, unless they drain too."""
+    """When this node drains, leave new connections to the others on its ports, unless they drain too."""
     await desk.control.drain.wait()
     if desk.control.together is not None and desk.control.together.is_on:
         return
@@ -308,7 +308,7 @@ async def _open_web(
     tasks: trio.Nursery,
     port: int,
 ) -> "WebDoor | None":
-    """Serve browsers, if the settings want it."""
+    """Serve browsers, if the settings say so."""
     if not house.settings.now.web.listen:
         return None
     # Slow to import, and needed only where it is wanted.

@@ -1,10 +1,10 @@
 """The port for browsers: a task for each connection, what it may use up, and where each request goes.
 
 A page load is no login: HTTP has limits of its own, and a WebSocket leaves them and enters those of every connection
-(net/admission.py). Invariants: nothing is answered to another host or origin; a connection that is in nobody's hands yet
-costs no more than the limits here, and when all places are taken the one that has waited longest makes room; nothing that a
-client writes of its address is believed unless a proxy of the host's stands right of it. To a page that has not logged in no
-name is told that a player could not be told in the lobby, and of a private table nothing without its whole code.
+(net/admission.py). Invariants: nothing is answered to another host or origin; a connection that nobody serves yet costs
+no more than the limits here, and when all places are taken the one that has waited longest makes room; nothing that a
+client writes of its address is believed unless a proxy of the host's stands right of it. A page that has not logged in
+is told no name that a player would not be told in the lobby, and nothing about a private table without its whole code.
 """
 
 import json

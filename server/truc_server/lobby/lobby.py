@@ -317,7 +317,7 @@ class Lobby:
         return named
 
     def note_name(self, player: Player) -> None:
-        """Note the name of a player who has got it on another node, whatever others here are called: they sign with it."""
+        """Note the name that a player was given on another node, like others here or not: they sign with it."""
         if self.names.of(player.id) is None:
             self.names.keep(player.id, player.name)
 

@@ -55,7 +55,7 @@ def _prototypes() -> Mapping[int, str]:
 
 
 def _leads(one: str, others: tuple[str, ...], listed: Mapping[str, tuple[str, ...]]) -> bool:
-    """Tell whether a character leads to its only look-alike; of two that have only each other, the later does."""
+    """Tell whether a character maps to its only look-alike; of two that look like each other alone, the later."""
     if len(one) != 1 or len(others) != 1:
         return False
     (other,) = others

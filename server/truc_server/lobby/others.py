@@ -201,7 +201,7 @@ def _fit(table: OtherTable, player: Player) -> Fit:
 
 
 def _state(told: ToldTable) -> TableState | None:
-    """Return what everybody may see of a table; nothing of one that a node of another version tells in a way not known here."""
+    """Return what everybody may see of a table; None if another version tells of it in a form unknown here."""
     if told.notice is None:
         return None
     try:

@@ -75,7 +75,7 @@ _STEPS_FAIL: Final = ("C43", "C44", "C45", "C46")
 
 
 class Repeated(NamedTuple):
-    """Where a body that comes again stands already."""
+    """The position at which a body that was sent again already stands."""
 
     k: int
 
@@ -109,7 +109,7 @@ class Verified(Struct, frozen=True):
 
 
 def verified(public: bytes, placed: InPlace) -> Verified:
-    """Check who has signed a record in its place, and return it with that key: there is no other way to hold one.
+    """Check who has signed a record in its place, and return it with that key: nothing else makes a `Verified`.
 
     Raises:
         RefusedBodyError: The signature is not the key's.
@@ -120,7 +120,7 @@ def verified(public: bytes, placed: InPlace) -> Verified:
 
 
 def judged(public: bytes, placed: InPlace, held: Sequence[Keys] = ()) -> Verified:
-    """Check who has signed a record in its place, and all else about it: in mode blind that takes milliseconds.
+    """Check who has signed a record in its place, and everything else about it, which takes milliseconds in mode blind.
 
     If it is the keys that were missing beside those `held`, the cards that all of them show are found here too.
 
@@ -198,7 +198,7 @@ def look(game: Game, record: Record) -> InPlace | Repeated:
 
 
 def _repeated(game: Game, record: Record, body: AnyBody) -> Repeated | None:
-    """Return where a record already stands; one for no position, or for one not reached yet, stands nowhere."""
+    """Return where a record already stands; None if it is for no position, or for one not reached yet."""
     if not isinstance(body, Placed) or body.k >= game.ledger.k:
         return None
     found = game.tail.find(record, since=body.k)
@@ -335,7 +335,7 @@ def parsed(record: Record, longest: int = LONGEST_BODY) -> AnyBody:
 
 
 def _note_beyond(game: Game, record: Record, body: Placed) -> None:
-    """Note, once for each seat, that it has signed for a position of this match that the server has not reached."""
+    """Log, once for each seat, that it has signed for a position of this match that the server has not reached."""
     if body.mid != game.mid or body.k <= game.ledger.k or record.signer in game.beyond:
         return
     game.beyond += (record.signer,)
@@ -422,7 +422,7 @@ def _action(game: Game, seat: int, choice: GuestAct) -> Action:
     except MoveError as error:
         raise RefusedError(Code.ILLEGAL_ACTION, str(error), field="choose") from error
     here = game.waits.here
-    # who is asked has been found already; a seat without moves is looked at again, which finds none
+    # the options of whoever is asked are known already; looking again at a seat without moves finds none
     if action.kind in ANY_TIME or action in (here.found.get(seat) or here.find((seat,))[seat]):
         return action
     raise _illegal(game, action)

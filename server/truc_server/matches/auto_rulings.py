@@ -78,7 +78,7 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
             return dealer.forfeit(ledger, *exposed) if owes_forfeit(ledger) else None
         return _abandoned(dealer, ledger) or _overdue(dealer, ledger)
     if missing(ledger):
-        return dealer.void(ledger)  # nobody forfeits for it: all that follows is that the match is abandoned
+        return dealer.void(ledger)  # nobody forfeits for it: the match is abandoned, that is all
     return dealer.abandon(ledger, "server") if may_rule(ledger) else None
 
 
@@ -113,7 +113,7 @@ def _abandoned(dealer: Dealer, ledger: Ledger) -> Record | None:
 
 
 def may_rule(ledger: Ledger) -> bool:
-    """Tell whether a ruling can stand now, and the server owes no other record before it."""
+    """Tell whether a ruling can stand now and the server owes no other record first."""
     if ledger.sealed is not None and ledger.match is not None and ledger.match.winner is not None:
         return (
             False  # won by a hand that is not open yet: all that may come is the opening, or a ruling on it

@@ -1,8 +1,8 @@
 """Hands of mode blind: keys that are held until every seat has sent its own, steps that wait to be checked, and what opened hands tell.
 
-Keys that are held are told to nobody, and stored nowhere: whoever has all keys of a place knows its card, so nobody may see
-those of others while it can still choose to send none. They are written together, seats ascending. Who sends the same
-again, on another connection or after a restart, is answered when they are written.
+Held keys are told to nobody and stored nowhere: whoever has all the keys of a place knows its card, so no seat may see
+those of others while it can still choose not to send its own. They are written together, seats ascending. Who sends the
+same again, on another connection or after a restart, is answered when they are written.
 
 Steps are checked one at a time, but for the links that open a hand: every seat sends its own as soon as the hand is over. Judged
 together, in the order of the masks, they take half of what they take one by one (`blind_mode.seat_steps`), and they are stored in one

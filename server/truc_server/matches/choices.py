@@ -73,7 +73,7 @@ class Position(Struct, frozen=True):
     found: dict[int, tuple[Action, ...]]
 
     def find(self, seats: Iterable[int]) -> Mapping[int, tuple[Action, ...]]:
-        """Return, by seat, every action that each of these seats may choose from now."""
+        """Return, by seat, every action that these seats may choose from now."""
         rules, found = self.rules, self.found
         for seat in seats:
             if seat not in found:

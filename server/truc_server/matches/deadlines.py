@@ -82,7 +82,7 @@ def decided(banks: tuple[int, ...], used: int, opts: Opts, seat: int) -> Clocks:
 
 
 def left_ms(clocks: Clocks, opts: Opts, seat: int) -> int | None:
-    """Return how long `seat` still has; None without a clock."""
+    """Return how long `seat` still has; None if it has no clock."""
     if not opts.decision_ms:
         return None
     left = opts.decision_ms + clocks.banks[seat] - clocks.used
@@ -96,10 +96,10 @@ _OVER, _ENDED, _CALLED, _BETWEEN = Phase.OVER, Phase.ENDED, Phase.CALLED, Phase.
 What = Literal[
     "pause", "rest", "release", "window", "decision", "rekey", "sub", "mask", "lock", "keys", "opening"
 ]
-AGAIN_S: Final = 5.0  # until a wait that is over is looked at again, if no answers could be taken
+AGAIN_S: Final = 5.0  # until an expired wait is looked at again, if no answers could be taken
 STEPS: Final[tuple[What, ...]] = ("mask", "lock", "keys", "opening")
 """What mode blind waits for beside decisions."""
-_OF_SEATS: Final = ("release", "decision", "rekey", "sub", *STEPS)  # the others pass in any case
+_OF_SEATS: Final = ("release", "decision", "rekey", "sub", *STEPS)  # the others end by themselves
 Told = Literal["decision", "rekey", "sub", "mask", "lock", "keys", "opening"]
 _TOLD: Final[Mapping[What, Told]] = {
     "decision": "decision",
@@ -273,7 +273,7 @@ class Waits:
         self.now = self._next()
 
     def _pacing(self, ledger: Ledger) -> Wait | None:
-        """Return the wait that passes in any case, if there is one."""
+        """Return the wait that only time ends, if there is one."""
         if ledger.pause.active:
             return Wait("pause", (), self._opts.pause_ms)
         if self.is_window:
@@ -456,7 +456,7 @@ def _rekeys_left(ledger: Ledger, seat: int) -> int:
 
 
 def _ends_before_call(ledger: Ledger, seat: int) -> bool:
-    """Tell whether a seat's chain has no link for the next call, so that it is waited for in any case."""
+    """Tell whether a seat's chain has no link for the next call, so that the match waits for it whatever happens."""
     following = replace(ledger, deal_index=ledger.deal_index + (ledger.call is not None))
     return is_exhausted(following, seat + 1)
 

@@ -312,11 +312,11 @@ class Game:
         )
 
     def _dealt(self, folded: Folded) -> Folded:
-        """Return what follows from a deal for whoever knows the cards."""
+        """Return what follows from a deal as the dealer, who knows the cards, sees it."""
         return Folded(self.dealer.know_deal(folded.ledger), folded.events)
 
     def _opened(self) -> DealtCards:
-        """Return the cards of the hand that is still open, and that a record now lays all open."""
+        """Return the cards of the hand that the next record lays open."""
         seats = range(self.ledger.seats)
         return DealtCards(tuple(self.dealer.openings(self.ledger, seat) for seat in seats), (), 0)
 

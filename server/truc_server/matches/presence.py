@@ -213,7 +213,7 @@ class RollCall:
     def away(self, ledger: Ledger, waits: Waits) -> tuple[Away, ...]:
         """Return what a connection that has just come is told of every seat that is away, if the match goes on."""
         if ledger.phase is Phase.ENDED:
-            return ()  # from now on only the table's state tells who comes and goes
+            return ()  # from now on only the table's state says who comes and goes
         return self._messages(ledger, waits, _changed(self._presences(ledger), self._everybody))
 
     def _presences(self, ledger: Ledger) -> tuple[SeatPresence, ...]:

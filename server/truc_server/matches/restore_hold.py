@@ -1,6 +1,6 @@
 """A match that is held after a restore, until it is known that no player has seen more of it than the server has.
 
-Data restored from a backup may be older than what players were shown. To sign on from there would make a second
+Data restored from a backup may be older than what players were shown. To go on signing from there would make a second
 history of the match, which looks like fraud. What seats send meanwhile is put off, and answered when this is known.
 Invariant: a match that is held takes nothing, and the server signs nothing in it, until the player of every seat has
 asked for no more than is there.

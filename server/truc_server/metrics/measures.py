@@ -1,4 +1,4 @@
-"""Whether the server does what it is there for, and every metric of its own: its name, what it says, where it is read.
+"""Whether the server is healthy, and every metric of its own: its name, its help text and where its value comes from.
 
 The page at /metrics is made from this table; docs/hosting/watching.md has a row for each, which a test compares.
 Invariant: no label tells of a person, an address, a table or a key, and the values of each are known beforehand.
@@ -33,7 +33,7 @@ class Health(NamedTuple):
 
 
 def health(house: House) -> Health:
-    """Return how the server is."""
+    """Return whether the server is healthy."""
     journal = house.journal
     if house.failure is not None:
         return Health(is_well=False, text="failed: the store takes no more writes")
@@ -46,7 +46,7 @@ def health(house: House) -> Health:
 
 
 def why_behind(journal: Journal) -> str | None:
-    """Return how the store does not keep up; None if it does."""
+    """Return in what way the store is behind; None if it keeps up."""
     if journal.is_behind:
         return f"behind: {journal.waiting} writes wait for the store"
     took = journal.commit_s(trio.current_time())
@@ -54,7 +54,7 @@ def why_behind(journal: Journal) -> str | None:
 
 
 async def watch(late_s: Spread) -> None:
-    """Note how late the loop is, again and again."""
+    """Measure again and again how late the loop is."""
     moment = trio.current_time()
     while True:
         moment += EVERY_S
@@ -85,7 +85,7 @@ Value = float | Shape | Mapping[str, float]
 
 
 class Measure(NamedTuple):
-    """One metric; `label` is what tells its figures apart, several names with spaces between them if it takes several."""
+    """One metric; `label` is what tells its figures apart: one name, or several with spaces between."""
 
     name: str
     kind: MeasureKind

@@ -102,7 +102,7 @@ class MetricsPage:
         self._open = 0
 
     async def serve(self, stream: trio.SocketStream) -> None:
-        """Answer one request, if there are not too many; a failure here harms nobody."""
+        """Answer one request, if there are not too many; a failure here harms nobody else."""
         if self._open >= CONNECTIONS:
             return
         self._open += 1

@@ -1,12 +1,13 @@
 """Admission: how many connections there may be, how fast they may come, and how often a login may fail.
 
-Newcomers are told apart by the network they come from (timing/rate_limits.py), as nothing else is known of them yet; who has very many
-networks, as everybody may have with IPv6, still has one site, and a site has a share of the connections only. Turning one away
-costs one small write: no outbox, no timer, no player. A player whose key or token is right is let in however many logins
-from their network have failed: a network is shared, and nobody is to lock the others out. What is shown at a login cannot
-be guessed, and checking it costs no more than the connection did. What other nodes have from a network counts as well, as
-they have told it a moment ago. Invariants: a connection that was let in is counted until it leaves; what a node has told counts
-until it tells otherwise, or is gone; of networks without a connection no more are remembered than of those that are limited here.
+Newcomers are told apart by their network (timing/rate_limits.py), as nothing else is known of them yet. Somebody with
+very many networks, as everybody may have with IPv6, still has one site, and a site gets only a share of the
+connections. Turning one away costs one small write: no outbox, no timer, no player. A player whose key or token is
+right is let in however many logins from their network have failed: a network is shared, and nobody is to lock the
+others out. What is shown at a login cannot be guessed, and checking it costs no more than the connection did.
+Connections of a network at other nodes count as well, as last told. Invariants: a connection that was let in is counted
+until it leaves; what a node has told counts until it tells otherwise, or is gone; of networks without a connection no
+more are remembered than of those that are limited here.
 """
 
 from collections.abc import Iterable
@@ -82,7 +83,7 @@ class OtherCrowds:
 
 
 def _more(before: int, now: int) -> int:
-    """Return how many have come since a count; a smaller one was begun anew."""
+    """Return how many have come since a count; a count that is smaller was begun anew."""
     return now - before if now >= before else now
 
 
@@ -215,7 +216,7 @@ class Admission:
         self._untold |= {crowd.network for crowd in news}
 
     def hear(self, node: str, crowds: Iterable[ToldCrowd]) -> None:
-        """Count what another node tells; what came and failed there is paid for here as well."""
+        """Count what another node tells; what came and failed there is charged here as well."""
         now = trio.current_time()
         others = {} if self._others is None else self._others.hear(node, crowds)
         for network, fresh in others.items():

@@ -36,7 +36,7 @@ log = structlog.get_logger()
 
 
 class Connections:
-    """Everybody who is connected; `handle` takes what they say, `on_left` is told when one is gone."""
+    """Everybody who is connected; `handle` is given what they say, `on_left` is called when one is gone."""
 
     _tasks: trio.Nursery  # one for each connection
 
@@ -133,7 +133,7 @@ class Connections:
             self._on_left(peer)
 
     async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> Encrypted | None:
-        """Agree with a client on encryption, for which the time of the login runs; None if that came to nothing."""
+        """Agree with a client on encryption, within the time for the login; None if that failed."""
         encrypted, seconds = Encrypted(tls), self._house.settings.now.limits.login_s
         is_agreed = False
         try:
@@ -153,7 +153,7 @@ class Connections:
         return None
 
     def _greet(self, peer: Peer) -> None:
-        """Tell a client that has just come if it cannot stay."""
+        """Turn away a client that has just come, if it cannot stay."""
         sealer = peer.outbox.sealer
         if self._goodbye is not None:
             peer.dismiss(*self._goodbye)

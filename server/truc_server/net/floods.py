@@ -24,7 +24,7 @@ from truc_server.timing.rate_limits import SUBJECTS, Meter
 
 
 class TooMuchTalkError(TooSoonError):
-    """A player says more than the others can be expected to hear, or asks for more than they need."""
+    """A player says more than others can be expected to hear, or asks for more than they need."""
 
 
 class Allowed(NamedTuple):
@@ -168,8 +168,8 @@ class Budget:
     async def wait(self, network: str, mid: bytes | None, now: float) -> None:
         """Wait until an address, and a table in its match, may have another one after what was taken just now.
 
-        Each is paid for with a stretch of time; whoever has paid for more than `ACTS_S` seconds ahead waits. With all
-        its connections an address so waits no longer than one of them would take for one alone.
+        Each costs a stretch of time; whoever is more than `ACTS_S` seconds ahead waits. So an address waits no longer
+        with many connections than one connection would alone.
         """
         paid_until, wait_s = self._paid_until, 0.0
         for subject, price_s in ((network, self._address_s), (mid, self._table_s)):
@@ -179,7 +179,7 @@ class Budget:
                 if until - now - ACTS_S > wait_s:
                     wait_s = until - now - ACTS_S
         too_many = len(paid_until) - SUBJECTS
-        for oldest in list(islice(paid_until, 2)):  # drop as fast as they come who owe nothing
+        for oldest in list(islice(paid_until, 2)):  # those who owe nothing go as fast as they come
             if paid_until[oldest] <= now or too_many > 0:
                 del paid_until[oldest]
         if wait_s > 0:

@@ -300,7 +300,7 @@ class Flusher:
         stuck: connections that were given up because they took nothing for long.
     """
 
-    _tasks: trio.Nursery  # for what the kernel has not taken at once
+    _tasks: trio.Nursery  # for what the kernel does not take at once
 
     def __init__(self) -> None:
         self.sent = self.stuck = 0
@@ -313,7 +313,7 @@ class Flusher:
         self._held: defaultdict[int, dict[Outbox, None]] = defaultdict(dict)
 
     def touch(self, outbox: Outbox) -> None:
-        """Look at an outbox to which something has happened, even if it is empty."""
+        """Look at an outbox that has changed, even if it is empty."""
         self.note(outbox, outbox.gate)
 
     def note(self, outbox: Outbox, gate: int) -> None:
@@ -342,7 +342,7 @@ class Flusher:
         self._flush_all()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Write what may leave, until cancelled; then write nothing more."""
+        """Write what may leave, until cancelled."""
         async with trio.open_nursery() as self._tasks:
             task_status.started()
             try:
@@ -372,7 +372,7 @@ class Flusher:
 
     async def _drain(self, outbox: Outbox, rest: bytes) -> None:
         if outbox.is_broken:
-            return  # and closed by now: it was given up before this had its turn
+            return  # and it is closed by now: it was given up before this was called
         with trio.move_on_after(WRITE_S) as patience:
             try:
                 await _finish(outbox.wire, memoryview(rest))

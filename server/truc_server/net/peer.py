@@ -237,7 +237,7 @@ class Peer:
         return self.connection.state is not _CLOSED and not self.outbox.is_broken
 
     def __aiter__(self) -> Self:
-        """Return what the client says until it says no more, as it arrives: mostly one message at a time, or none."""
+        """Iterate over what the client says, as it arrives: mostly one message at a time, or none."""
         return self
 
     async def __anext__(self) -> Sequence[AnyMessage | Failure]:
@@ -374,7 +374,7 @@ class Peer:
         self.send(Ok(re=request.id, **fields))
 
     def refuse(self, refused: Refusal) -> None:
-        """Answer with an error; the connection ends if the error says so."""
+        """Answer with an error; the connection ends if the error is fatal."""
         if refused.re is not None and refused.re not in self.connection.outstanding:
             refused = replace(refused, re=None)
         if self.is_open:

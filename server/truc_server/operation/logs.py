@@ -88,19 +88,19 @@ SECRET: Final = re.compile(
 )
 """The words of a name whose value is withheld."""
 WITHHELD: Final = "(withheld)"
-_COMPLAINT_S: Final = 60.0  # between two lines about something that is still wrong
+_COMPLAINT_S: Final = 60.0  # between two lines about a fault that lasts
 _MAX_DEPTH: Final = 4
 _NAMES: Final = 1_024  # of values, which are remembered as secret or not
 
 
 class Seldom:
-    """What is still wrong, which is said once in a while."""
+    """A fault that lasts, which is logged once in a while."""
 
     def __init__(self) -> None:
         self._said = float("-inf")
 
     def say(self, tell: Callable[..., object], event: str, **fields: object) -> None:
-        """Tell of an event by a method of the log, unless that was done a moment ago."""
+        """Log an event by a method of the log, unless it was logged a moment ago."""
         now = trio.current_time()
         if now >= self._said + _COMPLAINT_S:
             self._said = now

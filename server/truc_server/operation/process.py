@@ -43,7 +43,7 @@ log = structlog.get_logger()
 
 
 async def collect_when_grown() -> None:
-    """Run the rounds in place of the interpreter; what exists already stays, and no round walks it."""
+    """Run the collector's rounds in place of the interpreter; what exists already is never walked."""
     gc.freeze()
     gc.disable()
     known = 0

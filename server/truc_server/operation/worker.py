@@ -42,7 +42,7 @@ class Worker:
         return answer
 
     def close(self) -> None:
-        """Let the thread end behind what was asked of it; nothing more is."""
+        """Let the thread end after the calls that were asked for; no more are taken."""
         self._jobs.put(None)
 
     def _work(self) -> None:

@@ -235,7 +235,7 @@ def _accepted(game: Game, signed: Verified | RefusedBodyError) -> Turn | Repeate
 def _place_again(
     lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, mid: bytes, signed: Verified
 ) -> Place:
-    """Find the place of an act anew, as something has changed while it was checked.
+    """Find the place of an act again, as something changed while it was checked.
 
     Raises:
         RefusedError: The player does not have the seat any more.

@@ -66,7 +66,7 @@ def _list_tables(lobby: Lobby, peer: Peer, message: ListTables) -> None:
 
 
 def _notice(table: Table | OtherTable, peer: Peer) -> TableState:
-    """Return a table as a connection may see it, one of another node as everybody may."""
+    """Return a table as a connection may see it; one of another node as everybody may see it."""
     match table:
         case Table():
             return table.feed.notice_for(peer)

@@ -191,7 +191,7 @@ class Dispatch:
                 peer.refuse(refusal(Code.INTERNAL, "the server has failed", re=request, detail=detail))
 
     def _report(self, error: Exception, incident: str, item: AnyMessage) -> None:
-        """Log what has failed; that the store cannot be read only once in a while, as anybody may ask."""
+        """Log what has failed; an unreadable store only once in a while, as anybody can make requests."""
         if not isinstance(error, StoreError):
             log.exception("internal", incident=incident, message=type(item).__name__, **self._place(item))
         else:
@@ -199,7 +199,7 @@ class Dispatch:
             self._complaints.say(log.error, "store_not_read", **fields)
 
     def _is_let_in(self, peer: Peer, message: AnyMessage) -> bool:
-        """Let a message pay, and check that the server has what it asks for; False if it came too soon and was told so."""
+        """Charge for a message, and check that the server offers what it asks for; False if it came too soon."""
         if isinstance(message, Request):
             wait_ms = self._charge(peer) or (_BEHIND_MS if self._means.journal.is_behind else 0)
             if wait_ms:

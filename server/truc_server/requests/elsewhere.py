@@ -1,9 +1,10 @@
-"""What is asked for here and stands on another node: a client is sent there, or brought there over a link.
+"""Requests for what is on another node: a client is sent there, or brought there over a link.
 
 A request that names a table is looked for here first; only when there is none of that code is the directory asked. A
 connection that follows nothing here may be sent to the owner of the table; one that follows a table here, or has a link
 already, stays, and is brought: so whoever plays at tables of several nodes is not sent round between them. Invariants:
-a table that is here costs nothing of this; the owner's own word counts, the directory only says whom to ask.
+a request for a table that is here costs nothing extra; the owner's own word counts, the directory only says whom to
+ask.
 """
 
 from typing import Final, Protocol
@@ -97,7 +98,7 @@ def code_of(message: AnyMessage) -> str | None:
 
 
 class Awaited:
-    """Tables that nobody has, or that this node should have and has not: how long they have been asked for in vain."""
+    """For how long tables were asked for in vain that nobody has, or that this node should have but has not."""
 
     def __init__(self, patience_s: float) -> None:
         self._patience_s = patience_s
@@ -163,7 +164,7 @@ class Routes:
         if place is None or not peer.is_open:
             return place is not None
         if place.node in ("", self._node) or not (place.public or place.inner):
-            # Between two nodes; or its node has come, and does not listen yet.
+            # It is between two nodes, or its node has come and does not listen yet.
             return self._awaited.check(code)
         if await self._route(peer, player, message, place, code):
             return True
@@ -212,7 +213,7 @@ class OwnersWord:
         self._awaited = Awaited(patience_s)
 
     async def take(self, _peer: Peer, message: AnyMessage) -> bool:
-        """Let who asks look again for a table that is on its way; False if there is no such table."""
+        """Tell whoever asks to look again for a table that is on its way; False if there is no such table."""
         code = code_of(message)
         if code is None or await self._directory.owner_of(code) is None:
             return False

@@ -50,7 +50,7 @@ def _forget_here(lobby: Lobby, player: Player) -> None:
 
 
 def _part(lobby: Lobby, player: Player) -> None:
-    """Let those of a forgotten player's connections go on that may, under another name."""
+    """Let a forgotten player's connections that may stay go on under another name."""
     if player.kind is PlayerKind.KEY:
         lobby.named(player._replace(name=default_name(player.id)))
     for connection in lobby.presence.connections(player.tag):

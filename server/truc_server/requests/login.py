@@ -51,7 +51,7 @@ log = structlog.get_logger()
 
 
 class Introduction(NamedTuple):
-    """What the server says about itself by some settings: its capabilities, and all of its info up to the time."""
+    """What the server says about itself under some settings: its capabilities, and all of its info but the time."""
 
     settings: Settings
     caps: Mapping[str, object]

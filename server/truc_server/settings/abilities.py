@@ -1,4 +1,4 @@
-"""What this server can do beyond the core of the protocol: the capabilities that its settings leave on.
+"""What this server can do beyond the core of the protocol: the capabilities that its settings do not turn off.
 
 The registry is in truc_protocol.wire.capabilities. Invariant: whatever is announced here is also done.
 """

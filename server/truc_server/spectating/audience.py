@@ -15,7 +15,7 @@ from truc_protocol.wire.connection import broadcast_frame
 from truc_server.matches.choices import Answerers
 from truc_server.net.peer import SNAPSHOT, Peer, Watched
 
-CLOSED: Final = 16  # tables that are gone, of which one connection is shown the rest
+CLOSED: Final = 16  # closed tables that one connection is still shown the rest of
 
 
 class Gap(Enum):
@@ -38,7 +38,7 @@ class Audience:
     """
 
     def __init__(self, seats: int, *, watched: Watched) -> None:
-        """Begin without anybody; `watched` is the table as its watchers' connections know it."""
+        """Begin with nobody; `watched` is the table as its watchers' connections know it."""
         self.online: tuple[int, ...] = ()
         self.watchers: dict[Peer, Gap] = {}
         self._watched = watched
@@ -58,7 +58,7 @@ class Audience:
         return holder if holder in self._live else None
 
     def _look_anew(self) -> None:
-        """Find anew who may be asked: a seat has changed hands, fallen behind or caught up."""
+        """Work out again who may be asked: a seat has changed hands, fallen behind or caught up."""
         asked: list[int] = []
         knowing: list[int] = []
         for seat, holder in enumerate(self._seats):
@@ -210,14 +210,14 @@ class Audience:
                 peer.send_watched(frame)
 
     def close(self, message: ServerMessage) -> None:
-        """Tell those at once that the table is gone who are shown the rest of too many such tables."""
+        """Tell watchers who are still shown the rest of too many closed tables at once that this one is gone."""
         for peer in tuple(self.watchers):
             if sum(watched.is_closed for watched in peer.watched) > CLOSED:
                 self.unwatch(peer)
                 peer.send_frame(broadcast_frame(message))
 
     def part(self, message: ServerMessage) -> None:
-        """Tell each watcher, once they have had the rest, that nothing more is to come, and forget them."""
+        """Tell each watcher, once they have had the rest, that nothing more comes, and forget them."""
         self._last_word = broadcast_frame(message)
         for peer in tuple(self.watchers):
             if peer in self._live:

@@ -38,7 +38,7 @@ from truc_server.table_data.codes import label
 from truc_server.table_data.options import HAND, LATE
 from truc_server.timing.clock import Alarm, Timers, now_ms
 
-MATCHES: Final = 32  # held back at one table; if more are, the third oldest is left out
+MATCHES: Final = 32  # held back at one table; beyond that the third oldest is left out
 _S: Final = 1_000  # milliseconds
 
 log = structlog.get_logger()
@@ -175,7 +175,7 @@ def _seat_state(seat: SeatTaken | Guest | Sub, guest: bytes | None) -> SeatState
 
 
 class QueuedMatch(NamedTuple):
-    """A match in the order in which they are shown; `shown` is None for one that is over and waits for its turn."""
+    """A match in the queue of those to be shown; `shown` is None for one that is over and waits for its turn."""
 
     match: bytes
     line: DelayLine
@@ -249,12 +249,12 @@ class SpectatorFeed:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there is anything that only time will show."""
+        """Whether something is held back only until its time comes."""
         return self.delay_s > 0 and self.holds_back
 
     @property
     def held(self) -> bytes | None:
-        """The newest match, if only time will show the rest of it."""
+        """The newest match, if the rest of it is held back only until its time comes."""
         return self._queue[-1].match if self.is_behind else None
 
     def extent(self, match: bytes) -> Extent | None:
@@ -279,7 +279,7 @@ class SpectatorFeed:
         return shown
 
     def restore(self, lineup: Lineup, rows: Sequence[AddRecord]) -> None:
-        """Show the rest of a match that the table had gone on from, if only time will show it."""
+        """Show the rest of an earlier match of the table, if it is held back only until its time comes."""
         if self.delay_s:
             shown = self.begin(lineup, Tail(len(rows)))
             for row in rows:
@@ -320,7 +320,7 @@ class SpectatorFeed:
             self._alarm.set(self._queue[0].line.next)
 
     def _show_due(self) -> None:
-        """Show everything that is due, as far as it is at hand."""
+        """Show everything that is due, until something has to be read first."""
         while self.match is not None and not self._is_reading:
             line = self._queue[0].line
             mark = line.due(trio.current_time())
@@ -371,7 +371,7 @@ class SpectatorFeed:
             self._tell_shown_state()
 
     def _tell_shown_state(self) -> None:
-        """Tell how the table stands by what is shown now; the lobby has been told already of one that is gone."""
+        """Tell watchers how the table stands as shown now; the lobby already knows of a table that is gone."""
         self.audience.tell_watchers(broadcast_frame(self.shown_notice()))
         if self._closed is None:
             self._on_shown()
@@ -406,7 +406,7 @@ class SpectatorFeed:
         )
 
     def _take_past(self, found: StoredMatch | None) -> None:
-        """Let the match that was read have its queued."""
+        """Show the match that was read when its turn comes."""
         self._is_reading = False
         if not self._queue:
             return
@@ -520,7 +520,7 @@ class SpectatorFeed:
         self._let_go_if_alone()
 
     def _let_go_if_alone(self) -> None:
-        """Keep nothing of what is said while nobody watches, and nothing at all of a table that is gone."""
+        """While nobody watches, drop what is said, and everything if the table is gone."""
         if self.audience.watchers:
             return
         for queued in self._queue:
@@ -530,7 +530,7 @@ class SpectatorFeed:
             self._alarm.set(None)
 
     def caught_up(self, peer: Peer) -> None:
-        """Note that a follower has been sent everything so far; what was dropped meanwhile they are shown again."""
+        """Note that a follower has been sent everything so far; show them again what was dropped meanwhile."""
         if not self.audience.caught_up(peer):
             self._show_again(peer)
         self._let_go_if_alone()

@@ -98,7 +98,7 @@ def tell(connection: Connection, lease: Lease, bulletin: Bulletin) -> None:
 
 
 def _own(connection: Connection, lease: Lease, told: Sequence[ToldTable]) -> list[ToldTable]:
-    """Leave out tables that are another node's by now, which tells of them itself."""
+    """Leave out tables that belong to another node by now: it tells of them itself."""
     codes = [table.code for table in told]
     found = connection.execute(select(tables.c.code, tables.c.owner).where(tables.c.code.in_(codes)))
     owners: dict[str, str] = {row.code: row.owner for row in found}
@@ -177,12 +177,12 @@ def _table(row: Any, now_ms: int) -> ToldTable:
 
 
 def stray(connection: Connection, lease: Lease) -> tuple[str, ...]:
-    """Return the codes of tables that are told of and are this node's own, or nobody's as they are stored no more."""
+    """Return the codes of tables that were told of but are this node's own, or are stored no longer."""
     return tuple(connection.execute(_STRAY, {"me": lease.owner}).scalars())
 
 
 def sweep(connection: Connection) -> None:
-    """Drop what has been over for a while, and what nodes have told that are gone."""
+    """Drop what has been over for a while, and what nodes that are gone have told."""
     until = db_now_ms() - bindparam("kept", KEPT_MS, BigInteger)
     connection.execute(delete(board).where(board.c.reason.is_not(None), board.c.at_ms < until))
     connection.execute(delete(online).where(~online.c.is_here, ~online.c.is_house, online.c.at_ms < until))

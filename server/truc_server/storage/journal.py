@@ -33,7 +33,7 @@ log = structlog.get_logger()
 
 
 class Shape(NamedTuple):
-    """A spread at one moment: how many values fell up to each bound, and lastly above all of them; and their sum."""
+    """A histogram at one moment: how many values fell up to each bound, and last above all of them; and their sum."""
 
     bounds: tuple[float, ...]
     counts: tuple[int, ...]
@@ -41,7 +41,7 @@ class Shape(NamedTuple):
 
 
 class Spread:
-    """How values are spread: how many fell up to each bound and above the one before."""
+    """A histogram: how many values fell up to each bound and above the one before."""
 
     __slots__ = ("_bounds", "_counts", "_total")
 
@@ -57,7 +57,7 @@ class Spread:
             self._total += value
 
     def shape(self) -> Shape:
-        """Return how they are spread so far."""
+        """Return the histogram as it is now."""
         return Shape(self._bounds, tuple(self._counts), self._total)
 
 
@@ -90,7 +90,7 @@ class Journal:
         self._on_durable = on_durable
         self._on_failure = on_failure
         self._batches: deque[list[Write]] = deque()
-        self._room = 0  # for how many more writes there is room in the last of these
+        self._room = 0  # how many more writes the last of these has room for
         self._newest = 0  # the number of that one
         self.gate = 0
         self.waiting = 0
@@ -153,15 +153,15 @@ class Journal:
         return self._newest
 
     def after(self, call: Callable[[float], object]) -> None:
-        """Ask for a call when all that was written so far is durable, and has been let out: with the moment of that."""
+        """Ask for a call, with the moment, once everything written so far is durable and has been let out."""
         self._calls.append((self.gate, call))
 
     def note_act(self, read: float) -> None:
-        """Note that what was written so far has come of an act that was read at this moment."""
+        """Note that what was written so far comes from an act that was read at this moment."""
         self._acts[self.gate].append(read)
 
     def renounce(self) -> None:
-        """Let what is sent from now on wait for nothing: for goodbyes after the store has failed."""
+        """Let what is sent from now on wait for no commit: for goodbyes after the store has failed."""
         self.gate = self.durable
 
     async def wait_durable(self, number: int) -> None:
@@ -194,7 +194,7 @@ class Journal:
                 tasks.cancel_scope.cancel()
 
     async def _watch(self) -> None:
-        """Say of each commit that does not return that it hangs, while it does."""
+        """Log a warning while a commit is stuck."""
         told = 0
         while True:
             await trio.sleep(SLOW_S)
@@ -239,7 +239,7 @@ class Journal:
                 log.exception("internal", incident="durable")
 
     async def _keep_trying(self, batch: list[Write]) -> None:
-        """Commit a batch, after some tries if another program holds the store."""
+        """Commit a batch, trying again for a while if another program holds the store."""
         for tried in range(1, BUSY_TRIES):
             try:
                 await self._try(batch)

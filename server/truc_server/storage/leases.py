@@ -43,7 +43,7 @@ from truc_server.storage import (
 )
 from truc_server.storage.schema import claims, matches, nodes, orders, ownership, records, tables, terms
 
-MAX_NODES: Final = 32  # each draws the codes of its tables from a share of its own
+MAX_NODES: Final = 32  # each node draws the codes of its tables from a share of its own
 _GIVEN: Final = ">"  # before the name of the node that a table was given to
 
 
@@ -82,7 +82,7 @@ _ENDED: Final = (
     .with_for_update(skip_locked=True)
 )
 _STANDS_MS: Final = (
-    1_000  # after its end a lease is let be: who is slow may be about to write the end of what it began
+    1_000  # a lease is left alone for so long after its end: a slow node may be about to finish what it began
 )
 _STANDING: Final = select(nodes.c.name, nodes.c.lease_until_ms).where(
     nodes.c.lease_until_ms <= db_now_ms() - _STANDS_MS
@@ -154,7 +154,7 @@ def claim(connection: Connection, owner: str) -> Lease:
 
 
 def join(connection: Connection, name: str, place: NodePlace, *, lease_ms: int) -> Lease:
-    """Let a node come; an earlier process of its name, and a server that had the database alone, can write no more.
+    """Let a node in; an earlier process of its name, and a server that had the database alone, can write no more.
 
     Raises:
         StoreLostError: There are as many nodes as there may be.
@@ -173,7 +173,7 @@ def join(connection: Connection, name: str, place: NodePlace, *, lease_ms: int) 
 
 
 def renew(connection: Connection, lease: Lease, *, lease_ms: int, place: NodePlace, draining: bool) -> None:
-    """Let a lease last so long from now on, with what its node says about itself.
+    """Extend a lease from now on, and store what its node says about itself.
 
     Raises:
         StoreLostError: It has ended.
@@ -184,7 +184,7 @@ def renew(connection: Connection, lease: Lease, *, lease_ms: int, place: NodePla
 
 
 def take(connection: Connection, lease: Lease, *, most: int) -> Taken:
-    """Take tables that no node owns any more, at most so many; nodes whose lease has ended are removed.
+    """Take at most so many tables that no node owns any more; nodes whose lease has ended are removed.
 
     Raises:
         StoreLostError: The lease of whoever takes has ended itself.

@@ -1,4 +1,4 @@
-"""What the store has for those who are shown it late: one task reads it, page after page, for every table.
+"""Reads of the store for watchers who are shown a table late: one task reads, page after page, for every table.
 
 Invariant: whoever has asked is answered with what the store has, in the order of asking; while the store cannot be
 read, nobody is answered. A row that is not as it was written keeps nobody else waiting.
@@ -51,7 +51,7 @@ class Pages:
             self._complaints.say(log.warning, "page_not_read", reason=str(error))
             await trio.sleep(AGAIN_S)
             return
-        except Exception:  # it is theirs who have asked, and nobody else's
+        except Exception:  # it concerns those who have asked, and nobody else
             log.exception("internal", incident="page")
         else:
             _hand_on(found, take)

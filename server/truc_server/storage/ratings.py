@@ -80,7 +80,7 @@ _DROP: Final = delete(ratings).where(*_ONE)
 
 
 def reserve(connection: Connection, writes: Iterable[Write]) -> None:
-    """Let no other process change the skills of whom these writes are about, until the transaction ends.
+    """Keep other processes from changing the skills of the players in these writes until the transaction ends.
 
     All at once and in one order, so that two processes with matches of the same players never wait for each other. Where
     a transaction keeps all others waiting, as in SQLite, there is nothing to do.

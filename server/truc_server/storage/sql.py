@@ -401,7 +401,7 @@ class Store:
         return is_done
 
     def _note(self, driver: Any, _record: object, _checked_out: object) -> None:
-        """Keep hold of a connection that is used, to be able to cut it."""
+        """Remember a connection in use, to be able to cut it."""
         with self._noting:
             self._drivers.add(driver)
 
@@ -439,7 +439,7 @@ class Store:
 
 
 def _cut(driver: Any) -> None:
-    """Let whoever waits for an answer on a connection of psycopg wait no more."""
+    """End the wait of whoever waits for an answer on a connection of psycopg."""
     with suppress(OSError, driver.Error), socket.socket(fileno=os.dup(driver.pgconn.socket)) as line:
         line.shutdown(socket.SHUT_RDWR)  # unless it is closed already
 

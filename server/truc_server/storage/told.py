@@ -25,7 +25,7 @@ class ToldTable(NamedTuple):
         network: where it was made; None if that is not known any more.
         is_playing: whether a match is played as far as everybody may know.
         is_behind: whether who sits there is known to those who watch only later.
-        ago_ms: how long ago it was told, when it is heard.
+        ago_ms: how long before it was heard it was told.
     """
 
     code: str

@@ -71,7 +71,7 @@ log = structlog.get_logger()
 
 
 class Register(Protocol):
-    """Where tables are listed, and what it is told of them."""
+    """Where tables are listed; it is told when one changes."""
 
     def changed(self, table: "Table") -> None:
         """Note that a table has changed."""
@@ -136,7 +136,7 @@ class Table:
         self._clock = Alarm(backing.timers, self._time_out)
         # the batch of the newest record: until it is durable, nobody's time runs for what it asks
         self._gate = 0
-        self._put_off: int | None = None  # the position whose time was over while something was being checked
+        self._put_off: int | None = None  # the position whose time ran out while something was being checked
         self.is_leaving = False
 
     def own_seat(self, player: Player) -> int:

@@ -1,10 +1,11 @@
 """What is said at one table: lines of chat, which latecomers are sent too, phrases to everybody, signs to those who may see them.
 
 None of it is a record. A line of chat has its number for good; everybody who follows the table is sent the lines in the order of their
-numbers, none of them twice on one connection. Where watchers are shown a match late, they get what is said just as late. Nobody is told
-what a player says whom they ignore. Phrases and signs are not kept, logged or sent again. Invariants: only the newest lines of a table are
-kept here, and no line is told that is not in the journal; a sign is checked against every card, and only the sender learns that it was
-refused; a word leaves in clear only where the rules show it to the table, or to a seat that has no box key.
+numbers, none of them twice on one connection. Where watchers are shown a match late, they get what is said just as
+late. Nobody is told what a player they ignore says. Phrases and signs are not kept, logged or sent again. Invariants:
+only the newest lines of a table are kept here, and no line is told that is not in the journal; a sign is checked
+against every card, and only the sender learns that it was refused; a word leaves in clear only where the rules show it
+to the table, or to a seat that has no box key.
 """
 
 import unicodedata

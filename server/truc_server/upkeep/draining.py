@@ -4,8 +4,9 @@ While the server drains, `ServerDrain` keeps new tables, matches, hands and newc
 what the next start has to know. A node gives tables to others: one that the host names, or all when it is about to stop; each
 when its hand is over. A table that is given is stopped and forgotten here in the same step that writes it down, so that
 whatever comes for it later finds no table. Its followers stay connected until the other node has it, and are then sent there,
-or told to come again. Invariants: even if what the next start has to know is lost, every match goes on; nothing is written of a
-table behind the gift; a table whose match is held after a restore is not given, as only this node knows that it was.
+or told to come again. Invariants: even if what the next start has to know is lost, every match goes on; nothing is
+written about a table after it was given; a table whose match is held after a restore is not given, as only this node
+knows that it was.
 """
 
 from collections.abc import Iterable, Mapping

@@ -38,7 +38,7 @@ class Upkeep:
         self._one = trio.Lock()  # an older answer of the store is never heeded after a newer one
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Heed what is imposed, as long as the server runs; the task counts as started once that is known.
+        """Enforce sanctions as long as the server runs; the task counts as started once they are known.
 
         Raises:
             StoreError: It cannot be known whom the host has shut out.
@@ -53,7 +53,7 @@ class Upkeep:
             await self.look()
 
     async def look(self) -> None:
-        """Read what is imposed, and heed what is in force of it, or of what was read before if it cannot be read."""
+        """Read the sanctions and enforce those in force; if they cannot be read, those that were read before."""
         async with self._one:
             try:
                 self._imposed = await trio.to_thread.run_sync(self._house.store.sanctions)
