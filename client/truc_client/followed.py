@@ -99,7 +99,7 @@ class Followed:
         return table
 
     def handle(self, message: ServerMessage) -> None:
-        """Give a message to whoever it is for; after the close it is for nobody."""
+        """Give a message to whom it is for; after the close it is for nobody."""
         if isinstance(message, Capabilities):
             self._session.renew(message)
         if self._is_closed:

@@ -60,7 +60,7 @@ class Case(NamedTuple):
 
 
 def in_module(module: ModuleType, kind: type[T]) -> tuple[T, ...]:
-    """Return what a module of cases has of a kind, in the order in which it stands there, in lists or by itself."""
+    """Return what a module of cases defines of a kind, in the order in which it stands there, in lists or by itself."""
     values = (value if isinstance(value, list) else [value] for value in vars(module).values())
     return tuple(each for value in values for each in value if isinstance(each, kind))
 

@@ -1,12 +1,12 @@
 """The table in a browser on the player's own machine: the installed page over HTTP, and frames carried to a server.
 
-The page does what a client does; of what it says nothing is read here but where a frame ends, and of what the server says
-where it is now, if it has moved: there the page's next connection leads. It is told, in
-`/local.json`, what no page can know: which server it speaks with, by the key that this has shown here, which certificate it
-shows, so that the page checks the signed hello against both (C37), and which keys the player treats as revoked (C40).
-The server may move, or send a player on, and is followed as the library does it: nothing is believed of whoever answers there,
-as the page checks every signed hello. Invariants: nobody gets in but the browser that has opened a link of this program's: a link
-is good once, and gives a pass that no other site's page can use; from TLS to clear nobody is followed.
+The page does what a client does. Of what it says only the ends of frames are read here, and of what the server says
+only where it is now, if it has moved: the page's next connection leads there. It is told, in `/local.json`, what no
+page can know: which server it speaks with, by the key that this has shown here, which certificate it shows, so that the
+page checks the signed hello against both (C37), and which keys the player treats as revoked (C40). A server that moves,
+or sends a player on, is followed as the library follows it; whoever answers there is not believed, as the page checks
+every signed hello. Invariants: only the browser that has opened a link of this program gets in: a link is good once,
+and gives a pass that no other site's page can use; nobody is followed from TLS to clear.
 """
 
 import json
@@ -59,7 +59,7 @@ class Whereabouts:
         self._moves, self._moved = 0, 0.0
 
     def hear(self, frame: bytes, now: float) -> bool:
-        """Note what a server says of where it is; tell whether the page is not to hear it, but to connect again.
+        """Note where a server says it is; tell whether the page must connect again instead of hearing it.
 
         `now` is in seconds, of any clock.
         """
@@ -80,7 +80,7 @@ class Whereabouts:
         return False
 
     def miss(self) -> None:
-        """Nobody answers there: another may have it by now, to whom the first address leads."""
+        """Note that nobody answers there: the first address leads to wherever the server is by now."""
         self.address = self._first
 
     def _move(self, to: str, now: float) -> None:

@@ -2,5 +2,5 @@
 
 The proof: `codec` (canonical bytes), `crypto` (keys, chains, the shuffle), `dealing`, `boxes`; `bodies` and `records` (the
 table of record kinds), `checks` (their numbers), `documents`, `setup`, `acts`, `ledger` (the fold), `dealer` (the server's
-own records), `audit`, `transcript`. The wire: `wire`, `messages`, `errors`. `facts` says what a record means.
+own records), `audit`, `transcript`. The wire: `wire`, `messages`, `errors`. `ledger.facts` says what a record means.
 """

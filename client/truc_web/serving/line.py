@@ -1,7 +1,7 @@
 """One connection over HTTP: its bytes, in clear or encrypted, and its requests and answers, by h11.
 
-Invariants: a request has `HEADER_BYTES` and `HEADER_S`; what waits to be sent is never more than `CHUNK_BYTES`, and who
-takes nothing of it for `SEND_S` is cut.
+Invariants: a request has `HEADER_BYTES` and `HEADER_S`; no more than `CHUNK_BYTES` ever wait to be sent, and whoever
+takes none of it for `SEND_S` is cut.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -89,7 +89,7 @@ class Line:
 
     @contextmanager
     def waiting(self, seconds: float) -> Iterator[trio.CancelScope]:
-        """Wait no longer than so many seconds, and not even that if it is cut."""
+        """Wait at most so many seconds, less if it is cut."""
         with trio.move_on_after(seconds) as self._waits:
             yield self._waits
         self._waits = None

@@ -37,7 +37,7 @@ def broken(error: h11.RemoteProtocolError) -> Answer:
 
 
 def objection(request: h11.Request, origin: str) -> Answer | None:
-    """Return why a request to a server of this origin is not looked at any further."""
+    """Return why a request to a server of this origin is refused without looking further."""
     if request.method not in (b"GET", b"HEAD"):
         allow = ("Allow", "GET, HEAD")
         return refused(HTTPStatus.METHOD_NOT_ALLOWED, "expected GET or HEAD", allow, CLOSE, why="method")

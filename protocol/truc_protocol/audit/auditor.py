@@ -173,7 +173,7 @@ class Auditor:
         self._own_chains = {**self._own_chains, x.public: chain}
 
     def own_key(self) -> BoxKey | None:
-        """Return our key that the seat's cards are sealed to now; None if that key is not ours."""
+        """Return the key that the seat's cards are sealed to now; None if it is not ours."""
         if self._own is None or self._ledger is None:
             return None
         public = box_public(self._ledger, self._own.seat)

@@ -88,9 +88,9 @@ def card_point(card: int) -> bytes:
 
 
 class Logarithms:
-    """Points of which it is known what they are of the base point: at first the plain pack's, then all that is multiplied here.
+    """Points whose logarithm to the base point is known: at first those of the plain pack, then all that are made here.
 
-    Multiplying the base point takes half the time, so a point is multiplied by it wherever that can be.
+    Multiplying the base point takes half the time, so that is done wherever the logarithm is known.
     """
 
     def __init__(self, deck: int) -> None:

@@ -280,7 +280,7 @@ def _advance(taken: Ledger, placed: InPlace) -> Ledger:
 
 
 def _close(ledger: Ledger, body: Close) -> Taken:
-    """Take the _end of a hand; the next one begins with the score that its known cards prove.
+    """Take the end of a hand; the next one begins with the score that its known cards prove.
 
     The events are all those of the hand, as these cards tell it; none if every card was known from the first.
 
@@ -324,7 +324,7 @@ def _proven(hand: HandLog, match: Match) -> tuple[Match, Events]:
 
 
 def _believed(match: Match, claimed: tuple[SideScore, SideScore]) -> Match:
-    """Accept the claimed score of a hand that was cut short: only cards that stay closed until the _end could confirm it."""
+    """Accept the claimed score of a hand that was cut short: only cards that stay closed to the end could prove it."""
     first, second = claimed
     return match._replace(score=(Score(*first[1:]), Score(*second[1:])), games=(first[0], second[0]))
 
@@ -356,7 +356,7 @@ def _check_score(expected: tuple[SideScore, SideScore], claimed: tuple[SideScore
 
 
 def _end(ledger: Ledger, body: End) -> Ledger:
-    """Take the _end of the match.
+    """Take the end of the match.
 
     Raises:
         CheckError: C24, C30, C31 the box key.
