@@ -142,7 +142,7 @@ def _restore(backing: Backing, lobby: Lobby, found: StoredTable, stored: Stored)
 
 
 def _rebuild(backing: Backing, lobby: Lobby, found: StoredTable) -> Table:
-    """Return a table as it was, with nothing set going yet."""
+    """Return a table as it was, with nothing started yet."""
     row, setup = found.row._replace(options=raised(found.row.options)), _setup(found.match)
     chosen = _chosen(backing.settings.now, lobby.catalogue, row, setup)
     made = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
@@ -203,7 +203,7 @@ def _go_on(backing: Backing, lobby: Lobby, table: Table, found: StoredTable, sto
 
 
 def _await(backing: Backing, table: Table, game: Game, late_s: float) -> None:
-    """Let no seat's time run until every seat is back, for at most so long."""
+    """Keep every seat's clock stopped until all seats are back, for at most so long."""
     game.awaited = frozenset(range(game.ledger.seats))
 
     def expire() -> None:

@@ -118,7 +118,7 @@ def _take_over(
 
 
 def _public(settings: Settings) -> str:
-    """Return where players reach a node, as far as its settings say so."""
+    """Return where players reach a node, if its settings say so."""
     return settings.cluster.public or _place(settings, port=settings.listen.port).public
 
 
@@ -205,7 +205,7 @@ async def _run(
 
 
 async def _start_inside(house: House, tasks: trio.Nursery) -> None:
-    """Start what tables and connections rely on."""
+    """Start the tasks that tables and connections rely on."""
     await tasks.start(house.flusher.run)
     for part in (
         house.timers,

@@ -63,7 +63,7 @@ def networks(texts: Iterable[str]) -> tuple[IPv4Network | IPv6Network, ...]:
 
 
 def client_of(address: str, headers: Headers, proxies: Sequence[IPv4Network | IPv6Network]) -> str:
-    """Return where a request comes from: the rightmost address of the way that is no proxy of the host's."""
+    """Return where a request comes from: the rightmost address on its way that is not one of the host's proxies."""
     found = address
     way = [hop.strip() for value in values_of(headers, _FORWARDED) for hop in value.split(",")]
     while way and is_proxy(found, proxies):
@@ -302,7 +302,7 @@ class WebDoor:
                 del self._networks[network]
 
     def _make_room(self, network: str | None) -> bool:
-        """End the connection that has waited longest for a request, if one does: of this network, if it is given."""
+        """End the connection that has waited longest for a request, if any does; of this network, if given."""
         for line, its in self._lines.items():
             if line.is_waiting and network in (None, its):
                 line.cut()

@@ -42,7 +42,7 @@ from truc_server.upkeep.sanction_watch import Upkeep
 
 
 def page(found: Iterator[Answer]) -> Answer:
-    """Return an answer with as many rows as it may have, and how many were left out."""
+    """Return an answer with at most as many rows as it may have, and how many were left out."""
     rows: list[Answer] = []
     left_out = 0
     for row in found:
@@ -72,7 +72,7 @@ def _connection(peer: Peer, lobby: Lobby, codes: frozenset[str]) -> Answer:
         "kind": None if player is None else "bot" if is_bot else str(player.kind),
         "address": peer.address,
         "since_ms": now_ms() - int((trio.current_time() - peer.since) * 1000),
-        "tables": sorted(peer.tables & codes),  # a connection is not told of all that close
+        "tables": sorted(peer.tables & codes),  # a connection is not told of every change that closes it
     }
 
 
@@ -119,7 +119,7 @@ def _has(text: str, *words: object) -> bool:
 
 
 def cluster(house: House) -> Answer:
-    """Return what the database says of the nodes on it; blocks.
+    """Return what the database says about its nodes; blocks.
 
     Raises:
         StoreError: It says nothing.

@@ -1,4 +1,4 @@
-"""The door for other nodes: a player whom one of them brings speaks here as if they had come in at the front.
+"""The door for other nodes: a player whom one of them brings speaks here as if they had connected to this node.
 
 Whoever connects must prove that it has the server's keys (inner_protocol.py). It then names one player, whom it has let
 in itself, and from then on the connection is that player's, with the limits, bans and rights that they have here.

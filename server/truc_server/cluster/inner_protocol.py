@@ -153,7 +153,7 @@ class Preface(msgspec.Struct, frozen=True):
 
 
 class Admitted(msgspec.Struct, frozen=True):
-    """The answer of the door: nothing, or why the player may not come in."""
+    """The door's answer: nothing, or why the player may not come in."""
 
     code: str | None = None
     """The code of a refusal; None if they may."""

@@ -57,18 +57,18 @@ class _Answer(NamedTuple):
 
 
 class StoreDirectory:
-    """What the store says of the owners of tables; `find` reads it, and blocks."""
+    """What the store says about the owners of tables; `find` reads it, and blocks."""
 
     def __init__(self, find: Callable[[str], TableOwner | None]) -> None:
         self._find = find
         self._answers: dict[str, _Answer] = {}  # the newest comes last
 
     def __len__(self) -> int:
-        """How many codes anything is kept about."""
+        """How many codes are remembered."""
         return len(self._answers)
 
     async def owner_of(self, code: str) -> TableOwner | None:
-        """Return who owns a table, as of a moment ago; None if there is no such table.
+        """Return who owns a table, or owned it a moment ago; None if there is no such table.
 
         Raises:
             StoreError: The store cannot be read.
@@ -119,7 +119,7 @@ class Routing:
         )
 
     def leave(self, peer: Peer) -> None:
-        """End what a client that is gone has on other nodes."""
+        """End the links of a client that is gone."""
         self._links.drop(peer)
 
     async def open(self, connections: Connections, admission: Admission, tasks: trio.Nursery) -> None:
@@ -223,7 +223,7 @@ class Links:
                 self._look_at_silences(trio.current_time())
 
     def _look_at_silences(self, now: float) -> None:
-        # a node whose lease has ended may have lost its tables: whoever waits for it longer waits in vain
+        # a node whose lease has ended may have lost its tables: waiting for it any longer is in vain
         patience_s = self._house.settings.now.cluster.lease_s
         for links in tuple(self._links.values()):
             for link in [link for link in links.values() if not link.is_held]:
@@ -409,7 +409,7 @@ class Links:
         return link.peer.connection.close_request(number)
 
     def _part(self, link: Link, head: Head) -> None:
-        """Take the owner's last word; where it is about the player, the client hears the same."""
+        """Take the owner's goodbye; if it is about the player, pass it on to the client."""
         link.ended = str(head.code)
         if head.code in _TOLD:
             with suppress(ValueError):

@@ -46,7 +46,7 @@ class WrongSettingsError(CommandError):
 
 
 def refused(error: OSError) -> CommandError:
-    """Return the error that ends a command that the system refuses something."""
+    """Return the error that ends a command when the system refuses it something."""
     return CommandError(_said(error))
 
 
@@ -179,7 +179,7 @@ def _overrides_file(name: str, given: Mapping[str, object]) -> bool:
 
 
 def passed_on(flags: Mapping[str, object], *, but: Collection[str]) -> list[str]:
-    """Return flags as the arguments of a command that is to be told the same, but for some of them."""
+    """Return flags as arguments for another command, except for some of them."""
     arguments: list[str] = []
     for name, value in flags.items():
         if name in but or value in {None, ()}:

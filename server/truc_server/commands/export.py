@@ -56,7 +56,7 @@ def open_target(folder: Path) -> Path:
 
 
 def export_file(path: Path, content: bytes) -> FileState:
-    """Write a file, unless it is there already; one that lacks its end gets it."""
+    """Write a file, unless it is there already; one that was cut short is completed."""
     try:
         there = read_beginning(path, len(content) + 1)
     except FileNotFoundError:

@@ -412,7 +412,7 @@ class Nodes:
         return folder
 
     async def _tell(self) -> None:
-        """Say when every node listens, as a server says it of itself."""
+        """Print that the server listens once every node does."""
         for name in self._names:
             await self._listening[name].wait()
         for line in self._said:
@@ -443,7 +443,7 @@ class Nodes:
             process.send_signal(ALL_DRAIN if drains else signal.SIGINT)
 
     def _let_go(self) -> None:
-        """Let the nodes end that have drained, if all are to end and no hand is under way at any."""
+        """Let the nodes that have drained end, if all are to end and no hand is under way at any."""
         if self._ending.is_set() and self._drained.issuperset(self._running.values()):
             for process in self._running.values():
                 process.send_signal(signal.SIGINT)

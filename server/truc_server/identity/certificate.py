@@ -158,7 +158,7 @@ def _look_at_own(files: _Files, now: int) -> CheckResult:
 
 
 def _made(folder: Folder, now: int) -> CheckResult:
-    """Tell about the certificate made here; changes nothing."""
+    """Describe the certificate made here; changes nothing."""
     files = _Files(folder.certificate, folder.certificate)
     if _is_due(files, now):
         return right("TLS: a certificate will be made at the next start, which the server's key vouches for")

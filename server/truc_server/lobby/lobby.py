@@ -423,7 +423,7 @@ class Lobby:
             self.made.note_elsewhere(told.creator, told.network)
 
     def lose(self, others: Others, node: str) -> None:
-        """Note that another node is gone: so is who was connected to it; its tables will be somebody's again."""
+        """Note that another node is gone, with whoever was connected to it; others will take its tables."""
         others.places.pop(node, None)
         others.players.lose(node)
         self.following.note_state()

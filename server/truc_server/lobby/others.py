@@ -258,13 +258,13 @@ class Notes:
             self.woken.set()
 
     def take(self) -> Draft:
-        """Return what has changed, and note anew from now on."""
+        """Return what has changed, and start collecting again."""
         draft = Draft(self._tables, self._players, tuple(self._lines))
         self._empty()
         return draft
 
     def put_back(self, draft: Draft) -> None:
-        """Note what could not be told."""
+        """Take back what could not be told, to tell it later."""
         self._tables = {**draft.tables, **self._tables}
         self._players = {**draft.players, **self._players}
         self._lines = [*draft.lines, *self._lines]

@@ -89,7 +89,7 @@ class MadeTables:
         return self._network_of.get(code)
 
     def note_elsewhere(self, creator: bytes, network: str | None) -> None:
-        """Let a table that was just opened at another node count for the pace."""
+        """Count a table that was just opened at another node towards the pace."""
         now = trio.current_time()
         self._pace.charge(creator, 1, now)
         if network is not None:

@@ -71,7 +71,7 @@ def consequence(dealer: Dealer, ledger: Ledger, beside: Unrecorded = _NOTHING) -
 
 
 def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
-    """Return the next step to the end of a match that nobody may go on with; None if other records come first."""
+    """Return the next step towards the end of a match that nobody may go on with; None if other records come first."""
     if ledger.sealed is not None:  # abandoned before anybody is blamed, if that can stand
         exposed = ledger.sealed.exposed
         if exposed is not None:
@@ -157,7 +157,7 @@ def _after_hold(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | 
 
 
 def _against(dealer: Dealer, ledger: Ledger, seats: tuple[int, ...], sides: Collection[int]) -> Record | None:
-    """Let those of the seats that may forfeit as absent do so; if both sides would, nobody wins."""
+    """Rule against those of the seats that may forfeit as absent; if both sides would, nobody wins."""
     gone = [seat for seat in seats if may_forfeit(ledger, seat, "absent")]
     if not gone:
         return None

@@ -133,7 +133,7 @@ class StepsInTurn:
 
     @contextmanager
     def waits(self, seat: int, link: Link) -> Iterator[None]:
-        """Let a seat's link wait in this block."""
+        """Keep a seat's link waiting within this block."""
         self._links[seat] = link
         self._come.set()
         self._come = trio.Event()
@@ -143,7 +143,7 @@ class StepsInTurn:
             del self._links[seat]
 
     async def gather(self, seats: Collection[int]) -> None:
-        """Wait until links of all these seats are here, but only for a moment."""
+        """Wait for the links of all these seats, but only for a moment."""
         with trio.move_on_after(GATHER_S):
             while not self._links.keys() >= set(seats):
                 await self._come.wait()

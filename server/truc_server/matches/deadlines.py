@@ -259,13 +259,13 @@ class Waits:
             self._since += max(0.0, trio.current_time() - max(halted_at, self._since))
 
     def see(self, returned: Collection[int]) -> None:
-        """Note which seats were gone and have come back."""
+        """Note which seats were gone and are back."""
         if returned != self.returned:
             self.returned = returned
             self.now = self._next()
 
     def end(self) -> None:
-        """Wait no longer at this position; a wish for time that has not been used is forgotten."""
+        """Stop waiting at this position; an unused wish for time is forgotten."""
         self.is_over, self.is_window = True, False
         if self._ledger.phase is Phase.BETWEEN:
             self._vain.update(self._wishes)
@@ -281,7 +281,7 @@ class Waits:
         return Wait("rest", (), self._between_ms) if self._rests(ledger) else None
 
     def _rests(self, ledger: Ledger) -> bool:
-        """Tell whether the server holds back a record to give people time: the deal, or what ends a hand."""
+        """Tell whether the server holds a record back to give people time to look: the deal, or what ends a hand."""
         if self._between_ms == 0 or self.is_over:
             return False
         return _deals_unasked(ledger) or _may_be_shown(self.here)

@@ -139,11 +139,11 @@ class SeatPresence(NamedTuple):
     missed: int = 0
 
 
-_THERE: Final = SeatPresence()  # of a seat that nobody has to be told about
+_THERE: Final = SeatPresence()  # of a seat that there is nothing to tell about
 
 
 def _changed(now: Sequence[SeatPresence], before: Sequence[SeatPresence]) -> tuple[int, ...]:
-    """Return the seats that stood differently before."""
+    """Return the seats whose presence has changed."""
     pairs = enumerate(zip(now, before, strict=True))
     return tuple(seat for seat, (presence, other) in pairs if presence != other)
 

@@ -196,7 +196,7 @@ class Admission:
             self._note(network)
 
     def _note(self, network: str, *, came: int = 0, failed: int = 0) -> None:
-        """Note what other nodes are to be told of a network."""
+        """Note that other nodes must be told about a network."""
         tally = self._tallies.pop(network, Tally(0, 0))
         self._tallies[network] = Tally(tally.came + came, tally.failed + failed)
         self._untold.add(network)
@@ -212,7 +212,7 @@ class Admission:
         )
 
     def put_back(self, news: Iterable[ToldCrowd]) -> None:
-        """Note that they could not be told this."""
+        """Take back what the other nodes could not be told."""
         self._untold |= {crowd.network for crowd in news}
 
     def hear(self, node: str, crowds: Iterable[ToldCrowd]) -> None:

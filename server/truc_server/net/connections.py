@@ -60,7 +60,7 @@ class Connections:
         self._goodbye: tuple[Code, str] | None = None
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Hold the tasks of all connections, until cancelled."""
+        """Run the tasks of all connections, until cancelled."""
         async with trio.open_nursery() as self._tasks:
             task_status.started()
             while True:
@@ -165,7 +165,7 @@ class Connections:
         self._admission.renew(settings.limits)
 
     def show(self, tls: Tls | None) -> bool:
-        """Encrypt new connections with this from now on; tell whether it shows another certificate than before."""
+        """Encrypt new connections with this from now on; tell whether the certificate differs from the one before."""
         before, self._tls = self._tls, tls
         self._house.figures.certificate_ends = 0 if tls is None else tls.ends
         return tls is not None and (before is None or before.digest != tls.digest)
@@ -188,7 +188,7 @@ class Connections:
                 peer.send_away(message, to=to)
 
     def forget(self) -> None:
-        """Drop everything that waits for a store that will not take it."""
+        """Drop everything that waits for a store that has failed."""
         for peer in self._peers:
             peer.outbox.forget()
 

@@ -53,7 +53,7 @@ LISTS: Final = Allowed(
 
 
 class Spoken(NamedTuple):
-    """When something was said, and how much it was."""
+    """When something was said, and its length."""
 
     moment: float
     size: int

@@ -1,4 +1,4 @@
-"""What waits to be sent: an outbox for each connection, and what empties them all.
+"""What waits to be sent: an outbox for each connection, and the flusher that empties them all.
 
 A frame leaves only when every write made before it was queued is durable, and in the order in which frames were queued.
 Frames that may leave are joined and written without waiting; only when the kernel takes no more does a task of its own
@@ -27,7 +27,7 @@ Waiting = tuple[int, bytes, bool]
 
 
 class Sealer(Protocol):
-    """What stands between the frames of a connection and its socket: TLS, a WebSocket, or one in the other."""
+    """What turns frames into the bytes on the socket and back: TLS, a WebSocket, or one inside the other."""
 
     @property
     def certificate(self) -> bytes:
@@ -54,7 +54,7 @@ class Sealer(Protocol):
         ...
 
     def read(self) -> bytes | None:
-        """Return what comes next, opened; None until more is fed, empty at the end.
+        """Return the next bytes of frames; None until more is fed, empty at the end.
 
         Raises:
             RemoteError: It is nothing that may come; raised once, and then nothing is opened any more.
@@ -62,7 +62,7 @@ class Sealer(Protocol):
         ...
 
     def seal(self, frames: bytes) -> bytes:
-        """Return what is to be written for some whole frames."""
+        """Return the bytes to write for some whole frames."""
         ...
 
     def part(self, code: Code | None) -> bytes:
@@ -256,12 +256,12 @@ class Outbox:
             self.breaks()
 
     def breaks(self) -> None:
-        """Give the connection up."""
+        """Give up the connection."""
         self.shut()
         self._on_broken()
 
     def shut(self) -> None:
-        """Take nothing more: there is nobody left to send it to."""
+        """Take nothing more: nobody is left to send it to."""
         self.is_broken = True
         self.forget()
         self._wake()

@@ -62,7 +62,7 @@ class Player(NamedTuple):
 
 
 def _fed(sealer: Sealer, raw: bytes) -> bytes | None:
-    """Hand on what has come to what opens it; return the end, if that is what came."""
+    """Feed received bytes to the sealer; return the empty bytes that mean the end, if that is what came."""
     if not raw:
         return raw
     sealer.feed(raw)
@@ -110,15 +110,15 @@ class Watched(Protocol):
     is_closed: bool
 
     def skip(self, peer: "Peer") -> None:
-        """What waited for a watcher has been dropped."""
+        """Note that what waited for a watcher was dropped."""
         ...
 
     def readmit(self, peer: "Peer") -> None:
-        """A watcher that was skipped has room again."""
+        """Note that a watcher that was skipped has room again."""
         ...
 
     def unwatch(self, peer: "Peer") -> None:
-        """A watcher is gone."""
+        """Note that a watcher is gone."""
         ...
 
 
@@ -312,7 +312,7 @@ class Peer:
                 self._make_room(frame)
 
     def offer_frame(self, frame: bytes) -> None:
-        """Queue a frame that goes to many and that nobody needs, if there is room for it."""
+        """Queue a frame that goes to many and that nobody needs to get, if there is room for it."""
         if len(frame) <= self.outbox.room():
             self.send_frame(frame)
 
@@ -355,7 +355,7 @@ class Peer:
         self._house.flusher.touch(self.outbox)
 
     def _tell_room(self) -> None:
-        """Let those who skipped this one send again; what fails there ends this connection, not the one who writes to all."""
+        """Let those who skipped this watcher send again; a failure here ends this connection alone."""
         try:
             for watched in self.watched:
                 watched.readmit(self)

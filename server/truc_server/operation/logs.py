@@ -34,7 +34,7 @@ _Key = tuple[str, str | None]
 
 
 class _Minute(NamedTuple):
-    """How many lines were written since a moment, and how many were not."""
+    """How many lines were written, and how many were dropped, since a moment."""
 
     since: float
     written: int = 0
@@ -49,7 +49,7 @@ class Sparing:
         self._minutes: dict[_Key, _Minute] = {}
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        """Return the line, with what is to be said about others, or drop it."""
+        """Return the line, with the count of those left out before, or drop it."""
         name, address = str(event.get("event")), event.get("address")
         of_address = self._count((name, network_of(address)), OF_ADDRESS) if isinstance(address, str) else {}
         return {**event, **of_address, **self._count((name, None), RARE.get(name, OF_EVENT))}

@@ -108,7 +108,7 @@ class _Sent(Struct, frozen=True):
 
 
 async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message: SignedAct) -> Taken | None:
-    """Take what a seat signs; return None if it was not new.
+    """Take what a seat signs; return None if it was taken before.
 
     Raises:
         RefusedError: It is not taken.
@@ -142,7 +142,7 @@ async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message
 
 
 async def _sign_step(steps: Worker, sent: _Sent) -> Taken | None:
-    """Take what a seat signs of a hand in mode blind; return None if it was not new."""
+    """Take what a seat signs of a hand in mode blind; return None if it was taken before."""
     checking = sent.place.game.checking
     if checking is None:
         raise ValueError("no hand is sealed at a table whose server deals")
@@ -317,7 +317,7 @@ def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) ->
 
 
 def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> Taken | None:
-    """Take what a guest chooses; return None if it was not new.
+    """Take what a guest chooses; return None if it was taken before.
 
     Raises:
         RefusedError: It is not taken.
@@ -387,7 +387,7 @@ def claim(lobby: Lobby, peer: Peer, player: Player, message: ClaimMatch) -> None
 
 
 def wish(lobby: Lobby, peer: Peer, player: Player, message: WantRekey) -> None:
-    """Note that a seat wants time for a new chain.
+    """Note that a seat wants time to start a new chain.
 
     Raises:
         RefusedError: It may not start one.

@@ -38,7 +38,7 @@ class Source(NamedTuple):
 
 
 async def follow(means: Means, lobby: Lobby, peer: Peer, player: Player, request: Resume | Watch) -> None:
-    """Send what there is of a table, and from then on what happens there.
+    """Send what has happened at a table, and then follow what happens.
 
     Raises:
         RefusedError: The player may not, or there is no such match or position.

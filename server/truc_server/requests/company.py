@@ -40,7 +40,7 @@ SHOWN: Final = 16  # tables of one player in a list
 
 
 async def take(means: Means, lobby: Lobby, peer: Peer, player: Player, message: CompanyRequest) -> None:
-    """Do what a player asks beside the tables.
+    """Do what a player asks that is about no seat.
 
     Raises:
         RefusedError: It cannot be said, not here or not now, or every table was sent too often lately.

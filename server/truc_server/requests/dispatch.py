@@ -164,7 +164,7 @@ class Dispatch:
                 self._fail(peer, item, error)
 
     async def _is_taken_elsewhere(self, peer: Peer, message: AnyMessage, error: Exception) -> bool:
-        """Tell whether a message that named a table which is not here was taken elsewhere, or answered why not."""
+        """Tell whether a message about a table that is not here was passed on, or answered with why not."""
         elsewhere = self._elsewhere
         if elsewhere is None or not (isinstance(error, RefusedError) and error.code is Code.NO_SUCH_TABLE):
             return False

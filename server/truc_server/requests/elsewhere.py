@@ -29,7 +29,7 @@ class Directory(Protocol):
     """Which node owns a table."""
 
     async def owner_of(self, code: str) -> TableOwner | None:
-        """Return who owns a table, as of a moment ago; None if there is no such table.
+        """Return who owns a table, or owned it a moment ago; None if there is no such table.
 
         Raises:
             StoreError: The store cannot be read.

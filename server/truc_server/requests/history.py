@@ -136,7 +136,7 @@ def _names(setup: Iterable[Record]) -> Iterator[str]:
 
 
 def _extent(lobby: Lobby, code: str, mid: bytes) -> Extent | None:
-    """Return how far a match has been shown to watchers of its table; None if that has gone on or is gone."""
+    """Return how far a match has been shown to watchers of its table; None if it is shown no more."""
     try:
         return lobby.table(code).feed.extent(mid)
     except RefusedError:

@@ -171,7 +171,7 @@ def enter_as_guest(means: Means, lobby: Lobby, peer: Peer, login: GuestLogin) ->
 
 
 def remember(journal: Journal, peer: Peer) -> None:
-    """Store the guest who has sat down: only one who has something to come back to can come back."""
+    """Store a guest who has sat down: only guests with something to come back to can come back."""
     newcomer, peer.newcomer = peer.newcomer, None
     if newcomer is not None:
         journal.write(newcomer._replace(seen_ms=now_ms()))

@@ -1,4 +1,4 @@
-"""A line of what is to be shown later: up to which record, what is said after it, and when.
+"""A queue of what is to be shown later: up to which record, what is said after it, and when.
 
 Only moments and positions are here; the records are kept elsewhere. Invariants: what is put in comes out in the same
 order, never before its time, and at most a thousandth of the delay after it; so a line holds about a thousand marks,

@@ -345,7 +345,7 @@ class SpectatorFeed:
         return True
 
     def _show_page(self, rows: tuple[AddRecord, ...]) -> None:
-        """Show those of the records read that are due; ignore the rest."""
+        """Show those of the records that are due; ignore the rest."""
         self._is_reading = False
         if self.match is None:
             return

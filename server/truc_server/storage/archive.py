@@ -1,4 +1,4 @@
-"""The matches that are over, for commands that only read, in small steps beside a running server.
+"""The matches that are over, for commands that only read, in small steps while the server runs.
 
 Each read sees one state of the database and ends soon, so that the server's write-ahead log can be emptied in between.
 Invariant: nothing is written, created or brought up to date.

@@ -194,7 +194,7 @@ def sweep(connection: Connection) -> None:
 
 
 def open_ear(engine: Engine) -> "Ear | None":
-    """Return what hears that something was told; None where the database cannot say so. Blocks.
+    """Return a listener for news from other nodes; None where the database has none. Blocks.
 
     Raises:
         SQLAlchemyError: The database cannot be reached.
@@ -215,7 +215,7 @@ def open_ear(engine: Engine) -> "Ear | None":
 
 
 class Ear:
-    """The connection, which is only read; whoever waits for its `socket` to be readable keeps no thread waiting."""
+    """A listener: its connection is only read, and waiting for its `socket` keeps no thread busy."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver

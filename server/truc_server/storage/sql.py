@@ -313,7 +313,7 @@ class Store:
         return self.record_count(mid) if first is None else int(first)
 
     def past(self, mid: bytes) -> PastMatch | None:
-        """Return what decides who may read a match, or None if there is no such match."""
+        """Return the facts that decide who may read a match, or None if there is no such match."""
         columns = (
             matches.c.table,
             matches.c.document,
@@ -365,7 +365,7 @@ class Store:
         return tuple(th for (th,) in self._read(_STRAY_SECRETS))
 
     def ear(self) -> Ear | None:
-        """Return what hears at once that a node has told something; None where the database cannot say so.
+        """Return a listener for news from other nodes; None where the database has none.
 
         Raises:
             StoreError: The database cannot be reached.

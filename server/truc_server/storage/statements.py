@@ -1,4 +1,4 @@
-"""The statements behind a commit: what each kind of write does, and the short way of records alone.
+"""The statements behind a commit: what each kind of write does, and a shortcut for commits of records alone.
 
 Consecutive writes of one kind become one statement with many rows. Invariant: nothing here commits.
 """

@@ -104,7 +104,7 @@ class TableBoard:
             raise RefusedError(Code.TABLE_NOT_OPEN, f"expected an open table, got one in state {self.state}")
 
     def unready(self, which: Iterable[int]) -> list[SaveSeat]:
-        """Let players agree to nothing any more; return what is stored of that."""
+        """Make players no longer ready; return what is stored of that."""
         rows: list[SaveSeat] = []
         for seat in which:
             seated = self.seats[seat]
@@ -168,7 +168,7 @@ class TableBoard:
 
 
 def free_seat(code: str, seats: Sequence[Seated | None], wanted: int | None) -> int:
-    """Return the seat that a newcomer gets.
+    """Return the seat for a newcomer.
 
     Raises:
         RefusedError: It is taken, or every seat is, or there is none of that number.

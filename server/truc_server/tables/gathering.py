@@ -1,4 +1,4 @@
-"""The terms of a match while the seats sign them: from the table record to the closed setup.
+"""The terms of a match while the seats sign them, from the table record to the closed setup.
 
 Synchronous; the only I/O is a look at the clock. Invariants: what comes out has passed every check that an auditor
 makes of a setup, except those of what the server itself has just signed; a seat's record is in the journal before it

@@ -1,7 +1,7 @@
 """Who stands by for the seats of a match whose players are gone, until a signed record makes one of them theirs.
 
 They follow the match as watchers do, even where nobody may watch; where watchers are shown it late, as the seats do.
-None of this is stored. To stand by keeps nobody else away: the first record that can stand gets the seat. Invariants:
+None of this is stored. Standing by keeps nobody else away: the first valid record gets the seat. Invariants:
 whoever stands by has a key that was never used in the match, and stands by for one vacant seat on one connection; and
 at most `MOST` stand by at a table.
 """

@@ -250,7 +250,7 @@ class Table:
             self.announce()
 
     def attend(self) -> None:
-        """Note who is connected to a running match, which sets its time, what it holds back and how long it stands."""
+        """Note who is connected to a match: its clocks, what it holds back and its end depend on it."""
         if self.board.state == "playing" and self.game is not None:
             self.keep()
             game, waits = self.game, self.game.waits
@@ -433,7 +433,7 @@ class Table:
             log.info("ruled", table=label(self.code), k=k, **told)
 
     def go_on(self, turn: Turn | None = None) -> None:
-        """Let every record follow that is the server's to make, then ask the seats that have a choice.
+        """Make every record that the server owes, then ask the seats that have a choice.
 
         What follows at once from a `turn` is of the same moment. While only releases are waited for, nobody is asked.
         """
@@ -445,7 +445,7 @@ class Table:
             self.feed.ask(asked.to_seats, asked.notice)
 
     def _advance(self, game: Game, turn: Turn | None = None) -> bool:
-        """Add every record that is the server's to make; False if the match is held."""
+        """Make every record that the server owes; False if the match is held."""
         game.meet(self.audience.online)
         if not game.is_calm:
             self._tell_changes(game)
@@ -538,7 +538,7 @@ class Table:
             self.audience.send(game.ask(alone).to_seats)
 
     def keep(self) -> None:
-        """Let the table stand for a while from now on; for ever while anybody is there to play its match."""
+        """Keep the table for a while from now on; for ever while anybody is there to play its match."""
         is_alone = self.board.state == "playing" and not self.audience.online
         if self.board.may_change or is_alone:
             pause_ends = None if self.game is None else self.game.waits.rests_until

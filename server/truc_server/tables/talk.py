@@ -158,7 +158,7 @@ def _message(line: SaveChat, ago_ms: int | None = None) -> ChatLine:
 
 
 class Talk:
-    """What the seats of one table say, and how much more each of them may."""
+    """What the seats of one table say, and how much more each of them may say."""
 
     def __init__(self, feed: SpectatorFeed, phrases: tuple[str, ...]) -> None:
         self._feed = feed

@@ -207,7 +207,7 @@ class Giving:
         self._tasks.start_soon(self._see_off, tables, node, self._house.journal.gate)
 
     async def _see_off(self, tables: list[Table], node: Node, gate: int) -> None:
-        """Wait until the other node has its tables, then send after them whoever follows them."""
+        """Wait until the other node has the tables, then send whoever follows them after them."""
         try:
             await self._house.journal.wait_durable(gate)
         except JournalStoppedError:  # the server ends, and says so to everybody

@@ -1,4 +1,4 @@
-"""What has been kept long enough: matches, deleted by a running server or by hand, and guests who stay away.
+"""What has been kept long enough: matches, deleted by a running server or by hand, and absent guests.
 
 Matches go one at a time, each in a transaction of its own, with a pause after it: what is played meanwhile waits for one at most.
 Invariant: a match is kept as a whole or deleted as a whole, even if the process is killed; a guest who is
@@ -72,7 +72,7 @@ async def _prune(store: Store, days: int) -> None:
 async def prune_guests_daily(
     settings: InForce[Settings], store: Store, connected: Callable[[], frozenset[bytes]]
 ) -> None:
-    """Forget guests who stay away, at once and then every day, as long as the server runs."""
+    """Forget absent guests, at once and then every day, as long as the server runs."""
     while not settings.now.access.moved_to:
         if days := settings.now.access.guest_days:
             await _prune_guests(store, connected(), days)
