@@ -12,6 +12,7 @@ import resource
 import subprocess
 import sys
 from errno import EPERM
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -36,22 +37,31 @@ def values(unit: str, name: str) -> list[str]:
     return re.findall(rf"^{name}=(.*)$", unit, re.MULTILINE)
 
 
+@cache
+def groups() -> dict[str, list[str]]:
+    """Return what stands in each group of calls that systemd has: names of calls, and of other groups."""
+    shown = subprocess.run(["systemd-analyze", "syscall-filter"], capture_output=True, text=True, check=True)
+    found: dict[str, list[str]] = {}
+    for line in shown.stdout.splitlines():
+        if line.startswith("@"):
+            entries = found[line.strip()] = []
+        elif line.strip() and not line.strip().startswith("#"):
+            entries.append(line.strip())
+    return found
+
+
 def calls(group: str) -> set[str]:
     """Return the names of the calls in a group of systemd, with those of the groups in it."""
-    shown = subprocess.run(
-        ["systemd-analyze", "syscall-filter", group], capture_output=True, text=True, check=True
-    )
-    entries = [line.strip() for line in shown.stdout.splitlines()[1:] if not line.strip().startswith("#")]
-    plain = {entry for entry in entries if entry and not entry.startswith("@")}
-    return plain.union(*(calls(entry) for entry in entries if entry.startswith("@")))
+    entries = groups()[group]
+    return set().union(*(calls(entry) if entry.startswith("@") else {entry} for entry in entries))
 
 
 def allowed(unit: str) -> set[str]:
     """Return the calls that a unit allows."""
     found = calls("@default")  # which systemd always allows
     for line in values(unit, "SystemCallFilter"):
-        groups = set().union(*(calls(group) for group in line.removeprefix("~").split()))
-        found = found - groups if line.startswith("~") else found | groups
+        named = set().union(*(calls(group) for group in line.removeprefix("~").split()))
+        found = found - named if line.startswith("~") else found | named
     return found
 
 
