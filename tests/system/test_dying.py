@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from chaos.servers import QUICK, serving
+from chaos.servers import QUICK, SERVER, serving
 from server.conftest import together
 from server.rawclient import RawClient, Seat
 from system.seating import LOSSES, come_back, seated
@@ -28,12 +28,10 @@ SETTINGS = {**QUICK, "PYTHONPATH": os.pathsep.join([str(TESTS), *PACKAGES])}
 
 @asynccontextmanager
 async def dying(data, *places):
-    """Run a server that dies at these places; yield it and a way to connect."""
+    """Run a server that dies at these places, or at none; yield it and a way to connect."""
     flags = [flag for place in places for flag in ("--at", place)]
-    async with (
-        AsyncExitStack() as streams,
-        serving(data, SETTINGS, program=("chaos.dying", *flags, "run")) as server,
-    ):
+    settings, program = (SETTINGS, ("chaos.dying", *flags, "run")) if places else (QUICK, SERVER)
+    async with AsyncExitStack() as streams, serving(data, settings, program=program) as server:
 
         async def connect() -> RawClient:
             return RawClient(await streams.enter_async_context(await server.connect()))

@@ -16,7 +16,7 @@ from truc_protocol.bodies import Act
 
 pytestmark = pytest.mark.slow
 DECISION_MS = 3_000
-STOPPED_S = 2.5 * DECISION_MS / 1_000
+STOPPED_S = 1.5 * DECISION_MS / 1_000
 CLOCKS = {"decision_ms": DECISION_MS, "bank_ms": 0, "release_ms": DECISION_MS}
 
 
