@@ -28,9 +28,15 @@ from typing import NamedTuple
 _CONFORM = Path(__file__).with_name("conform")
 _GUEST = Path(__file__).parents[1] / "docs" / "clients" / "guest.py"
 _TERMINAL = ("truc_terminal.main", "truc_terminal.commands.bot", "truc_terminal.commands.play")
+_STORES = (
+    "alembic.command",
+    "psycopg",
+    "sqlalchemy.dialects.sqlite",
+    "sqlalchemy.dialects.postgresql.psycopg",
+)
 PROGRAMS = {
     "truc_terminal": _TERMINAL,
-    "truc_server": ("truc_server.main", "truc_server.commands.run", "truc_server.server"),
+    "truc_server": ("truc_server.main", "truc_server.commands.run", "truc_server.server", *_STORES),
     "benchmarks.calls": ("benchmarks.calls",),
     "benchmarks.floor": ("benchmarks.floor",),
     "benchmarks.generator": ("benchmarks.generator",),
