@@ -11,24 +11,11 @@ from protocol.peers import Table
 
 from truc_protocol.bodies import AnyBody
 from truc_protocol.ledger import start
-from truc_protocol.records import KIND_OF, Binding, Record, body_hash, link, parse
+from truc_protocol.records import KIND_OF, Binding, Record, link, parse
 from truc_protocol.setup import MatchSetup
-from truc_protocol.transcript import Transcript
 
 HONEST = 0
 """The one seat whose key the forgers do not hold."""
-
-
-class Rewriting(NamedTuple):
-    """A whole forged match; `changed` is the place of the first record that is not as it was."""
-
-    document: bytes
-    records: list[Record]
-    changed: int
-
-    @property
-    def transcript(self) -> Transcript:
-        return Transcript(self.document, tuple(self.records))
 
 
 class Place(NamedTuple):
@@ -78,14 +65,6 @@ def relinked(
     return [*table.setup.records, *out]
 
 
-def rewritten(table: Table, change: Callable[[list[Record]], int]) -> Rewriting:
-    """Change the list of records after the setup, in place, and link it again; `change` tells where it began."""
-    count = len(table.setup.records)
-    records = list(table.records[count:])
-    changed = change(records)
-    return Rewriting(table.document, relinked(table, records), count + changed)
-
-
 def place_of(table: Table, is_wanted: Callable[[AnyBody], bool], *, last: bool = False) -> int:
     """Return where the first, or last, record of a kind stands, counted after the setup."""
     bodies = [parse(record) for record in table.records[len(table.setup.records) :]]
@@ -102,10 +81,3 @@ def forked(table: Table, at: int) -> Table:
     for record in table.records[count : count + at]:
         fork.add(record)
     return fork
-
-
-def listed_again(table: Table, seats: list[Record]) -> list[Record]:
-    """Return seats with a match record of the server that lists them."""
-    hashes = tuple(body_hash(seat) for seat in seats)
-    match = msgspec.structs.replace(parse(table.records[len(table.setup.records) - 1]), seats=hashes)
-    return [*seats, resigned(table, match)]

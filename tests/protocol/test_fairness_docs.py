@@ -6,19 +6,7 @@ import typing
 from pathlib import Path
 
 import msgspec
-from rows import each_row
 
-from protocol import (
-    test_attacks_bodies,
-    test_attacks_call,
-    test_attacks_covered,
-    test_attacks_match,
-    test_attacks_newcomers,
-    test_attacks_order,
-    test_attacks_play,
-    test_attacks_rulings,
-    test_attacks_setup,
-)
 from truc_protocol import bodies
 from truc_protocol.checks import CHECKS
 from truc_protocol.records import KINDS, Binding, RecordKind, tag_of
@@ -29,17 +17,6 @@ from truc_rules import described
 ROOT = Path(__file__).parents[2]
 SPECIFICATION = (ROOT / "docs/fairness/specification.md").read_text(encoding="utf-8")
 THREATS = (ROOT / "docs/fairness/threats.md").read_text(encoding="utf-8")
-ATTACKS = (
-    test_attacks_bodies,
-    test_attacks_call,
-    test_attacks_covered,
-    test_attacks_match,
-    test_attacks_newcomers,
-    test_attacks_order,
-    test_attacks_play,
-    test_attacks_rulings,
-    test_attacks_setup,
-)
 WORDS = {bodies.U: "u", bodies.Hash: "h", bodies.Salt: "bin16", bodies.Name: "name", bytes: "bin", str: "t"}
 BOUND = {Binding.SETUP: "none", Binding.POSITION: "P", Binding.PARALLEL: "Q"}
 
@@ -96,17 +73,6 @@ def test_hints_are_those_of_the_rules():
     named = re.findall(r'\("(\w+)", ', inspect.getsource(inspect.getmodule(described)))
     told = re.findall(r"^\* `(\w+)` \([^)]*; with ", chapter("7. Boxes"), re.MULTILINE)
     assert set(told) == {*named, "waits"}
-
-
-def forged() -> list[str]:
-    """Return the check of every forgery in the tables of the attack tests."""
-    tests = [test for module in ATTACKS for test in vars(module).values() if hasattr(test, "cases")]
-    return [case.check for test in tests for case in test.cases]
-
-
-@each_row("check", [f"C{number}" for number in range(1, 33)])
-def test_every_check_of_a_record_has_a_forgery(check):
-    assert check in forged()
 
 
 def test_threats_name_only_tests_that_exist():

@@ -1,10 +1,11 @@
-"""The tampered transcripts kept in tests/vectors: each refused as it says, and every forgery of the tests among them."""
+"""The tampered transcripts kept in tests/vectors: each refused as it says, and every forgery that a test builds among them."""
 
 import copy
 import json
 from contextlib import suppress
 from functools import cache
 
+from protocol.forge import passes_with_cofactor
 from rows import each_row
 from vectors.shape import add
 from vectors.transcripts import tampered
@@ -13,6 +14,8 @@ from vectors.transcripts.tampered import case_tables, forgeries
 
 from truc_protocol.audit import AuditError, Auditor, Result, Verdict, verify
 from truc_protocol.checks import CHECKS
+from truc_protocol.crypto import keys
+from truc_protocol.records import parse
 from truc_protocol.transcript import unpack_record
 from truc_terminal.plain_values import verdict_facts
 
@@ -91,13 +94,17 @@ def test_every_forgery_of_the_case_tables_is_kept_as_it_is_built():
         for test in group["tests"]
     }
     built = {each.name: [item.hex() for item in each.items] for each in forgeries()}
-    assert stored == {name: items[: len(stored.get(name, ()))] for name, items in built.items()}
+    kept_of_them = {name: stored.get(name, []) for name in built}
+    assert kept_of_them == {name: items[: len(kept_of_them[name])] for name, items in built.items()}
+    assert all(kept_of_them.values())
 
 
 def test_forgery_that_is_not_kept_is_added_as_what_it_comes_to(tmp_path, monkeypatch):
     without = copy.deepcopy(kept())
-    group = next(group for group in without["testGroups"] if group["type"] == "list")
-    gone = group["tests"].pop(0)
+    tests = [group["tests"] for group in without["testGroups"]]
+    built = {each.name for each in forgeries()}
+    holder, gone = next((each, test) for each in tests for test in each if test["comment"] in built)
+    holder.remove(gone)
     monkeypatch.setattr(tampered, "FILE", tmp_path / "tampered.json")
     tampered.FILE.write_text(json.dumps(without), encoding="utf-8")
     add(tampered.FILE, tampered.new_forgeries())
@@ -108,10 +115,20 @@ def test_forgery_that_is_not_kept_is_added_as_what_it_comes_to(tmp_path, monkeyp
     assert expected(test) == expected(gone)
 
 
+def test_signature_with_torsion_is_one_that_a_cofactored_check_takes():
+    comment = "attacks_bodies: signature that only a cofactored check takes"
+    ((group, test),) = (found for found in numbered("list") if found[1]["comment"] == comment)
+    server = parse(unpack_record(h(group["items"][0]))).spk
+    record = unpack_record(h(test["then"][-1]))
+    assert passes_with_cofactor(server, record.body, record.sig)
+    assert not keys.verify(server, record.body, record.sig)
+
+
 def test_only_what_no_file_can_show_is_left_out():
     left_out = {name for name, _ in case_tables()} - {each.name for each in forgeries()}
     checks = {name: row.check for name, row in case_tables() if name in left_out}
-    assert {name for name in checks if checks[name] not in CLIENT_ONLY} == {"attacks_bodies: body too long"}
+    assert {name for name in checks if checks[name] not in CLIENT_ONLY} == {"attacks_own: body too long"}
+    assert set(checks.values()) > CLIENT_ONLY
 
 
 def test_every_list_is_refuted():

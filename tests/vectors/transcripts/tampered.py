@@ -4,6 +4,7 @@
 
 The forgeries are those of the case tables in tests/protocol: whatever stands there is picked up. Left out are the ones that
 only one seat or one client can see (they need its X25519 key, or what its user accepted), and bodies too long for a file.
+Once it is kept, a forgery needs its place in a table no longer: what builds it may go.
 """
 
 import importlib
@@ -13,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from protocol.forge import Forgery
+from protocol.forge import forgery_of
 from vectors.shape import Group, Test, add, test
 
 from truc_protocol.audit import Result, Verdict, verify
@@ -52,22 +53,13 @@ def forgeries() -> tuple[Listed, ...]:
 
 def _listed(name: str, row: Any) -> Listed | None:
     forgery = forgery_of(row)
-    if getattr(forgery, "own", None) or getattr(forgery, "accepted", None):
+    if forgery.own or forgery.accepted:
         return None
     try:
         items = [pack_record(record) for record in forgery.records]
     except EncodingError:
         return None
     return Listed(name, row.check, forgery.document, items)
-
-
-def forgery_of(row: Any) -> Any:
-    """Build a row: a document and records, or a table and the record that must not follow."""
-    built = row.build()
-    if hasattr(built, "document") and hasattr(built, "records"):
-        return built
-    table, record = built
-    return Forgery(table.document, [*table.records, record])
 
 
 def shortened(each: Listed) -> Listed:
