@@ -2,10 +2,12 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 import trio
-from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, keyed, needs_jdk, needs_node
+from clients_elsewhere.hosted import PATIENCE_S, judge_hosted
+from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, NODE, keyed, needs_jdk, needs_node
 from conform.judging import judge
 
 from truc_conform.client_cases import CASES, Order, chosen, perform_all
@@ -16,13 +18,12 @@ NEEDS_RULES = {"C3.cheat-score", "C3.cheat-options-forbidden"}
 """What a client that plays no rules cannot see."""
 
 SHARE = 1 if "TRUC_EXAMPLES" in os.environ else 6
-"""The client in Java, which starts anew for each case, plays one of so many: what a case asks, the other holds in every run.
+"""The client in Java plays one of so many cases: what a case asks, the other holds in every run.
 Where the host sees no card that one plays every other case."""
 
 
-def not_passed(level, cases, *command) -> set[str]:
-    """Judge a client; returns the cases that it does not pass."""
-    results = judge(cases, *command, level=Level(level), patience_s=60.0)
+def not_passed(results) -> set[str]:
+    """Return the cases that a client does not pass."""
     assert len(results) > 10
     return {
         name for name, result in results.items() if result.verdict not in (CaseVerdict.PASS, CaseVerdict.INFO)
@@ -34,7 +35,8 @@ def not_passed(level, cases, *command) -> set[str]:
     "guest", [pytest.param(GUEST_JS, marks=needs_node, id="javascript"), pytest.param(GUEST_PY, id="python")]
 )
 def test_guest_is_a_client_of_level_c2(guest) -> None:
-    assert not_passed("C2", ("*",), *guest, "{url}") == set()
+    results = judge(("*",), *guest, "{url}", level=Level.C2, patience_s=PATIENCE_S)
+    assert not_passed(results) == set()
 
 
 @pytest.mark.slow
@@ -54,30 +56,32 @@ def test_client_that_is_sent_round_follows_three_moves_and_ends_by_itself(client
 
 
 KEPT = ("--keep", "{home}/keep.json", "--out", "{home}/match.truc")
+REVOKED = (*KEPT, "--revocation", "{revocation}", "{url}")
+KEYED_HOST = (NODE, str(Path(__file__).with_name("host.mjs")), KEYED_JS[-1])
 
 
 @pytest.mark.slow
 @needs_node
 def test_keyed_client_notices_every_cheat() -> None:
-    kept = (*KEPT, "--revocation", "{revocation}")
-    assert not_passed("C4", ("C[34].*",), *KEYED_JS, "{url}", *kept) == set()
+    results = judge_hosted(("C[34].*",), KEYED_HOST, REVOKED, level=Level.C4)
+    assert not_passed(results) == set()
 
 
 @pytest.mark.slow
 @needs_node
 def test_keyed_client_deals_where_the_host_sees_no_card_and_notices_cheats_there() -> None:
     asked = [case.name for case in CASES if case.name.startswith("C5.")]
-    assert not_passed("C5", asked[:: min(SHARE, 2)], *KEYED_JS, "{url}", *KEPT) == set()
+    results = judge_hosted(asked[:: min(SHARE, 2)], KEYED_HOST, (*KEPT, "{url}"), level=Level.C5)
+    assert not_passed(results) == set()
 
 
 @pytest.mark.slow
 @needs_jdk
 def test_client_by_the_page_alone_is_one_of_level_c4(keyed_java) -> None:
     """When a share is due the page does not say: only the rules do."""
-    command = (*keyed_java, "{url}", *KEPT, "--revocation", "{revocation}")
     asked = [case.name for case in CASES if case.name.startswith(("C3.", "C4."))]
-    failed = not_passed("C4", asked[::SHARE], *command)
-    assert failed <= NEEDS_RULES | {"C4.cheat-unshared"}
+    results = judge_hosted(asked[::SHARE], (*keyed_java[:-1], "keyed.Host"), REVOKED, level=Level.C4)
+    assert not_passed(results) <= NEEDS_RULES | {"C4.cheat-unshared"}
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 import trio
 
@@ -208,11 +208,26 @@ async def _run(order: Order, server: ClientHarness, home: Path) -> Exit | str:
             )
         except OSError as error:
             return f"the client cannot be started: {error}"
-    code = await _await_end(process, server, order.patience_s)
+    code = await await_end(process, server, order.patience_s)
     return Exit(code, trio.current_time() - began)
 
 
-async def _await_end(process: trio.Process, server: ClientHarness, patience_s: float) -> int | None:
+class Running(Protocol):
+    """A client that was started: a process, or what stands for one."""
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code; None while it runs."""
+
+    async def wait(self) -> int:
+        """Wait until it has ended."""
+
+    def kill(self) -> None:
+        """End it."""
+
+
+async def await_end(process: Running, server: ClientHarness, patience_s: float) -> int | None:
+    """Wait until a client has ended, and end it when the case has been seen or nothing comes; return its exit code if it had one."""
     try:
         with patience(server, patience_s):
             async with trio.open_nursery() as nursery:

@@ -68,7 +68,9 @@ public class Keyed {
     static List<Raw> failing = List.of();
     static byte[] failingDoc = {};
 
-    public static void main(String[] words) throws Exception {
+    public static void main(String[] words) throws Exception { System.exit(play(words)); }
+
+    public static int play(String[] words) throws Exception {
         URI link = null;
         for (int i = 0; i < words.length; i++) {
             if (words[i].equals("--keep")) keep = Path.of(words[++i]);
@@ -85,8 +87,9 @@ public class Keyed {
         } catch (Ended end) {
             (end.code == 0 ? System.out : System.err).println(end.getMessage());
             if (out != null && !failing.isEmpty()) writeTranscript();
-            System.exit(end.code);
+            return end.code;
         }
+        return 0;
     }
 
     // C40.
@@ -128,8 +131,9 @@ public class Keyed {
             } catch (IOException | RuntimeException lost) {
                 if (lost instanceof Ended) throw lost;
                 if (failures > 12) throw new Ended(1, "no way to the server: " + lost);
+            } finally {
+                visit.close();
             }
-            visit.close();
             failures = visit.isOpen ? 1 : failures + 1;
             long usual = Math.min(1000L << failures - 1, 60_000);
             Thread.sleep(pauseMs > 0 ? pauseMs : usual / 2 + CHANCE.nextInt((int) usual / 2));

@@ -1,0 +1,79 @@
+"""Clients before the kit that need no process each: one runs them one after the other, until the kit ends it during a visit.
+
+Starting a program in Node or Java takes more of the processor than most cases. How a client ends as a process, other tests see.
+"""
+
+import subprocess
+from collections.abc import Sequence
+
+import trio
+
+from truc_conform.client_cases import Order, await_end, chosen, filled, in_order, perform
+from truc_conform.result import CaseResult
+from truc_conform.scenes import Exit
+
+PATIENCE_S = 60.0
+
+
+class Hosts:
+    """The processes: `command` starts one, and `words` are the arguments of a client, filled in as by the kit."""
+
+    def __init__(self, command: Sequence[str], words: Sequence[str]) -> None:
+        self._command, self._words = command, words
+        self._idle: list[trio.Process] = []
+
+    async def visit(self, server, home) -> Exit:
+        """Let a client visit a server once."""
+        home.mkdir(exist_ok=True)
+        began = trio.current_time()
+        host = self._idle.pop() if self._idle else await self._start()
+        hosted = Hosted(host)
+        await host.stdin.send_all("\t".join(filled(self._words, server, home)).encode() + b"\n")
+        code = await await_end(hosted, server, PATIENCE_S)
+        if code is None or host.returncode is not None:
+            await host.wait()
+        else:
+            self._idle.append(host)
+        return Exit(code, trio.current_time() - began)
+
+    async def _start(self) -> trio.Process:
+        return await trio.lowlevel.open_process(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+
+    async def end(self) -> None:
+        """End the processes that wait for another visit."""
+        for host in self._idle:
+            host.kill()
+            await host.wait()
+
+
+class Hosted:
+    """One visit, as the kit waits for it or ends it."""
+
+    def __init__(self, host: trio.Process) -> None:
+        self._host = host
+        self.returncode: int | None = None
+        self.kill = host.kill
+
+    async def wait(self) -> int:
+        said = await self._host.stdout.receive_some()
+        self.returncode = int(said) if said else await self._host.wait()
+        return self.returncode
+
+
+def judge_hosted(names, command, words, *, level) -> dict[str, CaseResult]:
+    """Return the results of the cases of a level by name: two hosts play them, which `command` starts."""
+    hosts = Hosts(command, words)
+
+    async def work(scene) -> list[CaseResult]:
+        return await perform(scene, Order(words), hosts.visit)
+
+    async def judge_all() -> list[list[CaseResult]]:
+        try:
+            return await in_order(chosen(level, names), work, 2)
+        finally:
+            with trio.CancelScope(shield=True):
+                await hosts.end()
+
+    return {result.case.name: result for found in trio.run(judge_all) for result in found}
