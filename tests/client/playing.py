@@ -119,7 +119,7 @@ def homes(folder: Path, *kinds: bool) -> list[Player]:
 
 
 async def play_bots(url: str, players: list[Player], variant: str, **options) -> list[Verdict]:
-    """Let bots play one match to its end; returns the verdict of each, all of them proven."""
+    """Let bots play one match to its end; returns the verdict of each, and the files of the first and the last are proven."""
     verdicts: list[Verdict] = []
 
     async def one(player: Player, seed: int, code: str | None, opened: trio.MemorySendChannel | None) -> None:
@@ -133,7 +133,8 @@ async def play_bots(url: str, players: list[Player], variant: str, **options) ->
             ended = await play_match(table, eager_bot(seed))
             assert isinstance(ended, MatchEnded)
             verdicts.append(ended.verdict)
-            assert verify_file(ended.transcript).result is Result.PROVEN
+            if player is players[0] or player is players[-1]:  # a key's file, and a guest's if there is one
+                assert verify_file(ended.transcript).result is Result.PROVEN
             await table.leave()
 
     with trio.fail_after(120):
