@@ -126,9 +126,9 @@ def test_bench_for_client_authors_works_word_by_word(tmp_path) -> None:
         assert re.search(r"^1 of \d+ cases of C2: passed \(1 PASS\)$", kit.finish()[0], re.MULTILINE)
 
 
-def beside(words: list[str]) -> tuple[str]:
-    """Return the program of a command line, as it is installed beside this Python."""
-    return (str(Path(sys.executable).with_name(words[0])),)
+def beside(words: list[str]) -> tuple[str, ...]:
+    """Return the program of a command line, as this Python runs it."""
+    return (sys.executable, "-m", {"truc": "truc_terminal"}.get(words[0], words[0].replace("-", "_")))
 
 
 @pytest.mark.slow
@@ -148,21 +148,19 @@ def test_player_and_spectator_of_the_docs_see_the_same_match(watched_server, tmp
 
 
 @pytest.mark.slow
-def test_spectator_of_the_docs_finds_a_match_in_the_lobby(tmp_path) -> None:
-    server = RealServer(tmp_path / "server").start()
-    try:
-        spectator = Program("spectator.py", server.url, tmp_path / "spectator")
-        first = Program("bot.py", server.url, tmp_path / "first")
-        spectator.until("watching")
-        second = Program("bot.py", server.url, tmp_path / "second")
-        assert [bot.wait().strip() for bot in (first, second)] == ["proven", "proven"]
-        assert spectator.wait().splitlines()[-1].startswith("proven")
-    finally:
-        server.stop()
+def test_spectator_of_the_docs_finds_a_match_in_the_lobby(watched_server, tmp_path) -> None:
+    spectator = Program("spectator.py", watched_server.url, tmp_path / "spectator")
+    bot, short = ("bot", watched_server.url), ("--option", "match=1", "--option", "target=3")
+    with Process(tmp_path / "first", *bot, "--create", "truc-french", *short) as first:
+        code = first.code()
+        spectator.until(f"watching {code}")
+        with Process(tmp_path / "second", *bot, "--table", code) as second:
+            assert [each.finish()[0].splitlines()[-1][:6] for each in (first, second)] == ["proven"] * 2
+    assert spectator.wait().splitlines()[-1].startswith("proven")
 
 
 @pytest.mark.slow
 def test_tournament_of_the_docs_proves_every_match(watched_server, tmp_path) -> None:
-    *table, last = Program("tournament.py", watched_server.url, tmp_path, 3).wait().splitlines()
-    assert last == "6 matches, every transcript proven"
-    assert sum(int(line.split()[2]) for line in table) == 6
+    *table, last = Program("tournament.py", watched_server.url, tmp_path, 2).wait().splitlines()
+    assert last == "2 matches, every transcript proven"
+    assert sum(int(line.split()[2]) for line in table) == 2
