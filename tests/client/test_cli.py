@@ -1,14 +1,12 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from client.running import Process, run
 from protocol.peers import Table
 from rows import each_row
 
 from truc_rules import preset, presets, with_options
 from truc_terminal.commands.output import FailedError
-from truc_terminal.main import main
 
 
 @pytest.fixture(scope="module")
@@ -153,17 +151,8 @@ def test_first_server_that_answers_brings_a_key_and_what_losing_it_means(truc, r
 
 
 @pytest.mark.slow
-def test_demo_without_a_terminal_plays_a_match_and_keeps_a_proven_transcript(tmp_path) -> None:
-    told = run(tmp_path / "home", "demo", "--variant", "truc-catalan", "--seats", "4", "--style", "careful")
-    assert (told.returncode, told.stderr) == (0, "")
-    assert "Verified from the file alone: PROVEN" in told.stdout
-    (kept,) = (tmp_path / "home" / "transcripts").iterdir()
-    assert CliRunner().invoke(main, ["verify", str(kept)]).exit_code == 0
-
-
-@pytest.mark.slow
 def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> None:
-    bot = ("bot", real_server.url, "--create", "truc-french", "--option", "match=1")
+    bot = ("bot", real_server.url, "--create", "truc-french", "--option", "match=1", "--option", "target=4")
     with Process(tmp_path / "bot", *bot) as waiting:
         playing = ("play", real_server.url, "--table", waiting.code(), "--name", "north")
         told = run(tmp_path / "home", *playing, typed="?\n" + "11\n1\n2\n3\n4\n5\n" * 100)
@@ -172,10 +161,9 @@ def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> 
     assert "resign: give the match up." in told.stdout
 
 
-@pytest.mark.slow
-def test_unknown_table_is_one_line_and_status_1(real_server, tmp_path) -> None:
-    told = run(tmp_path / "home", "bot", f"truc://{real_server.address.place}/NOPE1")
-    assert told.returncode == 1
+def test_unknown_table_is_one_line_and_status_1(truc, real_server) -> None:
+    told = truc("bot", f"truc://{real_server.address.place}/NOPE1")
+    assert told.exit_code == 1
     assert told.stderr.strip().splitlines()[-1].endswith("(no_such_table)")
 
 

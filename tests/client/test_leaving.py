@@ -120,32 +120,29 @@ def seat(real_server, tmp_path) -> Iterator[Seat]:
         yield seat
 
 
-@pytest.mark.parametrize(
-    "leavings",
-    [
-        [(decide, how) for how in (KILL, TERM, HUP, CTRL_C, CTRL_D, QUIT)],
-        [(resign_at_first, KILL), (type_half, CTRL_C), (answer, KILL), (wait, KILL), (rest, KILL)],
-    ],
-    ids=["however", "wherever"],
-)
-def test_match_goes_on_after_its_player_has_left_and_come_back(seat, leavings) -> None:
-    for stand, how in leavings:
+def test_match_goes_on_after_its_player_has_left_anywhere_and_anyhow_and_come_back(seat) -> None:
+    for stand, how in (
+        (decide, HUP),
+        (resign_at_first, TERM),
+        (type_half, CTRL_C),
+        (answer, CTRL_D),
+        (wait, QUIT),
+        (rest, KILL),
+    ):
         terminal = seat.go_on()
         stand(seat, terminal)
         leave(terminal, how)
     terminal = seat.go_on()
-    if seat.rests:
-        rest(seat, terminal)
-        seat.opponent.does(Table.unpause)
-        terminal.answer("resume")
+    rest(seat, terminal)
+    seat.opponent.does(Table.unpause)
+    terminal.answer("resume")
     seat.plays_on(terminal)
     leave(terminal, KILL)
 
 
 def test_whoever_leaves_at_the_question_whether_to_go_on_is_asked_again(seat) -> None:
-    for how in (KILL, CTRL_C, CTRL_D, QUIT):
+    for how in (CTRL_C, CTRL_D, QUIT, KILL):
         leave(seat.visit(), how)
-    leave(seat.visit(), KILL)
 
 
 def test_whoever_leaves_at_the_question_whether_to_play_here_plays_on_there(seat) -> None:
@@ -170,23 +167,15 @@ def test_whoever_leaves_at_the_question_after_a_match_may_play_another(seat) -> 
     leave(terminal, KILL)
 
 
-def test_whoever_leaves_while_the_line_is_lost_goes_on_when_the_server_is_back(tmp_path) -> None:
+@pytest.fixture
+def server(tmp_path) -> Iterator[RealServer]:
+    """Return a server of the test's own, which it may kill."""
     server = RealServer(tmp_path / "server").start()
-    with seated(server, tmp_path) as seat:
-        terminal = seat.go_on()
-        decide(seat, terminal)
-        server.kill()
-        terminal.wait_shown("connecting again")
-        leave(terminal, KILL)
-        server.start()
-        terminal = seat.go_on()
-        seat.plays_on(terminal)
-        leave(terminal, KILL)
+    yield server
     server.stop()
 
 
-def test_decision_without_a_reply_keeps_nobody_from_news_nor_from_leaving(tmp_path) -> None:
-    server = RealServer(tmp_path / "server").start()
+def test_server_that_is_silent_or_gone_keeps_nobody_from_news_nor_from_leaving(server, tmp_path) -> None:
     with seated(server, tmp_path) as seat:
         terminal = seat.go_on()
         decide(seat, terminal)
@@ -204,9 +193,14 @@ def test_decision_without_a_reply_keeps_nobody_from_news_nor_from_leaving(tmp_pa
         leave(terminal, QUIT)
         server.process.send_signal(signal.SIGCONT)
         terminal = seat.go_on()
+        decide(seat, terminal)
+        server.kill()
+        terminal.wait_shown("connecting again")
+        leave(terminal, KILL)
+        server.start()
+        terminal = seat.go_on()
         seat.plays_on(terminal)
         leave(terminal, KILL)
-    server.stop()
 
 
 def test_whoever_leaves_while_waiting_for_company_sits_there_again(real_server, tmp_path) -> None:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 from client.playing import homes
-from client.running import run
+from client.running import run, truc
 from client.viewed import view_of
 from rich.console import Console
 from rows import each_row
@@ -322,7 +322,7 @@ def test_lesson_stands_under_what_it_is_about() -> None:
 
 
 @pytest.mark.slow
-def test_demo_teaches_the_game_of_a_file_while_it_is_played(tmp_path) -> None:
+def test_demo_without_a_terminal_teaches_the_game_of_a_file_and_keeps_a_proven_transcript(tmp_path) -> None:
     (tmp_path / "own.toml").write_text(OWN)
     command = ("demo", "--teach", "--variant", "own.toml", "--style", "careful")
     told = run(tmp_path / "home", *command, cwd=tmp_path, LC_ALL="en_US.UTF-8")
@@ -330,6 +330,9 @@ def test_demo_teaches_the_game_of_a_file_while_it_is_played(tmp_path) -> None:
     assert "A match of club-truc begins" in told.stdout
     assert "  > The cards from strong to weak: A, K, Q, J, 10, 9, 8, 7." in told.stdout
     assert "  > The server has just bound itself to every card of this hand." in told.stdout
+    assert "Verified from the file alone: PROVEN" in told.stdout
+    (kept,) = (tmp_path / "home" / "transcripts").iterdir()
+    assert truc("verify", kept).exit_code == 0
 
 
 @pytest.mark.slow

@@ -14,41 +14,34 @@ pytestmark = pytest.mark.slow
 
 PROMPT = b"or ? for help"
 ANOTHER = "Another match at this table? [Y/n]"
+DEMO = ("demo", "--style", "careful")
 
 
-DEMO = ("demo", "--variant", "truc-french", "--style", "careful")
-
-
-def test_person_plays_short_matches_of_the_demo_by_numbers(tmp_path) -> None:
-    terminal = Terminal(tmp_path / "home", *DEMO, "--option", "match=1", "--option", "target=2")
-    for another in ("y", "n"):
-        terminal.wait_until(lambda: terminal.is_asked and terminal.keys)
-        while terminal.foot != ANOTHER:
-            terminal.answer(terminal.keys.split()[0])
-            terminal.wait_until(lambda: (terminal.is_asked and terminal.keys) or terminal.foot == ANOTHER)
-        terminal.answer(another)
+def test_person_plays_a_short_match_of_the_demo_by_numbers_and_leaves_another(tmp_path) -> None:
+    short = ("--seats", "4", "--option", "match=1", "--option", "target=2")
+    terminal = Terminal(tmp_path / "home", *DEMO, *short)
+    terminal.wait_until(lambda: terminal.is_asked and terminal.keys)
+    while terminal.foot != ANOTHER:
+        terminal.answer(terminal.keys.split()[0])
+        terminal.wait_until(lambda: (terminal.is_asked and terminal.keys) or terminal.foot == ANOTHER)
+    terminal.answer("y")
+    terminal.wait_until(lambda: terminal.is_asked and terminal.keys)
+    terminal.answer("quit")
     assert terminal.end() == 0
-    assert terminal.seen.count(b"Verified from the file alone: PROVEN") == 2
+    assert terminal.seen.count(b"Verified from the file alone: PROVEN") == 1
     assert "✓".encode() in terminal.seen
+    assert b"You left; the demo ends here" in terminal.seen
 
 
-def test_beginner_is_told_what_to_try_while_the_prompt_stands(tmp_path) -> None:
+def test_beginner_is_told_what_to_try_while_the_prompt_stands_and_ctrl_c_ends_the_demo(tmp_path) -> None:
     terminal = Terminal(tmp_path / "home", *DEMO, "--teach", "--lang", "fr", columns=80, rows=24)
     terminal.wait_for(b"> Suggestion : ")
     terminal.wait_shown("Le second choix")
     while not terminal.screen.display[terminal.screen.cursor.y].startswith("Numéro, coup"):
         assert terminal.read()
-    terminal.type(b"quit\n")
-    terminal.wait_for("Vous avez quitté la table".encode())
-    assert terminal.end() == 0
-
-
-def test_ctrl_c_ends_the_demo_and_its_server(tmp_path) -> None:
-    terminal = Terminal(tmp_path / "home", *DEMO)
-    terminal.wait_for(PROMPT)
     os.killpg(terminal.process.pid, signal.SIGINT)
     assert terminal.end() == 130
-    assert b"its server is stopped" in terminal.seen
+    assert "son serveur est arrêté".encode() in terminal.seen
     assert b"Traceback" not in terminal.seen
 
 
