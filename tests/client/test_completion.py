@@ -96,6 +96,13 @@ def truc(tmp_path, home) -> Path:
     return program.parent
 
 
+def script_for(shell: str, folder: Path) -> Path:
+    """Return the file of a shell's script."""
+    script = folder / f"truc.{shell}"
+    script.write_text(CliRunner().invoke(main, ["completion", shell]).output)
+    return script
+
+
 def needs(shell: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(shutil.which(shell) is None, reason=f"{shell} is not installed")
 
@@ -108,11 +115,12 @@ def needs(shell: str) -> pytest.MarkDecorator:
         pytest.param("zsh", ("-f", "-i"), b"autoload -U compinit && compinit -u -D && ", marks=needs("zsh")),
     ],
 )
-def test_shell_completes_by_the_script(truc, home, shell, options, before) -> None:
+def test_shell_completes_by_the_script(truc, home, tmp_path, shell, options, before) -> None:
     path = f"{truc}:{os.environ['PATH']}"
     terminal = Terminal(home, *options, program=(shell,), PATH=path, PS1="ask> ")
     terminal.wait_shown("ask>")
-    terminal.type(before + b'eval "$(truc completion %s)" && echo now=$((6*7))\r' % shell.encode())
+    script = script_for(shell, tmp_path)
+    terminal.type(before + b". %s && echo now=$((6*7))\r" % bytes(script))
     terminal.wait_shown("now=42")
     terminal.type(b"truc demo --variant truc-p\t")
     terminal.wait_shown("--variant truc-partnership")
@@ -125,8 +133,8 @@ def test_shell_completes_by_the_script(truc, home, shell, options, before) -> No
 @pytest.mark.slow
 @needs("fish")
 def test_fish_completes_by_the_script(truc, tmp_path) -> None:
-    script = """
-        truc completion fish | source
+    script = f"""
+        source {script_for("fish", tmp_path)}
         complete -C "truc demo --variant truc-p"
         complete -C "truc replay "
     """

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from client.running import run
+from client.running import truc
 from client.serving import RealServer
 from rows import each_row
 
@@ -25,7 +25,8 @@ def told(tmp_path_factory):
     homes = {command: tmp_path_factory.mktemp("home") for command in COMMANDS}
 
     def complaint(command) -> str:
-        return run(homes[command], command[0], server.url, *command[1:]).stderr
+        environment = {"TRUC_HOME": str(homes[command]), "LC_ALL": "C.UTF-8"}
+        return truc(command[0], server.url, *command[1:], env=environment).stderr
 
     said = {command: [complaint(command)] for command in COMMANDS}
     said["tables",].append(complaint(("tables",)))

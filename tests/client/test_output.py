@@ -2,11 +2,12 @@
 
 import io
 import os
-import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from client.running import run
 from protocol.forge import small
 from protocol.peers import Table
 from rich.console import Console
@@ -39,16 +40,8 @@ def test_file_that_cannot_be_opened_is_one_line_and_no_finding(tmp_path, command
     assert told.stderr.startswith("truc: cannot read ")
 
 
-def printed(path: str, command: str, stdout: int) -> tuple[int, str]:
-    code = "from truc_terminal.main import main; main()"
-    ran = subprocess.run(
-        [sys.executable, "-c", code, *command.split(), path],
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def printed(folder: Path, path: str, command: str, stdout: int) -> tuple[int, str]:
+    ran = run(folder, *command.split(), path, stdout=stdout)
     return ran.returncode, ran.stderr
 
 
@@ -56,17 +49,17 @@ COMMANDS = ["verify", "show --json"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_output_that_cannot_be_written_is_one_line_and_no_verdict(path, full, command) -> None:
-    told = printed(path, command, full)
+def test_output_that_cannot_be_written_is_one_line_and_no_verdict(tmp_path, path, full, command) -> None:
+    told = printed(tmp_path, path, command, full)
     assert told == (2, "truc: cannot write what was found: No space left on device\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_reader_that_has_gone_is_told_nothing_and_no_verdict(path, command) -> None:
+def test_reader_that_has_gone_is_told_nothing_and_no_verdict(tmp_path, path, command) -> None:
     read, written = os.pipe()
     os.close(read)
     try:
-        assert printed(path, command, written) == (2, "")
+        assert printed(tmp_path, path, command, written) == (2, "")
     finally:
         os.close(written)
 
@@ -101,6 +94,6 @@ def test_commands_are_listed_as_they_are_met() -> None:
     assert [line.split()[0] for line in told.strip().splitlines()][:3] == ["demo", "play", "create"]
 
 
-def test_other_output_that_cannot_be_written_is_one_line(path, full) -> None:
-    told = printed(path, "rules", full)
+def test_other_output_that_cannot_be_written_is_one_line(tmp_path, path, full) -> None:
+    told = printed(tmp_path, path, "rules", full)
     assert told == (1, "truc: cannot go on: No space left on device\n")

@@ -14,12 +14,13 @@ pytestmark = pytest.mark.slow
 
 PROMPT = b"or ? for help"
 ANOTHER = "Another match at this table? [Y/n]"
-DEMO = ("demo", "--style", "careful")
+DEMO = ("demo", "--variant", "truc-french", "--style", "careful")
 
 
 def test_person_plays_a_short_match_of_the_demo_by_numbers_and_leaves_another(tmp_path) -> None:
-    short = ("--seats", "4", "--option", "match=1", "--option", "target=2")
-    terminal = Terminal(tmp_path / "home", *DEMO, *short)
+    four = ("--variant", "truc-catalan", "--seats", "4")
+    short = ("--option", "match=1", "--option", "target=2")
+    terminal = Terminal(tmp_path / "home", *DEMO, *four, *short)
     terminal.wait_until(lambda: terminal.is_asked and terminal.keys)
     while terminal.foot != ANOTHER:
         terminal.answer(terminal.keys.split()[0])

@@ -1,7 +1,7 @@
 """`truc watch` and `truc forget`: what is printed, and what a wrong command line says."""
 
 import pytest
-from client.running import Process, run, truc
+from client.running import Process, truc
 from client.serving import RealServer
 from client.terminals import Terminal
 
@@ -78,8 +78,7 @@ def test_forget_says_who_was_forgotten(real_server, tmp_path) -> None:
     assert (told.exit_code, told.stdout.startswith(f"{real_server.url} has forgotten ")) == (0, True)
 
 
-@pytest.mark.slow
 def test_watch_of_a_table_that_is_not_there_is_one_line(real_server, tmp_path) -> None:
-    told = run(tmp_path / "home", "watch", real_server.url, "NOPE1")
-    assert told.returncode == 1
+    told = truc("watch", real_server.url, "NOPE1", env={"TRUC_HOME": str(tmp_path / "home")})
+    assert told.exit_code == 1
     assert told.stderr.strip().splitlines()[-1].endswith("(no_such_table)")
