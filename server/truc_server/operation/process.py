@@ -43,7 +43,10 @@ log = structlog.get_logger()
 
 
 async def collect_when_grown() -> None:
-    """Run the collector's rounds in place of the interpreter; what exists already is never walked."""
+    """Run the collector's rounds in place of the interpreter; what exists already is never walked.
+
+    It stays so to the end: the interpreter's last round over all of it would take longer than the rest of stopping.
+    """
     gc.freeze()
     gc.disable()
     known = 0
@@ -54,7 +57,6 @@ async def collect_when_grown() -> None:
                 known = _collect()
     finally:
         gc.enable()
-        gc.unfreeze()
 
 
 def is_due(known: int) -> bool:
