@@ -115,11 +115,11 @@ def needs(shell: str) -> pytest.MarkDecorator:
         pytest.param("zsh", ("-f", "-i"), b"autoload -U compinit && compinit -u -D && ", marks=needs("zsh")),
     ],
 )
-def test_shell_completes_by_the_script(truc, home, tmp_path, shell, options, before) -> None:
+def test_shell_completes_by_the_script(truc, home, shell, options, before) -> None:
     path = f"{truc}:{os.environ['PATH']}"
     terminal = Terminal(home, *options, program=(shell,), PATH=path, PS1="ask> ")
     terminal.wait_shown("ask>")
-    script = script_for(shell, tmp_path)
+    script = script_for(shell, truc)
     terminal.type(before + b". %s && echo now=$((6*7))\r" % bytes(script))
     terminal.wait_shown("now=42")
     terminal.type(b"truc demo --variant truc-p\t")
@@ -134,7 +134,7 @@ def test_shell_completes_by_the_script(truc, home, tmp_path, shell, options, bef
 @needs("fish")
 def test_fish_completes_by_the_script(truc, tmp_path) -> None:
     script = f"""
-        source {script_for("fish", tmp_path)}
+        source {script_for("fish", truc)}
         complete -C "truc demo --variant truc-p"
         complete -C "truc replay "
     """

@@ -20,7 +20,6 @@ from truc_protocol.transcript import write_transcript
 from truc_terminal.commands import verify
 from truc_terminal.main import main
 
-
 PIPE_HOLDS = 65_536  # bytes, before whoever writes has to wait for a reader
 
 
