@@ -51,36 +51,41 @@ def older(folder: Path, revision: str) -> None:
     engine.dispose()
 
 
-# One process forks a child for each statement of the migration; the child dies right after that statement. Then the
-# query in the second argument must give 0, as before, and at last a migration must succeed.
+# A child is forked for every ninth statement of the migration and the last, and dies right after it. Then the query in the
+# second argument must give 0, as before, and at last a migration must succeed. A revision that committed by itself would be
+# found by any kill behind its commit.
 KILLED_MIGRATIONS = """
-import os, sqlite3, sys
+import os, shutil, sqlite3, sys
 import alembic.command
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from truc_server.storage.sql import open_store
 
-url = sys.argv[1]
-n = 0
-while True:
-    n += 1
+url, seen, last = sys.argv[1], [], 0
+path = url.removeprefix("sqlite:///")
+
+@event.listens_for(Engine, "after_cursor_execute")
+def die(connection, cursor, statement, *rest):
+    if statement.strip().startswith(("CREATE", "INSERT", "UPDATE", "ALTER")):
+        seen.append(statement)
+        if len(seen) == last:
+            os._exit(9)
+
+shutil.copyfile(path, path + ".copy")
+open_store(url + ".copy").close()
+total = len(seen)
+for last in (*range(1, total, 9), total):
+    seen.clear()
     child = os.fork()
     if child == 0:
-        seen = []
-        @event.listens_for(Engine, "after_cursor_execute")
-        def die(connection, cursor, statement, *rest):
-            if statement.strip().startswith(("CREATE", "INSERT", "UPDATE", "ALTER")):
-                seen.append(statement)
-                if len(seen) == n:
-                    os._exit(9)
         open_store(url).close()
         os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == 0:
-        break
     assert status == 9, status
-    raw = sqlite3.connect(url.removeprefix("sqlite:///"))
-    assert raw.execute(sys.argv[2]).fetchone() == (0,), n
+    raw = sqlite3.connect(path)
+    assert raw.execute(sys.argv[2]).fetchone() == (0,), last
     raw.close()
-print(n)
+last = 0
+open_store(url).close()
+print(total)
 """

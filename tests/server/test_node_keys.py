@@ -4,6 +4,7 @@ import re
 from functools import partial
 
 import pytest
+from server.calls import BRIEF
 from server.conftest import play_out, together
 from server.restarting import come_back
 from server.stored import url
@@ -96,7 +97,7 @@ async def test_node_with_another_identity_does_not_start(nodes):
 @pytest.mark.slow
 async def test_match_goes_on_under_its_key_after_every_node_has_come_with_the_next(nodes):
     async with nodes.run("one") as first, nodes.run("two"):
-        seats = await first.match(2, options={"match": 1})
+        seats = await first.match(2, options=BRIEF)
         await together(*(partial(seat.play, until=lambda seat: seat.next >= 7) for seat in seats))
         roll(nodes.keys, NOW)
     async with nodes.run("two") as second:

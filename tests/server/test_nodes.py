@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 import trio
+from server.calls import BRIEF
 from server.conftest import QUICK, play_out, together
 from server.nodes import SHORT_S, Nodes
 from server.rawclient import Seat
@@ -50,7 +51,7 @@ async def finish(nodes: Nodes, server, seats: list[Seat]) -> None:
 async def test_match_of_a_node_that_stopped_goes_on_at_another_at_once(nodes):
     async with nodes.run("two") as second:
         async with nodes.run("one") as first:
-            seats = await first.match(2, options={"match": 1})
+            seats = await first.match(2, options=BRIEF)
             await play_into(seats, 7)
             assert set(nodes.owners().values()) == {"one"}
         await taken_up(second, seats[0])
@@ -79,7 +80,7 @@ async def test_match_of_a_node_whose_lease_ended_goes_on_at_another_and_that_nod
     async with nodes.run("two") as second:
         with pytest.RaisesGroup(ENDED, flatten_subgroups=True):
             async with nodes.run("one") as first:
-                seats = await first.match(2, options={"match": 1})
+                seats = await first.match(2, options=BRIEF)
                 await play_into(seats, 7)
                 nodes.change("UPDATE nodes SET lease_until_ms = 0 WHERE name = 'one'")
                 await nodes.owned_by("two")
@@ -104,7 +105,7 @@ async def test_node_that_cannot_renew_its_lease_ends_before_the_lease_does(nodes
 
 async def test_node_that_comes_again_under_its_name_has_its_tables_at_once(nodes):
     async with nodes.run("one") as first:
-        seats = await first.match(2, options={"match": 1})
+        seats = await first.match(2, options=BRIEF)
         await play_into(seats, 7)
     async with nodes.run("one") as again:
         for seat in seats:
@@ -132,7 +133,7 @@ async def test_tables_that_were_taken_and_could_not_be_read_at_once_are_read_aga
 
         monkeypatch.setattr(second.store, "tables", fail_once)
         async with nodes.run("one") as first:
-            seats = await first.match(2, options={"match": 1})
+            seats = await first.match(2, options=BRIEF)
             await play_into(seats, 7)
         await nodes.owned_by("two")
         await taken_up(second, seats[0])
@@ -143,7 +144,7 @@ async def test_tables_that_were_taken_and_could_not_be_read_at_once_are_read_aga
 async def test_node_holds_its_lease_while_it_reads_what_it_had(nodes, monkeypatch):
     """However many tables there are: others would take them, and it would end and begin again for ever."""
     async with nodes.run("one") as first:
-        seats = await first.match(2, options={"match": 1})
+        seats = await first.match(2, options=BRIEF)
         await play_into(seats, 7)
     read = recovery.read
 
@@ -183,7 +184,7 @@ async def test_node_that_does_not_know_what_it_has_taken_ends_and_has_it_when_it
 
             monkeypatch.setattr(second.store, "take", lose_answer)
             async with nodes.run("one") as first:
-                seats = await first.match(2, options={"match": 1})
+                seats = await first.match(2, options=BRIEF)
                 await play_into(seats, 7)
             await trio.sleep_forever()
     async with nodes.run("two") as second:

@@ -4,6 +4,7 @@ import contextlib
 
 import pytest
 import trio
+from server.calls import BRIEF
 from server.conftest import QUICK, changed, in_hand, play_out, running, together
 from server.rawclient import GoneError
 from server.restarting import come_back, interrupted
@@ -73,7 +74,7 @@ async def test_seats_and_readiness_survive_a_restart(tmp_path):
 async def test_a_match_everybody_was_ready_for_begins_after_a_restart_too(tmp_path, guests):
     path = tmp_path / "data"
     async with running(path) as server:
-        seats = await server.seats(2, guests=guests, options={"guests": len(guests), "target": 3, "match": 1})
+        seats = await server.seats(2, guests=guests, options={"guests": len(guests), **BRIEF})
         await seats[0].ready()
         await seats[1].client.ask({"t": "ready", "table": seats[1].table})
     async with running(path) as server:
@@ -96,7 +97,7 @@ async def test_a_match_that_is_over_can_be_resumed_and_acked_after_a_restart(tmp
     seats = []
 
     async with running(path) as server:
-        seats += await server.match(2, "truc-catalan")
+        seats += await server.match(2, "truc-catalan", options=BRIEF)
 
         async def first():
             with contextlib.suppress(GoneError):
@@ -143,7 +144,7 @@ async def test_a_match_nobody_comes_back_to_after_a_restart_is_ended_by_a_ruling
 async def test_welcome_after_a_restart_names_no_match_to_who_took_a_seat_after_it(tmp_path):
     path = tmp_path / "data"
     async with running(path) as server:
-        seats = await server.match(2, "truc-catalan")
+        seats = await server.match(2, "truc-catalan", options=BRIEF)
         await together(*(seat.play for seat in seats))
         await seats[1].client.ask({"t": "leave", "table": seats[1].table})
         late = await server.seat(seed=77)

@@ -1,6 +1,7 @@
 """Whoever comes back to a seat has every check made again that was made when they sat down, and true remaining times."""
 
 import pytest
+from server.calls import BRIEF
 from server.conftest import PATIENT, holder_of, in_hand, together
 from server.rawclient import Seat
 from server.watching import Eye
@@ -26,7 +27,7 @@ def request(seat: Seat, way: str) -> dict:
 
 @pytest.mark.parametrize(("way", "code"), [("join", "table_full"), ("resume", "not_seated")])
 async def test_player_who_has_left_has_no_right_to_the_seat_of_who_came_then(server, way, code):
-    seats = await server.match(2, "truc-french", options={"match": 1})
+    seats = await server.match(2, "truc-french", options=BRIEF)
     await together(*(seat.play for seat in seats))
     await seats[1].client.ask({"t": "leave", "table": seats[1].table})
     await (await server.seat(seed=9)).join(seats[0].table)

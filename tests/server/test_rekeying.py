@@ -37,12 +37,12 @@ async def exhausted(server, **fields) -> list[Seat]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("count", "variant", "guests"), [(2, "truc-french", ()), (4, "truc-catalan", (3,))])
 async def test_server_and_seats_rekey_where_their_chains_are_exhausted(tmp_path, count, variant, guests):
-    async with running(tmp_path / "data", changed(SETTINGS, match={"links": 3})) as server:
-        seats = await server.match(count, variant, guests=guests, options={"match": 1, "guests": 1})
+    async with running(tmp_path / "data", changed(SETTINGS, match={"links": 2})) as server:
+        seats = await server.match(count, variant, guests=guests, options={**BRIEF, "target": 6, "guests": 1})
         await together(*(seat.play for seat in seats))
     last = seats[0].ledger.deal_index
     keyed = [0, *(seat + 1 for seat in range(count) if seat not in guests)]
-    expected = {(role, first) for role in keyed for first in range(3, last + 1, 3)}
+    expected = {(role, first) for role in keyed for first in range(2, last + 1, 2)}
     rekeyed = {(body.role, body.first) for body in bodies(seats[0], Rekey)}
     # at the very last index the match may have ended before anybody rekeyed
     assert {pair for pair in expected if pair[1] < last} <= rekeyed <= expected

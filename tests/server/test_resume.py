@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 import trio
+from server.calls import BRIEF
 from server.conftest import holder_of, in_hand, together
 from server.rawclient import RawClient
 
@@ -89,7 +90,7 @@ async def test_resume_beyond_the_last_record_of_another_match_or_seat_is_refused
 @pytest.mark.slow
 async def test_resume_reads_old_records_from_the_store_without_a_hole(server, monkeypatch):
     monkeypatch.setattr(replay, "PAGE", 7)
-    seats = await server.match(2, "truc-french", options={"match": 1})
+    seats = await server.match(2, "truc-french", options=BRIEF)
     await together(*(seat.play for seat in seats))
     client = await elsewhere(server, seats[0])
     await client.ask(wanted(seats[0], 0))
@@ -99,7 +100,7 @@ async def test_resume_reads_old_records_from_the_store_without_a_hole(server, mo
 
 @pytest.mark.slow
 async def test_record_that_the_store_has_lost_is_an_incident_and_no_endless_search(server):
-    seats = await server.match(2, "truc-french", options={"match": 1})
+    seats = await server.match(2, "truc-french", options=BRIEF)
     await together(*(seat.play for seat in seats))
     with closing(sqlite3.connect(server.folder.database)) as raw, raw:
         raw.execute("DELETE FROM records WHERE k = 3")
@@ -111,7 +112,7 @@ async def test_record_that_the_store_has_lost_is_an_incident_and_no_endless_sear
 @pytest.mark.slow
 async def test_a_seat_that_resumes_again_and_again_while_others_play_has_every_record(server, monkeypatch):
     monkeypatch.setattr(replay, "PAGE", 5)
-    seats = await server.match(4, "truc-catalan")
+    seats = await server.match(4, "truc-catalan", options=BRIEF)
 
     async def restless():
         seat = seats[0]
@@ -169,7 +170,7 @@ async def watcher(server) -> Watcher:
 
 @pytest.mark.slow
 async def test_watcher_from_the_start_gets_every_record(server):
-    seats = await server.seats(2, "truc-catalan")
+    seats = await server.seats(2, "truc-catalan", options=BRIEF)
     eye = await watcher(server)
     assert (await eye.watch(seats[0].table))["t"] == "ok"
     for seat in seats:
@@ -182,8 +183,8 @@ async def test_watcher_from_the_start_gets_every_record(server):
 @pytest.mark.parametrize("spectators", [1, 2])
 async def test_watcher_who_comes_late_is_sent_the_records_so_far(server, spectators, monkeypatch):
     monkeypatch.setattr(replay, "PAGE", 5)
-    seats = await server.match(2, "truc-catalan", options={"spectators": spectators})
-    await together(*(lambda s=seat: s.play(until=lambda s: s.done or s.next > 40) for seat in seats))
+    seats = await server.match(2, "truc-catalan", options={**BRIEF, "spectators": spectators})
+    await together(*(lambda s=seat: s.play(until=lambda s: s.done or s.next > 10) for seat in seats))
     eye = await watcher(server)
     assert (await eye.watch(seats[0].table))["t"] == "ok"
     await together(lambda: eye.to_the_end(2), *(seat.play for seat in seats))

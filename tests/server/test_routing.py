@@ -8,6 +8,7 @@ import trio
 from chaos.servers import free_port
 from server.asking import figures, telling
 from server.browsers import Door
+from server.calls import BRIEF
 from server.conftest import QUICK, asked, changed, only_cut, play_out, together
 from server.nodes import LONG_S
 from server.rawclient import Seat
@@ -50,7 +51,7 @@ async def test_match_of_players_on_two_nodes_is_played_over_a_link(nodes, guests
     async with two(nodes, "proxy") as (one, other):
         first = await one.seat(seed=1)
         second = await other.seat(seed=2, keyed=not guests)
-        await second.join(await first.create("truc-french", seats=2, options={"match": 1, "guests": 1}), 1)
+        await second.join(await first.create("truc-french", seats=2, options={**BRIEF, "guests": 1}), 1)
         for seat in (first, second):
             assert (await seat.ready())["t"] == "ok"
         await play_out((first, second))
@@ -60,7 +61,7 @@ async def test_match_of_players_on_two_nodes_is_played_over_a_link(nodes, guests
 async def test_player_without_a_table_is_sent_to_the_node_that_has_it(nodes):
     async with two(nodes, "moved") as (one, other):
         first, second = await one.seat(seed=1), await other.seat(seed=2)
-        table = await first.create("truc-french", seats=2, options={"match": 1})
+        table = await first.create("truc-french", seats=2, options=BRIEF)
         bye = await moved(other, second, {"t": "join", "table": table})
         assert bye["to"] == f"127.0.0.1:{one.port}"
         second.client = await one.connect()
@@ -124,7 +125,7 @@ async def test_resuming_at_tables_of_several_nodes_ends(nodes):
 
 async def test_table_of_another_node_is_watched_and_talked_at_over_a_link(nodes):
     async with two(nodes, "proxy") as (one, other):
-        seats = await one.match(2, options={"match": 1})
+        seats = await one.match(2, options=BRIEF)
         eye = await Eye().connect(other)
         assert (await eye.watch(seats[0].table))["t"] == "ok"
         said = {"t": "chat", "table": seats[0].table, "text": "hello"}
@@ -268,7 +269,7 @@ async def test_page_is_brought_where_a_program_would_be_sent(nodes):
         page = await Door(other, port, f"http://localhost:{port}").client()
         second = Seat(page, seed=2)
         assert (await second.login())["t"] == "welcome"
-        await second.join(await first.create("truc-french", seats=2, options={"match": 1}), 1)
+        await second.join(await first.create("truc-french", seats=2, options=BRIEF), 1)
         for seat in (first, second):
             assert (await seat.ready())["t"] == "ok"
         await play_out((first, second))
@@ -285,7 +286,7 @@ async def test_match_goes_on_when_the_owner_dies_with_links_open(nodes):
         async with nodes.run("one", inner=nodes.inner("one"), route="proxy") as one:
             await nodes.known("one", "two")
             first, second = await one.seat(seed=1), await other.seat(seed=2)
-            await second.join(await first.create("truc-french", seats=2, options={"match": 1}), 1)
+            await second.join(await first.create("truc-french", seats=2, options=BRIEF), 1)
             for seat in (first, second):
                 assert (await seat.ready())["t"] == "ok"
             await together(
@@ -358,7 +359,7 @@ async def test_player_signs_at_another_node_with_the_name_they_have_where_they_c
     async with two(nodes, "proxy") as (one, other):
         first, second = await one.seat(seed=1), await other.seat(seed=1)
         assert first.name == second.name
-        await second.join(await first.create("truc-french", seats=2, options={"match": 1}), 1)
+        await second.join(await first.create("truc-french", seats=2, options=BRIEF), 1)
         for seat in (first, second):
             assert (await seat.ready())["t"] == "ok"
         await play_out((first, second))
@@ -430,7 +431,7 @@ async def test_seat_is_sought_on_another_node_if_nothing_here_suits(nodes, route
 async def test_seat_is_sought_elsewhere_only_if_it_suits_none_is_here_and_the_node_does_not_drain(nodes):
     async with two(nodes, "moved") as (one, other):
         host, here, seeking = await one.seat(seed=3), await other.seat(seed=1), await other.seat(seed=2)
-        await listed(seeking, await host.create("truc-french", seats=2, options={"match": 1}))
+        await listed(seeking, await host.create("truc-french", seats=2, options=BRIEF))
         own = await seeking.client.ask(SEEK)  # which finds no suitable one
         assert (own["t"], own["seat"]) == ("ok", 0)
         await seeking.client.ask({"t": "leave", "table": own["table"]})

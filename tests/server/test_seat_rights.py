@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from server.calls import BRIEF
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import in_hand, running, together
 from server.rawclient import Seat
@@ -16,7 +17,7 @@ from truc_protocol.records import Phase
 
 async def over(server, **fields):
     """Return two players whose match is over."""
-    fields["options"] = {"match": 1, **fields.get("options", {})}
+    fields["options"] = {**BRIEF, **fields.get("options", {})}
     seats = await server.match(2, **fields)
     await together(*(seat.play for seat in seats))
     return seats
@@ -92,7 +93,7 @@ async def test_player_who_has_changed_seats_resumes_and_is_not_shown_the_cards_o
 
 
 async def test_player_who_has_changed_seats_acknowledges_nothing_for_the_other(server):
-    seats = await server.match(2, options={"match": 1})
+    seats = await server.match(2, options=BRIEF)
     seats[0].follow = partial(until_the_end, seats[0], seats[0].follow)
     await together(*(partial(seat.play, has_ended) for seat in seats))
     await replaced(server, seats)

@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from server.calls import BRIEF
 from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, together
 from server.late import stand
 from server.watching import Eye, Held
@@ -73,7 +74,7 @@ async def test_snapshot_at_the_first_position_has_no_view(server):
 
 
 async def test_snapshot_after_a_match_is_at_its_last_close(server):
-    seats = await server.match(2, "truc-french", options={"match": 1})
+    seats = await server.match(2, "truc-french", options=BRIEF)
     await together(*(seat.play for seat in seats))
     eye = await eye_at(server, seats[0].table, "snapshot")
     assert eye.records == list(range(seats[0].next - 3, seats[0].next))

@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from server.calls import BRIEF
 from server.conftest import QUICK, in_hand, running, together
 
 LIVE, LATE = {"spectators": 1}, {"spectators": 3 + 60}
@@ -35,7 +36,7 @@ async def shown(server) -> tuple[str, int]:
 
 async def begun(server, **options):
     """Return two seats that have just begun a match."""
-    seats = await server.seats(2, options={"match": 1, **options})
+    seats = await server.seats(2, options={**BRIEF, **options})
     for seat in seats:
         await seat.ready()
     await together(*(partial(seat.play, lambda seat: seat.next > 3) for seat in seats))

@@ -140,7 +140,7 @@ async def listed(server) -> list[dict]:
 @pytest.mark.parametrize(
     "left", REVISIONS[:1], indirect=True
 )  # what is to be done to a newer one is the end of it
-def test_kill_at_any_statement_of_the_migration_leaves_it_repeatable(left):
+def test_kill_in_the_migration_leaves_it_repeatable(left):
     has_begun = f"SELECT count(*) FROM alembic_version WHERE version_num <> '{left.revision}'"
     command = [sys.executable, "-c", KILLED_MIGRATIONS, url(left.data), has_begun]
     killed = subprocess.run(command, check=True, capture_output=True, text=True)
