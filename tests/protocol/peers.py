@@ -167,7 +167,7 @@ class Table:
     def consequence(self) -> Record:
         """Return what must follow a void: a substitute, a forfeit, or the end without a winner."""
         if awaits_substitutes(self.ledger) and not must_end(self.ledger):
-            return self.newcomer(self.ledger.silent[0])
+            return self.rule("resume") if self.ledger.pause.active else self.newcomer(self.ledger.silent[0])
         for seat in self.ledger.silent:
             if may_forfeit(self.ledger, seat, "silent"):
                 return self.dealer.forfeit(self.ledger, seat, "silent")

@@ -151,7 +151,7 @@ def conspiracies(draw) -> tuple[Table, list[Record]]:
     return table, [*setup, *changed]
 
 
-@fuzz(180)
+@fuzz(90)
 @given(conspiracies())
 def test_no_other_history_passes_under_an_honest_seats_signatures(conspiracy):
     table, forged = conspiracy

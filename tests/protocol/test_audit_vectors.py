@@ -1,6 +1,6 @@
 """The transcripts kept in tests/vectors: made byte for byte, proven as they say, and refused with any bit changed.
 
-Every bit of the smallest is flipped here, of the others one in a while; `TRUC_EXHAUSTIVE=1` flips every bit of all.
+One bit of every byte of the smallest is flipped here, of the others one in a while; `TRUC_EXHAUSTIVE=1` flips every bit of all.
 """
 
 import copy
@@ -21,8 +21,8 @@ BODIES = {name: [parse(record) for record in read_transcript(file).records] for 
 SMALLEST = min(FILES, key=lambda name: len(FILES[name]))
 OTHERS = sorted(set(FILES) - {SMALLEST})
 EXHAUSTIVE = "TRUC_EXHAUSTIVE" in os.environ
-APART = 11
-"""Bytes from one flip to the next in the files of which not every bit is flipped."""
+APART = 29
+"""Bytes from one flip to the next in all files but the smallest."""
 
 COMES_TO = {
     "truc-french.truc": ("proven", "A", "won"),
@@ -76,8 +76,8 @@ def flipped(original: bytes, bit: int) -> bytes:
 
 
 def bits(seed: str, size: int, *, apart: int) -> Iterator[int]:
-    """Yield one bit, a random one, of every byte so far apart; every bit of all with apart 0."""
-    if EXHAUSTIVE or apart == 0:
+    """Yield one bit, a random one, of every byte so far apart."""
+    if EXHAUSTIVE:
         yield from range(8 * size)
         return
     generator = random.Random(seed)
@@ -120,8 +120,8 @@ def is_refused_in_place(error: AuditError | None, number: int, *, is_signed: boo
     return refused == number or (refused > number and not is_signed)
 
 
-def test_flipping_any_bit_of_any_record_of_the_smallest_is_refused_at_that_record():
-    assert list(unrefused(SMALLEST, apart=0)) == []
+def test_flipping_a_bit_of_any_byte_of_any_record_of_the_smallest_is_refused_at_that_record():
+    assert list(unrefused(SMALLEST, apart=1)) == []
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -143,7 +143,7 @@ def frame_bits(file: bytes) -> Iterator[int]:
 @pytest.mark.parametrize("name", FILES)
 def test_flipping_a_bit_of_the_magic_or_a_length_is_unreadable_or_refused(name):
     every = list(frame_bits(FILES[name]))
-    chosen = every if EXHAUSTIVE else random.Random(name).sample(every, 24)
+    chosen = every if EXHAUSTIVE else random.Random(name).sample(every, 8)
     results = {verify(flipped(FILES[name], bit)).result for bit in chosen}
     assert results <= {Result.UNREADABLE, Result.REFUTED}
 

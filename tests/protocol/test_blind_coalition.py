@@ -20,7 +20,7 @@ from truc_protocol.codec import digest
 from truc_protocol.crypto.chains import Chain
 
 DECK, HELD = 24, 3
-DEALS = {seats: int(os.environ.get("TRUC_DEALS", usual)) for seats, usual in ((2, 60), (4, 24))}
+DEALS = {seats: int(os.environ.get("TRUC_DEALS", usual)) for seats, usual in ((2, 40), (4, 16))}
 LIMIT = 1e-6
 
 Guess = Callable[[SealedDeal, int, Sequence[bytes]], list[int]]

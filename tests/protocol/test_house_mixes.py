@@ -36,6 +36,7 @@ def mix(chance: random.Random):
         return None
 
 
+@cache
 def mixes(seed: int, count: int) -> list:
     chance = random.Random(seed)
     found = (variant for _ in range(100 * count) if (variant := mix(chance)) is not None)

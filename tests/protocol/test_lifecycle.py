@@ -1,5 +1,6 @@
 """The steps of tables and matches that the reference draws are those that are made."""
 
+from functools import cache
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -15,6 +16,7 @@ VECTORS = Path(__file__).parents[1] / "vectors"
 TRANSCRIPTS = sorted([*VECTORS.glob("transcripts/*.truc"), *VECTORS.glob("blind/*.truc")])
 
 
+@cache
 def phase_steps(path):
     """Replay a transcript, and return every step from one phase to another with the record that made it."""
     transcript = read_transcript(path.read_bytes())
