@@ -3,6 +3,7 @@
 import pytest
 from protocol.forge import altered, small, until
 from protocol.peers import Table
+from protocol.recomputing import shown
 
 from truc_protocol.audit import (
     Agreement,
@@ -20,7 +21,7 @@ from truc_protocol.bodies import Deal
 from truc_protocol.evidence_file import MAGIC, Complaint, SignedRefusal, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
 from truc_protocol.transcript import Transcript, write_transcript
-from truc_rules import deciders
+from truc_rules import deciders, preset, with_options
 
 
 def file(table: Table, *more: Record) -> bytes:
@@ -237,6 +238,19 @@ def test_server_that_took_what_it_refused_is_convicted_instead_of_the_seat():
     together = examine((file(table, act), file(table, again), write_evidence((refusal,))))
     assert together.contradictions == ()
     assert together.files[0].verdict.refutation.culprit == "server"
+
+
+def test_resignation_refused_as_hidden_cards_have_won_the_match_convicts_nobody():
+    """The server knows whose envido is better, and that the match is over; others cannot see it before the close."""
+    game = with_options(preset("truc-valencia"), {"match": 1, "target": 2})
+    table = Table(game).to("hand")
+    for line in ("envido", "accept", "concede"):
+        table.play(line)
+    assert table.ledger.match.winner is not None
+    resign = table.players[0].resign(table.ledger)
+    refusal = read_refusal(table.dealer.refuse(table.setup.mid, resign.body, "illegal_action"))
+    files = file(table, resign), write_evidence((refusal,))
+    assert [shown(order) for order in (files, files[::-1])] == [set(), set()]
 
 
 def test_seat_that_released_twice_is_convicted_whatever_was_refused():

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 import pytest
 from rows import each_row
 
-from truc_protocol.codec import enc, pack, sha256, unpack
+from truc_protocol.codec import enc, sha256
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import ClientHello, Direction, Info, KeyLogin, Limits, ServerHello, encode_info
+from truc_protocol.messages import ClientHello, Info, KeyLogin, Limits, ServerHello, encode_info
 from truc_protocol.records import encode as body_of
-from truc_protocol.wire.encoding import MessageError, decode, encode
+from truc_protocol.wire.encoding import encode
 from truc_protocol.wire.handshake import (
     Auth,
     Broken,
@@ -233,16 +233,6 @@ def test_roll_to_an_inadmissible_key_fails_c39():
 # Revocation
 
 
-def test_revoked_key_is_not_accepted_though_pinned():
-    assert failed(hello_of(), contact(PINNED, revoked={SERVER.public})).check == "C40"
-
-
-@each_row("key", [SERVER, NEXT])
-def test_revoked_key_is_not_rolled_through(key):
-    seen = contact(PINNED, revoked={key.public})
-    assert failed(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), seen).check == "C40"
-
-
 def test_revocation_by_another_key_fails_c40():
     body = revoke(SERVER).body
     with pytest.raises(HandshakeError, match="C40: the revocation is not signed"):
@@ -280,96 +270,20 @@ def test_login_under_a_key_of_small_order_fails_c38():
     assert (error.check, error.code) == ("C38", Code.KEY_NOT_ALLOWED)
 
 
-def test_login_under_a_revoked_key_fails_c40():
-    assert refused_login(login_for(), challenge(revoked={PLAYER.public})).check == "C40"
-
-
 def test_login_of_another_shape_fails_c38():
     error = refused_login(KeyLogin(id=2, body=enc(["truc/1/auth"]), sig=bytes(64)), challenge())
     assert (error.check, error.code, error.field) == ("C38", Code.BAD_MESSAGE, "body")
 
 
-OTHER_CN, OTHER_SN, OTHER_CERT = b"\xc2" * 32, b"\x52" * 32, b"\xcd" * 32
-
-
-def login_of(hello, *, cn=CN, known=PINNED) -> KeyLogin:
-    """The login of an honest client that this hello has convinced."""
-    server = check_server_hello(hello, contact(known))
-    signed = authenticate(PLAYER, server, cn=cn, hello_frame=encode(hello))
-    return KeyLogin(id=2, body=signed.body, sig=signed.sig)
-
-
-def expected_by(key, hello, *, cn=CN, sn=SN, **changes) -> Challenge:
-    """What a server expects of the login to the connection on which it sent this hello."""
-    return Challenge(key.public, cn, sn, encode(hello))._replace(**changes)
-
-
-# Replays
-
-
-def test_hello_replayed_to_another_client_fails_c37():
-    other = encode(ClientHello(id=1, proto=(1,), cn=OTHER_CN))
-    assert failed(hello_of(), contact(PINNED, hello_frame=other)).check == "C37"
-
-
-def test_login_replayed_on_the_next_connection_fails_c38():
-    login = login_of(hello_of())
-    again = server_hello(Greeting(SERVER, OTHER_SN, 1, INFO), 1, CLIENT_FRAME)
-    assert refused_login(login, expected_by(SERVER, again, sn=OTHER_SN)).check == "C38"
-
-
-def test_login_replayed_by_a_client_of_another_nonce_fails_c38():
-    login = login_of(hello_of())
-    assert refused_login(login, expected_by(SERVER, hello_of(), cn=OTHER_CN)).check == "C38"
-
-
 # Relays
 
 
-def test_offer_that_a_relay_has_cut_down_fails_c37():
-    offered = encode(ClientHello(id=1, proto=(2, 1), cn=CN))
-    assert failed(hello_of(client_frame=CLIENT_FRAME), contact(PINNED, hello_frame=offered)).check == "C37"
-
-
 def test_hello_through_a_relay_with_a_certificate_of_its_own_fails_c37():
-    error = failed(hello_of(cert=CERT), contact(PINNED, cert=OTHER_CERT))
+    error = failed(hello_of(cert=CERT), contact(PINNED, cert=bytes(32)))
     assert (error.check, error.what) == ("C37", Broken.CERTIFICATE)
 
 
-def test_info_that_a_relay_has_changed_fails_c37():
-    hello = hello_of()
-    other = INFO.replace(b"Casa", b"Cosa")
-    assert failed(ServerHello(re=1, body=hello.body, sig=hello.sig, info=other), contact()).check == "C37"
-
-
-def test_login_that_another_server_passes_on_fails_c38():
-    """A player logs in to a server of the attacker's, which answers with the nonce of the server it wants to enter."""
-    own = hello_of(STRANGER)
-    login = login_of(own, known=None)
-    assert refused_login(login, expected_by(SERVER, hello_of())).check == "C38"
-
-
-def test_rolls_that_a_relay_has_left_out_fail_c38_at_the_login():
-    sent = hello_of(LAST, rolls=(ROLL_1, ROLL_2))
-    seen = hello_of(LAST)
-    login = login_of(seen, known=Pin(LAST.public, LAST.public, 2))
-    assert refused_login(login, expected_by(LAST, sent)).check == "C38"
-
-
 # Rotations
-
-
-@each_row("signature", ["old", "new"])
-def test_rotation_signed_by_one_key_alone_fails_c39(signature):
-    """A thief has the old key but not the new one, or the new server never agreed to follow the old."""
-    body, by_old, by_new = ROLL_1
-    forged = (body, by_old, by_old) if signature == "old" else (body, by_new, by_new)
-    assert failed(hello_of(NEXT, rolls=(forged,)), contact(PINNED)).check == "C39"
-
-
-def test_rotation_after_a_gap_fails_c39():
-    later = make_roll(NEXT, LAST, serial=3, not_before=NOW)
-    assert failed(hello_of(LAST, rolls=(ROLL_1, later)), contact(PINNED)).check == "C39"
 
 
 def test_rolls_that_a_relay_has_left_out_at_first_contact_do_not_stop_the_next_rotation():
@@ -391,13 +305,6 @@ def test_rotation_from_the_pinned_key_that_was_followed_before_is_not_followed_a
     pin = Pin(SERVER.public, SERVER.public, 2)
     assert failed(hello_of(NEXT, rolls=(ROLL_1,)), contact(pin)).check == "C37"
     assert failed(hello_of(NEXT, rolls=(ROLL_1, back)), contact(pin)).check == "C37"
-
-
-def test_hello_with_9_rotations_is_no_message():
-    fields = unpack(encode(hello_of(LAST, rolls=(ROLL_1, ROLL_2))))
-    frame = pack(fields | {"rolls": [fields["rolls"][0]] * 9})
-    with pytest.raises(MessageError):
-        decode(frame, Direction.TO_CLIENT)
 
 
 def test_thief_of_an_old_key_cannot_roll_a_pin_back():
