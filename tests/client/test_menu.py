@@ -61,7 +61,7 @@ def test_plays_come_first_and_giving_up_last_and_moves_that_are_alike_have_one_k
 def test_key_means_the_same_as_long_as_a_hand_lasts(variant) -> None:
     game, chance = preset(variant), random.Random(variant)
     for seats in game.players:
-        for _ in range(8):
+        for _ in range(3):
             meant: dict[tuple[Seat, str], str] = {}
             for step in random_hand(game, seats, chance):
                 for seat in deciders(step.after):

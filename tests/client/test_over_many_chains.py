@@ -25,7 +25,7 @@ SHORT = {"TRUC_MATCH_LINKS": "3"}
 
 @pytest.fixture(scope="module")
 def short_chains(tmp_path_factory):
-    """Return a server whose chains serve three deals."""
+    """Return a server whose chains serve three deals, and where no test but those of this file leaves a seat vacant."""
     server = RealServer(tmp_path_factory.mktemp("server"), SHORT).start()
     yield server
     server.stop()
@@ -64,7 +64,7 @@ def east(tmp_path) -> Player:
 # Players that go
 
 GONE = {"gone": 1, "gone_after": 1, "decision_ms": 2_000, "release_ms": 60_000, "bank_ms": 0}
-GONE_SOON = {**GONE, "match": 1, "target": 12}
+GONE_SOON = {**GONE, "match": 1, "target": 6}
 
 
 @asynccontextmanager
@@ -116,17 +116,9 @@ async def test_script_steps_in_by_typing_yes_and_leaves_the_seat_to_others_by_ty
     assert "PROVEN" in told
 
 
-@pytest.fixture(scope="module")
-def own_server(tmp_path_factory):
-    """Return a server process where whoever looks for a vacant seat finds only that of the test's table."""
-    server = RealServer(tmp_path_factory.mktemp("server")).start()
-    yield server
-    server.stop()
-
-
-async def test_bot_waits_for_a_vacant_seat_and_takes_it(own_server, north, east, tmp_path) -> None:
-    bot = Process(tmp_path / "south", "bot", own_server.url, "--substitute")
+async def test_bot_waits_for_a_vacant_seat_and_takes_it(short_chains, north, east, tmp_path) -> None:
+    bot = Process(tmp_path / "south", "bot", short_chains.url, "--substitute")
     with trio.fail_after(100):
-        async with deserted(own_server.url, north, east, private=False):
+        async with deserted(short_chains.url, north, east, private=False):
             told, _, status = await trio.to_thread.run_sync(bot.finish)
     assert (told.splitlines()[-1].split(",")[0], status) == ("proven", 0)

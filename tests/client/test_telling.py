@@ -142,7 +142,7 @@ def test_panel_after_coming_back_is_the_panel_before(tmp_path, store, variant, s
             break
         table.add(record)
     for records, told in enumerate(followed(table, tmp_path, store, seat=1), start=1):
-        if records % 7 == 0:
+        if records % 11 == 0:
             again = opened(table, tmp_path, store, seat=1, records=records)
             assert panel(again) == panel(told), records
 
