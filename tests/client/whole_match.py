@@ -29,8 +29,9 @@ SEED = "8"
 COLUMNS, ROWS = 80, 24
 SEAT = Seat(0)
 _OVER = "Another match at this table? [Y/n]"
+_TOLD = "See it again: "  # above that question, where it may come later
 _BEGUN = "A match of"
-_OPTIONS = ("decision_ms=0", "target=12")
+_OPTIONS = ("decision_ms=0", "target=8")
 
 
 class Seen(NamedTuple):
@@ -77,7 +78,7 @@ class Visit:
 
     @property
     def _is_over(self) -> bool:
-        return self.terminal.foot == _OVER
+        return self.terminal.foot == _OVER and _TOLD in self.terminal.shown
 
     @property
     def _hands(self) -> int:
