@@ -2,7 +2,7 @@ from functools import reduce
 from pathlib import Path
 
 from client.pictured import SCENES, picture_of, shown
-from client.viewed import view_of
+from client.viewed import replayed_file, view_of
 from rich.text import Text
 from rows import each_row
 
@@ -10,7 +10,6 @@ from truc_rules import Card, Kind, Seat, Side, View, preset, presets
 from truc_rules.positions.match import EnvidoAsk, StakeAsk
 from truc_terminal.replay_model.board import Board, Laid, Memory, board_of, remembered, with_partner
 from truc_terminal.replay_model.faces import Faces, faces_of
-from truc_terminal.replay_model.stages import replay_of
 from truc_terminal.screen.drawing import Setting, table_text
 from truc_terminal.screen.glyphs import ASCII, MANY, needs_ascii
 from truc_terminal.screen.picture import NARROW, WIDE, Edge, Places, back_block, card_block, picture, places
@@ -52,7 +51,7 @@ def test_drawn_french_card_has_the_letter_of_the_players_language(is_plain) -> N
 
 @each_row("transcript", TRANSCRIPTS)
 def test_match_fits_every_width(transcript) -> None:
-    for stage in replay_of(transcript.read_bytes(), lang="en").stages[::3]:  # test_replay.py has every moment
+    for stage in replayed_file(transcript).stages[::5]:  # test_replay.py has every moment
         record, board = stage.record, stage.board
         if not stage.hand:
             continue

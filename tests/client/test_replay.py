@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from client.running import truc
-from client.test_terminal import Terminal
+from client.terminals import Terminal
+from client.viewed import replayed_file
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from rows import each_row
@@ -30,7 +31,7 @@ FRENCH = VECTORS / "truc-french.truc"
 
 @pytest.fixture(scope="module")
 def french() -> ReplayedMatch:
-    return replay_of(FRENCH.read_bytes(), lang="en")
+    return replayed_file(FRENCH)
 
 
 def pages(replayed: ReplayedMatch, seat: int | None = None, *, is_plain: bool = True) -> list[str]:
@@ -46,7 +47,7 @@ def walked(replayed: ReplayedMatch, keys: str, at: int = 0) -> tuple[Walk, int]:
 
 @each_row("file", FILES)
 def test_every_record_of_every_transcript_has_a_page(file) -> None:
-    replayed = replay_of(file.read_bytes(), lang="en")
+    replayed = replayed_file(file)
     shown = pages(replayed)
     for at, told in enumerate(shown):
         record = replayed.stages[at].record
@@ -75,7 +76,7 @@ def test_all_cards_are_open_unless_a_seat_is_named(french) -> None:
 
 @each_row("file", FILES)
 def test_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
-    replayed = replay_of(file.read_bytes(), lang="en")
+    replayed = replayed_file(file)
     for stage, told in zip(replayed.stages, pages(replayed, 1), strict=True):
         rival = stage.cards[0] if stage.cards else ()
         hidden = [each.card for each in rival if each.opened is None or each.opened > stage.number]
@@ -86,7 +87,7 @@ def test_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
 
 @each_row("file", FILES)
 def test_drawn_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
-    replayed = replay_of(file.read_bytes(), lang="en")
+    replayed = replayed_file(file)
     replay = Replay(replayed, "en", is_plain=True, seat=1)
     for stage, seen in zip(replayed.stages, (seen_by(stage, 1) for stage in replayed.stages), strict=True):
         told = drawn_page(replay, stage.number, width=80, height=24).plain.partition("\n\n> ")[0]

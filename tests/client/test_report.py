@@ -1,12 +1,14 @@
 """`truc report`: a match as one page, which needs nothing beside itself and can be stepped through."""
 
 import re
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from client.browser import needs_browser
+from client.viewed import replayed_file
 from protocol.forge import small
 from protocol.peers import Puppet, Table
 from rows import each_row
@@ -45,14 +47,15 @@ def report(path: Path, *arguments: str):
     return CliRunner().invoke(main, ["report", str(path), *arguments])
 
 
+@cache
 def page_of(name: str, lang: str = "en") -> str:
-    return page(replay_of((VECTORS / f"{name}.truc").read_bytes(), lang=lang), lang=lang)
+    return page(replayed_file(VECTORS / f"{name}.truc", lang), lang=lang)
 
 
 @each_row("file", FILES)
 def test_page_has_every_hand_and_record_and_refers_to_nothing_outside_it(file) -> None:
-    replayed = replay_of(file.read_bytes(), lang="en")
-    read = Reader(page(replayed, lang="en"))
+    replayed = replayed_file(file)
+    read = Reader(page_of(file.stem))
     stages = [given["data-stage"] for tag, given in read.tags if tag == "li" and "data-stage" in given]
     assert sorted(map(int, stages)) == [stage.number for stage in replayed.stages]
     assert {f"hand-{hand.number}" for hand in replayed.hands} <= read.ids
@@ -61,12 +64,12 @@ def test_page_has_every_hand_and_record_and_refers_to_nothing_outside_it(file) -
 
 @each_row("file", FILES)
 def test_card_that_took_a_trick_is_marked(file) -> None:
-    replayed = replay_of(file.read_bytes(), lang="en")
+    replayed = replayed_file(file)
     won = [trick for hand in hand_views(replayed, "en") for row in hand.rows for trick in row.tricks]
     best = [next((it for it in trick.laid if it.seat == trick.best), None) for trick in won]
     sides = [trick.side for hand in replayed.hands for trick in replayed.stages[hand.last].tricks]
     assert [None if it is None else it.seat % 2 for it in best] == sides
-    assert page(replayed, lang="en").count('class="best"') == sum(it is not None for it in best)
+    assert page_of(file.stem).count('class="best"') == sum(it is not None for it in best)
 
 
 def test_report_is_written_and_the_verdict_said(tmp_path) -> None:

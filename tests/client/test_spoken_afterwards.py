@@ -14,6 +14,7 @@ import pytest
 from client.pseudo import LANG, speak, unsaid
 from client.running import truc
 from client.test_ratings_commands import STANDING
+from client.viewed import replayed_file
 from msgspec.structs import replace
 from protocol.forge import altered, small, until
 from protocol.peers import Table
@@ -103,10 +104,10 @@ class Shown(HTMLParser):
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
-    replayed = replay_of(file.read_bytes(), lang=LANG)
+    replayed = replayed_file(file, LANG)
     replay, stages = Replay(replayed, LANG, is_plain=False, seat=1), range(len(replayed.stages))
     told = {
-        "replay": [page(replay, at).plain for at in stages],
+        "replay": [page(replay, at).plain for at in stages[::3]],
         "drawn": [drawn_page(replay, at, width=2000, height=40).plain for at in stages[::9]],
         "page": Shown(report_page(replayed, lang=LANG)).told,
         "show": [truc("show", file, "--lang", LANG).output],
@@ -119,7 +120,7 @@ def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
 
 
 def test_page_says_in_which_language_it_is() -> None:
-    assert Shown(report_page(replay_of(FRENCH.read_bytes(), lang="fr"), lang="fr")).langs == ["fr"]
+    assert Shown(report_page(replayed_file(FRENCH, "fr"), lang="fr")).langs == ["fr"]
 
 
 def test_what_happened_beside_play_is_told_from_the_catalogues(spoken, tmp_path) -> None:
@@ -154,7 +155,7 @@ def test_history_says_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeypa
     for number, file in enumerate(FILES):
         shutil.copy(file, open_home(tmp_path).transcripts / f"{number:016x}.truc")
     told = truc("history", "--lang", LANG).output
-    data = (text for file in FILES for text in data_of(replay_of(file.read_bytes(), lang=LANG)))
+    data = (text for file in FILES for text in data_of(replayed_file(file, LANG)))
     assert outside(told, *data, *Result, "truc history --all") == []
 
 
@@ -176,7 +177,7 @@ def test_standings_say_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeyp
 
 
 def test_notes_under_a_replay_are_from_the_catalogues(spoken) -> None:
-    walk = Walk(Replay(replay_of(FRENCH.read_bytes(), lang=LANG), LANG, is_plain=False), 0)
+    walk = Walk(Replay(replayed_file(FRENCH, LANG), LANG, is_plain=False), 0)
     notes = [walk.note]
     for act in (lambda: walk.type("9"), lambda: walk.type("9"), walk.jump):
         act()

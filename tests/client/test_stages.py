@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from client.viewed import replayed_file
 from rows import each_row
 
 from truc_terminal.replay_model.stages import ReplayedMatch, Where, replay_of, seen_by
@@ -10,7 +11,7 @@ VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 
 
 def read(name: str, lang: str = "en") -> ReplayedMatch:
-    return replay_of((VECTORS / f"{name}.truc").read_bytes(), lang=lang)
+    return replayed_file(VECTORS / f"{name}.truc", lang)
 
 
 def cards_at(replayed: ReplayedMatch, number: int, seat: int | None) -> list[str | None]:
@@ -21,7 +22,7 @@ def cards_at(replayed: ReplayedMatch, number: int, seat: int | None) -> list[str
 def test_every_transcript_has_a_stage_for_each_record_that_says_something_and_hands_without_gaps(
     file,
 ) -> None:
-    replayed = replay_of(file.read_bytes(), lang="en")
+    replayed = replayed_file(file)
     play = [stage for stage in replayed.stages if not stage.record.is_setup]
     assert [stage.record.place for stage in play] == list(range(len(play)))
     assert len(play) >= replayed.verdict.records

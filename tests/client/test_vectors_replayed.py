@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from client.browser import Page, needs_browser
+from client.viewed import replayed_file
 from prompt_toolkit.application import DummyApplication, create_app_session
 from prompt_toolkit.application.current import set_app
 from prompt_toolkit.output import DummyOutput
 from rows import each_row
 
-from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
+from truc_terminal.replay_model.stages import ReplayedMatch
 from truc_terminal.report.page import hand_views, page
 from truc_terminal.screen import replaying
 from truc_terminal.screen.replaying import Replay, ReplayStep
@@ -58,7 +59,7 @@ def test_transcripts_are_those_of_the_vectors() -> None:
 
 @each_row("file, lang", STEPPED_THROUGH)
 def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
-    replayed = replay_of(file.read_bytes(), lang=lang)
+    replayed = replayed_file(file, lang)
     walk, last = replaying.Walk(Replay(replayed, lang, is_plain=False), 0), len(replayed.stages) - 1
     with create_app_session(output=DummyOutput()), set_app(DummyApplication()):
         forth = [replaying._drawn(walk).value]
@@ -79,7 +80,7 @@ def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
 def test_page_shows_every_step_in_a_browser_on_the_way_there_and_back(chrome, tmp_path) -> None:
     with chrome.somebody() as shown:
         for file, lang in STEPPED_THROUGH:
-            replayed = replay_of(file.read_bytes(), lang=lang)
+            replayed = replayed_file(file, lang)
             (tmp_path / f"{file.stem}.html").write_text(page(replayed, lang=lang), "utf-8")
             seen = stepped_through(shown, tmp_path / f"{file.stem}.html")
             assert (seen["lang"], seen["back"]) == (lang, seen["forth"])

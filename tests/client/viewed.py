@@ -1,9 +1,18 @@
-"""Views of a match, written as people write cards and plays, for what is drawn from them."""
+"""Views of a match, written as people write cards and plays, for what is drawn from them; and matches of files, as stages."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 
 from truc_rules import Card, Score, Seat, View, new_match, preset, view
 from truc_rules.positions.match import Trick
+from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
+
+
+@cache
+def replayed_file(file: Path, lang: str = "en") -> ReplayedMatch:
+    """Return the match of a transcript that no test changes, audited once."""
+    return replay_of(file.read_bytes(), lang=lang)
 
 
 def view_of(
