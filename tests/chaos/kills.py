@@ -48,7 +48,7 @@ GAMES: Final = (
 )
 BLIND_GAMES: Final = (
     Game("truc-french", 2, deal=BLIND),
-    Game("truc-catalan", 4, deal=BLIND),
+    Game("truc-catalan", 4, options=(("target", 6),), deal=BLIND),
     Game("truco-paulista", 2, options=(("target", 3),), deal=BLIND),
 )
 """What is played at the tables whose host sees no card."""

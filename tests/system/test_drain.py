@@ -8,14 +8,10 @@ from functools import partial
 import pytest
 import trio
 from chaos.servers import QUICK, serving
-from client.playing import homes
-from server.admins import host_says
 from server.conftest import together
 from server.rawclient import GoneError, RawClient, Seat
-from system.bot_tables import BotTable
 from system.seating import all_ready, come_back, play_or_lose, seated
 
-from truc_client.bots import simple_bot
 from truc_protocol.audit import Result
 from truc_protocol.ledger import Due, due
 from truc_protocol.records import Phase
@@ -52,32 +48,26 @@ async def connect():
 async def players(connect, server, number: int) -> list[Seat]:
     variant, count, guests = TABLES[number]
     connected = partial(connect, server)
-    return await all_ready(await seated(connected, variant, count, guests=guests, seed=number * 10 + 1))
+    return await all_ready(
+        await seated(connected, variant, count, guests=guests, seed=number * 10 + 1, match=1)
+    )
 
 
-async def stop_under_way(seat: Seat, stop) -> None:
+async def stop_under_way(seat: Seat, server) -> None:
     """Play to the middle of a hand, have the server stopped, and play on."""
     await seat.play(until=lambda seat: seat.auditor and seat.next > 20 and seat.ledger.hand)
-    await stop()
+    server.signal(signal.SIGTERM)
     await play_or_lose(seat)
 
 
-@pytest.mark.parametrize("how", ["SIGTERM", "admin drain"])
-async def test_hands_end_and_matches_go_on_after_the_start(tmp_path, connect, how):
+async def test_hands_end_and_matches_go_on_after_the_start(tmp_path, connect):
     folder = Folder(tmp_path / "data")
     async with serving(folder.root, DRAINING, level="info") as server:
         tables = [await players(connect, server, number) for number in range(len(TABLES))]
-
-        async def stop() -> None:
-            if how == "SIGTERM":
-                server.signal(signal.SIGTERM)
-            else:
-                assert (await host_says(folder, command="drain"))["ok"]
-
         everybody = [seat for table in tables for seat in table]
         first, *others = everybody
         await together(
-            partial(stop_under_way, first, stop), *(partial(play_or_lose, seat) for seat in others)
+            partial(stop_under_way, first, server), *(partial(play_or_lose, seat) for seat in others)
         )
         assert await server.wait() == 0
         going_on = [table for table in tables if not table[0].done]
@@ -112,19 +102,3 @@ async def test_second_sigterm_stops_it_in_the_hand(tmp_path, connect):
         server.signal(signal.SIGTERM)
         with trio.fail_after(20):
             assert (await server.wait(), (await seats[0].client.closed())[-1]["code"]) == (0, "shutting_down")
-
-
-async def test_players_come_back_by_themselves_and_finish(tmp_path):
-    """The client library on both seats: it is told nothing but by the server."""
-    table = BotTable(homes(tmp_path, False, False), seed=1, bot=simple_bot)
-    table.last.set()
-    with trio.fail_after(60):
-        async with serving(tmp_path / "data", DRAINING) as server, trio.open_nursery() as nursery:
-            nursery.start_soon(table.play, server)
-            await table.choose_more(3)
-            server.signal(signal.SIGTERM)
-            assert await server.wait() == 0
-            await server.start()
-            await table.over.wait()
-            assert server.faults() == []
-    assert [match.verdict.result for match in table.ended] == [Result.PROVEN] * 2

@@ -14,10 +14,11 @@ from truc_protocol.records import BLIND
 pytestmark = pytest.mark.slow
 
 
-async def test_nothing_acknowledged_is_lost_by_twelve_kills_of_the_server(tmp_path):
-    plan = kills.Plan(count=12, tables=5, seed=1, acts=30, matches=1)
+async def test_nothing_acknowledged_is_lost_by_six_kills_of_the_server(tmp_path):
+    plan = kills.Plan(count=6, tables=5, seed=386, acts=30, matches=1)
     figures = (await kills.run(plan, tmp_path / "data")).figures
-    assert sum(figures[when.value] for when in kills.When) == 12
+    assert sum(figures[when.value] for when in kills.When) == 6
+    assert all(figures[when.value] for when in kills.When)
     assert figures["matches"] >= 5
     assert figures["leavers"] >= 1
     assert figures["pauses"] >= 1
@@ -25,7 +26,7 @@ async def test_nothing_acknowledged_is_lost_by_twelve_kills_of_the_server(tmp_pa
 
 @pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)")
 async def test_nothing_acknowledged_is_lost_by_twenty_faults_of_three_nodes(tmp_path):
-    plan = nodes.Plan(20, 4, seed=5, lease_s=1, pace_s=0.3, acts=10, matches=1, twice=0.8, outages=False)
+    plan = nodes.Plan(20, 4, seed=48_626, lease_s=1, pace_s=0.3, acts=10, matches=1, twice=0.8, outages=False)
     figures = (await nodes.run(plan, tmp_path)).figures
     assert sum(figures[fault.value] for fault in nodes.Fault) == 20
     assert figures["proven"] == figures["matches"] >= 4
