@@ -190,15 +190,16 @@ def may_decide(ledger: Ledger, players: Iterable[int]) -> bool:
     return bool(set(deciders(ledger.match)) & set(players))
 
 
-def facts_of(ledger: Ledger, dealer: Dealer, record: Record) -> tuple[Fact, ...]:
-    """Return what the next record of a ledger means."""
+def taken(ledger: Ledger, dealer: Dealer, record: Record) -> tuple[Ledger, tuple[Fact, ...]]:
+    """Return the ledger after a record, as its dealer knows it, and what the record means."""
     body = parse(record)
     opened = None
     if isinstance(body, Close) and body.link is not None:
         opened = DealtCards(tuple(dealer.openings(ledger, seat) for seat in range(ledger.seats)), (), 0)
     folded = fold(ledger, record, body)
-    after = dealer.know_deal(folded.ledger) if isinstance(body, Deal) else folded.ledger
-    return tuple(means(body, after, folded.events, opened))
+    is_shown = isinstance(body, Deal) and ledger.sealed is None
+    after = dealer.know_deal(folded.ledger) if is_shown else folded.ledger
+    return after, tuple(means(body, after, folded.events, opened))
 
 
 def signed_position(message: SignedAct) -> int:

@@ -278,9 +278,7 @@ class ScriptedServer:
     async def take(self, record: Record) -> None:
         """Add a record, after `forge` has changed it, and send it."""
         forged = self.forge(record)
-        facts = playing.facts_of(self.at_play(), self.dealer, forged)
-        self.ledger = self.dealer.take(self.at_play(), forged)
-        self.facts[len(self.records)] = facts
+        self.ledger, self.facts[len(self.records)] = playing.taken(self.at_play(), self.dealer, forged)
         self.records.append(forged)
         if record.signer == 1 and isinstance(parse(record), Rekey | Sub):
             self.is_wished = self.is_away = False
