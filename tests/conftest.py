@@ -69,6 +69,7 @@ _FILES_IN_THE_LOOP = {
 
 _BEGIN_FIRST = (
     "clients_elsewhere/test_conformance_elsewhere.py",
+    "conform/test_own_library.py",
     "conform/test_own_clients.py",
     "conform/test_blind_clients.py",
     "conform/test_broken_verifiers.py",
