@@ -127,7 +127,7 @@ async def blind_seat(server, *, seed=1, **fields) -> BlindSeat:
     return seat
 
 
-async def blind_seats(server, count=2, variant="truc-catalan", *, options=None, seed=1) -> list[BlindSeat]:
+async def blind_seats(server, count=2, variant="truc-valencia", *, options=None, seed=1) -> list[BlindSeat]:
     """Return players at one table whose host sees no card, none of them ready."""
     seats = [await blind_seat(server, seed=seed * 10 + i) for i in range(count)]
     table = await seats[0].create(variant, seats=count, options={"mode": "blind", **(options or {})})
@@ -136,7 +136,7 @@ async def blind_seats(server, count=2, variant="truc-catalan", *, options=None, 
     return seats
 
 
-async def blind_match(server, count=2, variant="truc-catalan", **fields) -> list[BlindSeat]:
+async def blind_match(server, count=2, variant="truc-valencia", **fields) -> list[BlindSeat]:
     """Return players who have all said ready."""
     seats = await blind_seats(server, count, variant, **fields)
     for seat in seats:

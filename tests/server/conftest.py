@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import structlog
 import trio
-from server import compiled_once
+from server import checked_once, compiled_once
 from server.rawclient import RawClient, Seat
 from server.stored import url
 
@@ -173,6 +173,12 @@ def plain_logs():
     logs.configure(LogSettings(), sys.stderr)
     yield
     structlog.reset_defaults()
+
+
+@pytest.fixture(autouse=True)
+def checks_are_shared(monkeypatch):
+    """No signature and no point is checked twice by all those who are one process here."""
+    checked_once.install(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

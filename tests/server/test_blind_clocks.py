@@ -30,7 +30,7 @@ def of(seat: BlindSeat, kind: type) -> list:
     return [body for body in map(parse, seat.records) if isinstance(body, kind)]
 
 
-async def begun(server, *, refuses: dict[int, str], count=2, variant="truc-catalan", **options) -> list:
+async def begun(server, *, refuses: dict[int, str], count=2, variant="truc-valencia", **options) -> list:
     """Return players of a match, some of whom do not take a kind of step."""
     seats = await blind_match(server, count, variant, options={**SHORT, **options})
     for seat, what in refuses.items():

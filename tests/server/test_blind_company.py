@@ -27,7 +27,7 @@ SHORT = {"target": 3, "match": 1}
 NONCE = bytes(12)
 
 
-async def resting(server, count=2, variant="truc-catalan", **options) -> list[BlindSeat]:
+async def resting(server, count=2, variant="truc-valencia", **options) -> list[BlindSeat]:
     """Return players in a hand who move no more."""
     seats = await blind_match(server, count, variant, options={**SHORT, **options})
     for seat in seats:
@@ -149,7 +149,7 @@ async def test_sign_goes_from_seat_to_seat_as_it_was_sealed_and_to_nobody_else_a
 
 async def test_seats_and_server_begin_new_chains_between_hands(tmp_path):
     async with running(tmp_path / "data", changed(QUICK, match={"links": 2})) as server:
-        seats = await blind_match(server, options={"target": 5, "match": 1})
+        seats = await blind_match(server, 2, "truc-catalan", options={"target": 5, "match": 1})
         await play_on(seats)
     assert all(seat.verdict().result is Result.PROVEN for seat in seats)
     assert any(isinstance(parse(record), Rekey) for record in seats[0].records)
@@ -233,7 +233,7 @@ async def test_act_for_another_card_than_lies_in_its_place_is_refused(server):
     seat.find_options(seat.waiting)
     option = next(option for option in seat.offered if option["kind"] == "play")
     slot, card, keys, ask = option["args"]
-    others = [other for other in range(40) if other not in {held.card for held in seat.hand()}]
+    others = [other for other in range(22) if other not in {held.card for held in seat.hand()}]
     refused = await seat.hand_in(act(seat, "play", (slot, others[0], keys, ask)))
     assert (refused["code"], refused["msg"].startswith("C19")) == ("illegal_action", True)
     assert card not in others
