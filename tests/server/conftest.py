@@ -229,6 +229,15 @@ async def play_out(seats) -> None:
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
+async def give_up(seats) -> None:
+    """Play on to the next decision about a hand, and end the match there, which must be proven."""
+    for seat in seats:
+        seat.chooses = only_cut
+    await together(*(partial(seat.play, asked) for seat in seats))
+    await seats[0].resign()
+    await play_out(seats)
+
+
 def asked(seat: Seat) -> bool:
     """Tell whether the first decision of the first hand has come to this seat."""
     return any(

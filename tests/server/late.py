@@ -8,6 +8,7 @@ from server.watching import Eye
 from truc_protocol.bodies import Act
 
 LATE = {"spectators": 3 + 60}
+SHORT = {"match": 1, "target": 3}
 
 
 async def eye_at(server, table: str) -> Eye:
@@ -25,7 +26,7 @@ async def stand(seat) -> None:
 
 async def played(server, **options):
     """Return two seats that have played a match to its end, and somebody who has watched from the start."""
-    seats = await server.seats(2, options={"match": 1, "target": 3, **LATE, **options})
+    seats = await server.seats(2, options={**SHORT, **LATE, **options})
     eye = await eye_at(server, seats[0].table)
     for seat in seats:
         await seat.ready()

@@ -84,7 +84,7 @@ async def test_what_is_over_holds_nothing_of_itself(server):
 
 async def _play(server, *, seed: int) -> None:
     """Play a match, and go; the answer to a ping tells that the server has seen them go."""
-    seats = await server.match(2, "truc-french", guests=(0, 1), seed=seed)
+    seats = await server.match(2, guests=(0, 1), seed=seed, options={"match": 1, "target": 3})
     await together(*(seat.play for seat in seats))
     for seat in seats:
         await trio.aclose_forcefully(seat.client.stream)

@@ -75,7 +75,7 @@ async def test_blind_hand_is_played_to_a_proven_end(server, guests):
 
 
 async def test_envido_is_shown_before_the_close_under_match(server):
-    options = {"reveal": "match"}
+    options = {"reveal": "match", "target": 6}
     for seed in range(1, 20):
         seats = await played(server, 2, "truco-argentino", seed=seed, options=options)
         assert results(seats) == {Result.PROVEN}

@@ -11,7 +11,7 @@ import trio
 from click.testing import CliRunner
 from server.admins import Host, host_says, hosting
 from server.asking import figures_of, get, telling
-from server.conftest import QUICK, in_hand, is_to_move, play_out, together
+from server.conftest import QUICK, give_up, in_hand, is_to_move, together
 from server.nodes import LONG_S, Nodes
 from server.rawclient import GoneError, Seat, bodies
 from server.restarting import come_back
@@ -84,7 +84,7 @@ async def comes_after(server, seat: Seat) -> None:
 async def finish(server, seats: list[Seat]) -> None:
     for seat in seats:
         await come_back(server, seat)
-    await play_out(seats)
+    await give_up(seats)
 
 
 async def test_table_is_moved_when_its_hand_is_over_and_its_players_are_sent_after_it(nodes):
@@ -252,7 +252,7 @@ async def test_call_that_nobody_held_back_comes_at_once_at_the_new_owner(nodes):
         assert not any(
             message["t"] == "waiting" and message["what"] == "rekey" for message in seats[0].client.log
         )
-        await together(*(seat.play for seat in seats))
+        await give_up(seats)
 
 
 async def test_table_that_came_back_can_be_given_again(nodes):

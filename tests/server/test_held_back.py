@@ -1,12 +1,13 @@
 """What others than watchers are told of a table that is shown late, and what the server keeps of it in the meantime."""
 
 import gc
+import weakref
 from functools import partial
 
 import pytest
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import asked, only_cut, running, together
-from server.late import LATE, eye_at, played, played_again
+from server.late import LATE, SHORT, eye_at, played, played_again
 from server.visitors import follower, guest, keyed
 from server.watching import Eye
 from trio.testing import wait_all_tasks_blocked
@@ -28,9 +29,16 @@ async def listed(client) -> dict:
     return table
 
 
-def alive(kind: type) -> int:
-    gc.collect()
-    return sum(isinstance(held, kind) for held in gc.get_objects())
+def living(monkeypatch, kind: type) -> weakref.WeakSet:
+    """Return those that are made of a kind from now on, as long as anybody holds them."""
+    made, begin = weakref.WeakSet(), kind.__init__
+
+    def noted(self, *args, **fields) -> None:
+        begin(self, *args, **fields)
+        made.add(self)
+
+    monkeypatch.setattr(kind, "__init__", noted)
+    return made
 
 
 async def test_end_of_a_late_match_is_told_to_the_lobby_when_it_is_shown(server, mock_clock):
@@ -76,7 +84,7 @@ async def test_key_of_the_same_name_is_not_shown_as_who_plays(server):
 
 
 async def test_guest_of_the_same_name_is_not_shown_as_who_plays(server):
-    seats = await server.match(2, guests=(0, 1), options={"match": 1, **LATE})
+    seats = await server.match(2, guests=(0, 1), options={**SHORT, **LATE})
     await together(*(seat.play for seat in seats))
     await leave(seats[1])
     newcomer = await guest(server, seats[1].name)
@@ -112,7 +120,7 @@ async def test_key_that_was_given_another_name_than_it_asked_for_is_shown_as_con
 async def test_matches_that_wait_for_their_turn_are_all_shown(server, mock_clock):
     seats, eye = await played(server)
     lengths = [seats[0].next]
-    for _ in range(3):
+    for _ in range(2):
         await played_again(seats)
         lengths.append(seats[0].next)
     mock_clock.jump(61)
@@ -120,11 +128,12 @@ async def test_matches_that_wait_for_their_turn_are_all_shown(server, mock_clock
     assert [len(seen) for seen in eye.seen.values()] == lengths
 
 
-async def test_of_matches_that_wait_for_their_turn_only_the_newest_is_in_memory(server):
+async def test_of_matches_that_wait_for_their_turn_only_the_newest_is_in_memory(server, monkeypatch):
+    shown = living(monkeypatch, ShownMatch)
     seats, _ = await played(server)
-    for _ in range(4):
+    for _ in range(2):
         await played_again(seats)
-    assert alive(ShownMatch) == 2
+    assert len(shown) == 2
 
 
 async def test_match_is_left_out_when_more_are_held_back_than_may_be(server, mock_clock, monkeypatch):
@@ -148,17 +157,20 @@ async def closed(server, **options):
     return seats, eye
 
 
-async def test_closed_table_is_gone_with_the_last_who_watches(server):
-    seats = await server.match(2, options={"match": 1, **LATE})
+async def test_closed_table_is_gone_with_the_last_who_watches(server, monkeypatch):
+    feeds = living(monkeypatch, SpectatorFeed)
+    seats = await server.match(2, options={**SHORT, **LATE})
     await together(*(seat.play for seat in seats))
     for seat in seats:
         await leave(seat)
-    assert alive(SpectatorFeed) == 0
+    gc.collect()
+    assert len(feeds) == 0
     _, eye = await closed(server)
-    before = alive(SpectatorFeed)
+    before = len(feeds)
     await eye.client.stream.aclose()
     await wait_all_tasks_blocked()
-    assert (before, alive(SpectatorFeed)) == (1, 0)
+    gc.collect()
+    assert (before, len(feeds)) == (1, 0)
 
 
 async def test_closed_table_can_be_watched_no_more_by_who_says_so(server, mock_clock):

@@ -210,19 +210,19 @@ def transcript(seat) -> bytes:
 @pytest.mark.slow
 async def test_match_is_proven_from_its_document_with_the_folder_gone(data):
     async with running(data.root) as server:
-        seats = await server.match(4, "club-truc")
+        seats = await server.match(4, "club-truc", options={"target": 3})
         await together(*(seat.play for seat in seats))
     remove(data)
     verdict = verify(transcript(seats[0]))
     assert (verdict.result, verdict.variant) == (Result.PROVEN, "club-truc")
-    assert read_document(seats[0].document) == CLUB
+    assert read_document(seats[0].document) == replace(CLUB, scoring=replace(CLUB.scoring, target=3))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("happens", [remove, change])
 async def test_match_goes_on_although_its_file_is_gone_or_another(data, happens):
     async with running(data.root) as server:
-        seats = await server.match(2, "club-truc")
+        seats = await server.match(2, "club-truc", options={"target": 3})
 
         async def watched():
             await seats[0].play(until=lambda seat: seat.done or seat.next >= 9)
@@ -258,7 +258,7 @@ async def test_table_nobody_started_keeps_the_rules_it_was_opened_with(data, hap
 @pytest.mark.slow
 async def test_rematch_after_its_file_is_gone_is_played_by_the_same_rules(data):
     async with running(data.root) as server:
-        seats = await server.match(2, "club-truc")
+        seats = await server.match(2, "club-truc", options={"target": 3})
         await together(*(seat.play for seat in seats))
     first = seats[0].document
     remove(data)

@@ -93,8 +93,7 @@ async def tick(mock_clock, seats, moved: ParkingLot) -> None:
             moved.unpark_all()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("spectators", [1, 2, 3 + 2])
+@pytest.mark.parametrize(("spectators", "seed"), [(1, 1), (2, 2), (3 + 2, 3)])
 async def test_every_watcher_sees_the_records_of_the_seats_in_order(
     tmp_path, monkeypatch, mock_clock, spectators, seed
 ):

@@ -192,7 +192,7 @@ async def test_welcome_lists_the_seats_of_a_key(server):
 
 @pytest.mark.slow
 async def test_table_is_over_and_nobody_ready_after_a_match_and_a_rematch_is_another_match(server):
-    seats = await server.match(2, "truc-catalan")
+    seats = await server.match(2, "truc-catalan", options={"target": 3})
     await together(*(seat.play for seat in seats))
     first, client = seats[0].ledger.setup, await guest(server)
     (table,) = (await client.ask({"t": "tables"}))["tables"]

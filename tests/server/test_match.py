@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 
 async def played(server, count, variant, **fields):
-    seats = await server.match(count, variant, **fields)
+    seats = await server.match(count, variant, options={"target": 3}, **fields)
     await together(*(seat.play for seat in seats))
     return seats
 
@@ -34,7 +34,7 @@ async def test_two_guests_in_clear_play_to_a_proven_end_of_level_c(server):
 
 
 async def test_keys_and_guests_of_all_kinds_play_four_handed(server):
-    seats = await server.seats(4, "truc-catalan", guests=(1, 2))
+    seats = await server.seats(4, "truc-catalan", guests=(1, 2), options={"target": 3})
     seats[2].x = None
     for seat in seats:
         await seat.ready()

@@ -26,7 +26,7 @@ from truc_server.metrics.measures import MEASURES
 from truc_server.operation import disk
 
 FRENCH = {"t": "create", "variant": "truc-french"}
-TIGHT = changed(QUICK, limits={"idle_s": 3600, "outbox_bytes": 65_536, "burst": 1_000_000})
+TIGHT = changed(QUICK, limits={"idle_s": 3600, "outbox_bytes": 8_192, "burst": 1_000_000})
 PINGS = b"".join(frame({"t": "ping", "n": n}) for n in range(100))
 
 
@@ -80,7 +80,7 @@ async def begin_match(around) -> None:
 
 async def play_as_guests(around) -> None:
     """Play a short match to its end."""
-    seats = await around.server.match(2, options={"match": 1}, guests=(0, 1))
+    seats = await around.server.match(2, options={"match": 1, "target": 3}, guests=(0, 1))
     await together(*(seat.play for seat in seats))
 
 
@@ -318,7 +318,7 @@ async def test_figures_are_read_once_a_second_however_many_ask(server, mock_cloc
 
 
 async def test_no_figure_tells_of_anybody(around, mock_clock):
-    seats = await around.server.match(2, options={"match": 1})
+    seats = await around.server.match(2, options={"match": 1, "target": 3})
     await together(*(seat.play for seat in seats))
     text = (await get(around.server, "/metrics")).text
     names = {seats[0].name, seats[0].table, seats[0].client.welcome["player"], "127.0.0.1"}

@@ -137,7 +137,7 @@ async def test_position_that_is_not_shown_or_of_no_match_is_refused_to_watchers(
     assert (reply["code"], reply["field"]) == ("bad_message", "match")
 
 
-TIGHT = changed(QUICK, limits={"outbox_bytes": 65_536})
+TIGHT = changed(QUICK, limits={"outbox_bytes": 8_192})
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def held(monkeypatch) -> Held:
 
 async def overflown(server, held, eye: Eye) -> list:
     """Return two seats that have played more than a watcher takes, and the watcher is not sent anything."""
-    seats = await server.seats(2, "truc-french", options={"reveal": "match"})
+    seats = await server.seats(2, "truc-french", options={"match": 1, "reveal": "match"})
     await eye.connect(server)
     await eye.watch(seats[0].table)
     held.hold(eye)
