@@ -35,7 +35,7 @@ _STORES = (
     "sqlalchemy.dialects.postgresql.psycopg",
 )
 PROGRAMS = {
-    "truc_terminal": _TERMINAL,
+    "truc_terminal": (*_TERMINAL, "truc_terminal.screen.prompt", "truc_terminal.commands.verify"),
     "truc_server": ("truc_server.main", "truc_server.commands.run", "truc_server.server", *_STORES),
     "benchmarks.calls": ("benchmarks.calls",),
     "benchmarks.floor": ("benchmarks.floor",),
