@@ -31,7 +31,6 @@ Figures = dict[str, Any]
 NAMES: Final = ("one", "two", "three")
 LEASE_S: Final = 20  # so that nobody loses it on a busy machine
 APART: Final = 100_000  # between the numbers of the first tables of two generators
-PACE: Final = 1.0
 MAKERS: Final = 8
 AT_ONCE: Final = 16  # links are opened by fewer than a node lets knock at once
 PATIENCE_S: Final = 60.0
@@ -45,7 +44,7 @@ class Reach(NamedTuple):
 
     Attributes:
         seconds, warm_s: how long each load is measured, and runs before.
-        tables: of each node at a pace, ascending.
+        tables: of each node at a `pace`, ascending.
         rush: of each node as fast as it goes.
         leases_s: of nodes that are missed, each so many `times`.
     """
@@ -53,6 +52,7 @@ class Reach(NamedTuple):
     seconds: float = 10.0
     warm_s: float = 3.0
     tables: tuple[int, ...] = (25, 100, 400)
+    pace: float = 1.0
     rush: int = 100
     leases_s: tuple[int, ...] = (1, 2, 5)
     times: int = 5
@@ -60,7 +60,7 @@ class Reach(NamedTuple):
 
 FULL: Final = Reach()
 SHORT: Final = Reach(seconds=2.0, warm_s=0.5, tables=(25, 100), rush=50, times=1)
-LEAST: Final = Reach(seconds=0.3, warm_s=0.0, tables=(2,), rush=2, leases_s=(1,), times=1)
+LEAST: Final = Reach(seconds=0.05, warm_s=0.0, tables=(2,), pace=20.0, rush=2, leases_s=(1,), times=1)
 
 
 class Lab:
@@ -252,9 +252,9 @@ async def nodes(folder: Path, reach: Reach) -> Figures:
     dice, most = random.Random(1), reach.tables[-1]
     with cluster() as database:
         lab = Lab(folder, database, reach)
-        paced = partial(lab.loads, is_pinned=True, pace=PACE)
+        paced = partial(lab.loads, is_pinned=True, pace=reach.pace)
         return {
-            "alone": await lab.alone(tables=most, pace=PACE),
+            "alone": await lab.alone(tables=most, pace=reach.pace),
             "paced": {
                 str(n): {str(tables): await paced(NAMES[:n], tables=tables) for tables in reach.tables}
                 for n in (1, 2, 3)
@@ -262,8 +262,8 @@ async def nodes(folder: Path, reach: Reach) -> Figures:
             "rush": {
                 str(n): await lab.loads(NAMES[:n], is_pinned=False, tables=reach.rush) for n in (1, 2, 3)
             },
-            "near": await lab.brought(is_far=False, tables=most, pace=PACE),
-            "far": await lab.brought(is_far=True, tables=most, pace=PACE),
+            "near": await lab.brought(is_far=False, tables=most, pace=reach.pace),
+            "far": await lab.brought(is_far=True, tables=most, pace=reach.pace),
             "lobby": await lab.lobby(),
             "missed_s": {
                 str(lease_s): {str(i): await lab.missed_s(lease_s, dice) for i in range(reach.times)}

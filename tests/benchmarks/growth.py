@@ -4,6 +4,7 @@ Each grows alone, and guests play as fast as it goes. Stored matches are copies 
 put into the database while no server has it.
 """
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,8 +24,6 @@ LONG: Final = ("truc-catalan", 2, 250)
 LONG_TABLES: Final = 10
 STORED: Final = ("truc-catalan", 2, 12)
 """The game of the match that is copied."""
-STORED_S: Final = (2.0, 10.0, 60.0)
-"""For how long it is played, one after the other, until one of its matches is over."""
 LEFT: Final = ("tables", "seats", "terms", "secrets")
 """Where a server that was stopped has left tables that are played."""
 
@@ -36,6 +35,7 @@ class Reach(NamedTuple):
         seconds, warm_s: how long each load is measured, and runs before.
         few: the tables, where something else grows.
         tables, viewers, stored: how many there are, ascending; the stored matches beside none.
+        stored_s: for how long the match to be stored is played, one after the other, until one is over.
         lengths: records of a match; it is measured from each to the next.
     """
 
@@ -45,6 +45,7 @@ class Reach(NamedTuple):
     tables: tuple[int, ...] = (25, 100, 400, 1_600, 4_000)
     viewers: tuple[int, ...] = (0, 50, 100, 200, 400)
     stored: tuple[int, ...] = (0, 1_000, 4_000, 10_000)
+    stored_s: tuple[float, ...] = (2.0, 10.0, 60.0)
     lengths: tuple[int, ...] = (20, 100, 200, 400, 600, 800, 1_000)
 
 
@@ -58,7 +59,14 @@ SHORT: Final = Reach(
     lengths=(20, 60, 100),
 )
 LEAST: Final = Reach(
-    seconds=0.2, warm_s=0.0, few=2, tables=(2, 3), viewers=(0, 2), stored=(0, 3), lengths=(2, 15, 30)
+    seconds=0.05,
+    warm_s=0.0,
+    few=2,
+    tables=(2, 3),
+    viewers=(0, 2),
+    stored=(0, 3),
+    stored_s=(0.3, 2.0, 10.0),
+    lengths=(2, 8, 15),
 )
 
 
@@ -66,13 +74,14 @@ async def growth(folder: Path, reach: Reach) -> Figures:
     """Let one thing after the other grow; return the loads of each by how far it was."""
     play = partial(running.measured, folder, seconds=reach.seconds, warm_s=reach.warm_s)
     long = {"games": [LONG], "tables": min(LONG_TABLES, reach.few), "lengths": reach.lengths, "warm_s": 0.0}
+    await _play_whole(played := folder / "played", reach)
     return {
         "tables": {str(count): await play(tables=count) for count in reach.tables},
         "viewers": {
             str(count): await _viewed(await play(tables=1, viewers=count)) for count in reach.viewers
         },
         "length": await play("growing", **long),
-        "stored": {str(count): await _beside(folder, count, reach) for count in reach.stored},
+        "stored": {str(count): await _beside(played, count, reach) for count in reach.stored},
     }
 
 
@@ -85,19 +94,24 @@ async def _viewed(load: Figures) -> Figures:
     return load
 
 
-async def _beside(folder: Path, count: int, reach: Reach) -> Figures:
-    """Play with so many matches in the database."""
-    data = folder / f"stored-{count}"
-    wanted = {"tables": reach.few, "seconds": reach.seconds, "warm_s": reach.warm_s}
-    for seconds in STORED_S:
-        async with running.server(folder, data=data) as server:
-            copied = {**wanted, "games": [STORED], "seconds": seconds}
-            await running.load(Plan("play", server.port, server.pid, **copied))
-        if await trio.to_thread.run_sync(fill, data / "truc.db", count):
-            break
-    else:
-        raise running.BenchmarkError("no match was over that could be stored many times")
-    async with running.server(folder, data=data) as server:
+async def _play_whole(data: Path, reach: Reach) -> None:
+    """Play in a data folder until a match is over, and leave there nothing that is not."""
+    for seconds in reach.stored_s:
+        async with running.server(data.parent, data=data) as server:
+            wanted = {"games": [STORED], "tables": reach.few, "seconds": seconds, "warm_s": reach.warm_s}
+            await running.load(Plan("play", server.port, server.pid, **wanted))
+        if await trio.to_thread.run_sync(fill, data / "truc.db", 0):
+            return
+    raise running.BenchmarkError("no match was over that could be stored many times")
+
+
+async def _beside(played: Path, count: int, reach: Reach) -> Figures:
+    """Play with so many matches in the database, all but those that were played copies of one."""
+    data = played.with_name(f"stored-{count}")
+    shutil.copytree(played, data, ignore=shutil.ignore_patterns("*.sock"))
+    await trio.to_thread.run_sync(fill, data / "truc.db", count)
+    async with running.server(data.parent, data=data) as server:
+        wanted = {"tables": reach.few, "seconds": reach.seconds, "warm_s": reach.warm_s}
         return await running.load(Plan("play", server.port, server.pid, **wanted))
 
 

@@ -63,7 +63,7 @@ class Scale(NamedTuple):
         rounds: of what runs in this process.
         turns: of loads that are set beside each other.
         hands: of the match that is audited.
-        sealed: hands of a match in mode blind, fewer than its game goes to.
+        sealed: hands of a match in mode blind, to warm up and to measure, together fewer than its game goes to.
         matches: few and many that are verified.
         reach: how far things grow.
         cluster: how much is measured of nodes on one database.
@@ -84,7 +84,7 @@ class Scale(NamedTuple):
     rounds: int = 5
     turns: int = 3
     hands: int = auditing.HANDS
-    sealed: int = 8
+    sealed: tuple[int, int] = (1, 8)
     matches: tuple[int, int] = (100, 10_000)
     reach: growing.Reach = growing.FULL
     cluster: clusters.Reach = clusters.FULL
@@ -111,13 +111,13 @@ SHORT: Final = Scale(
     rounds=1,
     turns=1,
     hands=10,
-    sealed=2,
+    sealed=(1, 2),
     matches=(20, 200),
     reach=growing.SHORT,
     cluster=clusters.SHORT,
 )
 LEAST: Final = Scale(
-    seconds=0.3,
+    seconds=0.05,
     warm_s=0.0,
     node_warm_s=0.0,
     few=2,
@@ -128,11 +128,11 @@ LEAST: Final = Scale(
     crowd=3,
     honest=9,
     idle=3,
-    idle_s=0.3,
+    idle_s=0.05,
     rounds=1,
     turns=1,
     hands=2,
-    sealed=1,
+    sealed=(0, 1),
     matches=(2, 4),
     reach=growing.LEAST,
     cluster=clusters.LEAST,
@@ -389,11 +389,12 @@ async def blind(folder: Path, scale: Scale) -> Figures:
     return found
 
 
-async def _hands(folder: Path, mode: str, seats: int, hands: int) -> Figures:
+async def _hands(folder: Path, mode: str, seats: int, hands: tuple[int, int]) -> Figures:
     async with running.server(folder) as server:
-        told = {"port": server.port, "pid": server.pid, "mode": mode, "seats": seats, "hands": hands}
+        told = {"port": server.port, "pid": server.pid, "mode": mode, "seats": seats}
         words = [word for name, value in told.items() for word in (f"--{name}", str(value))]
-        return await running.told("benchmarks.sealed", *words)
+        warm, measured = map(str, hands)
+        return await running.told("benchmarks.sealed", *words, "--warm", warm, "--hands", measured)
 
 
 def _seat_ms(load: Figures) -> float:

@@ -105,27 +105,28 @@ async def sit_down(seats: list[Seat], port: int, mode: str, count: int) -> None:
         await seat.ready()
 
 
-async def play(port: int, pid: int, mode: str, count: int, hands: int) -> dict[str, Any]:
-    """Play a hand, and then so many more; return what one of those takes."""
+async def play(port: int, pid: int, mode: str, count: int, hands: tuple[int, int]) -> dict[str, Any]:
+    """Play hands to warm up, and then so many more; return what one of those takes."""
+    warm, measured = hands
     seats: list[Seat] = []
     try:
         await sit_down(seats, port, mode, count)
         watches = {id(seat): Watch(seat) for seat in seats}
-        await _until(seats, lambda seat: watches[id(seat)].closed >= 1)
+        await _until(seats, lambda seat: watches[id(seat)].closed >= warm)
         before, spent = usage(pid), time.process_time()
-        await _until(seats, lambda seat: watches[id(seat)].closed >= 1 + hands)
+        await _until(seats, lambda seat: watches[id(seat)].closed >= warm + measured)
         server, spent = usage(pid) - before, time.process_time() - spent
     finally:
         for seat in seats:
             await seat.client.stream.aclose()
     watch = watches[id(seats[0])]
     return {
-        "seat_ms": spent * 1000 / hands / count,
-        "server_ms": (server.main_s + server.others_s) * 1000 / hands,
-        "server_main_ms": server.main_s * 1000 / hands,
-        "deal_ms": statistics.median(watch.deal_ms[-hands:]),
-        "deal_bytes": statistics.median(watch.deal_bytes[-hands:]),
-        "messages": statistics.median(watch.messages[-hands:]),
+        "seat_ms": spent * 1000 / measured / count,
+        "server_ms": (server.main_s + server.others_s) * 1000 / measured,
+        "server_main_ms": server.main_s * 1000 / measured,
+        "deal_ms": statistics.median(watch.deal_ms[-measured:]),
+        "deal_bytes": statistics.median(watch.deal_bytes[-measured:]),
+        "messages": statistics.median(watch.messages[-measured:]),
     }
 
 
@@ -163,6 +164,7 @@ def main() -> None:
     parser.add_argument("--pid", type=int)
     parser.add_argument("--mode", choices=[*MODES], default="blind")
     parser.add_argument("--seats", type=int, default=2)
+    parser.add_argument("--warm", type=int, default=1)
     parser.add_argument("--hands", type=int, default=4)
     chosen = parser.parse_args()
     pin(os.getpid(), cores()[1])
@@ -170,7 +172,8 @@ def main() -> None:
         print(json.dumps(primitives()))
         return
     gc.freeze()
-    print(json.dumps(trio.run(play, chosen.port, chosen.pid, chosen.mode, chosen.seats, chosen.hands)))
+    hands = chosen.warm, chosen.hands
+    print(json.dumps(trio.run(play, chosen.port, chosen.pid, chosen.mode, chosen.seats, hands)))
 
 
 if __name__ == "__main__":
