@@ -16,7 +16,7 @@ from truc_protocol.setup import Opts
 from truc_protocol.transcript import read_transcript, write_transcript
 from truc_rules import preset
 from truc_terminal.screen.explaining import terms_in_full, terms_line
-from truc_words import ENGLISH, LANGUAGES
+from truc_words import ENGLISH
 
 BADGE = "the host could not see the cards"
 OPENED, EXPOSED, UNOPENED = (
@@ -74,7 +74,7 @@ def test_terms_say_that_the_seats_deal() -> None:
     assert "blind" not in terms_line(state, ENGLISH) + terms_in_full(state, ENGLISH)
 
 
-@each_row("command, lang", [*(("verify", lang) for lang in LANGUAGES), ("show", "en"), ("replay", "fr")])
+@each_row("command, lang", [("verify", "ca"), ("show", "en"), ("replay", "fr")])
 def test_what_is_told_of_a_kept_match_names_mode_and_version(command, lang, tmp_path) -> None:
     told = truc(command, OPENED, env={"TRUC_HOME": str(tmp_path), "LC_ALL": f"{lang}.UTF-8"})
     assert told.exit_code == 0

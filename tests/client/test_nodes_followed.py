@@ -1,9 +1,12 @@
 """Tables of several nodes, as the library plays there: it follows where it is sent, and comes back when a node is gone."""
 
+from functools import partial
+
 import pytest
 import trio
 from client.hosting import Hosting
 from client.playing import eager_bot, homes
+from client.running import truc
 from client.test_capabilities import ELSEWHERE, dialing
 from server.nodes import Nodes
 from server.test_routing import QUICK_S, two
@@ -59,6 +62,23 @@ async def test_match_is_played_with_a_guest_who_was_sent_from_another_node(nodes
         joined = await south.join(table.code)
         assert (south.address.port, south.tag, joined.seat) == (one.port, tag, 1)
         await both(table, joined)
+
+
+async def test_truc_that_is_sent_to_another_node_meets_the_same_server_there(nodes, tmp_path):
+    (first,) = homes(tmp_path, False)
+    home, ended = {"TRUC_HOME": str(tmp_path / "home"), "LC_ALL": "C.UTF-8"}, []
+    async with (
+        two(nodes, "moved") as (one, other),
+        connect(link(one), first) as north,
+        trio.open_nursery() as nursery,
+    ):
+        table = await north.create(FRENCH, options={"match": 1, "target": 4})
+        nursery.start_soon(finish, table, 1, ended)
+        bot = partial(truc, "bot", link(other), "--table", table.code, env=home)
+        told = await trio.to_thread.run_sync(bot)
+    assert told.exit_code == 0
+    assert told.stderr.count("first contact") == 1
+    assert "proven, level A" in told.stdout
 
 
 async def test_match_is_played_with_somebody_whom_another_node_brings(nodes, tmp_path):

@@ -262,7 +262,9 @@ async def test_match_goes_on_when_encryption_is_turned_on(tmp_path) -> None:
 
     async def begin(player: Player, sat: trio.MemorySendChannel[str]) -> None:
         async with connect(url, player) as connection:
-            table = await (connection.join(codes[0]) if codes else connection.create("truc-french"))
+            table = await (
+                connection.join(codes[0]) if codes else connection.create("truc-french", options={"match": 1})
+            )
             await sat.send(table.code)
             await table.ready()
             await play_on(table, until=lambda happening: isinstance(happening, YourTurn | Waiting))
