@@ -12,7 +12,6 @@ from truc_client.home.home import Home, kept_name
 
 pytestmark = pytest.mark.slow
 
-PROMPT = b"or ? for help"
 ANOTHER = "Another match at this table? [Y/n]"
 DEMO = ("demo", "--variant", "truc-french", "--style", "careful")
 
@@ -34,26 +33,21 @@ def test_person_plays_a_short_match_of_the_demo_by_numbers_and_leaves_another(tm
     assert b"You left; the demo ends here" in terminal.seen
 
 
-def test_beginner_is_told_what_to_try_while_the_prompt_stands_and_ctrl_c_ends_the_demo(tmp_path) -> None:
+def test_beginner_is_told_what_to_try_while_the_prompt_stands_and_no_server_outlives_the_terminal(
+    tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     terminal = Terminal(tmp_path / "home", *DEMO, "--teach", "--lang", "fr", columns=80, rows=24)
     terminal.wait_for(b"> Suggestion : ")
     terminal.wait_shown("Le second choix")
     while not terminal.screen.display[terminal.screen.cursor.y].startswith("Numéro, coup"):
         assert terminal.read()
-    os.killpg(terminal.process.pid, signal.SIGINT)
+    port = int(re.search(rb"127\.0\.0\.1:(\d+)", terminal.seen)[1])
+    os.killpg(terminal.process.pid, signal.SIGHUP)  # as Ctrl-C does, and all that ends a client
     assert terminal.end() == 130
     assert "son serveur est arrêté".encode() in terminal.seen
     assert b"Traceback" not in terminal.seen
-
-
-def test_closing_the_terminal_ends_the_demo_and_its_server(tmp_path, monkeypatch) -> None:
-    (tmp_path / "tmp").mkdir()
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-    terminal = Terminal(tmp_path / "home", *DEMO)
-    terminal.wait_for(PROMPT)
-    port = int(re.search(rb"127\.0\.0\.1:(\d+)", terminal.seen)[1])
-    terminal.process.send_signal(signal.SIGHUP)
-    terminal.end()
     assert list((tmp_path / "tmp").iterdir()) == []
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", port)) != 0
