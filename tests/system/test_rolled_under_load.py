@@ -31,7 +31,6 @@ GAMES = (
     ("truc-french", (False, False)),
     ("truc-french", (False, True)),
     ("truc-catalan", (False, True, False, False)),
-    ("truco-argentino-flor", (False, False)),
 )
 MATCHES = 2
 CHOICES = 12  # at every table, before and after the key is changed
@@ -46,7 +45,8 @@ def tables_in(folder: Path) -> list[tuple[BotTable, list[list]]]:
             replace(player, on_new_key=keys.append)
             for player, keys in zip(homes(folder / f"table-{n}", *guests), told, strict=True)
         ]
-        tables.append((BotTable(players, seed=10 * n, variant=variant, matches=MATCHES, match=1), told))
+        table = BotTable(players, seed=10 * n, variant=variant, matches=MATCHES, match=1, target=9)
+        tables.append((table, told))
     return tables
 
 
