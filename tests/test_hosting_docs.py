@@ -1,6 +1,6 @@
 """The pages for hosts: every command line on them is one of the server's, and the way to a public server is walked.
 
-What needs root or systemd is not run: of that the files it names are looked at. Every other line of the first page is run, in its order, by a shell.
+What needs root or systemd is not run: of that the files it names are looked at. Every other line of the first page is run, in its order.
 """
 
 import ast
@@ -32,6 +32,7 @@ INDEX = (FOLDER / "README.md").read_text("utf-8")
 TROUBLE = (FOLDER / "trouble.md").read_text("utf-8")
 SOURCE = sorted(Path(truc_server.__file__).parent.rglob("*.py"))
 PROGRAMS = {"truc-server": host, "truc": player}
+MODULES = {"truc-server": "truc_server", "truc": "truc_terminal"}
 SYSTEM = {"apt", "git", "install", "journalctl", "systemctl", "ufw", "useradd"}
 INSTALLED = (
     "python3 -m venv /opt/truc",
@@ -190,11 +191,13 @@ def walked(tmp_path):
 
 
 def run(line: str, environment: dict[str, str]) -> str:
-    """Run a command line in a shell, as the reader of the page does; return what it printed."""
+    """Run a command line as the reader of the page does; return what it printed. A shell runs what asks for one."""
     where = Path(environment["HOME"])
     there = line.replace("/var/backups/truc", str(where / "backups"))
+    program, *words = shlex.split(there)
+    plainly = [sys.executable, "-m", MODULES[program], *words]
     ran = subprocess.run(
-        ["/bin/sh", "-c", there],
+        ["/bin/sh", "-c", there] if {">", "|", "&"} & {*there} else plainly,
         env=environment,
         cwd=where,
         capture_output=True,
