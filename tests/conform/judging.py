@@ -38,11 +38,11 @@ def judge(names, *command, level=None, jobs=2, patience_s=PATIENCE_S) -> dict[st
     return trio.run(_judge, chosen(level, names), command, jobs, patience_s)
 
 
-def judge_each(clients: Mapping, *, patience_s=PATIENCE_S, jobs=JOBS) -> dict[object, dict[str, CaseResult]]:
-    """Return, for each of several clients, the results by name of the cases named beside its command."""
+def judge_each(clients: Mapping, *, jobs=JOBS) -> dict[object, dict[str, CaseResult]]:
+    """Return, for each of several clients, the results by name of the cases named beside its command, and its patience if told."""
 
     async def work(client):
-        names, command = client
+        names, command, patience_s = (*client, PATIENCE_S)[:3]
         return await _judge(chosen(None, names), command, 2, patience_s)
 
     found = trio.run(in_order, list(clients.values()), work, jobs)

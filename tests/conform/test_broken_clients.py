@@ -70,7 +70,7 @@ WATCHING = {
 }
 CONTROL = "C0.waits-for-hello"
 """A case that a client with another fault passes."""
-
+LENIENT_S = 20.0
 
 LENIENT = {
     ("C2.comes-again", "comes-at-once"): CaseVerdict.NON_STRICT,
@@ -81,6 +81,14 @@ LENIENT = {
     ("C3.plays", ""): CaseVerdict.UNIMPLEMENTED,
 }
 """By case and fault what a client comes to that breaks no clause; that of C2.plays watches, and that of C3.plays is a guest."""
+
+
+WITH_A_FAULT = {
+    **{(fault,): ((case[0], CONTROL), case) for fault, case in FAULTS.items()},
+    **{(fault,): ((case[0],), case) for fault, case in DEEP.items()},
+    **{(fault, "--watch"): ((case[0], "C1.watches"), case) for fault, case in WATCHING.items()},
+}
+"""By words of its command the cases that a client is judged by, and the one of them that it fails."""
 
 
 @pytest.mark.slow
@@ -95,40 +103,18 @@ def test_client_without_a_fault_passes_every_case() -> None:
 
 @pytest.mark.slow
 def test_each_fault_is_found_by_the_case_about_it_and_by_no_other() -> None:
-    clients = {fault: ((name, CONTROL), broken(fault)) for fault, (name, _) in FAULTS.items()}
-    found = judge_each(clients)
-    assert {fault: failures(results) for fault, results in found.items()} == {
-        fault: [case] for fault, case in FAULTS.items()
-    }
-    assert all(set(results) == set(clients[fault][0]) for fault, results in found.items())
-
-
-@pytest.mark.slow
-def test_each_fault_that_lets_a_client_get_nowhere_is_found() -> None:
-    found = judge_each({fault: ((name,), broken(fault)) for fault, (name, _) in DEEP.items()})
-    assert {fault: failures(results) for fault, results in found.items()} == {
-        fault: [case] for fault, case in DEEP.items()
-    }
-
-
-@pytest.mark.slow
-def test_each_fault_of_a_watcher_is_found_by_the_case_about_it() -> None:
-    found = judge_each(
-        {fault: ((name, "C1.watches"), broken(fault, "--watch")) for fault, (name, _) in WATCHING.items()}
-    )
-    assert {fault: failures(results) for fault, results in found.items()} == {
-        fault: [case] for fault, case in WATCHING.items()
-    }
-
-
-@pytest.mark.slow
-def test_client_that_breaks_no_clause_is_not_strict_or_leaves_a_case_out() -> None:
-    clients = {
-        (name, fault): ((name,), broken(fault, *(["--watch"] if name == "C2.plays" else [])))
+    """Those that break no clause wait the longest, and while they do the others are judged."""
+    lenient = {
+        (name, fault): ((name,), broken(fault, *(["--watch"] if name == "C2.plays" else [])), LENIENT_S)
         for name, fault in LENIENT
     }
-    found = judge_each(clients, patience_s=20)
-    assert {row: results[row[0]].verdict for row, results in found.items()} == LENIENT
+    faulty = {words: (names, broken(*words)) for words, (names, _) in WITH_A_FAULT.items()}
+    found = judge_each({**lenient, **faulty}, jobs=16)
+    assert {row: found[row][row[0]].verdict for row in lenient} == LENIENT
+    assert {row: failures(found[row]) for row in faulty} == {
+        row: [case] for row, (_, case) in WITH_A_FAULT.items()
+    }
+    assert all(set(found[row]) == set(names) for row, (names, _) in WITH_A_FAULT.items())
 
 
 def test_program_that_cannot_be_started_fails_every_case() -> None:
