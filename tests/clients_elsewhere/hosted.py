@@ -1,18 +1,47 @@
-"""Clients before the kit that need no process each: one runs them one after the other, until the kit ends it during a visit.
+"""Clients that need no process each: one runs them one after the other, until it is killed during a visit.
 
 Starting a program in Node or Java takes more of the processor than most cases. How a client ends as a process, other tests see.
 """
 
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
 
 import trio
+from clients_elsewhere.programs import KEYED_JS, NODE
 
 from truc_conform.client_cases import Order, await_end, chosen, filled, in_order, perform
 from truc_conform.result import CaseResult
 from truc_conform.scenes import Exit
 
 PATIENCE_S = 60.0
+HOSTED_JS = (NODE, str(Path(__file__).with_name("host.mjs")), KEYED_JS[-1])
+
+
+def hosted_java(client: Sequence[str]) -> tuple[str, ...]:
+    """Return what starts the host, for the command of a client in Java."""
+    return (*client[:-1], "keyed.Host")
+
+
+class Host:
+    """A process in which a client plays one match after the other."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def play(self, *words: str) -> int:
+        """Run the client with these words; return its exit code."""
+        self._process.stdin.write("\t".join(words) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
 
 
 class Hosts:

@@ -2,12 +2,11 @@
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 import trio
-from clients_elsewhere.hosted import PATIENCE_S, judge_hosted
-from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, NODE, keyed, needs_jdk, needs_node
+from clients_elsewhere.hosted import HOSTED_JS, PATIENCE_S, hosted_java, judge_hosted
+from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, keyed, needs_jdk, needs_node
 from conform.judging import judge
 
 from truc_conform.client_cases import CASES, Order, chosen, perform_all
@@ -57,13 +56,12 @@ def test_client_that_is_sent_round_follows_three_moves_and_ends_by_itself(client
 
 KEPT = ("--keep", "{home}/keep.json", "--out", "{home}/match.truc")
 REVOKED = (*KEPT, "--revocation", "{revocation}", "{url}")
-KEYED_HOST = (NODE, str(Path(__file__).with_name("host.mjs")), KEYED_JS[-1])
 
 
 @pytest.mark.slow
 @needs_node
 def test_keyed_client_notices_every_cheat() -> None:
-    results = judge_hosted(("C[34].*",), KEYED_HOST, REVOKED, level=Level.C4)
+    results = judge_hosted(("C[34].*",), HOSTED_JS, REVOKED, level=Level.C4)
     assert not_passed(results) == set()
 
 
@@ -71,7 +69,7 @@ def test_keyed_client_notices_every_cheat() -> None:
 @needs_node
 def test_keyed_client_deals_where_the_host_sees_no_card_and_notices_cheats_there() -> None:
     asked = [case.name for case in CASES if case.name.startswith("C5.")]
-    results = judge_hosted(asked[:: min(SHARE, 2)], KEYED_HOST, (*KEPT, "{url}"), level=Level.C5)
+    results = judge_hosted(asked[:: min(SHARE, 2)], HOSTED_JS, (*KEPT, "{url}"), level=Level.C5)
     assert not_passed(results) == set()
 
 
@@ -80,7 +78,7 @@ def test_keyed_client_deals_where_the_host_sees_no_card_and_notices_cheats_there
 def test_client_by_the_page_alone_is_one_of_level_c4(keyed_java) -> None:
     """When a share is due the page does not say: only the rules do."""
     asked = [case.name for case in CASES if case.name.startswith(("C3.", "C4."))]
-    results = judge_hosted(asked[::SHARE], (*keyed_java[:-1], "keyed.Host"), REVOKED, level=Level.C4)
+    results = judge_hosted(asked[::SHARE], hosted_java(keyed_java), REVOKED, level=Level.C4)
     assert not_passed(results) <= NEEDS_RULES | {"C4.cheat-unshared"}
 
 

@@ -60,9 +60,9 @@ def _answer(listener: socket.socket, port: int, shown: ssl.SSLContext, asked: ss
 def test_keyed_client_plays_encrypted_and_comes_back_where_its_connection_is_cut(
     tls_server, tmp_path
 ) -> None:
-    with bot(tls_server, tmp_path, "truc-french", "match=5") as (place, opponent):
+    with bot(tls_server, tmp_path, "truc-french", "match=1") as (place, opponent):
         assert place.is_tls
-        relay = Relay(tls_server.port, (5_000, 8_000, 12_000))
+        relay = Relay(tls_server.port, (3_000, 4_000, 5_000))
         ended = told(start(keyed(tmp_path), place.by(relay.port)))
         assert (ended.code, ended.errors, opponent.wait(60)) == (0, "", 0)
         relay.close()
