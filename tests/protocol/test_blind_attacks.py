@@ -41,7 +41,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.crypto import curve
 from truc_protocol.crypto.keys import multiplier
 
-DECK = 24
+DECK = 16
 ELDEST, DEALER = 0, 1
 SMALL = curve.montgomery(bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"))
 T = scalar("lock", b"a number of the cheat's")

@@ -7,7 +7,7 @@ one likes.
 
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from math import comb
 
 import pytest
@@ -54,6 +54,7 @@ def by_points(deal: SealedDeal, last: int, links: Sequence[bytes]) -> list[int]:
     return sorted(range(DECK), key=distance.__getitem__)
 
 
+@cache
 def of_run(seats: int, run: int) -> tuple[SealedDeal, int]:
     """Return a deal and its last seat: each seat in turn."""
     return SealedDeal(deck=DECK, seats=seats, run=run).deal(), run % seats

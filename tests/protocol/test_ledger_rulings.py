@@ -9,7 +9,7 @@ from truc_protocol.bodies import Rule
 from truc_protocol.ledger import may_abandon, may_forfeit
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
-from truc_rules import deciders, is_hand_over, preset
+from truc_rules import deciders, is_hand_over, preset, with_options
 
 
 def ruled(table: Table) -> tuple[int, str, tuple]:
@@ -50,7 +50,8 @@ def test_ruling_opens_the_guests_card():
 @each_row("name, seats", [("truc-french", 2), ("truc-catalan", 2), ("truc-catalan", 4)])
 @each_row("absent", ["play", "concede"])
 def test_match_that_rulings_alone_play_proves(name, seats, absent):
-    table = Table(replace(preset(name), absent=absent, name="absent"), seats=seats)
+    variant = with_options(preset(name), {"target": 6})
+    table = Table(replace(variant, absent=absent, name="absent"), seats=seats)
     table.away = frozenset(range(seats))
     verdict = table.run().audit().verdict()
     assert (verdict.result, verdict.reason) == ("proven", "won")

@@ -5,6 +5,7 @@ A value means those of its sentences that the other values do not all bring in t
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
+from functools import cache
 from types import UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
@@ -27,8 +28,13 @@ def groups(hint: object) -> list[type]:
     return [member for member in members(hint) if isinstance(member, type) and is_dataclass(member)]
 
 
-def meanings() -> Iterator[tuple[str, Value, str]]:
-    """Yield each value of every param that takes words or yes and no, with what the value says."""
+@cache
+def meanings() -> tuple[tuple[str, Value, str], ...]:
+    """Return each value of every param that takes words or yes and no, with what the value says."""
+    return tuple(_meanings())
+
+
+def _meanings() -> Iterator[tuple[str, Value, str]]:
     for path, values in sorted(_choices()):
         games = [_in_game(preset(name), path, values) for name in presets()]
         told = {value: _meaning(value, games) for value in values}
