@@ -85,12 +85,8 @@ _BEGIN_FIRST = (
     "benchmarks/test_calls.py",
     "benchmarks/test_benchmarks.py",
     "rules/test_hidden_cards.py",
-    "protocol/test_audit_vectors.py",
-    "protocol/test_audit_honest.py",
     "server/test_on_postgresql.py",
-    "protocol/test_blind_matches.py",
     "rules/test_legal_and_apply.py",
-    "protocol/test_blind_coalition.py",
 )
 """Files with tests that take ten seconds and more, or wait as long: begun last, one of them would run on alone."""
 
