@@ -230,12 +230,22 @@ async def play_out(seats) -> None:
 
 
 async def give_up(seats) -> None:
-    """Play on to the next decision about a hand, and end the match there, which must be proven."""
-    for seat in seats:
-        seat.chooses = only_cut
-    await together(*(partial(seat.play, asked) for seat in seats))
-    await seats[0].resign()
-    await play_out(seats)
+    """Play on to a decision in a hand, where the first seat gives the match up, which must be proven."""
+    first, *others = seats
+    first.chooses = lambda message, options: None if first.ledger.hand else first.pick(message, options)
+    for seat in others:
+        seat.chooses = seat.pick
+
+    async def resign() -> None:
+        while not first.done:
+            await first.play(lambda seat: seat.done or asked(seat))
+            if not first.done:
+                here = first.next
+                await first.resign()
+                await first.play(lambda seat, here=here: seat.done or seat.next > here)
+
+    await together(resign, *(seat.play for seat in others))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
 def asked(seat: Seat) -> bool:

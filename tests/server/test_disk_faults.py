@@ -9,7 +9,7 @@ import pytest
 import trio
 from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from click.testing import CliRunner
-from server.conftest import QUICK, changed, holder_of, in_hand, play_out, running, together
+from server.conftest import QUICK, changed, give_up, holder_of, in_hand, running, together
 from server.rawclient import GoneError, Seat
 from server.restarting import come_back
 from server.stored import TABLE
@@ -81,7 +81,7 @@ async def test_every_record_that_anybody_has_seen_is_on_the_full_disk_and_the_ma
     async with running(data) as server:
         for seat in seats:
             await come_back(server, seat)
-        await play_out(seats)
+        await give_up(seats)
 
 
 async def test_players_are_told_goodbye_where_the_database_is_read_only_by_now(data):
