@@ -34,9 +34,11 @@ _STORES = (
     "sqlalchemy.dialects.sqlite",
     "sqlalchemy.dialects.postgresql.psycopg",
 )
+_SERVER = ("truc_server.main", "truc_server.commands.run", "truc_server.server", *_STORES)
 PROGRAMS = {
     "truc_terminal": (*_TERMINAL, "truc_terminal.screen.prompt", "truc_terminal.commands.verify"),
-    "truc_server": ("truc_server.main", "truc_server.commands.run", "truc_server.server", *_STORES),
+    "truc_server": _SERVER,
+    "page.wide_server": ("page.wide_server", *_SERVER),
     "benchmarks.calls": ("benchmarks.calls",),
     "benchmarks.floor": ("benchmarks.floor",),
     "benchmarks.generator": ("benchmarks.generator",),

@@ -28,6 +28,7 @@ FOUND = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "go
 needs_browser = pytest.mark.skipif(FOUND is None, reason="needs Chromium: apt-get install chromium")
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--remote-debugging-pipe"),
+    "--in-process-gpu",
     # It asks nobody outside for anything.
     *("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
     "--disable-sync",
@@ -199,13 +200,12 @@ class Page(ReadPage):
     def __init__(self, browser: Browser, context: str, target: str, size: tuple[int, int]) -> None:
         self.browser, self.context, self.target = browser, context, target
         self.complaints = []
-        self.requests: dict[str, dict[str, Any]] = {}
         self._events: list[str] = []
         self._saved: list[str] = []
         self._workers: list[str] = []  # their sessions
         self._session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         browser.attend(self._session, self)
-        for domain in ("Page", "Runtime", "Log", "Network"):
+        for domain in ("Page", "Runtime", "Log"):
             self.ask(f"{domain}.enable")
         self.ask("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
         self.ask("Emulation.setFocusEmulationEnabled", enabled=True)
@@ -276,6 +276,7 @@ class Page(ReadPage):
 
     def network(self, *, is_there: bool) -> None:
         """Take the network away, and with it what its workers have open, or give it back."""
+        self._have_network()
         self.ask(
             "Network.emulateNetworkConditions",
             offline=not is_there,
@@ -294,8 +295,15 @@ class Page(ReadPage):
 
     def withheld(self, *urls: str) -> None:
         """From now on nothing is loaded whose address matches one of these, in the page and the workers that it has by now."""
-        for session in (self._session, *self._workers):
+        for session in self._have_network():
             self.browser.ask("Network.setBlockedURLs", session, urls=list(urls))
+
+    def _have_network(self) -> tuple[str, ...]:
+        """Let its network be changed; returns whose: not from the start, since each request is told of from then on."""
+        sessions = (self._session, *self._workers)
+        for session in sessions:
+            self.browser.ask("Network.enable", session)
+        return sessions
 
     def room(self, origin: str, quota: int | None) -> None:
         """Let a site store no more than so many bytes, or as much as it likes again."""
@@ -340,21 +348,15 @@ class Page(ReadPage):
                 self._follow(params["sessionId"], is_there=method == "Target.attachedToTarget")
             case "Browser.downloadProgress" if params["state"] == "completed":
                 self._saved.append(params["guid"])
-            case "Network.requestWillBeSent":
-                self.requests[params["requestId"]] = {"url": params["request"]["url"]}
-            case "Network.responseReceived":
-                self.requests.setdefault(params["requestId"], {})["response"] = params["response"]
-            case "Network.loadingFinished":
-                self.requests.setdefault(params["requestId"], {})["bytes"] = params["encodedDataLength"]
 
     def _follow(self, session: str, *, is_there: bool) -> None:
-        """Hear of the mistakes of a worker, and of what it asks for, as long as it is there."""
+        """Hear of the mistakes of a worker, as long as it is there."""
         if not is_there:
             self._workers = [each for each in self._workers if each != session]
             return
         self._workers.append(session)
         self.browser.attend(session, self)
-        for domain in ("Runtime", "Log", "Network"):
+        for domain in ("Runtime", "Log"):
             self.browser.send(f"{domain}.enable", session)
 
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from client.browser import needs_browser
-from page.playing import NAMES, SHORT, Match, Person, people, play_match, words
+from page.playing import NAMES, SHORT, Match, Person, bots, people, play_match, words
 from page.test_interruptions import KEPT, own_server, some_moves, without_lost_connections
 
 from truc_protocol.audit import verify
@@ -45,41 +45,38 @@ def choose(person: Person, field: str, value: str) -> None:
     )
 
 
-def test_a_match_outlives_a_reload_and_a_killed_server_within_a_hand(chrome, own_server) -> None:
-    with people(chrome, own_server, 2) as players:
-        first, second = players
-        code = first.create(NAMES[0], "truc-french", 2, DEALS)
-        second.page.visit(own_server.link(code))
-        second.page.wait_until(f"document.body.textContent.includes({json.dumps(SEALED['promise'])})")
-        second.say_name(NAMES[1])
-        first.page.wait_until("document.querySelector('.hand .k')")
-        assert not some_moves(players, 1)
-        first.page.reload()
-        first.page.wait_until("document.querySelector('.hand .k')")
-        assert not some_moves(players, 3)
-        own_server.real.kill()
-        own_server.real.start()
-        for player in players:
+def test_a_match_outlives_a_reload_and_a_killed_server_within_a_hand(chrome, own_server, tmp_path) -> None:
+    with people(chrome, own_server, 1) as (player,):
+        page = player.page
+        code = player.create(NAMES[0], "truc-french", 2, DEALS)
+        with bots(own_server, code, 1, tmp_path):
+            page.wait_until("document.querySelector('.hand .k')")
+            some_moves(player, 1)
+            page.reload()
+            page.wait_until("document.querySelector('.hand .k')")
+            some_moves(player, 3)
+            own_server.real.kill()
+            own_server.real.start()
             player.begin(5, is_first=True)
-        assert all(player.play()["isOver"] for player in players)
-        for player in players:  # the other's acknowledgement may be checked still
-            player.page.wait_until(f"{BADGE} === {json.dumps(SEALED['badge'])}")
-        assert all(verify(player.saved()).host_saw_no_card for player in players)
-        first.go(f"/m/{first.page.wait_for(KEPT)}")
-        first.page.wait_until(f"{REPLAYED} === {json.dumps(SEALED['badge'])}")
-        for player in players:
-            without_lost_connections(player.page)
+            assert player.play()["isOver"]
+        page.wait_until(
+            f"{BADGE} === {json.dumps(SEALED['badge'])}"
+        )  # the bot's acknowledgement has been checked
+        assert verify(player.saved()).host_saw_no_card
+        player.go(f"/m/{page.wait_for(KEPT)}")
+        page.wait_until(f"{REPLAYED} === {json.dumps(SEALED['badge'])}")
+        without_lost_connections(page)
 
 
-def test_a_connection_lost_while_what_deals_is_loaded_costs_no_more_than_the_connection(
-    chrome, web_server
-) -> None:
+def test_two_pages_deal_where_one_loses_its_connection_while_what_deals_is_loaded(chrome, web_server) -> None:
     with people(chrome, web_server, 2) as players:
         first, second = players
         code = first.create(NAMES[0], "truc-french", 2, DEALS)
         first.page.withheld("*/lib/blind/dealing.mjs")
         first.page.look(WAITED)
-        second.sit(code, NAMES[1])
+        second.page.visit(web_server.link(code))
+        second.page.wait_until(f"document.body.textContent.includes({json.dumps(SEALED['promise'])})")
+        second.say_name(NAMES[1])
         first.page.wait_until("globalThis.hasWaited")
         first.page.withheld()
         for player in players:

@@ -5,16 +5,16 @@ And a stranger may see it again where the table allows that.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from client.browser import Browser, needs_browser
 from page.bent_line import LOST, bent_line
-from page.playing import NAMES, SAID, Person, WebServer, is_proven, people, words
+from page.playing import NAMES, SAID, Person, WebServer, bots, is_proven, people, words
 
 pytestmark = [pytest.mark.slow, needs_browser]
 
 FEW = 2  # presses of somebody between two interruptions: the hand goes on
-A_WHILE = "Promise.race([playing, new Promise((later) => setTimeout(later, 20))])"
 SECOND = "document.querySelector('[role=alert] button')"
 
 
@@ -28,49 +28,55 @@ def own_server(tmp_path):
 
 
 @contextmanager
-def two_at_a_table(
-    browser: Browser, server: WebServer, target: int = 3, listens: str = "null"
-) -> Iterator[tuple[Person, Person, str]]:
-    """Let two sit down at a table with this code; the first of their pages runs a script before the second comes."""
-    with people(browser, server, 2) as (first, second):
-        code = first.create(NAMES[0], "truc-french", 2, {"match": 1, "target": target, "transcript": "all"})
-        first.page.look(listens)
-        second.sit(code, NAMES[1])
-        yield first, second, code
+def at_a_table(
+    browser: Browser,
+    server: WebServer,
+    home: Path,
+    target: int = 2,
+    *,
+    room: int | None = None,
+    listens: str = "null",
+) -> Iterator[tuple[Person, str]]:
+    """Let somebody play with a bot, at a table with this code; their page runs a script before the bot comes."""
+    with people(browser, server, 1) as (person,):
+        person.page.room(server.origin, room)
+        code = person.create(NAMES[0], "truc-french", 2, {"match": 1, "target": target, "transcript": "all"})
+        person.page.look(listens)
+        with bots(server, code, 1, home):
+            yield person, code
 
 
-def some_moves(players: list[Person], seed: int) -> bool:
-    """Let them play until somebody has pressed a few times; tell whether the match has come to its end."""
-    for each, player in enumerate(players):
-        player.begin(seed + each, is_first=True, most=FEW)
-    while not any(player.page.wait_for(A_WHILE) for player in players):
-        pass
-    for player in players:
-        player.page.look("halt()")
-    return any(player.play()["isOver"] for player in players)
+def some_moves(player: Person, seed: int) -> None:
+    """Let somebody press a few times, and no more."""
+    player.begin(seed, is_first=True, most=FEW)
+    assert not player.play()["isOver"]
 
 
-def test_a_match_outlives_what_comes_between(chrome, own_server) -> None:
-    with two_at_a_table(chrome, own_server) as (first, second, _):
-        players = [first, second]
-        assert not some_moves(players, 1)
-        first.page.reload()
-        assert not some_moves(players, 3)
-        second.page.network(is_there=False)
-        second.page.network(is_there=True)
-        first.page.look("globalThis.ticks = 0; setInterval(() => { ticks += 1 }, 10); null")
-        first.page.freeze(is_frozen=True)
-        before = first.page.look("ticks")
+def to_the_end(player: Person, seed: int) -> None:
+    """Let somebody play on, to a proven end."""
+    player.begin(seed, is_first=True)
+    assert player.play()["isOver"]
+    assert is_proven(player.saved())
+
+
+def test_a_match_outlives_what_comes_between(chrome, own_server, tmp_path) -> None:
+    with at_a_table(chrome, own_server, tmp_path, 6) as (player, _):
+        page = player.page
+        some_moves(player, 1)
+        page.reload()
+        some_moves(player, 3)
+        page.network(is_there=False)
+        page.network(is_there=True)
+        some_moves(player, 4)
+        page.look("globalThis.ticks = 0; setInterval(() => { ticks += 1 }, 10); null")
+        page.freeze(is_frozen=True)
+        before = page.look("ticks")
         own_server.real.kill()
         own_server.real.start()
-        assert first.page.look("ticks") == before
-        first.page.freeze(is_frozen=False)
-        for player in players:
-            player.begin(5, is_first=True)
-        assert all(player.play()["isOver"] for player in players)
-        assert all(is_proven(player.saved()) for player in players)
-        for player in players:
-            without_lost_connections(player.page)
+        assert page.look("ticks") == before
+        page.freeze(is_frozen=False)
+        to_the_end(player, 5)
+        without_lost_connections(page)
 
 
 TROUBLE = "document.querySelector('main .trouble')"
@@ -92,18 +98,15 @@ def test_whoever_writes_while_the_connection_comes_back_goes_on_writing(chrome, 
         without_lost_connections(page)
 
 
-def test_one_tab_plays_and_another_can_take_over(chrome, web_server) -> None:
-    with two_at_a_table(chrome, web_server) as (first, second, code):
-        assert not some_moves([first, second], 1)
-        beside = Person(chrome, web_server, first.page.context)
+def test_one_tab_plays_and_another_can_take_over(chrome, web_server, tmp_path) -> None:
+    with at_a_table(chrome, web_server, tmp_path, 3) as (player, code):
+        some_moves(player, 1)
+        beside = Person(chrome, web_server, player.page.context)
         beside.page.visit(web_server.link(code))
         beside.page.wait_until(SECOND)
         beside.page.look(f"{SECOND}.click()")
-        first.page.wait_until(SECOND)
-        for player in (beside, second):
-            player.begin(2, is_first=True)
-        assert all(player.play()["isOver"] for player in (beside, second))
-        assert is_proven(beside.saved())
+        player.page.wait_until(SECOND)
+        to_the_end(beside, 2)
         beside.page.close()
 
 
@@ -123,17 +126,13 @@ TWICE = """for (const { key } of offered.list.slice(0, 2)) {
 }"""
 
 
-def test_two_wishes_at_once_sign_one_act(chrome, web_server) -> None:
-    with two_at_a_table(chrome, web_server, 2, HEAR) as (first, second, _):
-        second.page.wait_until("document.querySelector('.hand')")
-        second.begin(1, is_first=True)
-        first.page.wait_until("globalThis.offered?.list.length > 1")
-        first.page.look(TWICE)
-        first.begin(2, is_first=True)
-        assert all(player.play()["isOver"] for player in (first, second))
-        assert first.page.look("globalThis.failed ?? null") is None
-        assert all(is_proven(player.saved()) for player in (first, second))
-        match = first.page.wait_for(KEPT)
+def test_two_wishes_at_once_sign_one_act(chrome, web_server, tmp_path) -> None:
+    with at_a_table(chrome, web_server, tmp_path, listens=HEAR) as (player, _):
+        player.page.wait_until("globalThis.offered?.list.length > 1")
+        player.page.look(TWICE)
+        to_the_end(player, 2)
+        assert player.page.look("globalThis.failed ?? null") is None
+        match = player.page.wait_for(KEPT)
         with people(chrome, web_server, 1) as (stranger,):
             stranger.page.visit(f"{web_server.origin}/m/{match}")
             stranger.page.wait_until("document.querySelector('.replay .badge.ok')")
@@ -150,16 +149,15 @@ PRESSES = """{
 }"""
 
 
-def test_a_choice_between_two_connections_goes_over_the_next_one(chrome, web_server) -> None:
-    with two_at_a_table(chrome, web_server, 2, HEAR) as (first, second, _):
-        second.page.wait_until("document.querySelector('.hand')")
-        second.begin(1, is_first=True)
-        first.page.wait_until("globalThis.offered?.list.length > 1")
-        first.page.look(PRESSES)
-        first.page.network(is_there=False)
-        first.page.network(is_there=True)
-        first.page.wait_until("globalThis.hasGone")
-        without_lost_connections(first.page)
+def test_a_choice_between_two_connections_goes_over_the_next_one(chrome, web_server, tmp_path) -> None:
+    with at_a_table(chrome, web_server, tmp_path, listens=HEAR) as (player, _):
+        player.page.wait_until("globalThis.offered?.list.length > 1")
+        player.page.look(PRESSES)
+        player.page.network(is_there=False)
+        player.page.network(is_there=True)
+        player.page.wait_until("globalThis.hasGone")
+        to_the_end(player, 1)
+        without_lost_connections(player.page)
 
 
 SIGNED = """new Promise((resolve) => {
@@ -186,27 +184,20 @@ STOPPED = "document.querySelector('main > [role=alert]')"
 
 
 def test_an_act_for_which_there_is_no_room_is_not_sent_and_the_match_goes_on_once_there_is(
-    chrome, web_server
+    chrome, web_server, tmp_path
 ) -> None:
-    with people(chrome, web_server, 2) as (first, second):
-        first.page.room(web_server.origin, 300_000)
-        code = first.create(NAMES[0], "truc-french", 2, {"match": 1, "target": 2})
-        first.page.look(HEAR)
-        second.sit(code, NAMES[1])
-        second.page.wait_until("document.querySelector('.hand')")
-        second.begin(1, is_first=True)
-        first.page.wait_until("globalThis.offered?.list.length > 1")
-        first.page.wait_for(FILL)
-        first.begin(2, is_first=True)
-        first.page.wait_until(STOPPED)
-        assert SAID["no_room_more"] in first.page.look(f"{STOPPED}.innerText")
-        assert f"act {first.page.look('offered.at')}" not in first.page.wait_for(SIGNED)
-        first.page.room(web_server.origin, None)
-        first.page.loaded(lambda: first.page.look(f"{STOPPED}.querySelector('button').click()"))
-        first.page.wait_until("document.querySelector('.dock')")
-        first.begin(2, is_first=True)
-        assert all(player.play()["isOver"] for player in (first, second))
-        assert all(is_proven(player.saved()) for player in (first, second))
+    with at_a_table(chrome, web_server, tmp_path, room=300_000, listens=HEAR) as (player, _):
+        page = player.page
+        page.wait_until("globalThis.offered?.list.length > 1")
+        page.wait_for(FILL)
+        player.begin(2, is_first=True)
+        page.wait_until(STOPPED)
+        assert SAID["no_room_more"] in page.look(f"{STOPPED}.innerText")
+        assert f"act {page.look('offered.at')}" not in page.wait_for(SIGNED)
+        page.room(web_server.origin, None)
+        page.loaded(lambda: page.look(f"{STOPPED}.querySelector('button').click()"))
+        page.wait_until("document.querySelector('.dock')")
+        to_the_end(player, 2)
 
 
 def without_lost_connections(page) -> None:

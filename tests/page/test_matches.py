@@ -10,12 +10,10 @@ from page.playing import SHORT, Match, play_match
 pytestmark = [pytest.mark.slow, needs_browser]
 
 MATCHES = [
-    Match("le-truc", 2, 1, SHORT),
-    Match("truco-argentino-flor", 2, 1, {**SHORT, "target": 15}),
     Match("truco-mineiro", 2, 1, {**SHORT, "blind": "on"}),
     Match("put", 2, 1, SHORT),
     Match("truco-paulista", 4, 2, SHORT),
-    Match("trut", 4, 1, SHORT),
+    Match("trut", 2, 1, SHORT),
     Match("truco-argentino", 6, 1, {**SHORT, "flor": "on", "target": 15}),
 ]
 
