@@ -113,16 +113,16 @@ class Looks:
 
     def __init__(self, browser: Browser, origin: str, pack: str = "spanish") -> None:
         self.page: Page = browser.page()
-        self.origin, self.pack, self._told = origin, pack, 0
+        self.origin, self.pack = origin, pack
         given = {"now": NOW_MS, "house": json.dumps(house()), "answers": json.dumps(answers(f"duel-{pack}"))}
         self.page.before(FAKE % given)
 
     def open(self, **settings: object) -> None:
         """Load the page anew, with settings that were made before."""
         kept = json.dumps(json.dumps({"isStill": True, **settings}))
-        self.page.visit(f"{self.origin}/play")
+        if self.page.look("location.origin") != self.origin:  # whose settings they are
+            self.page.visit(f"{self.origin}/play")
         self.page.look(f"localStorage.setItem('truc-settings', {kept})")
-        self._told = 0
         self.page.visit(f"{self.origin}/play")
         self.page.wait_until("document.querySelector('h1')")
         self.page.look(CHECKS)

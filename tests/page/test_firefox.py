@@ -22,4 +22,4 @@ def test_vectors_are_agreed_on(fox):
 
 
 def test_a_match_in_the_page_comes_to_a_proven_end(fox, web_server, tmp_path):
-    assert "card" in play_match(fox, web_server, tmp_path, Match("truc-french", 2, 2, SHORT))
+    assert "card" in play_match(fox, web_server, tmp_path, Match("truc-french", 2, 1, SHORT))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from chaos.servers import free_port
 from client.browser import needs_browser
+from client.running import Process
 from page.loading import BEHIND, BESIDE, first_weight, modules_named, packed
 from page.playing import NAMES, WebServer, people
 from page.slow_line import SlowLine, slow_line
@@ -89,33 +90,28 @@ def all_there() -> str:
 @pytest.mark.slow
 @needs_browser
 def test_modules_come_once_in_one_wave_then_those_of_the_menu_and_a_second_visit_asks_for_the_page_alone(
-    chrome, line
+    chrome, line, tmp_path
 ) -> None:
     line, server = line
-    with people(chrome, server, 2) as (first, second):
-        code = first.create(NAMES[0], "truc-french", 2)
-        first.page.wait_until("document.querySelector('.felt')")
-        line.asked.clear()
-        second.sit(code, NAMES[1])
-        second.page.wait_until("document.querySelector('.hand .k')")
-        for person in (first, second):
-            person.page.wait_until(all_there())
+    opening = ("bot", server.real.url, "--create", "truc-french", "--seats", "2")
+    with Process(tmp_path / "bot", *opening) as bot, people(chrome, server, 1) as (person,):
+        code, page = bot.code(), person.page
+        person.sit(code, NAMES[0])
+        page.wait_until("document.querySelector('.hand .k')")
+        page.wait_until(all_there())
         named = set(re.findall(rb'(?:href|src)="([^"]+)"', read_tree().page({}, is_link=True)))
-        own = [path for _, path in line.asked if "icon" not in path]
-        counted = Counter(own)
+        asked = [path for _, path in line.asked if "icon" not in path]
+        assert [path for path, times in Counter(asked).items() if times > 1] == []
         beside = {f"/t/{code}", f"/t/{code}.json", "/ws"}
-        words = {path for path in counted if "/words/" in path}
-        modules = set(counted) - beside - words
-        asked = [path for path in own if path in modules]
-        later = [path for path in asked if path.encode() not in named]
-        assert asked == [path for path in asked if path.encode() in named] + later
+        words = {path for path in asked if "/words/" in path}
+        modules = [path for path in asked if path not in beside | words]
+        later = [path for path in modules if path.encode() not in named]
+        assert modules == [path for path in modules if path.encode() in named] + later
         assert later != []
-        # the first has cards for the first time too
-        assert [path for path, times in counted.items() if times > 1 and path not in later] == []
         assert len(words) == 3
-        assert beside <= set(counted)
+        assert beside <= set(asked)
         line.asked.clear()
-        second.page.reload()
-        second.page.wait_until("document.querySelector('.hand .k')")
-        second.page.wait_until(all_there())
+        page.reload()
+        page.wait_until("document.querySelector('.hand .k')")
+        page.wait_until(all_there())
         assert {path for _, path in line.asked} <= beside

@@ -82,7 +82,7 @@ def test_encryption_is_taken_up_and_never_given_up():
 def own_machine(server: RealServer, home: Path) -> Iterator[str]:
     """Run `truc web` for a server; yields the link that it prints."""
     command = [sys.executable, "-m", "truc_terminal", "web", server.url, "--port", "0", "--no-browser"]
-    environment = {**os.environ, "TRUC_HOME": str(home), "LC_ALL": "C.UTF-8"}
+    environment = {**os.environ, "TRUC_HOME": str(home)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None
