@@ -17,6 +17,7 @@ import trio
 from chaos.servers import free_port
 from client.browser import needs_browser
 from client.serving import RealServer
+from page.playing import NAMES, people, without_lost_connections
 from server.admins import host_says, hosting
 from server.browsers import Door, door
 from server.conftest import QUICK, changed, together
@@ -30,7 +31,7 @@ from truc_client.connecting import connect, meet
 from truc_client.home.account import Player
 from truc_client.home.home import open_home
 from truc_conform import websocket
-from truc_protocol.audit import Result
+from truc_protocol.audit import Result, verify
 from truc_protocol.crypto.certificates import make_certificate
 from truc_terminal.commands.in_person import tell_invite
 from truc_terminal.commands.terminal import own_screen
@@ -259,29 +260,27 @@ def test_the_hosts_invite_for_browsers_makes_a_member_of_whoever_opens_it(chrome
         server.stop()
 
 
+@needs_browser
 @pytest.mark.slow
-def test_bots_wait_in_the_demo_for_whoever_opens_the_link_and_the_match_is_verified(tmp_path, asking):
+def test_bots_wait_in_the_demo_for_whoever_opens_the_link_and_deal_with_them(chrome, asking):
     environment, asked = asking
-    options = ["--web", "--variant", "truc-french", "--option", "target=3", "--style", "careless"]
-    command = [sys.executable, "-m", "truc_terminal", "demo", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    options = ["--variant", "truc-french", "--option", "target=3", "--style", "careless", "--deal", "blind"]
+    command = [sys.executable, "-m", "truc_terminal", "demo", "--web", *options]
+    with (
+        people(chrome, None, 1) as (person,),
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process,
+    ):
         try:
             link = next(re.search(r"http://\S+", line)[0] for line in process.stdout if "http://" in line)
-            trio.run(_sit_down, *link.split("/t/"))
+            person.page.visit(link)
+            person.say_name(NAMES[0])
+            person.page.wait_until("document.querySelector('.hand')")
+            person.begin(1)
+            assert person.play()["isOver"]
+            assert verify(person.saved()).host_saw_no_card
             assert "PROVEN" in next(line for line in process.stdout if line.startswith("Verified"))
             assert asked.read_text().strip() == link
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
-
-
-async def _sit_down(origin, table):
-    seat = Seat(
-        RawClient(await websocket.connect(websocket.read_origin(origin.replace("http", "ws")))), seed=1
-    )
-    assert (await seat.login())["t"] == "welcome"
-    await seat.join(table, 1)
-    await seat.ready()
-    with trio.fail_after(60):
-        await seat.play()
-    await trio.aclose_forcefully(seat.client.stream)
+        without_lost_connections(person.page)

@@ -183,6 +183,13 @@ def people(
             person.page.close()
 
 
+def without_lost_connections(page: ReadPage) -> None:
+    """A server that is gone is no mistake of the page."""
+    page.complaints[:] = [
+        each for each in page.complaints if "WebSocket" not in str(each) and "ERR_" not in str(each)
+    ]
+
+
 @contextmanager
 def bots(server: WebServer, code: str, n: int, home: Path) -> Iterator[None]:
     """Let so many bots sit down at a table."""

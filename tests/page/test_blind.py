@@ -1,16 +1,21 @@
 """The page at tables whose host sees no card: whole matches, what comes between, and what is said of them."""
 
 import json
-import os
-import re
-import signal
-import subprocess
-import sys
 
 import pytest
 from client.browser import needs_browser
-from page.playing import NAMES, SHORT, Match, Person, bots, people, play_match, words
-from page.test_interruptions import KEPT, own_server, some_moves, without_lost_connections
+from page.playing import (
+    NAMES,
+    SHORT,
+    Match,
+    Person,
+    bots,
+    people,
+    play_match,
+    without_lost_connections,
+    words,
+)
+from page.test_interruptions import KEPT, own_server, some_moves
 
 from truc_protocol.audit import verify
 
@@ -103,37 +108,3 @@ def test_a_new_table_says_why_the_server_deals_and_opens_where_the_players_may(c
         url = page.wait_until("document.querySelector('.url')?.textContent")
         code = url.rpartition("/")[2]
         assert page.wait_for(f"fetch('/t/{code}.json').then((answer) => answer.json())")["mode"] == "blind"
-
-
-def test_bots_of_the_demo_deal_with_whoever_sits_down_in_a_browser(chrome, tmp_path) -> None:
-    game = ("--variant", "truc-french", "--option", "target=3", "--style", "careless")
-    command = (
-        sys.executable,
-        "-m",
-        "truc_terminal",
-        "demo",
-        "--web",
-        "--no-browser",
-        "--deal",
-        "blind",
-        *game,
-    )
-    own = {"TRUC_HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path), "LC_ALL": "C.UTF-8"}
-    with (
-        people(chrome, None, 1) as (person,),
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **own}) as demo,
-    ):
-        try:
-            person.page.visit(
-                next(re.search(r"http://\S+", line)[0] for line in demo.stdout if "http://" in line)
-            )
-            person.say_name(NAMES[0])
-            person.page.wait_until("document.querySelector('.hand')")
-            person.begin(1)
-            assert person.play()["isOver"]
-            assert verify(person.saved()).host_saw_no_card
-            assert "PROVEN" in next(line for line in demo.stdout if line.startswith("Verified"))
-        finally:
-            demo.send_signal(signal.SIGINT)
-        assert demo.wait(20) == 130
-        without_lost_connections(person.page)

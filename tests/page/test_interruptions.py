@@ -10,7 +10,17 @@ from pathlib import Path
 import pytest
 from client.browser import Browser, needs_browser
 from page.bent_line import LOST, bent_line
-from page.playing import NAMES, SAID, Person, WebServer, bots, is_proven, people, words
+from page.playing import (
+    NAMES,
+    SAID,
+    Person,
+    WebServer,
+    bots,
+    is_proven,
+    people,
+    without_lost_connections,
+    words,
+)
 
 pytestmark = [pytest.mark.slow, needs_browser]
 
@@ -198,13 +208,6 @@ def test_an_act_for_which_there_is_no_room_is_not_sent_and_the_match_goes_on_onc
         page.loaded(lambda: page.look(f"{STOPPED}.querySelector('button').click()"))
         page.wait_until("document.querySelector('.dock')")
         to_the_end(player, 2)
-
-
-def without_lost_connections(page) -> None:
-    """A server that is gone is no mistake of the page."""
-    page.complaints[:] = [
-        each for each in page.complaints if "WebSocket" not in str(each) and "ERR_" not in str(each)
-    ]
 
 
 def test_a_wish_whose_answer_a_lost_connection_took_along_is_told_so(chrome, web_server, tmp_path) -> None:

@@ -13,7 +13,6 @@ CASES = [
     "C2.plays",
     "C2.moved",
     "C3.moved-key",
-    "C3.hello-key",
     "C3.cheat-signature",
     "C3.cheat-seat",
     "C3.cheat-box",
