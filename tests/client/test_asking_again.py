@@ -27,6 +27,11 @@ from truc_protocol.records import Phase
 LONG_S = 100
 
 
+@pytest.fixture
+async def server(scripted):
+    return scripted(target=3)
+
+
 def lose_until(server: ScriptedServer, kind: type, is_lost) -> None:
     """Let all that is lost be so until something of this kind is asked for."""
     server.bend = lambda sent: sent if received(server, kind) or not is_lost(sent) else None
@@ -74,8 +79,7 @@ async def test_reply_that_never_comes_though_its_record_does_is_asked_for(
 
 
 @pytest.mark.parametrize("who", ["player", "guest"])
-async def test_who_thinks_is_not_told_again_what_they_know(scripted, request, autojump_clock, who) -> None:
-    server = scripted(target=3)
+async def test_who_thinks_is_not_told_again_what_they_know(server, request, autojump_clock, who) -> None:
     async with at_turn(server, request.getfixturevalue(who)) as (table, turn):
         told = await told_in(table, LONG_S)
         await table.choose(pick(turn))
@@ -85,8 +89,7 @@ async def test_who_thinks_is_not_told_again_what_they_know(scripted, request, au
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_talk_is_no_news_of_the_match(scripted, nursery, player, autojump_clock) -> None:
-    server = scripted(target=3)
+async def test_talk_is_no_news_of_the_match(server, nursery, player, autojump_clock) -> None:
 
     async def talk() -> None:
         while True:
@@ -162,9 +165,8 @@ async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(
 
 
 async def test_setup_that_is_lost_is_asked_for_though_the_table_was_shown_as_it_was_before(
-    nursery, scripted, player, autojump_clock
+    nursery, server, player, autojump_clock
 ) -> None:
-    server = scripted(target=3)
     lose_until(
         server, messages.Resume, lambda sent: isinstance(sent, messages.Setup)
     )  # all that shows is the open table
@@ -182,8 +184,7 @@ async def test_setup_that_is_lost_is_asked_for_though_the_table_was_shown_as_it_
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_table_that_is_never_shown_is_asked_for(scripted, player, autojump_clock) -> None:
-    server = scripted(target=3)
+async def test_table_that_is_never_shown_is_asked_for(server, player, autojump_clock) -> None:
     lose_until(server, messages.Join, lambda sent: isinstance(sent, messages.TableState))
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
@@ -191,8 +192,7 @@ async def test_table_that_is_never_shown_is_asked_for(scripted, player, autojump
         assert table.state is not None
 
 
-async def test_who_agreed_to_nothing_asks_nothing(scripted, player, autojump_clock) -> None:
-    server = scripted(target=3)
+async def test_who_agreed_to_nothing_asks_nothing(server, player, autojump_clock) -> None:
     async with at_table(server, player) as table:
         await play_on(table)
         before = len(server.received)
@@ -200,8 +200,7 @@ async def test_who_agreed_to_nothing_asks_nothing(scripted, player, autojump_clo
         assert {type(message).__name__ for message in server.received[before:]} <= {"Ping"}
 
 
-async def test_closed_table_is_not_asked_about(scripted, player, autojump_clock) -> None:
-    server = scripted(target=3)
+async def test_closed_table_is_not_asked_about(server, player, autojump_clock) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
         server.bend = lambda sent: None if isinstance(sent, messages.Terms) else sent
@@ -231,8 +230,7 @@ async def test_watcher_asks_for_an_end_that_never_comes(scripted, player, tmp_pa
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_request_that_is_never_answered_is_a_lost_connection(scripted, player, autojump_clock) -> None:
-    server = scripted(target=3)
+async def test_request_that_is_never_answered_is_a_lost_connection(server, player, autojump_clock) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         server.bend = lambda sent: None if isinstance(sent, messages.Ok) else sent
         with pytest.raises(LostError, match="did not answer"):

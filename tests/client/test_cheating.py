@@ -19,10 +19,14 @@ from truc_protocol.records import Record, body_hash, encode, parse
 from truc_protocol.setup import open_terms
 
 
+@pytest.fixture
+async def server(scripted):
+    return scripted()
+
+
 async def test_wrong_head_stops_the_match_and_the_evidence_is_a_transcript_refuted_at_the_same_check_alone(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted()
     server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
     stopped = await caught(server, player)
     verdict = verify_file(stopped.evidence)
@@ -31,8 +35,7 @@ async def test_wrong_head_stops_the_match_and_the_evidence_is_a_transcript_refut
     assert len(stopped.kept.files) == 1  # no secret stands beside it
 
 
-async def test_card_swapped_under_its_commitment_is_found_at_the_close(scripted, player) -> None:
-    server = scripted()
+async def test_card_swapped_under_its_commitment_is_found_at_the_close(server, player) -> None:
 
     def swap(record: Record) -> Record:
         body = parse(record)
@@ -58,9 +61,8 @@ def foreign(option: Option) -> Option:
     ids=["another move", "a foreign card"],
 )
 async def test_option_that_would_sign_another_move_or_opens_a_foreign_card_is_refused(
-    scripted, player, autojump_clock, change, why
+    server, player, autojump_clock, change, why
 ) -> None:
-    server = scripted()
     server.bend = on(BoxedOptions, lambda message: reboxed(server, message, change))
     assert why in (await caught(server, player)).message
 
@@ -86,8 +88,7 @@ def reboxed(server, message: BoxedOptions, change) -> BoxedOptions:
     return replace(message, box=box)
 
 
-async def test_options_outside_a_box_are_refused(scripted, player, autojump_clock) -> None:
-    server = scripted()
+async def test_options_outside_a_box_are_refused(server, player, autojump_clock) -> None:
 
     def clear(message: BoxedOptions) -> OpenOptions:
         return OpenOptions(
@@ -103,8 +104,7 @@ async def test_options_outside_a_box_are_refused(scripted, player, autojump_cloc
     assert "in clear" in (await caught(server, player)).message
 
 
-async def test_box_with_a_counter_used_before_is_refused(scripted, player, autojump_clock) -> None:
-    server = scripted()
+async def test_box_with_a_counter_used_before_is_refused(server, player, autojump_clock) -> None:
     first: list[BoxedOptions] = []
 
     def stale(message: BoxedOptions) -> BoxedOptions:
@@ -133,9 +133,8 @@ def with_a_puppet(server, message: Setup) -> Setup:
 
 @pytest.mark.parametrize(("kind", "bend"), [(Terms, changed_terms), (Setup, with_a_puppet)])
 async def test_terms_other_than_shown_and_a_setup_with_another_in_the_own_seat_are_refused(
-    scripted, player, kind, bend
+    server, player, kind, bend
 ) -> None:
-    server = scripted()
     server.bend = on(kind, lambda message: bend(server, message))
     assert (await caught(server, player)).check == "C9"
 
@@ -157,8 +156,7 @@ async def test_table_record_that_served_before_is_not_signed_again(scripted, pla
     assert stopped.value.check == "C9"
 
 
-async def test_another_server_key_is_a_hard_stop_with_both_fingerprints(scripted, player) -> None:
-    server = scripted()
+async def test_another_server_key_is_a_hard_stop_with_both_fingerprints(server, player) -> None:
     async with connect("host", player, dial=server.dial):
         pass
     known = keys.fingerprint(server.key.public)
@@ -170,8 +168,7 @@ async def test_another_server_key_is_a_hard_stop_with_both_fingerprints(scripted
     assert keys.fingerprint(server.key.public) in str(stopped.value)
 
 
-async def test_nothing_about_the_player_is_said_to_another_server(scripted, player) -> None:
-    server = scripted()
+async def test_nothing_about_the_player_is_said_to_another_server(server, player) -> None:
     wrong = f"host#{'A' * 26}"
     with pytest.raises(ServerKeyError):
         async with connect(wrong, player, dial=server.dial):
@@ -179,8 +176,7 @@ async def test_nothing_about_the_player_is_said_to_another_server(scripted, play
     assert [type(message).__name__ for message in server.received] == ["ClientHello"]
 
 
-async def test_stopped_match_takes_no_choice(scripted, player) -> None:
-    server = scripted()
+async def test_stopped_match_takes_no_choice(server, player) -> None:
     async with at_turn(server, player) as (table, turn):
         await wait_all_tasks_blocked()
         await server.send(abandoned(server))

@@ -16,6 +16,11 @@ PLAY = Choice("play 7e", "play", {}, (0, 3, b"s" * 16, None), 5)
 PLACE = (b"m" * 32, 5, b"h" * 32, 1)
 
 
+@pytest.fixture
+async def server(scripted):
+    return scripted()
+
+
 def act(kind: str, body: type = Act) -> Record:
     return Record(2 if body is Act else 0, encode(body(*PLACE, 1, kind, ())), bytes(64 if body is Act else 0))
 
@@ -53,15 +58,13 @@ def test_cut_is_one_of_the_newest_options_though_its_place_was_drawn_anew_since(
     choosing.check(first)
 
 
-async def test_choice_that_is_not_offered_is_refused(scripted, player) -> None:
-    server = scripted()
+async def test_choice_that_is_not_offered_is_refused(server, player) -> None:
     async with at_turn(server, player) as (table, turn):
         with pytest.raises(ChoiceError, match="newest options"):
             await table.choose(Choice("play 9z", "play", {}, (), turn.at))
 
 
-async def test_choice_of_an_earlier_turn_comes_too_late_and_sends_nothing(scripted, player) -> None:
-    server = scripted()
+async def test_choice_of_an_earlier_turn_comes_too_late_and_sends_nothing(server, player) -> None:
     async with at_turn(server, player) as (table, first):
         await table.choose(pick(first))
         await play_on(table, until=my_turn)
@@ -97,8 +100,7 @@ def refuse_next(server, code: Code = Code.ILLEGAL_ACTION, *, evidence: bool) -> 
     server.act = refuse
 
 
-async def test_no_other_choice_is_signed_after_a_refusal(scripted, player) -> None:
-    server = scripted()
+async def test_no_other_choice_is_signed_after_a_refusal(server, player) -> None:
     async with at_table(server, player) as table:
         turn = (await play_on(table, until=with_alternatives))[-1]
         refuse_next(server, evidence=False)
@@ -122,8 +124,7 @@ def race(server, kind: str, offer: int) -> None:
     server.act = overtake
 
 
-async def test_choice_is_made_again_by_itself_after_a_pause_was_asked_for(scripted, player) -> None:
-    server = scripted()
+async def test_choice_is_made_again_by_itself_after_a_pause_was_asked_for(server, player) -> None:
     async with at_turn(server, player) as (table, turn):
         race(server, "pause", turn.offer)
         await table.choose(pick(turn))
@@ -133,8 +134,7 @@ async def test_choice_is_made_again_by_itself_after_a_pause_was_asked_for(script
     assert seen[-1].at > second.k
 
 
-async def test_user_is_asked_again_when_the_offer_is_another(scripted, player) -> None:
-    server = scripted()
+async def test_user_is_asked_again_when_the_offer_is_another(server, player) -> None:
     async with at_turn(server, player) as (table, turn):
         race(server, "pause", turn.offer + 1)
         await table.choose(pick(turn))
@@ -142,8 +142,7 @@ async def test_user_is_asked_again_when_the_offer_is_another(scripted, player) -
     assert (turn.again, seen[-1].again, len(signed(server, Act))) == (False, True, 1)
 
 
-async def test_resigning_ends_the_match_for_the_other_side(scripted, player) -> None:
-    server = scripted()
+async def test_resigning_ends_the_match_for_the_other_side(server, player) -> None:
     async with at_turn(server, player) as (table, _):
         await table.resign()
         seen = await play_on(table)

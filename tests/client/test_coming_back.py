@@ -23,6 +23,11 @@ from truc_protocol.records import Phase, Record, parse
 FRENCH = "truc-french"
 
 
+@pytest.fixture
+async def server(scripted):
+    return scripted(target=4)
+
+
 class CrashError(Exception):
     """The client dies here."""
 
@@ -45,9 +50,8 @@ def acts(server) -> list[bytes]:
     "lost", [messages.BoxedOptions, messages.MatchRecord, messages.Ok], ids=lambda kind: kind.__name__
 )
 async def test_match_goes_on_with_the_missing_records_after_the_connection_was_lost(
-    scripted, player, autojump_clock, lost
+    server, player, autojump_clock, lost
 ) -> None:
-    server = scripted(target=4)
     async with at_table(server, player) as table:
         seen = await play_on(table, until=my_turn)
         server.stop_after = lambda message: isinstance(message, lost) and len(server.records) > 8
@@ -60,16 +64,14 @@ async def test_match_goes_on_with_the_missing_records_after_the_connection_was_l
     assert {type(happening) for happening in seen} >= {Interrupted, Resumed}
 
 
-async def test_guest_goes_on_after_the_connection_was_lost(scripted, guest, autojump_clock) -> None:
-    server = scripted(target=4)
+async def test_guest_goes_on_after_the_connection_was_lost(server, guest, autojump_clock) -> None:
     async with at_table(server, guest) as table:
         server.stop_after = lambda message: isinstance(message, messages.OpenOptions)
         seen = await play_on(table)
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(scripted, player) -> None:
-    server = scripted(target=4)
+async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(server, player) -> None:
     await leave_at_turn(server, player)
     seen = await come_back(server, player, until=my_turn)
     started = next(happening for happening in seen if isinstance(happening, MatchStarted))
@@ -94,9 +96,8 @@ async def crash_before_sending(server, player, monkeypatch) -> None:
 
 
 async def test_act_stored_before_a_crash_is_sent_after_it_without_asking_again(
-    scripted, player, monkeypatch
+    server, player, monkeypatch
 ) -> None:
-    server = scripted(target=4)
     await crash_before_sending(server, player, monkeypatch)
     before, position = len(acts(server)), server.ledger.k
     async with connect("host", player, dial=server.dial) as connection:
@@ -130,8 +131,7 @@ def place_of(body: bytes) -> tuple[str, int]:
     return ("release", signed.j) if isinstance(signed, Release) else ("act", signed.k)
 
 
-async def test_release_asked_for_again_under_another_head_stops_the_match(scripted, player) -> None:
-    server = scripted(target=4)
+async def test_release_asked_for_again_under_another_head_stops_the_match(server, player) -> None:
     async with at_turn(server, player) as (table, _):
         ledger = table.match.ledger
         other = replace(ledger, phase=Phase.CALLED, released=(), parallel=(ledger.k, b"\x05" * 32))
@@ -142,8 +142,7 @@ async def test_release_asked_for_again_under_another_head_stops_the_match(script
     assert (stopped.value.check, stopped.value.culprit) == ("C15", "server")
 
 
-async def test_server_that_forgot_records_is_refused(scripted, player, autojump_clock) -> None:
-    server = scripted(target=4)
+async def test_server_that_forgot_records_is_refused(server, player, autojump_clock) -> None:
     async with at_turn(server, player) as (table, turn):
         await table.choose(pick(turn))
     for transcript in player.home.transcripts.iterdir():
@@ -160,9 +159,8 @@ async def nothing() -> None:
 
 
 async def test_lost_connection_before_the_match_leads_back_to_the_table(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=4)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE")
         await server.send(messages.Bye(code="shutting_down", msg="back soon", retryable=True))
@@ -186,9 +184,8 @@ def once(kind: type, change):
 
 
 async def test_match_that_has_ended_is_concluded_when_the_server_no_longer_has_it(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=3)
     server.stop_after = lambda message: (
         isinstance(message, messages.MatchRecord) and b"truc/1/end" in message.body[:16]
     )
@@ -203,9 +200,8 @@ async def test_match_that_has_ended_is_concluded_when_the_server_no_longer_has_i
 
 
 async def test_record_sent_again_unchanged_or_with_a_body_that_nobody_signed_so_changes_nothing(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=3)
     async with at_turn(server, player) as (table, _):
         await server.send(server.message(1))
         await server.send_options()
@@ -215,8 +211,7 @@ async def test_record_sent_again_unchanged_or_with_a_body_that_nobody_signed_so_
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_guest_comes_back_with_its_token_or_by_name_where_it_is_forgotten(scripted, guest) -> None:
-    server = scripted(target=3)
+async def test_guest_comes_back_with_its_token_or_by_name_where_it_is_forgotten(server, guest) -> None:
     for _ in range(2):
         async with connect("host", guest, dial=server.dial):
             pass
@@ -234,8 +229,7 @@ async def test_guest_comes_back_with_its_token_or_by_name_where_it_is_forgotten(
     assert logins == [messages.GuestLogin, messages.GuestReturn, messages.GuestReturn, messages.GuestLogin]
 
 
-async def test_silent_server_is_pinged_and_then_given_up(scripted, player, autojump_clock) -> None:
-    server = scripted(target=3)
+async def test_silent_server_is_pinged_and_then_given_up(server, player, autojump_clock) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE")
         server.bend = lambda message: None
@@ -245,9 +239,8 @@ async def test_silent_server_is_pinged_and_then_given_up(scripted, player, autoj
 
 
 async def test_record_that_never_comes_before_its_reply_is_a_lost_connection(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=4)
     async with at_turn(server, player) as (table, turn):
         server.bend = once(messages.MatchRecord, lambda message: None)
         await table.choose(pick(turn))
@@ -256,8 +249,7 @@ async def test_record_that_never_comes_before_its_reply_is_a_lost_connection(
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_record_that_comes_when_all_is_closed_opens_no_transcript_again(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_record_that_comes_when_all_is_closed_opens_no_transcript_again(server, player) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await start(connection)
         await play_on(table, until=my_turn)
@@ -268,8 +260,7 @@ async def test_record_that_comes_when_all_is_closed_opens_no_transcript_again(sc
         assert following.match is None
 
 
-async def test_nobody_waits_for_a_reply_when_the_match_is_over(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_nobody_waits_for_a_reply_when_the_match_is_over(server, player) -> None:
     async with at_turn(server, player) as (table, _):
         server.bend = lambda message: None if isinstance(message, messages.Ok) else message
         await table.resign()
@@ -287,9 +278,8 @@ async def test_too_many_requests_are_asked_again(scripted, player, autojump_cloc
 
 
 async def test_missing_records_are_asked_for_again_after_too_many_requests(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=3)
     server.bend = once(messages.MatchRecord, lambda message: None)
     willing, asked = server.resume, []
 
@@ -324,8 +314,7 @@ async def test_server_that_does_not_come_back_ends_the_table(scripted, player, a
             await play_on(table)
 
 
-async def test_setup_that_has_not_come_is_asked_for(scripted, player, autojump_clock) -> None:
-    server = scripted(target=4)
+async def test_setup_that_has_not_come_is_asked_for(server, player, autojump_clock) -> None:
     server.bend = once(
         messages.Setup, lambda message: replace(server.state(), state="playing", match=message.match)
     )
@@ -334,10 +323,7 @@ async def test_setup_that_has_not_come_is_asked_for(scripted, player, autojump_c
     assert isinstance(seen[-1], MatchStarted)
 
 
-async def test_another_seat_that_is_refused_leaves_the_table_as_it_is(
-    scripted, player, autojump_clock
-) -> None:
-    server = scripted(target=3)
+async def test_another_seat_that_is_refused_leaves_the_table_as_it_is(server, player, autojump_clock) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await start(connection)
         server.bend = once(

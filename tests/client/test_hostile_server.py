@@ -13,6 +13,11 @@ from truc_protocol.records import Record, body_hash
 FRENCH = "truc-french"
 
 
+@pytest.fixture
+async def server(scripted):
+    return scripted(target=3)
+
+
 async def stop(server, connection) -> Table:
     """Play until the client has caught the server with a second history."""
     table = await connection.create(FRENCH)
@@ -46,9 +51,8 @@ async def test_reply_to_a_resume_signs_nothing_once_the_match_is_stopped(scripte
 
 
 async def test_setup_under_an_earlier_match_id_leaves_that_transcript_alone(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=3)
     mid = b"\x07" * 32
     earlier = player.home.transcripts / f"{mid.hex()[:16]}.truc"
     earlier.write_bytes(b"what was played")
@@ -59,8 +63,7 @@ async def test_setup_under_an_earlier_match_id_leaves_that_transcript_alone(
     assert earlier.read_bytes() == b"what was played"
 
 
-async def test_setup_of_an_earlier_match_sent_again_leaves_its_transcript_alone(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_setup_of_an_earlier_match_sent_again_leaves_its_transcript_alone(server, player) -> None:
     async with at_table(server, player) as table:
         ended = (await play_on(table))[-1]
         written, first = ended.transcript.read_bytes(), server.setup
@@ -118,8 +121,7 @@ async def test_terms_for_a_seat_that_is_not_ready_are_not_signed(scripted, playe
     assert received(server, SignedAct) == []
 
 
-async def test_people_may_come_and_go_after_ready(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_people_may_come_and_go_after_ready(server, player) -> None:
     empty, honest = server.state().seats[1], server.offer_terms
 
     async def offer() -> None:

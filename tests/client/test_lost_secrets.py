@@ -22,10 +22,14 @@ from truc_protocol.records import parse
 from truc_protocol.setup import Opts
 
 
+@pytest.fixture
+async def server(scripted):
+    return scripted(target=6)
+
+
 async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_proven_end(
-    scripted, player, elsewhere
+    server, player, elsewhere
 ) -> None:
-    server = scripted(target=6)
     await leave_at_turn(server, player)
     with pytest.raises(ClientError, match=r"secrets are not here.*truc play --rekey"):
         await come_back(server, elsewhere)
@@ -37,8 +41,7 @@ async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_p
     assert any(my_turn(happening) for happening in seen)
 
 
-async def test_nothing_but_a_rekey_is_signed_before_the_next_call(scripted, player, elsewhere) -> None:
-    server = scripted(target=6)
+async def test_nothing_but_a_rekey_is_signed_before_the_next_call(server, player, elsewhere) -> None:
     await leave_at_turn(server, player)
     start = len(server.received)
 
@@ -58,8 +61,7 @@ def is_live(server) -> bool:
     return Rekey in kinds and Call in kinds[kinds.index(Rekey) :]
 
 
-async def test_options_offered_without_the_secrets_are_not_told(scripted, player, elsewhere) -> None:
-    server = scripted(target=6)
+async def test_options_offered_without_the_secrets_are_not_told(server, player, elsewhere) -> None:
     server.rules_for_lost = False
     await leave_at_turn(server, player)
     async with connect("host", elsewhere, dial=server.dial) as connection:
@@ -115,9 +117,8 @@ async def test_second_process_between_rekey_and_call_still_signs_nothing(scripte
 
 
 async def test_first_home_stops_with_a_sentence_and_its_transcript_but_no_evidence(
-    scripted, player, elsewhere
+    server, player, elsewhere
 ) -> None:
-    server = scripted(target=6)
     await leave_at_turn(server, player)
     await come_back(server, elsewhere, rekey=True, until=my_turn)
     with pytest.raises(ClientError, match="another machine with your key"):
@@ -151,8 +152,7 @@ async def test_flag_is_spent_once_the_seat_is_held(scripted, player, elsewhere) 
             table.match.check_seat()
 
 
-async def test_seat_without_a_right_left_is_told_by_the_server(scripted, player, elsewhere) -> None:
-    server = scripted(target=6)
+async def test_seat_without_a_right_left_is_told_by_the_server(server, player, elsewhere) -> None:
     server.opts = Opts(guests=1, rekeys=0)
     await leave_at_turn(server, player)
     honest = server.send

@@ -16,6 +16,11 @@ from truc_protocol.bodies import Release
 from truc_protocol.messages import BoxedOptions, MatchRecord, Ok, Resume, Setup
 
 
+@pytest.fixture
+async def server(scripted):
+    return scripted(target=3)
+
+
 def flipped(content: bytes, at: int = 20) -> bytes:
     """Flip one bit."""
     return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
@@ -78,8 +83,7 @@ def why_stopped(server, player) -> str | None:
         account.store.close()
 
 
-async def test_one_bit_that_the_line_bends_changes_nothing(scripted, player, bent, autojump_clock) -> None:
-    server = scripted(target=3)
+async def test_one_bit_that_the_line_bends_changes_nothing(server, player, bent, autojump_clock) -> None:
     await left_in_play(server, player, transcript=False)
     server.bend = once(server, bent)
     seen = await come_back(server, player)
@@ -87,9 +91,8 @@ async def test_one_bit_that_the_line_bends_changes_nothing(scripted, player, ben
 
 
 async def test_it_ends_the_table_after_a_few_times_but_blames_nobody_and_stops_no_match_for_good(
-    scripted, player, bent, autojump_clock
+    server, player, bent, autojump_clock
 ) -> None:
-    server = scripted(target=3)
     await left_in_play(server, player, transcript=False)
     server.bend = bent
     with pytest.raises(CheckFailedError, match="it may be the line or the server") as failed:
@@ -100,8 +103,7 @@ async def test_it_ends_the_table_after_a_few_times_but_blames_nobody_and_stops_n
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_evidence_of_it_is_kept_as_of_any_check(scripted, player, autojump_clock) -> None:
-    server = scripted(target=3)
+async def test_evidence_of_it_is_kept_as_of_any_check(server, player, autojump_clock) -> None:
     await left_in_play(server, player, transcript=False)
     server.bend = bent_signature
     with pytest.raises(CheckFailedError) as failed:
@@ -127,8 +129,7 @@ def test_every_place_is_tried_a_few_times_and_everything_asked_for_anew_once_at_
 # what was kept
 
 
-async def test_transcript_changed_on_the_disk_is_set_aside_and_all_asked_for_again(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_transcript_changed_on_the_disk_is_set_aside_and_all_asked_for_again(server, player) -> None:
     await left_in_play(server, player)
     path = path_of(player.home.transcripts, server.setup.match)
     changed = flipped(path.read_bytes(), path.stat().st_size - 10)
@@ -139,10 +140,7 @@ async def test_transcript_changed_on_the_disk_is_set_aside_and_all_asked_for_aga
     assert [message.next for message in server.received if isinstance(message, Resume)] == [-1]
 
 
-async def test_transcripts_that_cannot_be_read_are_set_aside_under_names_of_their_own(
-    scripted, player
-) -> None:
-    server = scripted(target=3)
+async def test_transcripts_that_cannot_be_read_are_set_aside_under_names_of_their_own(server, player) -> None:
     await left_in_play(server, player)
     for content in (b"something else", b"something else again"):
         path_of(player.home.transcripts, server.setup.match).write_bytes(content)
@@ -187,9 +185,8 @@ async def test_bent_end_that_no_signature_covers_yet_is_set_aside(scripted, play
 
 
 async def test_what_comes_for_a_transcript_set_aside_must_reach_the_mark(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=3)
     await left_in_play(server, player)
     path_of(player.home.transcripts, server.setup.match).write_bytes(b"something else")
 
@@ -205,10 +202,9 @@ async def test_what_comes_for_a_transcript_set_aside_must_reach_the_mark(
 
 
 async def test_what_comes_for_a_transcript_set_aside_is_compared_with_it(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
     """The server has signed two records for one position: the newest that was kept, and another one."""
-    server = scripted(target=3)
     await left_in_play(server, player)
     path = path_of(player.home.transcripts, server.setup.match)
     forget_the_mark(server, player)

@@ -15,6 +15,11 @@ FRENCH = "truc-french"
 LINE = "out of place"
 
 
+@pytest.fixture
+async def server(scripted):
+    return scripted(target=4)
+
+
 def is_called(ledger: Ledger) -> bool:
     return ledger.phase is Phase.CALLED and ledger.k > 5
 
@@ -56,8 +61,7 @@ def other_terms(message):
     return replace(message, opts=(999_000, *message.opts[1:]))
 
 
-async def test_guest_is_not_seated_under_other_terms_than_agreed_to(scripted, guest) -> None:
-    server = scripted(target=4)
+async def test_guest_is_not_seated_under_other_terms_than_agreed_to(server, guest) -> None:
     server.bend = other_terms
     async with at_table(server, guest) as table:
         with pytest.raises(CheckFailedError, match="decision_ms: agreed to 999000"):
@@ -65,8 +69,7 @@ async def test_guest_is_not_seated_under_other_terms_than_agreed_to(scripted, gu
     assert list(guest.home.transcripts.iterdir()) == []
 
 
-async def test_guest_is_not_seated_under_the_key_of_another_server(scripted, guest) -> None:
-    server = scripted(target=4)
+async def test_guest_is_not_seated_under_the_key_of_another_server(server, guest) -> None:
     async with connect("host", guest, dial=server.dial) as connection:
         connection.session.keys = {b"\x02" * 32}
         table = await connection.create(FRENCH)
@@ -75,8 +78,7 @@ async def test_guest_is_not_seated_under_the_key_of_another_server(scripted, gue
             await play_on(table, until=my_turn)
 
 
-async def test_guest_who_agreed_to_nothing_is_not_seated(scripted, guest) -> None:
-    server = scripted(target=4)
+async def test_guest_who_agreed_to_nothing_is_not_seated(server, guest) -> None:
     async with connect("host", guest, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
         await connection.tables()
@@ -85,8 +87,7 @@ async def test_guest_who_agreed_to_nothing_is_not_seated(scripted, guest) -> Non
             await play_on(table, until=my_turn)
 
 
-async def test_guest_who_comes_back_goes_on_under_the_terms_of_the_match(scripted, guest) -> None:
-    server = scripted(target=4)
+async def test_guest_who_comes_back_goes_on_under_the_terms_of_the_match(server, guest) -> None:
     await leave_at_turn(server, guest)
     seen = await come_back(server, guest)
     assert seen[-1].verdict.result == "proven"

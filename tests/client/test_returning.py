@@ -1,5 +1,6 @@
 """Coming back where a table is not in the middle of a match this seat knows: begun, over, forgotten, another's."""
 
+import pytest
 from client.playing import at_table, come_back, play_on, received
 from msgspec.structs import replace
 
@@ -10,6 +11,11 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Join, Ok, Resume, SeatHeld, Setup, refusal
 
 FRENCH = "truc-french"
+
+
+@pytest.fixture
+async def server(scripted):
+    return scripted(target=3)
 
 
 async def play_to_the_end(server, player) -> None:
@@ -40,9 +46,8 @@ def answer_joins(server, *, state: str, with_terms: bool = False) -> None:
 
 
 async def test_match_that_began_while_the_seat_was_away_is_resumed_on_joining(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=3)
     server.stop_after = lambda message: False
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
@@ -59,8 +64,7 @@ async def test_match_that_began_while_the_seat_was_away_is_resumed_on_joining(
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_match_shown_before_its_setup_is_not_resumed(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_match_shown_before_its_setup_is_not_resumed(server, player) -> None:
     honest = server.send
 
     async def announced(message: object) -> None:
@@ -73,8 +77,7 @@ async def test_match_shown_before_its_setup_is_not_resumed(scripted, player) -> 
     assert received(server, Resume) == []
 
 
-async def test_match_that_is_over_ends_again_on_coming_back(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_match_that_is_over_ends_again_on_coming_back(server, player) -> None:
     await play_to_the_end(server, player)
     keep_seat(server, match=server.setup.match)
     seen = await come_back(server, player)
@@ -82,8 +85,7 @@ async def test_match_that_is_over_ends_again_on_coming_back(scripted, player) ->
     assert (kinds[0], kinds[-2:]) == (MatchStarted, [Resumed, MatchEnded])
 
 
-async def test_match_the_server_has_forgotten_leads_back_to_the_table(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_match_the_server_has_forgotten_leads_back_to_the_table(server, player) -> None:
     keep_seat(server, match=b"\x09" * 32)
 
     async def forgotten(message: Resume) -> None:
@@ -98,10 +100,7 @@ async def test_match_the_server_has_forgotten_leads_back_to_the_table(scripted, 
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_match_another_player_had_the_seat_in_leads_back_to_the_table(
-    scripted, player, tmp_path
-) -> None:
-    server = scripted(target=3)
+async def test_match_another_player_had_the_seat_in_leads_back_to_the_table(server, player, tmp_path) -> None:
     await play_to_the_end(server, player)
     keep_seat(server, match=server.setup.match)
     late = Player(open_home(tmp_path / "late"), "late")
@@ -113,8 +112,7 @@ async def test_match_another_player_had_the_seat_in_leads_back_to_the_table(
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_seat_held_when_its_terms_are_out_signs_them_on_return(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_seat_held_when_its_terms_are_out_signs_them_on_return(server, player) -> None:
     keep_seat(server, match=None)
     answer_joins(server, state="terms", with_terms=True)
     seen = await come_back(server, player)

@@ -13,6 +13,11 @@ from truc_protocol.records import Record
 from truc_protocol.setup import close_setup, open_terms
 
 
+@pytest.fixture
+async def server(scripted):
+    return scripted(target=12)
+
+
 def second_setup(server) -> Setup:
     """Return another match on the table record of the one that is played."""
     terms = open_terms(server.document, Record(*server.terms.record))
@@ -32,10 +37,9 @@ async def stopped_by(server, player, message) -> CheckFailedError:
 
 @pytest.mark.parametrize("has_files", [True, False])
 async def test_match_stays_stopped_after_a_second_match_on_its_table_record(
-    scripted, player, has_files
+    server, player, has_files
 ) -> None:
     """Both matches convict by the files alone, and without them the stop holds all the same."""
-    server = scripted(target=12)
     stopped = await stopped_by(server, player, lambda: second_setup(server))
     assert stopped.kept.is_shown
     assert ("C36", "server") in refuted(stopped)
@@ -47,8 +51,7 @@ async def test_match_stays_stopped_after_a_second_match_on_its_table_record(
     assert not any(isinstance(message, SignedAct) for message in server.received[before:])
 
 
-async def test_second_match_is_stopped_for_good_as_well(scripted, player) -> None:
-    server = scripted(target=12)
+async def test_second_match_is_stopped_for_good_as_well(server, player) -> None:
     await stopped_by(server, player, lambda: second_setup(server))
     async with connect("host", player, dial=server.dial) as connection:
         store = connection.session.account.store
@@ -57,8 +60,7 @@ async def test_second_match_is_stopped_for_good_as_well(scripted, player) -> Non
 
 
 @pytest.mark.parametrize("voids", [1, 9], ids=["agreed to", "not agreed to"])
-async def test_terms_with_the_nonce_of_a_running_match_stop_it(scripted, player, voids) -> None:
-    server = scripted(target=12)
+async def test_terms_with_the_nonce_of_a_running_match_stop_it(server, player, voids) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
         await table.ready()
@@ -75,9 +77,8 @@ async def test_terms_with_the_nonce_of_a_running_match_stop_it(scripted, player,
 
 
 async def test_seat_said_that_is_not_the_one_signed_for_stops_nothing_for_good(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=12)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
 

@@ -12,6 +12,11 @@ from truc_protocol.records import Phase
 NOTICE = SeatTakenOverNotice(table=CODE, seat=0)
 
 
+@pytest.fixture
+async def server(scripted):
+    return scripted(target=4)
+
+
 def is_taken_over(happening) -> bool:
     return isinstance(happening, SeatTakenOver)
 
@@ -46,9 +51,8 @@ def take_over_at_the_act(server, *, answers: bool) -> None:
 
 
 async def test_choice_without_a_reply_ends_when_the_seat_is_taken_over(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=4)
     async with at_turn(server, player) as (table, turn):
         take_over_at_the_act(server, answers=False)
         with trio.fail_after(5):
@@ -58,9 +62,8 @@ async def test_choice_without_a_reply_ends_when_the_seat_is_taken_over(
 
 
 async def test_no_release_is_signed_for_a_seat_taken_over_though_nobody_reads_of_it(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=4)
     async with at_turn(server, player) as (table, turn):
         take_over_at_the_act(server, answers=True)
         await table.choose(turn.options[0])
@@ -71,9 +74,8 @@ async def test_no_release_is_signed_for_a_seat_taken_over_though_nobody_reads_of
 
 
 async def test_choice_for_a_seat_taken_over_is_too_late_and_is_not_sent(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=4)
     async with at_turn(server, player) as (table, turn):
         await server.send(NOTICE)
         await play_on(table, until=is_taken_over)
@@ -83,8 +85,7 @@ async def test_choice_for_a_seat_taken_over_is_too_late_and_is_not_sent(
     assert len(received(server, SignedAct, Resume, Join)) == before
 
 
-async def test_nothing_can_be_asked_for_a_seat_taken_over(scripted, player, autojump_clock) -> None:
-    server = scripted(target=4)
+async def test_nothing_can_be_asked_for_a_seat_taken_over(server, player, autojump_clock) -> None:
     async with at_turn(server, player) as (table, _):
         await server.send(NOTICE)
         await play_on(table, until=is_taken_over)
@@ -93,8 +94,7 @@ async def test_nothing_can_be_asked_for_a_seat_taken_over(scripted, player, auto
                 await forbidden()
 
 
-async def test_no_terms_are_signed_for_a_seat_taken_over(scripted, player, autojump_clock) -> None:
-    server = scripted(target=4)
+async def test_no_terms_are_signed_for_a_seat_taken_over(server, player, autojump_clock) -> None:
     answer = server.serve_request
 
     async def take_over_first(message) -> None:
@@ -110,10 +110,7 @@ async def test_no_terms_are_signed_for_a_seat_taken_over(scripted, player, autoj
     assert received(server, SignedAct, Resume, Join) == []
 
 
-async def test_seat_taken_over_is_not_taken_back_by_a_new_connection(
-    scripted, player, autojump_clock
-) -> None:
-    server = scripted(target=4)
+async def test_seat_taken_over_is_not_taken_back_by_a_new_connection(server, player, autojump_clock) -> None:
     async with at_turn(server, player) as (table, _turn):
         await server.send(NOTICE)
         before = len(received(server, SignedAct, Resume, Join))
@@ -124,8 +121,7 @@ async def test_seat_taken_over_is_not_taken_back_by_a_new_connection(
     assert received(server, Watch)
 
 
-async def test_seat_is_taken_back_by_resume(scripted, player, autojump_clock) -> None:
-    server = scripted(target=4)
+async def test_seat_is_taken_back_by_resume(server, player, autojump_clock) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await sit_down(connection)
         await play_on(table, until=my_turn)
@@ -139,9 +135,8 @@ async def test_seat_is_taken_back_by_resume(scripted, player, autojump_clock) ->
 
 
 async def test_choice_of_a_bot_that_is_overtaken_ends_its_match_without_an_error(
-    scripted, player, autojump_clock
+    server, player, autojump_clock
 ) -> None:
-    server = scripted(target=4)
     async with at_turn(server, player) as (table, _):
         take_over_at_the_act(server, answers=False)
         await server.send_options()
