@@ -1,7 +1,11 @@
 """A browser's end of the door, as far as a socket has one: requests over HTTP, and a WebSocket that speaks frames."""
 
+import gzip
+from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from functools import cache
+from html import escape
+from types import SimpleNamespace
 
 import pytest
 import trio
@@ -11,6 +15,7 @@ from server.rawclient import RawClient
 
 from truc_conform import websocket
 from truc_server import web as web_port
+from truc_web.serving import pages
 from truc_web.tree import Tree, read_tree
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
@@ -79,10 +84,36 @@ async def answer(stream, request, *, has_body=True):
     return status, headers, body
 
 
+class MadeOnce(Tree):
+    """A tree of which every door is given the same: only what a server says of itself is put into its page anew."""
+
+    @property
+    def import_map(self) -> str:
+        return _import_map()
+
+    def page(self, values: Mapping[str, str], lang: str = "en", *, is_link: bool = False) -> bytes:
+        made = _page(lang, is_link=is_link, names=tuple(values))
+        for name, value in values.items():
+            made = made.replace(f"@{name}@".encode(), escape(value).encode())
+        return made
+
+
 @cache
-def tree() -> Tree:
-    """Return what every door serves, so that not every test reads and packs it."""
+def _read() -> Tree:
     return read_tree()
+
+
+@cache
+def _import_map() -> str:
+    return _read().import_map
+
+
+@cache
+def _page(lang: str, *, is_link: bool, names: tuple[str, ...]) -> bytes:
+    return _read().page({name: f"@{name}@" for name in names}, lang, is_link=is_link)
+
+
+packed = cache(gzip.compress)
 
 
 @asynccontextmanager
@@ -91,6 +122,7 @@ async def door(path, settings=QUICK, *, run=running, **web):
     port = free_port()
     settings = changed(settings, web={"listen": f"127.0.0.1:{port}", **web})
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(web_port, "read_tree", tree)
+        patched.setattr(web_port, "read_tree", lambda: MadeOnce(*_read()))
+        patched.setattr(pages, "gzip", SimpleNamespace(compress=packed))
         async with run(path, settings) as server:
             yield Door(server, port, settings.web.origin or f"http://localhost:{port}")

@@ -1,7 +1,5 @@
 """Names: which may be, in which form, and that no two of them look alike."""
 
-import subprocess
-import sys
 import unicodedata
 
 import pytest
@@ -155,13 +153,6 @@ def test_script_of_a_character_is_known_and_named_where_two_are_mixed():
     assert [script(character) for character in "a\u04362"] == ["LATIN", "CYRILLIC", "COMMON"]
     with pytest.raises(RefusedError, match="CYRILLIC and LATIN"):
         normalised("\u0410nna")
-
-
-@pytest.mark.slow
-def test_tables_are_not_read_by_a_start():
-    code = "import truc_server.server, truc_server.lobby.names as c; print(c._prototypes.cache_info().misses)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "0\n"
 
 
 class TestNames:

@@ -1,7 +1,8 @@
 """A table that closes is seen to its end by who watches it and is not at the end yet."""
 
 import pytest
-from server.conftest import QUICK, changed, together
+from server.calls import BRIEF, after, until
+from server.conftest import PATIENT, QUICK, together
 from server.substituting import standing_by, step_in, voided
 from server.watching import Eye, Held
 
@@ -15,7 +16,7 @@ from truc_server.table_data.board import Blueprint, TableBoard
 from truc_server.table_data.options import Defaults, choose
 from truc_server.timing.clock import Timers
 
-SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600, "outbox_bytes": 40_000})
+SETTINGS = PATIENT
 GONE = TableClosed(table="ABCDE", reason="empty")
 CHOSEN = choose(preset("truc-french"), 2, {"spectators": 1}, Defaults.of(QUICK.match))[0]
 MADE = Blueprint("ABCDE", CHOSEN, 2, {}, private=False, creator=b"creator", created_ms=0)
@@ -30,7 +31,7 @@ def held(monkeypatch) -> Held:
 
 async def overflown(server, held, *others: Eye, **options):
     """Return a table that is gone, and somebody who has watched it and was not sent what they are to see."""
-    seats = await server.seats(2, guests=(0, 1), options={"match": 5, **options})
+    seats = await server.seats(2, guests=(0, 1), options={**BRIEF, **options})
     eye = await Eye(SNAPSHOT).connect(server)
     assert (await eye.watch(seats[0].table))["t"] == "ok"
     for other in others:
@@ -38,6 +39,8 @@ async def overflown(server, held, *others: Eye, **options):
     held.hold(eye)
     for seat in seats:
         await seat.ready()
+    await until(seats, after(5))
+    held.leave_no_room(eye)
     await together(*(seat.play for seat in seats))
     for seat in seats:
         assert (await seat.ask({"t": "leave", "table": seat.table}))["t"] == "ok"

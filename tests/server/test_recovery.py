@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
     ("count", "variant", "guests", "after"),
     [
         (2, "truc-french", (), 23),
-        (4, "truc-catalan", (), 31),
+        (4, "truc-catalan", (), 21),
         (2, "truc-catalan", (1,), 17),
     ],
 )

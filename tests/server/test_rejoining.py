@@ -25,22 +25,23 @@ def request(seat: Seat, way: str) -> dict:
     return {"t": way, "table": seat.table, **place}
 
 
-@pytest.mark.parametrize(("way", "code"), [("join", "table_full"), ("resume", "not_seated")])
-async def test_player_who_has_left_has_no_right_to_the_seat_of_who_came_then(server, way, code):
+REFUSED = {"join": "table_full", "resume": "not_seated"}
+
+
+async def test_player_who_has_left_has_no_right_to_the_seat_of_who_came_then(server):
     seats = await server.match(2, "truc-french", options=BRIEF)
     await together(*(seat.play for seat in seats))
     await seats[1].client.ask({"t": "leave", "table": seats[1].table})
     await (await server.seat(seed=9)).join(seats[0].table)
-    assert (await come_back(server, seats[1], way))["code"] == code
+    assert {way: (await come_back(server, seats[1], way))["code"] for way in WAYS} == REFUSED
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_player_of_another_key_does_not_get_the_seat_by_its_name(server, way):
+async def test_player_of_another_key_does_not_get_the_seat_by_its_name(server):
     seats = await in_hand(server)
     impostor = await server.seat(seed=9)
     impostor.name = seats[0].name
-    reply = await impostor.client.ask(request(seats[0], way))
-    assert reply["code"] == {"join": "table_full", "resume": "not_seated"}[way]
+    replies = {way: await impostor.client.ask(request(seats[0], way)) for way in WAYS}
+    assert {way: reply["code"] for way, reply in replies.items()} == REFUSED
 
 
 @pytest.mark.parametrize("way", WAYS)

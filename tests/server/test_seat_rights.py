@@ -47,8 +47,7 @@ async def back(server, seat: Seat) -> dict:
     return await (client.login_key(seat.key) if seat.key else client.login_token(seat.token))
 
 
-@pytest.mark.parametrize("keyed", [True, False], ids=["key", "guest"])
-@pytest.mark.parametrize("spectators", [0, 603])
+@pytest.mark.parametrize(("keyed", "spectators"), [(True, 0), (False, 603)], ids=["key", "guest"])
 async def test_newcomer_does_not_resume_the_match_before_and_takes_no_part_in_it(server, spectators, keyed):
     seats = await over(server, guests=(0, 1), options={"spectators": spectators})
     stranger = await replaced(server, seats, keyed=keyed)

@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from server.calls import BRIEF
+from server.calls import BRIEF, after, until
 from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, together
 from server.late import stand
 from server.watching import Eye, Held
@@ -137,9 +137,6 @@ async def test_position_that_is_not_shown_or_of_no_match_is_refused_to_watchers(
     assert (reply["code"], reply["field"]) == ("bad_message", "match")
 
 
-TIGHT = changed(QUICK, limits={"outbox_bytes": 8_192})
-
-
 @pytest.fixture
 def held(monkeypatch) -> Held:
     return Held(monkeypatch)
@@ -147,50 +144,50 @@ def held(monkeypatch) -> Held:
 
 async def overflown(server, held, eye: Eye) -> list:
     """Return two seats that have played more than a watcher takes, and the watcher is not sent anything."""
-    seats = await server.seats(2, "truc-french", options={"match": 1, "reveal": "match"})
+    seats = await server.seats(2, "truc-french", options={"reveal": "match", **BRIEF})
     await eye.connect(server)
     await eye.watch(seats[0].table)
     held.hold(eye)
     for seat in seats:
         await seat.ready()
+    await until(seats, after(5))
+    held.leave_no_room(eye)
     await together(*(seat.play for seat in seats))
     return seats
 
 
-async def test_watcher_who_falls_behind_goes_on_from_a_snapshot_and_has_every_reply(tmp_path, held):
-    async with running(tmp_path / "data", TIGHT) as server:
-        eye = Eye("snapshot")
-        seats = await overflown(server, held, eye)
-        assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
-        number = await eye.client.send({"t": "tables"})
-        held.release(eye)
-        await eye.until(lambda eye: eye.skips and eye.next == seats[0].next)
-        await eye.until(lambda eye: any(note.get("re") == number for note in eye.notes))
-        assert len(eye.records) < seats[0].next
+async def test_watcher_who_falls_behind_goes_on_from_a_snapshot_and_has_every_reply(server, held):
+    eye = Eye("snapshot")
+    seats = await overflown(server, held, eye)
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+    number = await eye.client.send({"t": "tables"})
+    held.release(eye)
+    await eye.until(lambda eye: eye.skips and eye.next == seats[0].next)
+    await eye.until(lambda eye: any(note.get("re") == number for note in eye.notes))
+    assert len(eye.records) < seats[0].next
 
 
-async def test_failure_where_a_watcher_is_to_go_on_ends_that_connection_alone(tmp_path, held, monkeypatch):
-    async with running(tmp_path / "data", TIGHT) as server:
-        eye = Eye("snapshot")
-        seats = await overflown(server, held, eye)
-        monkeypatch.setattr(Audience, "come_back", lambda *_: 1 / 0)
-        held.release(eye)
-        goodbye = (await eye.client.closed())[-1]
-        assert (goodbye["t"], goodbye["code"]) == ("bye", "internal")
-        assert (await seats[0].client.ask({"t": "tables"}))["t"] == "ok"
+async def test_failure_where_a_watcher_is_to_go_on_ends_that_connection_alone(server, held, monkeypatch):
+    eye = Eye("snapshot")
+    seats = await overflown(server, held, eye)
+    monkeypatch.setattr(Audience, "come_back", lambda *_: 1 / 0)
+    held.release(eye)
+    goodbye = (await eye.client.closed())[-1]
+    assert (goodbye["t"], goodbye["code"]) == ("bye", "internal")
+    assert (await seats[0].client.ask({"t": "tables"}))["t"] == "ok"
 
 
-async def test_watcher_who_knows_no_snapshots_is_cut_with_a_reason(tmp_path, held, mock_clock):
-    async with running(tmp_path / "data", TIGHT) as server:
-        eye = Eye()
-        await overflown(server, held, eye)
-        held.release(eye)
-        goodbye = (await eye.client.closed())[-1]
-        assert (goodbye["t"], goodbye["code"], goodbye["retryable"]) == ("bye", "slow_consumer", True)
+async def test_watcher_who_knows_no_snapshots_is_cut_with_a_reason(server, held, mock_clock):
+    eye = Eye()
+    await overflown(server, held, eye)
+    held.release(eye)
+    goodbye = (await eye.client.closed())[-1]
+    assert (goodbye["t"], goodbye["code"], goodbye["retryable"]) == ("bye", "slow_consumer", True)
 
 
 async def test_seat_that_does_not_read_is_cut_and_keeps_its_seat(tmp_path, held, mock_clock):
-    async with running(tmp_path / "data", TIGHT) as server:
+    tight = changed(QUICK, limits={"outbox_bytes": 65_536})
+    async with running(tmp_path / "data", tight) as server:
         seats = await in_hand(server)
         held.hold(seats[0])
         for n in range(3_000):

@@ -216,22 +216,18 @@ async def test_client_that_never_reads_is_cut(tmp_path):
     async with running(tmp_path / "data", settings) as server:
         client = await ready(server)
         logs.configure(LogSettings(), shown := StringIO())
-        try:
-            with trio.move_on_after(20) as patience:
-                for n in range(200_000):
-                    await client.send_bytes(frame({"t": "ping", "n": n}) * 50)
-        except trio.BrokenResourceError:
-            pass
-        assert not patience.cancelled_caught
-        assert "slow_consumer" in shown.getvalue()
+        with trio.fail_after(20):
+            while "slow_consumer" not in shown.getvalue():
+                await client.send_bytes(frame({"t": "ping", "n": 1}) * 500)
+            await everything(client.stream)
         assert (await (await ready(server)).ask({"t": "tables"}))["t"] == "ok"
 
 
 async def test_much_that_waits_for_a_slow_reader_comes_whole_and_in_order(server):
     client = await ready(server)
-    for n in range(2_000):
+    for n in range(500):
         await client.send_bytes(frame({"t": "ping", "n": n}))
-    assert [(await client.until("pong"))["n"] for _ in range(2_000)] == list(range(2_000))
+    assert [(await client.until("pong"))["n"] for _ in range(500)] == list(range(500))
 
 
 async def test_requests_a_byte_a_record_are_read(server):
