@@ -25,7 +25,7 @@ from chaos.thin import Address, Game, Guest, Tally, connect, play_on, seated
 
 SETTINGS: Final = {"TRUC_TABLES_BETWEEN_HANDS_MS": "200"}
 TABLES_AN_ADDRESS: Final = 9  # two connections each: below the 20 that an address may have
-EVERY_S: Final = 0.25
+EVERY_S: Final = 0.1
 MORE_MB: Final = 64.0
 """Than the quiet server: the outboxes of all that may be connected, and what the allocator keeps."""
 LINGERING: Final = 256  # who is turned away and reads why, at most
