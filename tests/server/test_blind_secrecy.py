@@ -15,7 +15,7 @@ from truc_protocol.ledger import sealed_pack
 from truc_server.matches.game import Game
 
 SHORT = {"target": 3, "match": 1}
-GAMES = [(2, "truc-catalan"), (4, "truc-catalan"), (2, "truco-paulista")]
+GAMES = [(2, "truc-catalan"), (2, "truco-paulista")]
 
 
 def reachable(start: object) -> Iterator[object]:

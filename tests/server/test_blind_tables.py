@@ -154,14 +154,6 @@ async def test_card_turned_up_is_searched_for_in_the_thread_that_checks_keys(ser
     assert searched[-1][1] == {0, 1}
 
 
-async def test_server_knows_no_card_of_a_hand(server):
-    seats = await blind_match(server, options=SHORT)
-    await play_on(seats, is_in_hand)
-    ledger = seats[0].ledger
-    assert all(card is None for cards in ledger.match.hand.dealt.cards for card in cards)
-    assert Lend not in kinds(seats[0])
-
-
 ALLOWED = {name: preset(name) for name in presets() if not blind_hindrance(preset(name), 0)}
 IN_FULL = "TRUC_EXAMPLES" in os.environ
 LONG = 100 if IN_FULL else 50

@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 import trio
+from rows import each_row
 from server.conftest import running
 from server.stored import MATCH, SEAT, TABLE, record, url
 from server.visitors import guest
@@ -84,8 +85,8 @@ class TestConnections:
         with store._reading.connect() as connection:
             yield connection
 
-    @pytest.mark.parametrize(
-        ("pragma", "value"),
+    @each_row(
+        "pragma, value",
         [("journal_mode", "wal"), ("synchronous", 2), ("fullfsync", 1), ("busy_timeout", 5_000)],
     )
     def test_every_connection_is_told_the_same(self, connection, pragma, value):

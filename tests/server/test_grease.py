@@ -79,9 +79,8 @@ def test_the_same_seed_adds_the_same():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("guests", [(), (1,)])
-async def test_a_match_is_played_and_audited_through_grease(server, guests):
-    seats = await server.match(2, "truc-french", guests=guests, options={"match": 1, "target": 3})
+async def test_a_match_is_played_and_audited_through_grease(server):
+    seats = await server.match(2, "truc-french", guests=(1,), options={"match": 1, "target": 3})
     await together(*(seat.play for seat in seats))
     assert all(seat.done for seat in seats)
     assert any(message["t"].startswith(("x-", "grease_")) for message in seats[0].client.log)

@@ -19,9 +19,7 @@ def summaries(seats):
     return {(verdict.result, verdict.level, verdict.reason) for verdict in verdicts}
 
 
-@pytest.mark.parametrize(
-    ("count", "variant"), [(2, "truc-french"), (2, "truc-catalan"), (4, "truc-catalan"), (4, "truc-lanes")]
-)
+@pytest.mark.parametrize(("count", "variant"), [(2, "truc-french"), (4, "truc-catalan"), (4, "truc-lanes")])
 async def test_keyed_seats_play_to_a_proven_end_on_the_same_records(server, count, variant):
     seats = await played(server, count, variant)
     assert summaries(seats) == {(Result.PROVEN, "A", "won")}
