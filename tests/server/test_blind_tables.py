@@ -162,7 +162,7 @@ LONG = 100 if IN_FULL else 50
 
 def dealing_of(variant: Variant) -> tuple:
     """Return what games that are dealt alike have in common."""
-    return len(variant.pack), variant.turnup, variant.redeal, variant.last_point, variant.pica
+    return len(variant.pack), variant.turnup, variant.redeal, variant.pica
 
 
 FIRST = {dealing_of(variant): name for name, variant in reversed(ALLOWED.items())}
