@@ -52,6 +52,7 @@ class BlindServer(ScriptedServer):
         self.cheats: dict[int, StepCheat] = {}
         self.silent: frozenset[int] = frozenset()
         self.decides: Pick = quiet
+        self._read: dict[int, tuple[SealedPack, tuple[CardWithKeys, ...]]] = {}
 
     def state(self) -> messages.TableState:
         """Return the state of the table, with its mode."""
@@ -118,8 +119,13 @@ class BlindServer(ScriptedServer):
         return secrets_of(self.at_play(), chain)
 
     def hand(self, seat: int) -> tuple[CardWithKeys, ...]:
-        """Return what a puppet reads of its newest cards."""
-        return read_hand(self.pack(), self.secrets(seat), seat, self.players[seat].x)
+        """Return what a puppet reads of its newest cards: once for as long as nothing is done with the pack."""
+        pack = self.pack()
+        read_of, hand = self._read.get(seat, (None, ()))
+        if read_of is not pack:
+            hand = read_hand(pack, self.secrets(seat), seat, self.players[seat].x)
+            self._read[seat] = pack, hand
+        return hand
 
     def is_garbled(self, seat: int) -> bool:
         """Tell whether a puppet reads no hand of cards."""
