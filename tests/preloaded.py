@@ -219,8 +219,7 @@ def _become(start: Start) -> None:
 
 
 def _main(channel: int, program: str) -> None:
-    is_file = program.endswith(".py")
-    sys.path[0] = str(Path(program).parent) if is_file else os.getcwd()
+    sys.path[0] = str(Path(program).parent) if program.endswith(".py") else os.getcwd()
     for name in PROGRAMS[program]:
         importlib.import_module(name)
     gc.collect()
@@ -230,13 +229,39 @@ def _main(channel: int, program: str) -> None:
     start = _fork_when_asked(socket.socket(fileno=channel))
     signal.signal(signal.SIGINT, when_interrupted)
     _become(start)
-    if is_file:
+    try:
+        _run(program, start.folder)
+    except SystemExit as end:
+        if end.code is not None and not isinstance(end.code, int):
+            raise
+        _end(end.code or 0)
+        raise
+    _end(0)
+
+
+def _run(program: str, folder: str) -> None:
+    if program.endswith(".py"):
         runpy.run_path(program, run_name="__main__")
-    else:
-        sys.path[0] = start.folder
-        if "." in program:  # it runs as `__main__`, anew
-            del sys.modules[program]
-        runpy.run_module(program, run_name="__main__", alter_sys=True)
+        return
+    sys.path[0] = folder
+    if "." in program:  # it runs as `__main__`, anew
+        del sys.modules[program]
+    runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+def _end(code: int) -> None:
+    """End as the interpreter does, but leave what is in memory alone: taking it apart would copy all that forks share.
+
+    Where something cannot be written it returns, and the interpreter says so.
+    """
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    os._exit(code)
 
 
 if __name__ == "__main__":
