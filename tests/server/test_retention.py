@@ -3,14 +3,13 @@
 import sqlite3
 import threading
 from contextlib import closing
-from functools import partial
 from io import StringIO
 
 import pytest
 import trio
 from server.commands import call
 from server.conftest import QUICK, changed, in_hand, running, together
-from server.stored import MATCH, MID, TABLE, TH, record
+from server.stored import MATCH, MID, TABLE, TH, record, url
 
 from truc_protocol.audit import Result
 from truc_server.operation import logs
@@ -54,12 +53,19 @@ async def play_one(server, **fields) -> list:
     return seats
 
 
-async def left(path, days: float) -> bytes:
-    """Return a match that a server has left, over for so many days."""
-    async with running(path) as server:
-        mid = (await play_one(server, guests=(1,)))[0].ledger.setup.mid
-    age(path, days)
-    return mid
+@pytest.fixture
+def left(data):
+    """Return a function that leaves matches at no table, over for so many days."""
+
+    def leave(days: float, count: int = 1):
+        ended = now_ms() - round(days * DAY_MS)
+        with closing(open_store(url(data.root))) as store:
+            store.claim("a server")
+            for mid in (bytes([i]) * 32 for i in range(count)):
+                store.commit([MATCH._replace(mid=mid, th=mid), record(0, mid), EndMatch(mid, "won", ended)])
+        return data.root
+
+    return leave
 
 
 @pytest.fixture
@@ -203,11 +209,10 @@ def test_space_is_used_again(store, folder):
 
 
 @pytest.mark.slow
-async def test_match_that_is_not_old_enough_is_kept_at_the_start(tmp_path, emptied):
-    await left(tmp_path / "data", 29)
-    async with running(tmp_path / "data", KEEPING):
+async def test_match_that_is_not_old_enough_is_kept_at_the_start(left, emptied):
+    async with running(path := left(29), KEEPING):
         await wait(emptied)
-    assert counts(tmp_path / "data")[0] == 1
+    assert counts(path)[0] == 1
 
 
 @pytest.mark.slow
@@ -216,14 +221,11 @@ async def test_match_that_is_not_old_enough_is_kept_at_the_start(tmp_path, empti
     [(QUICK, 30_000), (changed(KEEPING, access={"moved_to": "truc.example:7373"}), 31)],
     ids=["keeps everything", "has moved"],
 )
-async def test_server_that_keeps_everything_or_has_moved_deletes_nothing(
-    tmp_path, monkeypatch, settings, days
-):
-    await left(tmp_path / "data", days)
+async def test_server_that_keeps_everything_or_has_moved_deletes_nothing(left, monkeypatch, settings, days):
     monkeypatch.setattr(Store, "old_matches", lambda *_, **__: pytest.fail("looked for old matches"))
-    async with running(tmp_path / "data", settings) as server:
+    async with running(path := left(days), settings) as server:
         await (await server.connect()).hello()
-    assert counts(tmp_path / "data")[0] == 1
+    assert counts(path)[0] == 1
 
 
 @pytest.mark.slow
@@ -238,33 +240,28 @@ async def test_old_matches_are_looked_for_again_and_again(tmp_path, monkeypatch,
 
 
 @pytest.mark.slow
-async def test_matches_go_on_to_a_proven_end_while_others_are_deleted(tmp_path, monkeypatch):
+async def test_matches_go_on_to_a_proven_end_while_others_are_deleted(left, monkeypatch):
     monkeypatch.setattr(retention, "PAUSE_S", 0)
     monkeypatch.setattr(retention, "DAY_S", 0.001)
-    async with running(tmp_path / "data") as server:
-        await together(*(partial(play_one, server, seed=seed, guests=(1,)) for seed in (1, 2, 3)))
-    age(tmp_path / "data", 31)
-    async with running(tmp_path / "data", KEEPING) as server:
+    async with running(path := left(31, count=3), KEEPING) as server:
         seats = await play_one(server, seed=5)
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
-    assert counts(tmp_path / "data")[0] == 1
+    assert counts(path)[0] == 1
 
 
 @pytest.mark.slow
-async def test_match_that_is_old_enough_is_deleted_at_the_start_which_is_in_the_log(tmp_path):
-    await left(tmp_path / "data", 31)
+async def test_match_that_is_old_enough_is_deleted_at_the_start_which_is_in_the_log(left):
     logs.configure(LogSettings(level="info"), shown := Shown("matches_pruned"))
-    async with running(tmp_path / "data", KEEPING):
+    async with running(path := left(31), KEEPING):
         with trio.fail_after(10):
             await shown.has_it.wait()
     (line,) = [line for line in shown.getvalue().splitlines() if "matches_pruned" in line]
     assert "days=30 matches=1" in line
-    assert counts(tmp_path / "data")[0] == 0
+    assert counts(path)[0] == 0
 
 
 @pytest.mark.slow
-async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, monkeypatch):
-    await left(tmp_path / "data", 31)
+async def test_store_that_fails_is_logged_and_harms_nobody(left, monkeypatch):
     failed = threading.Event()
 
     def fail(store, *_, **__):
@@ -273,7 +270,7 @@ async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, monkeypatch
 
     monkeypatch.setattr(Store, "delete_match", fail)
     logs.configure(LogSettings(level="info"), shown := StringIO())
-    async with running(tmp_path / "data", KEEPING) as server:
+    async with running(left(31), KEEPING) as server:
         await wait(failed)
         seats = await in_hand(server)
         assert (await seats[0].ask({"t": "tables"}))["t"] == "ok"
@@ -286,7 +283,7 @@ async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, monkeypatch
 @pytest.fixture
 def filled(folder):
     """Return a folder of a server with a match that ended 40 days ago, and one that ended 20 days ago."""
-    with closing(open_store(f"sqlite:///{folder / 'truc.db'}")) as store:
+    with closing(open_store(url(folder))) as store:
         store.claim("a server")
         store.commit([TABLE])
         for days in (40, 20):

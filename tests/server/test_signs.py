@@ -147,19 +147,15 @@ async def test_who_watches_does_not_see_signs_before_the_hand_is_shown(server, o
 # Guests
 
 
-async def test_guest_without_a_box_signs_in_clear_and_in_no_box(server):
-    seats = await in_hand(server, guests=(0,), boxed=False)
+async def test_guest_without_a_box_signs_and_is_signed_to_in_clear_and_in_no_box(server):
+    seats = await in_hand(server, guests=(0, 3), boxed=False)
     reply = await seats[0].ask(in_clear(seats[0], "three", to=2, box=bytes(300)))
     assert (reply["code"], reply["field"]) == ("not_now", "box")
     assert (await seats[0].ask(in_clear(seats[0], "three")))["t"] == "ok"
     (message,) = await heard(seats[2], "sign")
     assert opened(seats[2], message) == "three"
-
-
-async def test_guest_without_a_box_is_signed_to_in_clear(server):
-    seats = await in_hand(server, guests=(2,), boxed=False)
-    await seats[0].ask(sealed(seats[0], "three", 2))
-    (message,) = await heard(seats[2], "sign")
+    await seats[1].ask(sealed(seats[1], "three", 3))
+    (message,) = await heard(seats[3], "sign")
     assert (message["word"], "box" in message) == ("three", False)
 
 

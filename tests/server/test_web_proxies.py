@@ -10,9 +10,6 @@ import trio
 from chaos.servers import free_port
 from server.browsers import UPGRADE, Door, answer, door
 from server.conftest import QUICK, changed
-from server.rawclient import RawClient
-
-from truc_conform import websocket
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hosting" / "web.md").read_text("utf-8")
 NGINX, CADDY = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin"), shutil.which("caddy")
@@ -52,7 +49,7 @@ def caddy(folder, port, to):
 
 
 @asynccontextmanager
-async def proxied(folder, name, settings=QUICK):
+async def proxied(folder, name, settings):
     """Run a server and a proxy before it; gives the door as seen from outside."""
     port = free_port()
     async with door(
@@ -80,29 +77,20 @@ async def proxied(folder, name, settings=QUICK):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROXIES)
-async def test_pages_and_websockets_pass(tmp_path, name):
-    async with proxied(tmp_path, name) as web:
-        status, headers, body = await web.ask("/t/K7PQ2")
-        assert (status, b"<h1>" in body, "content-security-policy" in headers) == (200, True, True)
-        client = RawClient(
-            await websocket.connect(websocket.read_origin(web.origin.replace("http", "ws", 1)))
-        )
-        web.server.clients.append(client)
-        assert (await client.login_guest())["t"] == "welcome"
-        web.server.stop()
-        rest = await client.closed()
-        assert (rest[-1]["code"], client.stream.status) == ("shutting_down", 1001)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PROXIES)
-async def test_the_clients_address_is_the_one_the_proxy_has_seen(tmp_path, name):
+async def test_pages_and_websockets_pass_with_the_address_that_the_proxy_has_seen(tmp_path, name):
     settings = changed(QUICK, access={"banned": ("127.0.0.9",)})
     async with proxied(tmp_path, name, settings) as web:
+        status, headers, body = await web.ask("/t/K7PQ2")
+        assert (status, b"<h1>" in body, "content-security-policy" in headers) == (200, True, True)
         for source, expected in (("127.0.0.1", 101), ("127.0.0.9", 403)):
             stream, status = await upgraded(web, source)
             await trio.aclose_forcefully(stream)
             assert status == expected
+        client = await web.client()
+        assert (await client.login_guest())["t"] == "welcome"
+        web.server.stop()
+        rest = await client.closed()
+        assert (rest[-1]["code"], client.stream.status) == ("shutting_down", 1001)
 
 
 async def upgraded(web, source):
