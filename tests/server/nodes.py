@@ -17,7 +17,6 @@ from truc_server.settings.folder import Folder, open_folder
 from truc_server.storage import NodePlace, SaveTable
 from truc_server.storage.sql import Store, open_store
 
-SHORT_S = 1
 LONG_S = 60
 _KEYS = ("identity.pem", "secrets.key", "rolls.txt", "earlier/*.pem")
 

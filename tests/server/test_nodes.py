@@ -3,19 +3,22 @@
 import contextlib
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import trio
 from server.calls import BRIEF
 from server.conftest import QUICK, play_out, together
-from server.nodes import SHORT_S, Nodes
+from server.nodes import Nodes
 from server.rawclient import Seat
 from server.restarting import come_back, play_until_gone
 
 from truc_server import recovery
+from truc_server.cluster import tenancy
 from truc_server.storage import StoreError, StoreLostError
 
 pytestmark = pytest.mark.slow
+LEASE_S = 30
 ENDED = pytest.RaisesExc(StoreError, match="the server has stopped")
 
 
@@ -68,7 +71,7 @@ async def test_table_that_changed_hands_waits_for_players_who_may_not_know_it_ye
             taken_up.set()
 
     monkeypatch.setattr(recovery, "restore", note_and_restore)
-    async with nodes.run("two", lease_s=SHORT_S):
+    async with nodes.run("two"):
         async with nodes.run("one") as first:
             await first.match(2)
         with trio.fail_after(20):
@@ -90,14 +93,17 @@ async def test_match_of_a_node_whose_lease_ended_goes_on_at_another_and_that_nod
         await finish(nodes, second, seats)
 
 
-async def test_node_that_cannot_renew_its_lease_ends_before_the_lease_does(nodes, monkeypatch):
+async def test_node_that_cannot_renew_its_lease_ends_before_the_lease_does(nodes, monkeypatch, mock_clock):
+    monkeypatch.setattr(tenancy, "time", SimpleNamespace(monotonic=trio.current_time))
+
     def fail(*_, **__) -> None:
         raise StoreError("cannot reach the database")
 
     with pytest.RaisesGroup(ENDED, flatten_subgroups=True):
-        async with nodes.run("one", lease_s=SHORT_S) as first:
+        async with nodes.run("one", lease_s=LEASE_S) as first:
             seat = await first.seat()
             monkeypatch.setattr(first.store, "renew", fail)
+            mock_clock.jump(0.9 * LEASE_S)
             with contextlib.suppress(StoreLostError):
                 assert (await seat.client.until("bye"))["code"] == "internal"
             await trio.sleep_forever()

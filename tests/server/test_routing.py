@@ -9,11 +9,12 @@ from chaos.servers import free_port
 from server.asking import figures, telling
 from server.browsers import Door
 from server.calls import BRIEF
-from server.conftest import QUICK, asked, changed, only_cut, play_out, together
+from server.conftest import PATIENT, QUICK, asked, changed, only_cut, play_out, together
 from server.nodes import LONG_S
 from server.rawclient import Seat
 from server.test_signs import in_clear, sealed
 from server.watching import Eye
+from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import pack
 from truc_protocol.wire.connection import MAX_OUTSTANDING
@@ -210,14 +211,16 @@ async def test_last_word_of_the_owner_ends_the_clients_connection(nodes, code, t
         assert (bye["t"], bye["code"], "reconnect_after_ms" in bye) == ("bye", told, told == "shutting_down")
 
 
-async def test_owner_that_falls_silent_costs_its_client_one_connection(nodes):
+async def test_owner_that_falls_silent_costs_its_client_one_connection(nodes, mock_clock):
     async with (
-        nodes.run("one", lease_s=QUICK_S, route="proxy") as one,
+        nodes.run("one", PATIENT, route="proxy") as one,
         nodes.ghost("ghost", "GHOST") as ghost,
     ):
         client = (await one.seat()).client
         await client.send({"t": "join", "table": "GHOST"})
-        await ghost.link()
+        await (await ghost.link()).receive()
+        await wait_all_tasks_blocked()
+        mock_clock.jump(1.6 * LONG_S)
         bye = (await client.closed())[-1]
         assert (bye["code"], bye["reconnect_after_ms"]) == ("shutting_down", 2_000)
 
