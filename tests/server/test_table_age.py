@@ -43,21 +43,18 @@ async def begun(server, **options):
     return seats
 
 
-async def test_table_that_waits_is_as_old_as_it_was_made(server, wall):
+async def test_table_that_waits_is_as_old_as_it_was_made_and_never_younger_than_new(server, wall):
     await server.seats(2)
     wall.go_on(90)
     assert await shown(server) == ("open", 90)
+    wall.go_on(-180)
+    assert await shown(server) == ("open", 0)
 
 
-async def test_match_that_is_played_is_as_old_as_it_has_begun(server, wall):
-    await begun(server, **LIVE)
-    wall.go_on(5)
-    assert await shown(server) == ("playing", 5)
-
-
-async def test_age_begins_anew_when_the_match_is_over(server, wall):
+async def test_age_begins_anew_when_the_match_begins_and_when_it_is_over(server, wall):
     seats = await begun(server, **LIVE)
     wall.go_on(5)
+    assert await shown(server) == ("playing", 5)
     await together(*(seat.play for seat in seats))
     wall.go_on(7)
     assert await shown(server) == ("over", 7)
@@ -72,12 +69,6 @@ async def test_age_of_a_match_that_is_shown_late_does_not_tell_that_it_is_over(s
     await together(*(seat.play for seat in seats))
     wall.go_on(5)
     assert await shown(server) == ("playing", 12)
-
-
-async def test_clock_that_was_set_back_makes_nothing_younger_than_new(server, wall):
-    await server.seats(2)
-    wall.go_on(-90)
-    assert await shown(server) == ("open", 0)
 
 
 async def test_server_that_was_started_again_knows_how_old_its_tables_are(tmp_path, wall):
