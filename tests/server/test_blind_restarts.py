@@ -18,8 +18,8 @@ SHORT = {"target": 3, "match": 1}
 FIRST_HAND = range(3, 26, 1 if "TRUC_EXAMPLES" in os.environ else 2)
 """From the call of the first hand of two seats, over its masks, locks, keys, deal and acts, to those of the next one; every
 second record of them, and with TRUC_EXAMPLES every one."""
-HAND = 20
-"""Records of a hand, about as many: the match is given up so many after the restart."""
+DEALT = 12
+"""Records after a restart before the match is given up: enough for a hand to be dealt."""
 
 
 async def play_until_gone(seat: BlindSeat) -> None:
@@ -51,7 +51,7 @@ async def gone_on(path, seats) -> None:
 async def test_match_goes_on_after_a_restart_behind_any_record(tmp_path, after):
     path = tmp_path / "data"
     seats = await interrupted(path, 2, "truc-catalan", until=lambda seat: seat.next >= after)
-    seats[0].resigns_at = after + HAND
+    seats[0].resigns_at = after + DEALT
     await gone_on(path, seats)
     assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
 

@@ -7,12 +7,11 @@ import pytest
 import trio
 from server.acting import paused
 from server.admins import host_says, hosting
-from server.conftest import QUICK, changed, in_hand, is_to_move, together
+from server.conftest import QUICK, changed, give_up, in_hand, is_to_move, together
 from server.rawclient import GoneError, RawClient, Seat, bodies
 from server.restarting import come_back
 from server.visitors import guest, keyed
 
-from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Close
 from truc_protocol.crypto.keys import generate_signing_key
 from truc_protocol.records import Phase
@@ -170,8 +169,7 @@ class TestAfterwards:
             assert (told, data.unasked.exists()) == ({seats[0].ledger.setup.mid.hex(): seats[0].next}, False)
             for seat in seats:
                 await come_back(server, seat)
-            await together(*(seat.play for seat in seats))  # sooner than a call waits for who may want time
-        assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+            await give_up(seats)  # sooner than a call waits for who may want time
         assert isinstance(bodies(seats[0].records)[length], Call)
 
     async def test_call_that_somebody_has_asked_to_hold_back_stays_held(self, data):
