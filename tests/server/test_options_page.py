@@ -85,7 +85,7 @@ def test_meanings_of_the_terms_are_those_of_the_code():
     assert [(row[0].strip("`"), row[4]) for row in TERMS] == told
 
 
-@pytest.mark.parametrize("row", TERMS, ids=lambda row: row[0])
+@each_row("row", TERMS)
 def test_values_of_a_term_are_those_taken(row):
     name, values = row[0].strip("`"), row[2].replace("the number of seats", "4")
     none, _, span = values.rpartition(" or ")
@@ -135,8 +135,8 @@ def test_value_of_a_house_rule_is_possible(name, value):
     assert possible(name, value)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@each_row(
+    "name, value",
     [("match", 2), ("match", 7), ("ladder", "game"), ("order", "es41"), ("reveal", "never"), ("redeals", -1)],
 )
 def test_value_beyond_those_of_a_house_rule_is_not_possible(name, value):

@@ -114,7 +114,7 @@ def test_keys_of_a_new_folder_are_sealed_with_the_passphrase_of_the_settings(dat
     assert read_identity(data, OLD)
 
 
-@pytest.mark.parametrize("mode", [0o604, 0o644, 0o620])
+@each_row("mode", [0o604, 0o644, 0o620])
 def test_file_open_to_others_is_refused(tmp_path, mode):
     path = words(tmp_path / "words", mode=mode)
     with pytest.raises(

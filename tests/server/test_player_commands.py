@@ -98,12 +98,12 @@ class TestLifting:
         assert call(command, OWN.lower()).stdout == f"{OWN} is not {said} any more\n"
         assert [sanction.kind for sanction in store.sanctions()] == [kept]
 
-    @pytest.mark.parametrize(("command", "what"), [("unban", "shut out"), ("unmute", "muted")])
+    @each_row("command, what", [("unban", "shut out"), ("unmute", "muted")])
     def test_lifting_what_was_not_imposed_is_a_failure(self, call, command, what):
         result = call(command, OWN)
         assert (result.exit_code, result.stderr) == (1, f"truc-server: {OWN} is not {what} by command\n")
 
-    @pytest.mark.parametrize(("command", "name"), [("unban", "banned"), ("unmute", "muted")])
+    @each_row("command, name", [("unban", "banned"), ("unmute", "muted")])
     def test_host_is_told_that_it_stands_in_the_settings(self, call, monkeypatch, command, name):
         monkeypatch.setenv(f"TRUC_ACCESS_{name.upper()}", "192.0.2.7/24")
         assert call(command, "192.0.2.0/24").stderr.endswith(f"by command: it stands in access.{name}\n")
@@ -228,11 +228,11 @@ class TestInviting:
         code = hash_of(self._code(call("invite", *flags)))
         assert store.use_invite(code, Member(OWN, now_ms() + after * 24 * HOUR_MS)) is good
 
-    @pytest.mark.parametrize("flags", [("--uses", "0"), ("--days", "0"), ("--uses", "x")])
+    @each_row("flags", [("--uses", "0"), ("--days", "0"), ("--uses", "x")])
     def test_numbers_out_of_range_are_refused(self, call, flags):
         assert call("invite", *flags).exit_code == 2
 
-    @pytest.mark.parametrize("mode", ["anyone", "keys"])
+    @each_row("mode", ["anyone", "keys"])
     def test_server_that_takes_no_invites_prints_its_plain_address(self, call, monkeypatch, mode):
         monkeypatch.setenv("TRUC_ACCESS_MEMBERS", mode)
         assert "invite" not in call("invite").stdout

@@ -1,6 +1,7 @@
 """Ratings: which matches count, for whom, and what a server tells of it."""
 
 import pytest
+from rows import each_row
 from server.conftest import QUICK, changed, in_hand, running, together
 from server.rawclient import Seat
 from server.restarting import come_back
@@ -110,8 +111,8 @@ async def test_board_comes_page_by_page(server):
     assert [found["points"] for found in told] == sorted((found["points"] for found in told), reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("request_", "code", "field"),
+@each_row(
+    "request_, code, field",
     [
         ({"t": "leaderboard", "variant": "poker", "seats": 2}, "no_such_variant", "variant"),
         ({"t": "leaderboard", "variant": "truc-french", "seats": 3}, "bad_option", "seats"),

@@ -148,23 +148,21 @@ class TestFile:
 class TestForms:
     """What types and ranges cannot say."""
 
-    @pytest.mark.parametrize(
-        ("word", "number"),
+    @each_row(
+        "word, number",
         [("none", 0), ("live", 1), ("hand", 2), ("delay:1", 4), ("delay:180", 183), ("delay:3600", 3603)],
     )
     def test_spectators_become_a_number_of_opts(self, word, number):
         assert from_text(f"[match]\nspectators = '{word}'").match.opts()[8] == number
 
-    @pytest.mark.parametrize(
-        "word", ["", "all", "delay", "delay:", "delay:0", "delay:3601", "delay:-1", "delay:1.5"]
-    )
+    @each_row("word", ["", "all", "delay", "delay:", "delay:0", "delay:3601", "delay:-1", "delay:1.5"])
     def test_other_words_for_spectators_are_refused(self, word):
         assert refusal(f"[match]\nspectators = '{word}'") == (
             'truc.toml line 2: match.spectators expected one of "none", "live", "hand", "delay:SECONDS" with 1..3600,'
             f" got '{word}'"
         )
 
-    @pytest.mark.parametrize(
+    @each_row(
         "place",
         [
             "truc.example",
@@ -183,8 +181,8 @@ class TestForms:
 
 
 class TestLine:
-    @pytest.mark.parametrize(
-        ("text", "line"),
+    @each_row(
+        "text, line",
         [
             ("a.b = 1", 1),
             ("# a.b = 0\n[a]\nc = 2\nb = 1", 4),
@@ -300,7 +298,7 @@ class TestHostingPage:
         assert f"`truc-server: {refusal(wrong)}`" in self.PAGE
 
 
-@pytest.mark.parametrize(
+@each_row(
     "origin",
     [
         "truc.example",

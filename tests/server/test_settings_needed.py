@@ -20,7 +20,7 @@ def call(folder: Folder, *words: object) -> Result:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "command",
     [
         "backup COPY",
@@ -40,7 +40,7 @@ def call(folder: Folder, *words: object) -> Result:
 )
 def test_command_does_what_it_can_with_the_settings_it_needs(data, tmp_path, command):
     data.settings.write_text(WRONG)
-    words = command.replace("COPY", str(tmp_path / "copy")).split()
+    words = [word.replace("COPY", str(tmp_path / command)) for word in command.split()]
     result = call(data, *words)
     assert (result.exit_code, result.exception) == (0, None), result.stderr
 

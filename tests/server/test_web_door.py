@@ -477,7 +477,7 @@ def test_the_rightmost_address_outside_the_proxies_is_the_clients():
         assert client_of(address, [(b"x-forwarded-for", given.encode())], proxies) == expected
 
 
-@pytest.mark.parametrize("length", [1, 125, 126, 65_535, 65_536])
+@each_row("length", [1, 125, 126, 65_535, 65_536])
 def test_an_own_header_is_what_wsproto_would_write(length):
     proto = FrameProtocol(client=False, extensions=[])
     proto_bytes = proto.send_data(b"\0" * length)
