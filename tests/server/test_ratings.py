@@ -61,13 +61,6 @@ async def test_match_does_not_count(server, fields):
     assert await board(seats[0].client) == []
 
 
-async def test_result_is_there_when_the_end_is_told_and_stays(tmp_path):
-    async with running(tmp_path / "data") as server:
-        await over(server)
-    async with running(tmp_path / "data") as server:
-        assert [standing["won"] for standing in await board(await guest(server))] == [1, 0]
-
-
 async def test_match_that_goes_on_after_a_restart_counts_once(tmp_path):
     async with running(tmp_path / "data") as server:
         seats = await in_hand(server)
@@ -88,12 +81,13 @@ async def test_server_without_ratings_neither_keeps_nor_tells_any(tmp_path):
         assert server.store.leaderboard("truc-french", 2, first=0, limit=9) == ()
 
 
-async def test_bot_of_the_host_is_told_as_such(tmp_path):
+async def test_result_stays_and_bot_of_the_host_is_told_as_such(tmp_path):
     async with running(tmp_path / "data") as server:
         seats = await over(server)
     bots = {"bots": (fingerprint(seats[0].key.public),)}
     async with running(tmp_path / "data", changed(QUICK, access=bots)) as server:
-        assert [found.get("bot", False) for found in await board(await guest(server))] == [False, True]
+        told = [(found["won"], found.get("bot", False)) for found in await board(await guest(server))]
+        assert told == [(1, False), (0, True)]
 
 
 async def test_board_comes_page_by_page(server):
