@@ -8,6 +8,7 @@ import os
 import random
 import tomllib
 from functools import cache
+from math import ceil
 from typing import NamedTuple
 
 from hypothesis import settings
@@ -74,6 +75,7 @@ PARAMETERS = (
 """Of the games, a parameter that no table option changes, and another value of it."""
 
 _TIMES = int(os.environ.get("TRUC_EXAMPLES", "1"))
+_A_FEW = 6
 _LONGEST = 50_000
 _GIVING_UP = frozenset({Kind.CONCEDE, Kind.DECLINE})
 _SUITED = 0.3
@@ -89,19 +91,22 @@ def examples(count):
 
 @cache
 def optioned():
-    """Return every preset with every option it takes, once each: (preset, option, value)."""
-    return [
-        (name, option, value)
-        for name in presets()
-        for option, values in SETTINGS.items()
-        for value in values
-        if changes(name, option, value)
-    ]
+    """Return every value of every option with a few of the presets that take it, with all in the long run: (preset, option, value)."""
+    return [*_optioned(_A_FEW if _TIMES == 1 else len(presets()))]
+
+
+def _optioned(most):
+    for option, values in SETTINGS.items():
+        for number, value in enumerate(values):
+            names = [name for name in presets() if changes(name, option, value)]
+            step = max(1, ceil(len(names) / most))
+            for name in names[(len(option) + number) % step :: step]:  # not always the same games
+                yield name, option, value
 
 
 def with_each_option():
     """Yield every preset's every option as a game for most players: (variant, seats, option, value)."""
-    for name, option, value in optioned():
+    for name, option, value in _optioned(len(presets())):
         variant = with_options(preset(name), {option: value})
         yield variant, variant.players[-1], option, value
 
