@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
@@ -40,6 +40,8 @@ def simulated(world: "World", network: Network) -> Iterator[None]:
             (os, "urandom", chance.urandom),
             (keys, "Ed25519PrivateKey", _Generating(Ed25519PrivateKey, chance.urandom)),
             (keys, "X25519PrivateKey", _Generating(X25519PrivateKey, chance.urandom)),
+            (keys, "verify", cache(keys.verify)),  # many check and compute what one has made
+            (keys, "_exchange", cache(keys._exchange)),
             (_run, "_ALLOW_DETERMINISTIC_SCHEDULING", True),
             (_run, "_r", random.Random(f"scheduler {world.dice.random()}")),
             (time, "time", clocks.unix_s),
@@ -76,9 +78,10 @@ class _Generating:
     def __init__(self, kind: Any, urandom: Callable[[int], bytes]) -> None:
         self._kind = kind
         self._urandom = urandom
+        self.from_private_bytes = cache(kind.from_private_bytes)
 
     def generate(self) -> Any:
-        return self._kind.from_private_bytes(self._urandom(KEY_BYTES))
+        return self.from_private_bytes(self._urandom(KEY_BYTES))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._kind, name)
