@@ -8,12 +8,11 @@ from client.cheats import QuietServer, caught, refuted, shown_again
 from client.playing import at_table, at_turn, come_back, my_turn, pick, play_on, signed
 from client.running import run as run_process
 from client.running import truc as run
-from client.test_cheating import reboxed
 from client.test_choosing import refuse_next, with_alternatives
 from msgspec.structs import replace
 
 from truc_client import CheckFailedError, ChoiceError, StoppedError
-from truc_conform.forging import body_of, on, on_record, resigned
+from truc_conform.forging import body_of, on_record, resigned
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, End, Resign
 from truc_protocol.boxes import Option
@@ -106,12 +105,14 @@ async def test_last_line_of_a_running_bot_names_the_cheat_and_the_files(nursery,
 
 
 def offered_instead(server, kind: str) -> None:
-    """Offer a move that the rules do not allow now, in a box as it must be."""
+    """Offer a move that the rules do not allow now in the place of cards, in a box as it must be."""
+    honest = server.offered
 
-    def change(option: Option) -> Option:
-        return Option(kind, (), kind)
+    def instead_of_cards(options: tuple[Option, ...]) -> BoxedOptions:
+        forged = Option(kind, (), kind)
+        return honest(tuple(forged if option.kind == "play" else option for option in options))
 
-    server.bend = on(BoxedOptions, lambda message: reboxed(server, message, change))
+    server.offered = instead_of_cards
 
 
 async def test_option_that_the_rules_forbid_is_not_signed(scripted, player) -> None:
