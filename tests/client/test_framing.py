@@ -109,8 +109,8 @@ def offered_instead(server, kind: str) -> None:
     honest = server.offered
 
     def instead_of_cards(options: tuple[Option, ...]) -> BoxedOptions:
-        forged = Option(kind, (), kind)
-        return honest(tuple(forged if option.kind == "play" else option for option in options))
+        has_cards = any(option.kind == "play" for option in options)
+        return honest((Option(kind, (), kind),) if has_cards else options)
 
     server.offered = instead_of_cards
 
