@@ -26,7 +26,8 @@ async def test_nothing_acknowledged_is_lost_by_six_kills_of_the_server(tmp_path)
 
 @pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)")
 async def test_nothing_acknowledged_is_lost_by_twenty_faults_of_three_nodes(tmp_path):
-    plan = nodes.Plan(20, 4, seed=48_626, lease_s=1, pace_s=0.3, acts=10, matches=1, twice=0.8, outages=False)
+    # of the seeds that were tried the one that finds a node which goes on to write without its lease
+    plan = nodes.Plan(20, 4, seed=5, lease_s=1, pace_s=0.3, acts=10, matches=1, twice=0.8, outages=False)
     figures = (await nodes.run(plan, tmp_path)).figures
     assert sum(figures[fault.value] for fault in nodes.Fault) == 20
     assert figures["proven"] == figures["matches"] >= 4
