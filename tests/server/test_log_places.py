@@ -16,7 +16,7 @@ from truc_server.operation import logs
 from truc_server.requests import acts as acting
 from truc_server.settings.settings import LogSettings
 
-TIGHT = changed(QUICK, limits={"outbox_bytes": 8_192}, log={"level": "debug"})
+TIGHT = changed(QUICK, limits={"outbox_bytes": 16_384}, log={"level": "debug"})
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from truc_server.metrics.measures import MEASURES
 from truc_server.operation import disk
 
 FRENCH = {"t": "create", "variant": "truc-french"}
-TIGHT = changed(QUICK, limits={"idle_s": 3600, "outbox_bytes": 8_192, "burst": 1_000_000})
+TIGHT = changed(QUICK, limits={"idle_s": 3600, "outbox_bytes": 16_384, "burst": 1_000_000})
 PINGS = b"".join(frame({"t": "ping", "n": n}) for n in range(100))
 
 
