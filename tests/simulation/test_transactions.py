@@ -10,8 +10,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pytest
@@ -116,22 +114,17 @@ def told(scene: Scene, name: str) -> object:
         return f"failed: {error}"
 
 
-@cache
-def in_turn(names: tuple[str, ...]) -> tuple[object, ...]:
+def in_turn(scene: Scene, names: tuple[str, ...]) -> tuple[object, ...]:
     """Return what comes of operations one after the other, with the store of the runs: what each is told, by name, and the state."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "truc.db"
-        file.write_bytes(new_database())
-        with closing(Scene(f"sqlite:///{file}")) as scene:
-            scene.prepare()
-            found = {name: told(scene, name) for name in names}
-            return (tuple(sorted(found.items(), key=lambda pair: pair[0])), scene.state())
+    scene.prepare()
+    found = {name: told(scene, name) for name in names}
+    return (tuple(sorted(found.items(), key=lambda pair: pair[0])), scene.state())
 
 
 @cache
-def orders(names: frozenset[str]) -> frozenset[tuple[object, ...]]:
+def orders(file: Scene, names: frozenset[str]) -> frozenset[tuple[object, ...]]:
     """Return all that may come of operations."""
-    return frozenset(map(in_turn, itertools.permutations(sorted(names))))
+    return frozenset(in_turn(file, names) for names in itertools.permutations(sorted(names)))
 
 
 class Hold:
@@ -237,9 +230,9 @@ def postgresql() -> Iterator[Scene]:
         yield scene
 
 
-def check_pair(scene: Scene, first: str, second: str) -> int:
+def check_pair(scene: Scene, file: Scene, first: str, second: str) -> int:
     """Hold the first between any two statements; return how often that was."""
-    allowed = orders(frozenset((first, END, second)))
+    allowed = orders(file, frozenset((first, END, second)))
     for after in itertools.count():
         came = interleaved(scene, first, second, after)
         if came is None:
@@ -257,19 +250,19 @@ PAIRS = [
 
 @pytest.mark.parametrize("first", OPERATIONS)
 @pytest.mark.parametrize("kind", ["file", "postgresql"])
-def test_what_is_held_open_between_any_two_statements_is_as_if_made_at_one_moment(kind, first, request):
+def test_what_is_held_open_between_any_two_statements_is_as_if_made_at_one_moment(kind, first, file, request):
     scene = request.getfixturevalue(kind)
-    times = [check_pair(scene, first, second) for one, second in PAIRS if one == first]
+    times = [check_pair(scene, file, first, second) for one, second in PAIRS if one == first]
     assert min(times) > 0
 
 
 @pytest.mark.parametrize("second", ["take", "again", "alone"])
-def test_fence_that_keeps_no_row_is_found(postgresql, monkeypatch, second):
+def test_fence_that_keeps_no_row_is_found(postgresql, file, monkeypatch, second):
     unkept = select(nodes.c.epoch).where(*leases._ME, leases._LIVES)
     monkeypatch.setattr(leases, "FENCE", unkept)
     statements.fence_of.cache_clear()
     try:
         with pytest.raises(AssertionError):
-            check_pair(postgresql, "append", second)
+            check_pair(postgresql, file, "append", second)
     finally:
         statements.fence_of.cache_clear()
