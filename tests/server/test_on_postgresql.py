@@ -224,8 +224,11 @@ async def test_node_hears_again_after_the_connection_for_hints_was_lost(nodes, d
     monkeypatch.setattr(telling, "AGAIN_S", 0.05)
     async with nodes.run("one") as one, nodes.run("two") as two:
         speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
-        cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-        assert database.raw.execute(cut).fetchone() == (2,)
+        listening = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        with trio.fail_after(20):  # both listen, and nobody of the test before
+            while database.raw.execute(f"SELECT count(*) {listening}").fetchone() != (2,):
+                await trio.lowlevel.checkpoint()
+        database.raw.execute(f"SELECT pg_terminate_backend(pid) {listening}")
         monkeypatch.setattr(telling, "HEAR_S", 3_600)
         for n in range(2):
             await say(speaks, f"line {n}")
