@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from truc_client import parse_address
+from truc_protocol.audit import verify
 from truc_protocol.wire.transport import scheme
 
 CLIENTS = Path(__file__).parents[2] / "docs" / "clients"
@@ -33,6 +34,7 @@ needs_jdk = pytest.mark.skipif(shutil.which("javac") is None, reason="no JDK is 
 GUEST_PY = (sys.executable, str(CLIENTS / "guest.py"))
 GUEST_JS = (NODE, str(CLIENTS / "guest.mjs"))
 KEYED_JS = (NODE, str(CLIENTS / "keyed.mjs"))
+GUESTS = [pytest.param(GUEST_JS, marks=needs_node, id="javascript"), pytest.param(GUEST_PY, id="python")]
 JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 JAVAC = ("javac", "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
 """A machine that is soon up: these programs end before the best code would pay."""
@@ -61,6 +63,11 @@ class Place(NamedTuple):
 def keyed(home: Path, client: tuple[str, ...] = KEYED_JS) -> tuple[str, ...]:
     """Return the command of a player with a key that keeps its things in a folder."""
     return (*client, "--keep", str(home / "keep.json"), "--out", str(home / "match.truc"))
+
+
+def result_of(home: Path) -> str:
+    """Return what a verifier says of the transcript that a player with a key has left."""
+    return str(verify((home / "match.truc").read_bytes()).result)
 
 
 def start(command: Iterable[str], place: Place) -> subprocess.Popen[str]:

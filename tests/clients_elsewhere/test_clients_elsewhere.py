@@ -15,6 +15,7 @@ from clients_elsewhere.programs import (
     CLIENTS,
     GUEST_JS,
     GUEST_PY,
+    GUESTS,
     KEYED,
     NODE,
     bot,
@@ -22,6 +23,7 @@ from clients_elsewhere.programs import (
     needs_jdk,
     needs_node,
     relay,
+    result_of,
     start,
     told,
 )
@@ -30,11 +32,6 @@ from truc_protocol.audit import verify
 
 LONGEST = 120
 WIDEST = 110
-GUESTS = [pytest.param(GUEST_JS, marks=needs_node, id="javascript"), pytest.param(GUEST_PY, id="python")]
-
-
-def result_of(home) -> str:
-    return str(verify((home / "match.truc").read_bytes()).result)
 
 
 def imported_by(name) -> list[str]:

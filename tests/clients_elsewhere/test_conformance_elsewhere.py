@@ -6,7 +6,7 @@ import os
 import pytest
 import trio
 from clients_elsewhere.hosted import HOSTED_JS, PATIENCE_S, hosted_java, judge_hosted
-from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, keyed, needs_jdk, needs_node
+from clients_elsewhere.programs import GUEST_JS, GUEST_PY, GUESTS, KEYED_JS, keyed, needs_jdk, needs_node
 from conform.judging import judge
 
 from truc_conform.client_cases import CASES, Order, chosen, perform_all
@@ -30,9 +30,7 @@ def not_passed(results) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "guest", [pytest.param(GUEST_JS, marks=needs_node, id="javascript"), pytest.param(GUEST_PY, id="python")]
-)
+@pytest.mark.parametrize("guest", GUESTS)
 def test_guest_is_a_client_of_level_c2(guest) -> None:
     results = judge(("*",), *guest, "{url}", level=Level.C2, patience_s=PATIENCE_S)
     assert not_passed(results) == set()

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 from client.serving import RealServer
-from clients_elsewhere.programs import GUEST_JS, GUEST_PY, Relay, bot, keyed, needs_node, start, told
+from clients_elsewhere.programs import GUESTS, Relay, bot, keyed, needs_node, result_of, start, told
 
-from truc_protocol.audit import verify
 from truc_protocol.crypto.certificates import make_certificate
 
 pytestmark = pytest.mark.slow
@@ -24,10 +23,6 @@ def tls_server(tmp_path_factory: pytest.TempPathFactory):
     server = RealServer(tmp_path_factory.mktemp("server"), {"TRUC_LISTEN_TLS": "true"}).start()
     yield server
     server.stop()
-
-
-def result_of(home) -> str:
-    return str(verify((home / "match.truc").read_bytes()).result)
 
 
 @contextmanager
@@ -81,9 +76,7 @@ def test_keyed_client_stops_at_a_certificate_that_the_server_does_not_vouch_for(
     assert (ended.code, "C37" in ended.errors) == (3, True)
 
 
-@pytest.mark.parametrize(
-    "guest", [pytest.param(GUEST_JS, marks=needs_node, id="javascript"), pytest.param(GUEST_PY, id="python")]
-)
+@pytest.mark.parametrize("guest", GUESTS)
 def test_guest_in_clear_is_told_the_scheme(tls_server, tmp_path, guest) -> None:
     with bot(tls_server, tmp_path, "truc-french", "guests=1", "match=1") as (place, _):
         ended = told(start(guest, place))
