@@ -113,8 +113,7 @@ class Tree(NamedTuple):
             known.add(path)
             found.append(path)
             folder = PurePosixPath(path).parent
-            named = _IMPORTED.findall(self.files[path].decode())
-            waiting += [posixpath.normpath(folder / other) for other in named]
+            waiting += [posixpath.normpath(folder / other) for other in _imported(self.files[path])]
         return "\n".join(
             f'<link rel="modulepreload" href="/a/{self.name}/{path}" integrity="sha256-{_digest(self.files[path])}"{how}>'
             for path in found
@@ -236,6 +235,12 @@ def _walk(folder: Traversable, before: str) -> Iterator[tuple[str, bytes]]:
             yield path, without_comments(content) if path.endswith(".mjs") else content
 
 
+@cache  # every page of every language names the same modules
+def _imported(module: bytes) -> tuple[str, ...]:
+    return tuple(_IMPORTED.findall(module.decode()))
+
+
+@cache
 def _digest(content: bytes) -> str:
     return b64encode(sha256(content).digest()).decode()
 

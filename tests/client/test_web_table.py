@@ -262,9 +262,10 @@ def test_the_hosts_invite_for_browsers_makes_a_member_of_whoever_opens_it(chrome
 
 @needs_browser
 @pytest.mark.slow
-def test_bots_wait_in_the_demo_for_whoever_opens_the_link_and_deal_with_them(chrome, asking):
+@pytest.mark.parametrize("deal", [(), ("--deal", "blind")], ids=["server", "seats"])
+def test_bots_wait_in_the_demo_for_whoever_opens_the_link(chrome, asking, deal):
     environment, asked = asking
-    options = ["--variant", "truc-french", "--option", "target=3", "--style", "careless", "--deal", "blind"]
+    options = ["--variant", "truc-french", "--option", "target=3", "--style", "careless", *deal]
     command = [sys.executable, "-m", "truc_terminal", "demo", "--web", *options]
     with (
         people(chrome, None, 1) as (person,),
@@ -277,7 +278,7 @@ def test_bots_wait_in_the_demo_for_whoever_opens_the_link_and_deal_with_them(chr
             person.page.wait_until("document.querySelector('.hand')")
             person.begin(1)
             assert person.play()["isOver"]
-            assert verify(person.saved()).host_saw_no_card
+            assert verify(person.saved()).host_saw_no_card is bool(deal)
             assert "PROVEN" in next(line for line in process.stdout if line.startswith("Verified"))
             assert asked.read_text().strip() == link
         finally:

@@ -53,6 +53,7 @@ from truc_protocol.wire.handshake import (
 from truc_words import Sentence
 
 HANDSHAKE_S: Final = 10.0
+_VERSION: Final = version("truc")
 _NONCE_BYTES: Final = 32
 
 
@@ -170,7 +171,7 @@ async def _greet(
     talk: "_Talk", address: Address, account: Account, demands: Demands, known: Pin | None
 ) -> _Greeted:
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    client = Software(name="truc", version=version("truc"), lang="Python")
+    client = Software(name="truc", version=_VERSION, lang="Python")
     hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client, **demands._asdict()))
     if not isinstance(hello, ServerHello):
         raise ConnectError(Sentence("failures.hello_expected", got=type(hello).__name__))
