@@ -15,7 +15,7 @@ from server.admins import host_says
 from server.conftest import asked, is_to_move, only_cut, together
 from server.rawclient import RawClient, Seat, bodies
 from server.restarting import come_back, play_until_gone
-from system.seating import all_ready, seated
+from system.seating import LOSSES, all_ready, seated
 
 from truc_conform.expectations import UnexpectedError
 from truc_protocol.audit import Result
@@ -109,6 +109,16 @@ async def players(running: Machine) -> list[Seat]:
     return seats
 
 
+async def return_to(running: Machine, seat: Seat) -> None:
+    """Come back to the match, again where the connection still came to a node that ends."""
+    with trio.fail_after(PATIENCE_S):
+        while True:
+            with suppress(*LOSSES):
+                await come_back(running, seat)
+                return
+            await trio.sleep(0.1)
+
+
 async def told(running: Machine, *command: str) -> tuple[int, str]:
     """Return what a command says that is given the host's folder, and its exit status."""
     arguments = ["admin", *command, "--data", str(running.process.data)]
@@ -130,7 +140,7 @@ async def test_match_goes_on_when_its_node_is_killed_and_no_node_outlives_the_pr
         os.kill(pid, signal.SIGKILL)
         await together(*(partial(play_until_gone, seat) for seat in seats))
         for seat in seats:
-            await come_back(running, seat)
+            await return_to(running, seat)
         await together(*(seat.play for seat in seats))
         assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
         await running.until_new(name, pid)
@@ -151,7 +161,7 @@ async def play_on(running: Machine, seat: Seat) -> None:
             await trio.aclose_forcefully(seat.client.stream)
         if seat.done:
             return
-        await come_back(running, seat)
+        await return_to(running, seat)
 
 
 async def front_of(running: Machine, seat: Seat) -> str:
