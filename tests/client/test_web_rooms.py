@@ -238,6 +238,8 @@ def lose_a_match(player: Rooms) -> None:
     player.press("Resign the match", ".sheet")
     player.press("Really? Press once more", ".sheet")
     player.says("resigned")
+    player.press("Leave")  # or the match would be resumed, and kept, by every page that is loaded from now on
+    player.until("location.pathname === '/'")
 
 
 def find_it_again(player: Rooms) -> None:

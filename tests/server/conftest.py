@@ -9,11 +9,12 @@ from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import checked_once
 import msgspec
 import pytest
 import structlog
 import trio
-from server import checked_once, compiled_once
+from server import compiled_once
 from server.rawclient import RawClient, Seat
 from server.stored import url
 
