@@ -25,9 +25,8 @@ from truc_protocol.wire.transport import ENCRYPTED
 PORT: Final = 7373
 _GUESTS_UNWANTED: Final = (Code.GUESTS_NOT_ALLOWED, Code.KEY_NOT_ALLOWED)
 _CLOSED_DOOR: Final = (Code.KEY_NOT_ALLOWED, Code.BANNED)
-_FAREWELL_S: Final = (
-    1.0  # seats are given up as a courtesy: a server that hangs must not hold the next case up
-)
+# seats are given up as a courtesy: a server that hangs must not hold the next case up
+_FAREWELL_S: Final = 1.0
 
 Run = Callable[..., Awaitable[CaseOutcome | None]]
 """Plays a case in a visit; it raises if something else comes, and returns an outcome if there is more to say."""

@@ -13,9 +13,8 @@ from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, derive,
 from truc_protocol.dealing import SALT_BYTES, Opening
 
 BLOCK_BYTES: Final = 256
-OPTIONS_BYTES: Final = (
-    1_024  # all options of the presets fit, so that their box never tells how many there are
-)
+# all options of the presets fit, so that their box never tells how many there are
+OPTIONS_BYTES: Final = 1_024
 COUNTER_BYTES: Final = 8
 NO_COUNTER: Final = -1
 _HALF_COUNTER: Final = 2**32

@@ -24,9 +24,8 @@ from truc_protocol.wire.capabilities import is_name
 from truc_protocol.wire.handshake import Auth
 
 OUTSTANDING: Final = 64  # requests that may be open at once (limits.md#sizes)
-LATEST_LOGIN_S: Final = (
-    60.0  # longer than a server should wait for a login: later nothing can be said about it
-)
+# longer than a server should wait for a login: later nothing can be said about it
+LATEST_LOGIN_S: Final = 60.0
 _QUIET_S: Final = 0.2  # a server that speaks first does so at once
 _CONNECTIONS: Final = 3
 _UNKNOWN_CAPABILITY: Final = "example.org/flying"

@@ -230,9 +230,8 @@ class Auditor:
         if self._ledger.sealed is not None and self._ledger.sealed.exposed is not None:
             self._exposed = self._ledger.sealed.exposed
         if before.sealed is not None and self._ledger.sealed is None and not isinstance(body, Void):
-            seats = (
-                () if before.phase is Phase.CALLED else unopened(before)
-            )  # what was not dealt nobody may open
+            # what was not dealt nobody may open
+            seats = () if before.phase is Phase.CALLED else unopened(before)
             self._unopened = (*self._unopened, *([(before.deal_index, seats)] if seats else []))
         return Finding(before.k, body, folded.events)
 

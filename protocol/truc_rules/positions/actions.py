@@ -49,9 +49,8 @@ class Kind(StrEnum):
     RESUME = "resume"
     RESIGN = "resign"
 
-    __hash__ = (
-        str.__hash__
-    )  # that of Enum is a function of Python's own: seven times as slow, with every look-up
+    # that of Enum is a function of Python's own: seven times as slow, with every look-up
+    __hash__ = str.__hash__
 
 
 CONTEST_CALLS = frozenset({Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO, Kind.FLOR})

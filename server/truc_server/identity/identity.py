@@ -29,9 +29,8 @@ from truc_server.identity.key_files import (
 )
 from truc_server.settings.folder import Folder, FolderError, make_private, move, write_private
 
-_SLOW_CLOCKS_S: Final = (
-    86_400  # a player's clock may be this late, and must not take the new key for a future one
-)
+# a player's clock may be this late, and must not take the new key for a future one
+_SLOW_CLOCKS_S: Final = 86_400
 
 
 def revoked_keys(folder: Folder) -> frozenset[bytes]:

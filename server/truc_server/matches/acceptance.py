@@ -68,9 +68,8 @@ _CLOSES_WINDOW: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
 
 
 LONGEST_BODY: Final = 1_024  # bytes; what players sign is less than half as long
-LONGEST_STEP: Final = (
-    7_680  # bytes, in mode blind: with the act around it, it fits the longest frame of a client
-)
+# bytes, in mode blind: with the act around it, it fits the longest frame of a client
+LONGEST_STEP: Final = 7_680
 _STEPS_FAIL: Final = ("C43", "C44", "C45", "C46")
 
 

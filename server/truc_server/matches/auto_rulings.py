@@ -115,9 +115,8 @@ def _abandoned(dealer: Dealer, ledger: Ledger) -> Record | None:
 def may_rule(ledger: Ledger) -> bool:
     """Tell whether a ruling can stand now and the server owes no other record first."""
     if ledger.sealed is not None and ledger.match is not None and ledger.match.winner is not None:
-        return (
-            False  # won by a hand that is not open yet: all that may come is the opening, or a ruling on it
-        )
+        # won by a hand that is not open yet: all that may come is the opening, or a ruling on it
+        return False
     return ledger.phase in _RULED and due(ledger) not in _OWED
 
 

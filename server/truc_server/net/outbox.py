@@ -112,9 +112,8 @@ class Outbox:
         on_broken: Callable[[], None],
     ) -> None:
         self.wire = wire
-        self._descriptor = (
-            wire.fileno()
-        )  # nothing is flushed once the connection is left, which is before it is closed
+        # nothing is flushed once the connection is left, which is before it is closed
+        self._descriptor = wire.fileno()
         self.sealer = sealer
         self.size = 0
         self.finishing = False

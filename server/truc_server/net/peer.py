@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from truc_protocol.wire.handshake import Challenge
     from truc_server.net.grease import Grease
 
-LOGIN_OUTBOX: Final = (
-    65_536  # bytes that may wait for a client that is not logged in: a hello of any length, and a goodbye
-)
+# bytes that may wait for a client that is not logged in: a hello of any length, and a goodbye
+LOGIN_OUTBOX: Final = 65_536
 LINGER_S: Final = 2.0  # for the last words to arrive before the socket is closed
 RECONNECT_MS: Final = 2_000
 SNAPSHOT: Final = "snapshot"

@@ -108,9 +108,8 @@ SECTIONS: Final = frozenset(name.rpartition(".")[0] for name in KEYS) - {""}
 
 MAX_FILE: Final = 32_768
 FILE_VARIABLE: Final = "TRUC_SETTINGS"
-_LIKENESS: Final = (
-    0.75  # a variable this similar to one of ours is a typo; others with our prefix belong to other programs
-)
+# a variable this similar to one of ours is a typo; others with our prefix belong to other programs
+_LIKENESS: Final = 0.75
 _SHOWN: Final = 80
 _TOLD: Final = 300
 

@@ -81,9 +81,8 @@ _ENDED: Final = (
     .order_by(nodes.c.name)
     .with_for_update(skip_locked=True)
 )
-_STANDS_MS: Final = (
-    1_000  # a lease is left alone for so long after its end: a slow node may be about to finish what it began
-)
+# a lease is left alone for so long after its end: a slow node may be about to finish what it began
+_STANDS_MS: Final = 1_000
 _STANDING: Final = select(nodes.c.name, nodes.c.lease_until_ms).where(
     nodes.c.lease_until_ms <= db_now_ms() - _STANDS_MS
 )

@@ -489,9 +489,8 @@ class Table:
             self._clock.set(trio.current_time() + AGAIN_S)  # answers are not taken now either
             return
         if game.checking is not None and game.checking.is_busy and self._put_off != game.ledger.k:
-            self._put_off = (
-                game.ledger.k
-            )  # once: what has come in time is taken before it is ruled that it is missing
+            # once: what has come in time is taken before it is ruled that it is missing
+            self._put_off = game.ledger.k
             self._clock.set(trio.current_time() + CHECKED_S)
             return
         if game.keys is not None and game.keys.held:  # whoever has sent its own owes nothing

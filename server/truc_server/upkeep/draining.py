@@ -34,9 +34,8 @@ from truc_server.tables.table import Table
 
 LOOK_S: Final = 0.2  # between two checks whether a hand is over
 ORDERS_S: Final = 1.0  # between two looks for orders that another node was told
-TAKEN_S: Final = (
-    10.0  # for the other node to have what it was given, before those who wait are told to come again
-)
+# for the other node to have what it was given, before those who wait are told to come again
+TAKEN_S: Final = 10.0
 _UNDER_WAY: Final = (Phase.CALLED, Phase.HAND, Phase.OVER)
 
 
