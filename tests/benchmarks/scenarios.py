@@ -117,7 +117,7 @@ SHORT: Final = Scale(
     cluster=clusters.SHORT,
 )
 LEAST: Final = Scale(
-    seconds=0.05,
+    seconds=0.3,  # a shorter window may see no act of an open loop at all
     warm_s=0.0,
     node_warm_s=0.0,
     few=2,
