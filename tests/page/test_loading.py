@@ -82,8 +82,9 @@ def line(tmp_path):
 
 
 def all_there() -> str:
-    """Return what is true in a page that has asked for the modules of all screens."""
-    screens = [path for path in read_tree().files if path.startswith("page/view/")]
+    """Return what is true in a page that has been given the modules of all screens, and all that these import."""
+    own = (path for path in read_tree().files if path.startswith("page/") and path.endswith(".mjs"))
+    screens = [path for path in own if not path.startswith("page/session/")]  # which the worker asks for
     return f"{json.dumps(screens)}.every((path) => performance.getEntriesByType('resource').some((each) => each.name.endsWith(path)))"
 
 
