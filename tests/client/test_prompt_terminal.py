@@ -53,7 +53,7 @@ def stands_once(terminal: Terminal, title: str) -> bool:
     return counted == [1, 1, 1] and terminal.foot.endswith(ASKED)
 
 
-@pytest.mark.parametrize("bot", [4000], indirect=True)
+@pytest.mark.parametrize("bot", [6000], indirect=True)
 def test_clock_that_runs_out_leaves_nothing_of_its_question(real_server, bot, tmp_path) -> None:
     terminal = Terminal(tmp_path / "home", "play", real_server.url, "--table", bot, columns=80, rows=24)
     terminal.wait_until(lambda: terminal.is_asked)
