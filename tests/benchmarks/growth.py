@@ -59,7 +59,7 @@ SHORT: Final = Reach(
     lengths=(20, 60, 100),
 )
 LEAST: Final = Reach(
-    seconds=0.05,
+    seconds=0.2,
     warm_s=0.0,
     few=2,
     tables=(2, 3),

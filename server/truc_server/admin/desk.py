@@ -72,7 +72,7 @@ def _connection(peer: Peer, lobby: Lobby, codes: frozenset[str]) -> Answer:
         "kind": None if player is None else "bot" if is_bot else str(player.kind),
         "address": peer.address,
         "since_ms": now_ms() - int((trio.current_time() - peer.since) * 1000),
-        "tables": sorted(peer.tables & codes),  # a connection is not told of every change that closes it
+        "tables": sorted(peer.tables & codes),  # a connection is not told of every table that closes
     }
 
 
