@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -95,3 +96,18 @@ def reached(module, graph):
 def test_no_files_import_each_other_in_a_circle():
     graph = imports_between_files()
     assert [module for module in graph if module in reached(module, graph)] == []
+
+
+AT_BOTH_ENDS = {"Lobby", "Table"}
+"""What stands for the same thing in the client library and in the server."""
+
+
+def test_class_name_means_one_thing():
+    named = Counter(
+        node.name
+        for package in packages()
+        for path in (ROOT / package).glob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, times in named.items() if times > 1} == AT_BOTH_ENDS

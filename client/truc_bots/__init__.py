@@ -5,7 +5,7 @@ goes in, one of its options comes out. What a bot does not know is None in the m
 from it here. Everything else (a key, a connection, when to act) is the client's.
 """
 
-from truc_bots.sharp import LIVE, Effort, Sharp, Tried
+from truc_bots.sharp import LIVE, Effort, OptionResult, Sharp
 from truc_bots.worlds import as_seen, world
 
-__all__ = ["LIVE", "Effort", "Sharp", "Tried", "as_seen", "world"]
+__all__ = ["LIVE", "Effort", "OptionResult", "Sharp", "as_seen", "world"]

@@ -59,14 +59,14 @@ class Effort(NamedTuple):
 LIVE: Final = Effort(600, 0.6)
 
 
-class Try(NamedTuple):
+class Rollout(NamedTuple):
     """What became of an option in one deal: the chance of winning the game after the hand, and the gain in it."""
 
     chance: float
     gain: float
 
 
-class Tried(NamedTuple):
+class OptionResult(NamedTuple):
     """What became of an option in the deals imagined.
 
     Attributes:
@@ -105,7 +105,7 @@ class Sharp:
         shares = [exp((each.chance - best) / mixing) for each in tried.values()]
         return self._dice.choices([*tried], shares)[0]
 
-    def compare(self, match: Match, seat: int, lines: Sequence[str]) -> dict[int, Tried]:
+    def compare(self, match: Match, seat: int, lines: Sequence[str]) -> dict[int, OptionResult]:
         """Return what became of the options that were compared to the end, by their places, the best first.
 
         It is empty if it can judge fewer than two, or imagine no deal in which they are open to it. Nothing is looked at that `choose` would not look at.
@@ -116,13 +116,13 @@ class Sharp:
             return {}
         return {places[action]: each for action, each in self._compare(seen, Seat(seat), [*places]).items()}
 
-    def _compare(self, seen: Match, seat: Seat, options: Sequence[Action]) -> dict[Action, Tried]:
+    def _compare(self, seen: Match, seat: Seat, options: Sequence[Action]) -> dict[Action, OptionResult]:
         """Return the options worth comparing to the end, the best first, and what became of them in the same deals.
 
         Once the time is up no deal is begun except the first.
         """
         until = self._clock() + self._effort.seconds
-        tries: dict[Action, list[Try]] = {option: [] for option in options}
+        tries: dict[Action, list[Rollout]] = {option: [] for option in options}
         alive = [*options]
         stages = max(1, (len(alive) - 1).bit_length())
         for _ in range(stages):
@@ -171,13 +171,13 @@ def _read(seen: Match, seat: Seat, line: str) -> Action | None:
     return action if action in legal(seen, seat) else None
 
 
-def _try(seen: Match, end: Match, side: Side) -> Try:
-    return Try(chance(end, side), lead(end, side) - lead(seen, side))
+def _try(seen: Match, end: Match, side: Side) -> Rollout:
+    return Rollout(chance(end, side), lead(end, side) - lead(seen, side))
 
 
-def _summed(tries: Sequence[Try]) -> Tried:
+def _summed(tries: Sequence[Rollout]) -> OptionResult:
     gains = [each.gain for each in tries]
-    return Tried(
+    return OptionResult(
         deals=len(tries),
         chance=fmean(each.chance for each in tries),
         ahead=sum(gain > 0 for gain in gains),

@@ -13,16 +13,16 @@ import trio
 
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import (
-    Away,
-    Choice,
     Fact,
     Happening,
+    MatchContinued,
     MatchEnded,
-    Recalled,
+    MoveChoice,
+    PresenceChanged,
     RecordSeen,
     Resumed,
-    SeatTakenOver,
-    TableClosed,
+    SeatLost,
+    TableGone,
     YourTurn,
 )
 from truc_client.table import Table
@@ -45,9 +45,9 @@ class Partners:
     def see(self, happening: Happening, now: float) -> None:
         """Note what has happened at a time in seconds."""
         match happening:
-            case RecordSeen(means=means) | Recalled(means=means):
+            case RecordSeen(means=means) | MatchContinued(means=means):
                 self._wait_for(means[-1] if means else {}, now)
-            case Away(seat, online):
+            case PresenceChanged(seat, online):
                 (self._away.discard if online else self._away.add)(seat)
             case Resumed():
                 self._slowest.clear()  # the missing records came at once, which says nothing about the time taken
@@ -75,7 +75,7 @@ class Partners:
         return min(wanted, self._limit_s, inf if deadline_ms is None else deadline_ms / 2000)
 
 
-Chooser = Callable[[YourTurn], Choice]
+Chooser = Callable[[YourTurn], MoveChoice]
 """What a bot is: it chooses one of the options of a turn. It may take its time, as it is called in a thread."""
 
 _RELUCTANT: Final = ("concede", "redeal", "order", "claim", "cover", "flor-fold", "good")
@@ -100,7 +100,7 @@ def careful(seed: int) -> Chooser:
     """
     dice = random.Random(seed)
 
-    def choose(turn: YourTurn) -> Choice:
+    def choose(turn: YourTurn) -> MoveChoice:
         willing = [choice for choice in turn.options if choice.kind not in _GIVING_UP] or [*turn.options]
         asks = [choice for choice in willing if _asks(choice)]
         others = [choice for choice in willing if choice not in asks]
@@ -111,7 +111,7 @@ def careful(seed: int) -> Chooser:
     return choose
 
 
-def _asks(choice: Choice) -> bool:
+def _asks(choice: MoveChoice) -> bool:
     """Tell whether a choice raises what is played for: together with a card, in a call, or by itself."""
     return "declined" in choice.hints
 
@@ -120,14 +120,14 @@ def simple_bot(seed: int) -> Chooser:
     """Return a chooser that mostly plays, sometimes asks, and seldom gives up; the same seed chooses the same."""
     dice = random.Random(seed)
 
-    def choose(turn: YourTurn) -> Choice:
+    def choose(turn: YourTurn) -> MoveChoice:
         weights = [_weight(choice) for choice in turn.options]
         return dice.choices(turn.options, weights)[0]
 
     return choose
 
 
-def _weight(choice: Choice) -> float:
+def _weight(choice: MoveChoice) -> float:
     if choice.kind in _RELUCTANT:
         return _RELUCTANCE
     asks = choice.kind in _BOLD or choice.line.partition(" raise ")[1]
@@ -166,7 +166,7 @@ async def play_match(
                 await _join_in(table)
             case MatchEnded():
                 return happening
-            case TableClosed() | SeatTakenOver():
+            case TableGone() | SeatLost():
                 return None
             case _:
                 pass

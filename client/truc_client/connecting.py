@@ -12,15 +12,15 @@ import trio
 
 from truc_client.address import Address, parse_address
 from truc_client.connection import Connection
-from truc_client.followed import Followed
 from truc_client.home.account import Player, open_account
 from truc_client.line.dialing import Dial, dial_tcp
-from truc_client.line.entering import Demands, Met
 from truc_client.line.line import ServerLine
 from truc_client.line.link import leaves
+from truc_client.line.login import MetServer, WantedCapabilities
 from truc_client.line.opening import PATIENCE_S, Visit, come_in, meet_first
 from truc_client.reports import HOUSE_BOTS
 from truc_client.session import Session
+from truc_client.subscriptions import Subscriptions
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
 
 WANT: Final = ("snapshot", OWN_OPTIONS, BLIND_TABLES)
@@ -60,14 +60,14 @@ async def connect(
     where = parse_address(address) if isinstance(address, str) else address
     account = open_account(player)
     try:
-        demands = Demands(tuple(want), tuple(require))
+        demands = WantedCapabilities(tuple(want), tuple(require))
         visit = Visit(where, account, dial, demands, patience_s=patience_s)
         entered = await come_in(visit)
         try:
             async with trio.open_nursery() as nursery:
                 line = ServerLine(visit, entered)
                 session = Session(account, line, entered, nursery, wants_no_options=OWN_OPTIONS in want)
-                followed = Followed(session, is_called=HOUSE_BOTS in want)
+                followed = Subscriptions(session, is_called=HOUSE_BOTS in want)
                 nursery.start_soon(line.run, followed)
                 try:
                     yield Connection(session, followed)
@@ -80,11 +80,11 @@ async def connect(
         account.store.close()
 
 
-async def meet(address: Address, player: Player) -> Met:
+async def meet(address: Address, player: Player) -> MetServer:
     """Find out who a server is, remember its key, and tell the player if that is new; raises what `connect` does."""
     account = open_account(player)
     try:
-        return await meet_first(Visit(address, account, dial_tcp, Demands()))
+        return await meet_first(Visit(address, account, dial_tcp, WantedCapabilities()))
     finally:
         account.store.close()
 

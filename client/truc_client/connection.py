@@ -6,12 +6,11 @@ from typing import Literal
 
 from truc_client.address import Address
 from truc_client.errors import ClientError, ConnectError, LostError
-from truc_client.followed import Followed, TablePreview, look
 from truc_client.line.link import Build
 from truc_client.lobby import Lobby
 from truc_client.matches.signer import Intent
 from truc_client.paging import (
-    Past,
+    PastRecords,
     fetch_transcript,
     free_path,
     list_matches,
@@ -21,6 +20,7 @@ from truc_client.paging import (
 )
 from truc_client.reports import HOUSE_BOTS, Calls
 from truc_client.session import Session
+from truc_client.subscriptions import Subscriptions, TablePreview, look
 from truc_client.table import Table
 from truc_client.table_session import TableSession
 from truc_protocol import messages
@@ -40,7 +40,7 @@ class Connection:
         feed: what the line tells of tables and lobby; not for programs.
     """
 
-    def __init__(self, session: Session, feed: Followed) -> None:
+    def __init__(self, session: Session, feed: Subscriptions) -> None:
         self.session = session
         self.feed = feed
         self._tables: dict[TableSession, Table] = {}
@@ -349,9 +349,9 @@ class Connection:
         """
         return await list_matches(self.session.line, newest=newest)
 
-    def history(self, match: bytes, first: int = 0) -> Past:
+    def history(self, match: bytes, first: int = 0) -> PastRecords:
         """Return the records of a match from a position on, to be iterated; unchecked, as far as they may be read."""
-        return Past(self.session.line, match, first)
+        return PastRecords(self.session.line, match, first)
 
     async def transcript(self, match: bytes, path: Path | None = None) -> Path:
         """Write the transcript of a match as the server gives it out, unchecked, and return its path.

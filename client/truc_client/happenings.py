@@ -27,7 +27,7 @@ _CLOSED: Final = ("expired", "empty", "server", MEANWHILE)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MoveChoice:
     """One move that may be chosen.
 
     Attributes:
@@ -77,7 +77,7 @@ class MatchStarted(NamedTuple):
     mode: str = DEALT
 
 
-class Recalled(NamedTuple):
+class MatchContinued(NamedTuple):
     """A match kept in part goes on: what had happened in its last hand, in order, last the state; and the view now."""
 
     means: tuple[Fact, ...]
@@ -117,13 +117,13 @@ class YourTurn(NamedTuple):
 
     at: int
     offer: int
-    options: tuple[Choice, ...]
+    options: tuple[MoveChoice, ...]
     must: bool
     deadline_ms: int | None
     again: bool = False
 
 
-class Waiting(NamedTuple):
+class MatchWaits(NamedTuple):
     """The match waits for these seats: to decide, or before a call for new chains (`rekey`) or substitutes (`sub`).
 
     In mode blind also while the seats deal (`mask`, `lock`, `keys`), and for the links that open a hand (`opening`).
@@ -134,7 +134,7 @@ class Waiting(NamedTuple):
     what: str = "decision"
 
 
-class Away(NamedTuple):
+class PresenceChanged(NamedTuple):
     """Whether the player of a seat is present in the match, reported at every change, for one's own seat too.
 
     Attributes:
@@ -151,7 +151,7 @@ class Away(NamedTuple):
     claim_in_ms: int | None = None
 
 
-class Called(NamedTuple):
+class BotCalled(NamedTuple):
     """The server calls this bot of its host: a seat of a running match is vacant, or one of an open table is free.
 
     `join` the table, to stand by for the match or, if there is none, to sit down; then `ready`.
@@ -185,7 +185,7 @@ class MatchEnded(NamedTuple):
     transcript: Path
 
 
-class Signed(NamedTuple):
+class SignMade(NamedTuple):
     """Another seat signs a word of the game's list. A sign may be false where the rules allow it."""
 
     seat: int
@@ -273,7 +273,7 @@ class Resumed(NamedTuple):
     k: int
 
 
-class SeatTakenOver(NamedTuple):
+class SeatLost(NamedTuple):
     """Another connection of the same player, or a substitute, has the seat now; from now on it is only watched here."""
 
     seat: int
@@ -291,7 +291,7 @@ class HostSaid(NamedTuple):
     text: str
 
 
-class TableClosed(NamedTuple):
+class TableGone(NamedTuple):
     """The table is gone; `table` is its code."""
 
     reason: str
@@ -306,16 +306,16 @@ class TableClosed(NamedTuple):
 Happening = (
     TableChanged
     | MatchStarted
-    | Recalled
+    | MatchContinued
     | RecordSeen
     | CardsDealt
     | PartnerCards
     | YourTurn
-    | Waiting
-    | Away
+    | MatchWaits
+    | PresenceChanged
     | Substituted
     | MatchEnded
-    | Signed
+    | SignMade
     | PhraseSaid
     | ChatSaid
     | SnapshotTaken
@@ -323,12 +323,12 @@ Happening = (
     | Interrupted
     | TranscriptSetAside
     | Resumed
-    | SeatTakenOver
+    | SeatLost
     | ServerDraining
     | HostSaid
-    | TableClosed
+    | TableGone
 )
 """What can happen at a table."""
 
-LobbyHappening = LobbyChanged | TableChanged | TableClosed | ChatSaid | Interrupted
+LobbyHappening = LobbyChanged | TableChanged | TableGone | ChatSaid | Interrupted
 """What can happen in the lobby."""

@@ -10,7 +10,7 @@ from truc_client.happenings import (
     LobbyChanged,
     LobbyHappening,
     TableChanged,
-    TableClosed,
+    TableGone,
 )
 from truc_client.line.link import Answer
 from truc_client.reports import Reports, chat_said
@@ -76,7 +76,7 @@ class LobbyFeed:
     def _close(self, code: str, reason: str) -> None:
         self._unseen.discard(code)
         if self.tables.pop(code, None) is not None:
-            self.reports.say(TableClosed(reason, code))
+            self.reports.say(TableGone(reason, code))
 
     def fail(self, error: ClientError) -> None:
         """End with an error."""

@@ -28,7 +28,7 @@ _FROM_THE_START = -1
 _NOT_GIVEN = (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE)
 
 
-class PastRecord(NamedTuple):
+class HistoryRecord(NamedTuple):
     """A record as the server gives it out; `means` is the server's word."""
 
     k: int
@@ -38,10 +38,10 @@ class PastRecord(NamedTuple):
     means: tuple[Fact, ...]
 
 
-def records_of(answer: messages.Ok, first: int) -> tuple[PastRecord, ...]:
+def records_of(answer: messages.Ok, first: int) -> tuple[HistoryRecord, ...]:
     """Return the records of a page that begins at a position."""
     return tuple(
-        PastRecord(k, past.signer, past.body, past.sig, past.means)
+        HistoryRecord(k, past.signer, past.body, past.sig, past.means)
         for k, past in enumerate(answer.past or (), max(first, 0))
     )
 
@@ -74,17 +74,17 @@ class HistoryPages:
         return page
 
 
-class Past:
+class PastRecords:
     """The records of a match from a position on, unchecked, as far as they may be read now: `async for` yields each."""
 
     def __init__(self, line: ServerLine, match: bytes, first: int = 0) -> None:
         self._pages = HistoryPages(line, match, first)
-        self._read: deque[PastRecord] = deque()
+        self._read: deque[HistoryRecord] = deque()
 
-    def __aiter__(self) -> "Past":
+    def __aiter__(self) -> "PastRecords":
         return self
 
-    async def __anext__(self) -> PastRecord:
+    async def __anext__(self) -> HistoryRecord:
         """Return the next record.
 
         Raises:

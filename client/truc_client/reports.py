@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar, assert_never
 import trio
 
 from truc_client.errors import ClientError, LostError
-from truc_client.happenings import Called, ChatSaid
+from truc_client.happenings import BotCalled, ChatSaid
 from truc_protocol.messages import BotWanted, ChatLine, PlayersWanted
 from truc_words import Sentence
 
@@ -74,13 +74,13 @@ class Calls:
     # stand gets the seat; a free seat goes to whoever joins first. The server calls again when a bot comes back, so that it
     # misses nothing while its connection is gone; some calls come twice.
 
-    def __init__(self, reports: Reports[Called]) -> None:
+    def __init__(self, reports: Reports[BotCalled]) -> None:
         self._reports = reports
 
     def __aiter__(self) -> "Calls":
         return self
 
-    async def __anext__(self) -> Called:
+    async def __anext__(self) -> BotCalled:
         """Return the next call.
 
         Raises:
@@ -89,13 +89,13 @@ class Calls:
         return await self._reports.next()
 
 
-def called(message: BotWanted | PlayersWanted) -> Called:
+def called(message: BotWanted | PlayersWanted) -> BotCalled:
     """Return a call as the bot is told it."""
     match message:
         case BotWanted():
-            return Called(message.table, message.match, message.seat, message.variant, message.left_ms)
+            return BotCalled(message.table, message.match, message.seat, message.variant, message.left_ms)
         case PlayersWanted():
-            return Called(message.table, None, message.seat, message.variant)
+            return BotCalled(message.table, None, message.seat, message.variant)
         case _:
             assert_never(message)
 

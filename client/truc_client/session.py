@@ -1,6 +1,6 @@
 """What everything on one connection shares: the account, who the server is, and the line to it.
 
-What is followed there stands above, in followed.py; it is what hears the line, and renews this at each login.
+What is followed there stands above, in subscriptions.py; it is what hears the line, and renews this at each login.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 import trio
 
 from truc_client.home.account import Account
-from truc_client.line.entering import Entered
 from truc_client.line.line import ServerLine, pause_of
 from truc_client.line.link import Answer, Build
+from truc_client.line.login import LoggedIn
 from truc_protocol.errors import Code
 from truc_protocol.messages import Capabilities, Ok, Refusal, SeatHeld
 from truc_protocol.wire.capabilities import OWN_OPTIONS
@@ -43,7 +43,7 @@ class Session:
         self,
         account: Account,
         line: ServerLine,
-        entered: Entered,
+        entered: LoggedIn,
         nursery: trio.Nursery,
         *,
         wants_no_options: bool = False,
@@ -54,7 +54,7 @@ class Session:
         self._nursery = nursery
         self.adopt(entered)
 
-    def adopt(self, entered: Entered) -> None:
+    def adopt(self, entered: LoggedIn) -> None:
         """Go on with what the newest login has said."""
         self.server: ServerIdentity = entered.server
         self.keys = entered.keys

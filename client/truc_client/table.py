@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from truc_client.errors import ChoiceError, LostError, RefusedError, TakenOverError
-from truc_client.happenings import Choice, Happening
+from truc_client.happenings import Happening, MoveChoice
 from truc_client.matches.choosing import Rest, Sendable
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.signer import Tenure
@@ -135,18 +135,18 @@ class Table:
         self._followed.drop()
         self._followed.close()
 
-    async def choose(self, choice: Choice, *, place: int | None = None) -> None:
+    async def choose(self, choice: MoveChoice, *, place: int | None = None) -> None:
         """Choose one of the newest options; `place` is where to cut. Return once the server has taken or refused it.
 
         A choice that comes too late raises nothing. If another record came first, `YourTurn` comes again if there is
         anything to decide; if nothing was decided in between and the same choice still stands, it is repeated instead.
-        If the seat was taken over, `SeatTakenOver` says so, and nothing more is signed or sent for it here.
+        If the seat was taken over, `SeatLost` says so, and nothing more is signed or sent for it here.
 
         Raises:
             ChoiceError: It is none of the newest options.
             RefusedError: The server refused it.
         """
-        with suppress(TakenOverError):  # reported as `SeatTakenOver`
+        with suppress(TakenOverError):  # reported as `SeatLost`
             match = self._current()
             sent = match.choose(choice, place)
             if sent is not None:
@@ -163,7 +163,7 @@ class Table:
         await self._decide(match, match.resign())
 
     async def claim(self) -> None:
-        """Ask to end the match because the other side is gone; `Away` tells when that will be granted.
+        """Ask to end the match because the other side is gone; `PresenceChanged` tells when that will be granted.
 
         Raises:
             ChoiceError: No match is played, or another connection has the seat.

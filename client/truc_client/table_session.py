@@ -18,22 +18,22 @@ from truc_client.errors import (
     UnboundError,
 )
 from truc_client.happenings import (
-    Away,
     Happening,
     HostSaid,
     Interrupted,
     PhraseSaid,
+    PresenceChanged,
     Resumed,
-    SeatTakenOver,
+    SeatLost,
     ServerDraining,
     SnapshotTaken,
     TableChanged,
-    TableClosed,
+    TableGone,
     YourTurn,
 )
 from truc_client.line.link import Answer, Build
 from truc_client.matches.agreement import TableAgreement
-from truc_client.matches.catching_up import CatchingUp, NextTry, Tries
+from truc_client.matches.catching_up import CatchingUp, NextTry, RetryCount
 from truc_client.matches.choosing import Sendable
 from truc_client.matches.pack_steps import PackWork
 from truc_client.matches.seat_match import SeatMatch
@@ -88,7 +88,7 @@ class TableSession:
         self._among = among
         self._maker = MatchMaker(session, code)
         self._say = self.reports.say
-        self._tries = Tries()
+        self._tries = RetryCount()
         self._catching_up: CatchingUp | None = None
         self._last_chat = -1
         self._is_resuming = False
@@ -188,7 +188,7 @@ class TableSession:
                 self._last_chat = self._last_chat if n is None else n
                 self._say(chat_said(notice))
             case messages.Away() if not (self._is_of_match(notice.match) and self._is_over):
-                self._say(Away(notice.seat, notice.online, notice.missed, notice.claim_in_ms))
+                self._say(PresenceChanged(notice.seat, notice.online, notice.missed, notice.claim_in_ms))
             case messages.Draining():
                 self._say(ServerDraining(notice.left_ms))
             case messages.HostSays():
@@ -349,7 +349,7 @@ class TableSession:
 
     def _yield_seat(self, seat: int) -> None:
         """Go on as a watcher: another connection or a substitute has the seat."""
-        self._say(SeatTakenOver(seat))
+        self._say(SeatLost(seat))
         if seat == self.seat:
             self.seat = None
             self.agreement.withdraw()
@@ -541,7 +541,7 @@ class TableSession:
     def _close_table(self, reason: str) -> None:
         """Note that the table is gone: no decision is waited for any more, and the player is told so."""
         self.drop_unbegun()
-        self._say(TableClosed(reason, self.code))
+        self._say(TableGone(reason, self.code))
         self.sending.close()
         self._give_up()
 

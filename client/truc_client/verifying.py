@@ -17,10 +17,10 @@ from truc_client.all_cores import Heard, cores, spread
 from truc_client.errors import HomeError
 from truc_commands.files import read_beginning, read_bounded
 from truc_protocol.audit import (
+    CrossAudit,
     Finding,
     Refutation,
     Result,
-    Together,
     TranscriptExamined,
     Verdict,
     examine,
@@ -57,7 +57,9 @@ def verify_file(path: Path) -> Verdict:
         return _unreadable(trouble(error))
 
 
-def examine_files(paths: Sequence[Path], *, processes: int = 1, progress: Progress | None = None) -> Together:
+def examine_files(
+    paths: Sequence[Path], *, processes: int = 1, progress: Progress | None = None
+) -> CrossAudit:
     """Examine transcripts and evidence together; never raises for their content or size.
 
     Raises:
@@ -65,12 +67,12 @@ def examine_files(paths: Sequence[Path], *, processes: int = 1, progress: Progre
         WorkerLostError: A process that examined files died.
     """
     sources: dict[int, _Source] = {}
-    examined: list[tuple[Sequence[int], Together]] = []
+    examined: list[tuple[Sequence[int], CrossAudit]] = []
     for n, path in enumerate(paths):
         try:
             sources[n] = _source(path)
         except HomeError as error:
-            examined.append(((n,), Together((TranscriptExamined(_unreadable(error.args[0])),), ())))
+            examined.append(((n,), CrossAudit((TranscriptExamined(_unreadable(error.args[0])),), ())))
     tied = parts({n: source.ties for n, source in sources.items()})
     tasks = sorted(((part, [sources[n] for n in part]) for part in tied), key=_size, reverse=True)
     counted = _Counted(progress, sum(map(_size, tasks)))
@@ -131,7 +133,7 @@ def _source(path: Path) -> _Source:
     return _Source(path, found, status.st_size)
 
 
-def _examine(threads: int, sources: Sequence[_Source], heard: Heard) -> Together:
+def _examine(threads: int, sources: Sequence[_Source], heard: Heard) -> CrossAudit:
     return examine([_content(source) for source in sources], _Passing(heard).note, threads=threads)
 
 

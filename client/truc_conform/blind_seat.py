@@ -6,7 +6,7 @@ from typing import Final
 from truc_conform.expectations import Map, UnexpectedError
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat
-from truc_protocol.blind_mode.sealed_pack import SealedPack, SeatStep, Stage
+from truc_protocol.blind_mode.sealed_pack import PackStage, SealedPack, SeatStep
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read_hand
 from truc_protocol.bodies import Body, Release
@@ -82,7 +82,7 @@ class BlindSeat(Seat):
     def is_garbled(self) -> bool:
         """Tell whether this seat reads no hand of cards where all keys are in."""
         pack = sealed_pack(self.ledger)
-        if pack is None or pack.stage is not Stage.READY or pack.plan.unseen:
+        if pack is None or pack.stage is not PackStage.READY or pack.plan.unseen:
             return False
         try:
             cards = [held.card for held in self.hand()]

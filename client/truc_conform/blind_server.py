@@ -8,14 +8,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from truc_conform.client_harness import FRENCH, ClientHarness, Game
+from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame
 from truc_conform.forging import note_cheat
 from truc_conform.playing import Pick, quiet
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE
 from truc_protocol import messages
 from truc_protocol.acts import write_args
-from truc_protocol.blind_mode.sealed_pack import SealedPack, SeatStep, Stage
+from truc_protocol.blind_mode.sealed_pack import PackStage, SealedPack, SeatStep
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read_hand
 from truc_protocol.checks import CheckError
@@ -130,7 +130,7 @@ class BlindServer(ScriptedServer):
     def is_garbled(self, seat: int) -> bool:
         """Tell whether a puppet reads no hand of cards."""
         pack = sealed_pack(self.at_play())
-        if pack is None or pack.stage is not Stage.READY or pack.plan.unseen:
+        if pack is None or pack.stage is not PackStage.READY or pack.plan.unseen:
             return False
         try:
             self.seen(seat)
@@ -202,7 +202,7 @@ class BlindHarness(ClientHarness, BlindServer):
         deals_here: the client has named what a seat at such a table takes.
     """
 
-    def __init__(self, game: Game = FRENCH, *, seed: int = 1) -> None:
+    def __init__(self, game: PlayedGame = FRENCH, *, seed: int = 1) -> None:
         super().__init__(game, seed=seed)
         self.info = blind_info(self.info)
         self.opts = self.opts._replace(guests=0)

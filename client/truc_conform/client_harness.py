@@ -16,10 +16,10 @@ from msgspec.structs import replace
 
 from truc_conform import playing
 from truc_conform.playing import Picks, Puppet
-from truc_conform.result import AnyAct, Fault, Heard, subject
+from truc_conform.result import AnyAct, ClientFault, HeardMessage, subject
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE, TOKEN, info_of
-from truc_conform.wire_trace import TracedStream, Wire
+from truc_conform.wire_trace import TracedStream, WireTrace
 from truc_protocol import messages
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import Option, counter
@@ -32,7 +32,7 @@ from truc_protocol.wire.connection import Failure
 from truc_rules import Action, RulesError
 
 
-class Endings:
+class OpenConnections:
     """How many connections of one client are still open."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Endings:
                 await self._change.wait()
 
 
-class Game(NamedTuple):
+class PlayedGame(NamedTuple):
     """What is played at the table.
 
     Attributes:
@@ -72,7 +72,7 @@ class Game(NamedTuple):
     links: int = 64
 
 
-FRENCH: Final = Game()
+FRENCH: Final = PlayedGame()
 PAST: Final = 9
 """How many records a match has had when somebody begins to watch it."""
 
@@ -111,7 +111,7 @@ class ClientHarness(ScriptedServer):
         cheated_at: the position at which the server has cheated; the client may sign nothing for a later one.
     """
 
-    def __init__(self, game: Game = FRENCH, *, seed: int = 1) -> None:
+    def __init__(self, game: PlayedGame = FRENCH, *, seed: int = 1) -> None:
         super().__init__(game.variant, seats=game.seats, seed=seed, **game.options)
         self.opts, self.links = game.opts, game.links
         self.info = info_of(game.variant, game.seats)
@@ -129,8 +129,8 @@ class ClientHarness(ScriptedServer):
         self.stop_at: int | None = None
         self.done = trio.Event()
         self.goes_on: Callable[[], None] = lambda: None
-        self.heard: list[Heard] = []
-        self.faults: list[Fault] = []
+        self.heard: list[HeardMessage] = []
+        self.faults: list[ClientFault] = []
         self.has_sat = self.is_watched = self.has_closed = False
         self.opened: list[float] = []
         self.doors, self.doors_used = list[int](), list[int]()
@@ -139,8 +139,8 @@ class ClientHarness(ScriptedServer):
         self.is_over = False  # the kit is ending the client: what happens then is not the client's doing
         self.is_seated = self.is_ready = False
         self.offers: dict[int, frozenset[str]] = {}  # what a guest could choose, by position
-        self.endings = Endings()
-        self.wire = Wire()
+        self.endings = OpenConnections()
+        self.wire = WireTrace()
         self._writing = trio.Lock()
         self._spoken = trio.CancelScope()
 
@@ -169,7 +169,7 @@ class ClientHarness(ScriptedServer):
 
     def blame(self, code: str, message: str) -> None:
         """Note a fault of the client."""
-        self.faults.append(Fault(code, message))
+        self.faults.append(ClientFault(code, message))
 
     async def send(self, message: messages.ServerMessage) -> None:
         """Send what the script makes of a message."""
@@ -229,7 +229,7 @@ class ClientHarness(ScriptedServer):
 
     async def answer(self, message: messages.ClientMessage) -> None:
         """Note a message, and let the script answer it, or else the server."""
-        self.heard.append(Heard(self.epoch, len(self.sent), message))
+        self.heard.append(HeardMessage(self.epoch, len(self.sent), message))
         for intercept in self.intercepts:
             if await intercept(message):
                 return

@@ -17,8 +17,17 @@ import trio
 
 from truc_commands.completion import Values, complete_values
 from truc_conform import client_cases, server_cases
-from truc_conform.client_cases import Order, chosen, fits, in_order, perform_all
-from truc_conform.result import MEANINGS, Case, CaseResult, CaseVerdict, Level, Trace, is_failure, tally
+from truc_conform.client_cases import JudgingOrder, chosen, fits, in_order, perform_all
+from truc_conform.result import (
+    MEANINGS,
+    Case,
+    CaseResult,
+    CaseVerdict,
+    Level,
+    ProgramTrace,
+    is_failure,
+    tally,
+)
 
 SPECIFICATION: Final = "docs/protocol/"
 _MARGIN: Final = 14
@@ -190,7 +199,7 @@ def client(
     scenes = chosen(asked, patterns)
     if not scenes:
         raise click.UsageError("no case at this level has a matching name")
-    order = Order(command, seed=seed, patience_s=timeout, jobs=jobs)
+    order = JudgingOrder(command, seed=seed, patience_s=timeout, jobs=jobs)
     results = trio.run(perform_all, scenes, order, _teller())
     cases = sum(len(scene.judged) for scene in chosen(asked))
     _conclude(Report(shlex.join(command), asked or "all levels", seed, results, cases), as_data, page)
@@ -250,7 +259,7 @@ def list_cases(pattern: str) -> None:
 
 def _teller() -> Callable[[CaseResult], None]:
     """Return a function that prints results; several cases that one start has failed show once what it left."""
-    shown: list[Trace | None] = []
+    shown: list[ProgramTrace | None] = []
 
     def tell(result: CaseResult) -> None:
         click.echo(line(result, is_traced=not any(trace is result.trace for trace in shown)))

@@ -79,7 +79,7 @@ def greeted_again(server: ScriptedServer, hello: ServerHello, **changes: Any) ->
     return replace(hello, body=encoded, sig=server.key.sign(encoded))
 
 
-class Rewrite:
+class RewriteBend:
     """A bend: from the first record of a kind and deal index on, others leave in the place of the honest ones.
 
     Attributes:
@@ -169,7 +169,7 @@ def _begins_at(message: ServerMessage) -> int:
 
 def rewriting(kind: type[Body], index: int, maker: Maker) -> Cheat:
     """Return a cheat that puts another record in the place of the first of its kind and deal index."""
-    return bending(lambda server: Rewrite(server, kind, index, maker))
+    return bending(lambda server: RewriteBend(server, kind, index, maker))
 
 
 def other_calls(**changes: Any) -> Cheat:

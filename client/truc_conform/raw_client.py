@@ -30,7 +30,7 @@ from truc_protocol.crypto.keys import SigningKey
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.messages import Direction, ServerHello
 from truc_protocol.wire.encoding import MessageError, decode
-from truc_protocol.wire.handshake import Contact, ServerIdentity, authenticate, check_server_hello
+from truc_protocol.wire.handshake import KnownServer, ServerIdentity, authenticate, check_server_hello
 
 PATIENCE_S: Final = 10.0
 CHUNK: Final = 65_536
@@ -197,7 +197,7 @@ class RawClient:
         reply = unpack(whole)
         rolls = tuple((body, old, new) for body, old, new in reply.get("rolls", ()))
         hello = ServerHello(re=0, body=reply["body"], sig=reply["sig"], info=reply["info"], rolls=rolls)
-        contact = Contact(pack(sent), sent["proto"], None, int(time.time()), self.cert)
+        contact = KnownServer(pack(sent), sent["proto"], None, int(time.time()), self.cert)
         self.server = check_server_hello(hello, contact)
         self.spk, self.info, self.hello_frame = self.server.spk, unpack(reply["info"]), whole
 

@@ -72,7 +72,7 @@ class CaseOutcome(NamedTuple):
     came: str
 
 
-class Trace(NamedTuple):
+class ProgramTrace(NamedTuple):
     """What a program that the kit has started left behind.
 
     Attributes:
@@ -93,7 +93,7 @@ class CaseResult(NamedTuple):
     case: Case
     outcome: CaseOutcome
     seconds: float = 0.0
-    trace: Trace | None = None
+    trace: ProgramTrace | None = None
 
     @property
     def verdict(self) -> CaseVerdict:
@@ -123,14 +123,14 @@ def tally(results: Iterable[CaseResult]) -> dict[CaseVerdict, int]:
 AnyAct = SignedAct | GuestAct
 
 
-class Fault(NamedTuple):
+class ClientFault(NamedTuple):
     """Something that the client did wrong: under which code, and in words."""
 
     code: str
     message: str
 
 
-class Heard(NamedTuple):
+class HeardMessage(NamedTuple):
     """A message of the client: on which connection, and after how many messages of the server."""
 
     link: int

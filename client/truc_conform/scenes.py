@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import trio
 
-from truc_conform.client_harness import FRENCH, ClientHarness, Game
+from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame
 from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
 from truc_conform.result import Case, CaseOutcome, CaseVerdict, failed
 from truc_protocol import messages
@@ -25,7 +25,7 @@ CLOSING_S: Final = 3.0
 """How long a client may take to close a connection that has ended."""
 
 
-class Exit(NamedTuple):
+class ClientExit(NamedTuple):
     """How the client's process ended; `code` is None if the kit had to end it."""
 
     code: int | None
@@ -33,7 +33,7 @@ class Exit(NamedTuple):
 
 
 Arrange = Callable[[ClientHarness], None]
-Judge = Callable[[ClientHarness, Exit], CaseOutcome | None]
+Judge = Callable[[ClientHarness, ClientExit], CaseOutcome | None]
 """Says what came of a case; None if all was as expected."""
 Judged = tuple[Case, Judge]
 Need = Callable[[ClientHarness], CaseOutcome | None]
@@ -55,7 +55,7 @@ class Scene(NamedTuple):
     arrange: Arrange
     judged: tuple[Judged, ...]
     runs: int = 1
-    game: Game = FRENCH
+    game: PlayedGame = FRENCH
     harness: type[ClientHarness] = ClientHarness
     keeps_home: bool = False
 
@@ -65,13 +65,13 @@ def judged(name: str, clause: str, expected: str, judge: Judge) -> Judged:
     return Case(name, clause, expected), judge
 
 
-def shared_scene(*cases: Judged, runs: int = 1, game: Game = FRENCH) -> Callable[[Arrange], Scene]:
+def shared_scene(*cases: Judged, runs: int = 1, game: PlayedGame = FRENCH) -> Callable[[Arrange], Scene]:
     """Make a scene that several cases are judged by, of a function that arranges the server."""
     return lambda arrange: Scene(arrange, cases, runs, game)
 
 
 def scene(
-    name: str, clause: str, expected: str, judge: Judge, *, runs: int = 1, game: Game = FRENCH
+    name: str, clause: str, expected: str, judge: Judge, *, runs: int = 1, game: PlayedGame = FRENCH
 ) -> Callable[[Arrange], Scene]:
     """Make a scene of one case."""
     return shared_scene(judged(name, clause, expected, judge), runs=runs, game=game)
@@ -150,7 +150,7 @@ async def _await_pong(server: ClientHarness, message: messages.ClientMessage) ->
     return not _enters(message)
 
 
-def is_alive(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+def is_alive(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
     """Judge by the answer to the ping."""
     numbers = [pong.n for pong in said(server, messages.Pong)]
     if ALIVE in numbers:
@@ -221,7 +221,7 @@ async def _answer_nothing_more(_server: ClientHarness, message: messages.ClientM
     return not _enters(message)
 
 
-def has_closed(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def has_closed(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Judge by the end of the first connection."""
     if (early := shut_out(server)) is not None or server.has_closed:
         return early
@@ -281,7 +281,7 @@ def unless_wanted(capability: str) -> Need:
     return lambda server: None if wants(server, capability) else outcome
 
 
-def unended(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def unended(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Return the outcome for a client that did not reach the end of the match and then exit with code 0."""
     if server.ledger is None:
         return failed("no match began" + _first_fault(server))

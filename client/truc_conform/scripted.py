@@ -29,7 +29,7 @@ from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Opts, close_setup, open_terms
-from truc_protocol.wire.connection import Connection, Failure, Role
+from truc_protocol.wire.connection import ConnectionEnd, Failure, Role
 from truc_protocol.wire.handshake import Challenge, Greeting, Roll, check_login, server_hello
 from truc_rules import Action, preset, with_options
 
@@ -78,7 +78,7 @@ class ScriptedServer:
         self.terms: messages.Terms | None = None
         self.greeted = b""
         self.unanswered: Sized = ()  # what has come in one piece with what is being answered
-        self._connection: Connection | None = None
+        self._connection: ConnectionEnd | None = None
         self._stream: trio.abc.Stream | None = None
 
     async def dial(self, _address: object) -> trio.abc.Stream:
@@ -89,7 +89,7 @@ class ScriptedServer:
 
     async def serve(self, stream: trio.abc.Stream) -> None:
         """Speak on one connection until either end closes it."""
-        self._connection, self._stream = Connection(Role.SERVER), stream
+        self._connection, self._stream = ConnectionEnd(Role.SERVER), stream
         self._nonce = secret("sn", len(self.received))
         self.epoch += 1
         connection = self._connection

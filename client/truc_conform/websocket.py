@@ -16,7 +16,7 @@ import trio
 from truc_conform.expectations import InconclusiveError, UnexpectedError
 from truc_protocol.errors import Code
 from truc_protocol.messages import refusal
-from truc_protocol.wire.connection import Connection, Role
+from truc_protocol.wire.connection import ConnectionEnd, Role
 from truc_protocol.wire.encoding import CLIENT_LIMIT, LOGIN_LIMIT
 from truc_protocol.wire.transport import PATH, SUBPROTOCOL, binding
 
@@ -117,7 +117,7 @@ def _turned_away(
     """Return a stream that says in frames what the answer to the request stands for."""
     if b"retry-after" not in headers:
         raise UnexpectedError(f"expected Retry-After with {code}, got {headers}")
-    refused = Connection(Role.SERVER).refuse(refusal(code, "turned away before the upgrade"))
+    refused = ConnectionEnd(Role.SERVER).refuse(refusal(code, "turned away before the upgrade"))
     return WebSocketStream(stream, socket, b"", last_words=refused)
 
 

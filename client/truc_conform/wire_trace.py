@@ -27,7 +27,7 @@ _FIELDS: Final = {
 }
 
 
-class Wire:
+class WireTrace:
     """The last frames of both sides, over all connections of a client.
 
     Attributes:
@@ -56,7 +56,7 @@ class Wire:
 class TracedStream(trio.abc.Stream):
     """A connection whose frames are noted as they pass."""
 
-    def __init__(self, stream: trio.abc.Stream, wire: Wire) -> None:
+    def __init__(self, stream: trio.abc.Stream, wire: WireTrace) -> None:
         self._stream, self._wire = stream, wire
         self._splitters = {side: FrameSplitter(SERVER_LIMIT) for side in (CLIENT, SERVER)}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from truc_protocol.audit import Agreement, Contradiction, EvidenceExamined, Refutation, Verdict, Weighed
+from truc_protocol.audit import Agreement, Contradiction, EvidenceExamined, Refutation, Verdict, WeighedItem
 from truc_words import words_of_check
 
 
@@ -52,7 +52,7 @@ def evidence_facts(evidence: EvidenceExamined, files: Sequence[Path]) -> dict[st
     }
 
 
-def _weighed_facts(each: Weighed, files: Sequence[Path]) -> dict[str, Any]:
+def _weighed_facts(each: WeighedItem, files: Sequence[Path]) -> dict[str, Any]:
     return {
         "judgement": each.judgement and str(each.judgement),
         "transcript": None if each.transcript is None else str(files[each.transcript]),

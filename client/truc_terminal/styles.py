@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 import click
 import trio
 
-from truc_bots import LIVE, Effort, Sharp, Tried
+from truc_bots import LIVE, Effort, OptionResult, Sharp
 from truc_client.bots import Chooser, careful, careless
-from truc_client.happenings import Choice, YourTurn
+from truc_client.happenings import MoveChoice, YourTurn
 from truc_client.table import Table
 from truc_rules import Match
 
@@ -29,7 +29,7 @@ def sharp(seed: int, table: Table) -> Chooser:
     """Return a chooser that plays its options out in imagined deals; it takes up to a second for a choice."""
     player, simpler = Sharp(seed), careful(seed)
 
-    def choose(turn: YourTurn) -> Choice:
+    def choose(turn: YourTurn) -> MoveChoice:
         known = _known(table)
         place = None if known is None else player.choose(*known, _lines(turn))
         return simpler(turn) if place is None else turn.options[place]
@@ -71,7 +71,7 @@ class Advice(NamedTuple):
     """The options of a turn that are worth comparing, best first, and how each fared; none where sharp cannot tell."""
 
     turn: YourTurn
-    compared: tuple[tuple[Choice, Tried], ...]
+    compared: tuple[tuple[MoveChoice, OptionResult], ...]
 
 
 Advise = Callable[[Table, YourTurn], Awaitable[Advice]]

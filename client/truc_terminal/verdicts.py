@@ -12,13 +12,13 @@ from typing import Final, NamedTuple, assert_never
 from truc_protocol.audit import (
     Agreement,
     Contradiction,
+    CrossAudit,
     Examined,
     Refutation,
     Result,
-    Together,
     TranscriptExamined,
     Verdict,
-    Weighed,
+    WeighedItem,
 )
 from truc_protocol.bodies import Rule, SideScore
 from truc_protocol.records import BLIND
@@ -282,7 +282,7 @@ def seat_rows(verdict: Verdict, speech: Speech) -> Iterator[SeatRow]:
         yield SeatRow(seat, quoted_name(name, seat), kind, signed)
 
 
-def contradiction_lines(together: Together, files: Sequence[Path], speech: Speech) -> Iterator[str]:
+def contradiction_lines(together: CrossAudit, files: Sequence[Path], speech: Speech) -> Iterator[str]:
     """Yield what pairs of transcripts show: the first of each kind with its meaning, and how many more there are."""
     groups: dict[tuple[int, int, str, str], list[Contradiction]] = {}
     for each in together.contradictions:
@@ -303,7 +303,7 @@ def _players(file: Examined, k: int | None) -> Sequence[str]:
     return file.verdict.players if k is None else file.verdict.players_at(k)
 
 
-def agreement_lines(together: Together, speech: Speech) -> Iterator[str]:
+def agreement_lines(together: CrossAudit, speech: Speech) -> Iterator[str]:
     """Yield, for each match, how far its transcripts agree, and that different matches are not compared."""
     for each in together.agreements:
         yield speech.say(_agreement(each), n=len(each.files), k=each.records - 1)
@@ -318,7 +318,7 @@ def _agreement(each: Agreement) -> str:
     return "together.agree" if each.is_whole else "together.differ"
 
 
-def evidence_line(each: Weighed, together: Together, speech: Speech) -> str:
+def evidence_line(each: WeighedItem, together: CrossAudit, speech: Speech) -> str:
     """Return what an item of evidence says, and what it refutes."""
     failed = each.refutation
     at = None if failed is None else failed.k

@@ -23,8 +23,8 @@ import trio
 from truc_client.address import Address, parse_address
 from truc_client.errors import AddressError, ClientError
 from truc_client.line.dialing import certificate_of, dial_tcp
-from truc_client.line.entering import Met
 from truc_client.line.line import STEADY_S
+from truc_client.line.login import MetServer
 from truc_client.line.opening import MAX_MOVES
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
@@ -33,7 +33,7 @@ from truc_protocol.wire.encoding import SERVER_LIMIT, FrameSplitter, MessageErro
 from truc_protocol.wire.handshake import Fingerprint
 from truc_protocol.wire.transport import PATH
 from truc_web.serving.line import SEND_S, Asked, Line
-from truc_web.serving.pages import CLOSE, Answer, Pages, data, refused, text, values_of
+from truc_web.serving.pages import CLOSE, PageAnswer, Pages, data, refused, text, values_of
 from truc_web.serving.requests import agree, broken, objection, path_of
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import Tree
@@ -46,7 +46,7 @@ _TAGS: Final = (b"\xa3bye", b"\xa5error")
 """What the messages that count begin with somewhere, by which all others are left alone."""
 
 
-class Whereabouts:
+class ServerPlace:
     """Where a server is now.
 
     Attributes:
@@ -102,7 +102,7 @@ class _Carried(NamedTuple):
     answer: bytes
     sealer: WebSocketSealer
     server: trio.abc.Stream
-    whereabouts: Whereabouts
+    whereabouts: ServerPlace
 
 
 class WebCarrier:
@@ -114,7 +114,7 @@ class WebCarrier:
 
     def __init__(
         self,
-        met: Met,
+        met: MetServer,
         origin: str,
         tree: Tree,
         goal: str,
@@ -127,7 +127,7 @@ class WebCarrier:
         `on_stranger` is called when somebody without a pass asks for the page.
         """
         self._met = met
-        self._whereabouts = Whereabouts(met.address)
+        self._whereabouts = ServerPlace(met.address)
         self._revoked = sorted(key.hex() for key in revoked)
         self._origin = origin
         self._goal = goal
@@ -162,7 +162,7 @@ class WebCarrier:
         finally:
             self._open -= 1
 
-    async def _find(self, asked: Asked) -> Answer | _Carried:
+    async def _find(self, asked: Asked) -> PageAnswer | _Carried:
         if isinstance(asked, h11.RemoteProtocolError):
             return broken(asked)
         wrong, path = objection(asked, self._origin), path_of(asked)
@@ -175,7 +175,7 @@ class WebCarrier:
             return refused(HTTPStatus.FORBIDDEN, "open the link that `truc web` has printed", CLOSE)
         return await self._look(asked, path)
 
-    async def _look(self, asked: h11.Request, path: str) -> Answer | _Carried:
+    async def _look(self, asked: h11.Request, path: str) -> PageAnswer | _Carried:
         match path:
             case "/local.json":
                 return self._tell_server()
@@ -189,7 +189,7 @@ class WebCarrier:
             case _:
                 return self._pages.find(path, asked.headers)
 
-    def _admit(self, token: str, method: bytes) -> Answer:
+    def _admit(self, token: str, method: bytes) -> PageAnswer:
         """Give the pass to whoever has the link; once."""
         if method != b"GET" or not compare_digest(token.encode(), self._token.encode()):
             return refused(HTTPStatus.NOT_FOUND, "this link was used already, or never good", CLOSE)
@@ -203,7 +203,7 @@ class WebCarrier:
         wanted = f"{self._cookie}={self._pass}".encode()
         return any(compare_digest(cookie.encode(), wanted) for cookie in cookies)
 
-    def _tell_server(self) -> Answer:
+    def _tell_server(self) -> PageAnswer:
         self._told = self._certificate
         told = {
             "server": str(self._met.address.server),
@@ -213,9 +213,9 @@ class WebCarrier:
         }
         return data(json.dumps(told).encode())
 
-    async def _upgrade(self, request: h11.Request) -> Answer | _Carried:
+    async def _upgrade(self, request: h11.Request) -> PageAnswer | _Carried:
         agreed = agree(request)
-        if isinstance(agreed, Answer):
+        if isinstance(agreed, PageAnswer):
             return agreed
         try:
             stream = await dial_tcp(self._whereabouts.address)
@@ -230,7 +230,7 @@ class WebCarrier:
         return _Carried(agreed.answer, WebSocketSealer(b"", None, agreed.socket), stream, self._whereabouts)
 
 
-def _not_now(why: str) -> Answer:
+def _not_now(why: str) -> PageAnswer:
     return refused(HTTPStatus.SERVICE_UNAVAILABLE, why, ("Retry-After", "1"), CLOSE)
 
 
@@ -256,7 +256,7 @@ class _Ends:
     """The two ends of a connection that is carried; `why` is what it ends by, None if the page leaves."""
 
     def __init__(
-        self, line: Line, sealer: WebSocketSealer, server: trio.abc.Stream, whereabouts: Whereabouts
+        self, line: Line, sealer: WebSocketSealer, server: trio.abc.Stream, whereabouts: ServerPlace
     ) -> None:
         self.why: Code | None = None
         self._whereabouts = whereabouts

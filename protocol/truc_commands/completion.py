@@ -17,7 +17,7 @@ _NOTHING: Final = "_"
 Values = Callable[[], Iterable[str | CompletionItem]]
 
 
-class Known(StringParamType):
+class KnownValues(StringParamType):
     """A text whose usual values are known; any other is accepted too."""
 
     def __init__(self, values: Values, *, or_file: bool) -> None:
@@ -55,7 +55,7 @@ def complete_values(
     """
     for param in command.params:
         if param.name in values:
-            param.type = Known(values[param.name], or_file=param.name in or_file)
+            param.type = KnownValues(values[param.name], or_file=param.name in or_file)
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
         complete_values(inner, values, or_file=or_file)
 

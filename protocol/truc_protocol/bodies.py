@@ -22,7 +22,7 @@ class Body(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=T
     """A decoded body; subclasses list the fields after the tag, in order."""
 
 
-class Table(Body, frozen=True, tag="truc/1/table"):
+class TableTerms(Body, frozen=True, tag="truc/1/table"):
     """The server's terms for one match, with its own commitments."""
 
     spk: Hash
@@ -279,7 +279,7 @@ class Refuse(Body, frozen=True, tag="truc/1/refuse"):
 
 
 AnyBody = (
-    Table
+    TableTerms
     | SeatTaken
     | Guest
     | MatchStart

@@ -92,7 +92,7 @@ class Dealer:
             CheckError: C5, these terms cannot be played.
         """
         document = rule_document(variant)
-        table = bodies.Table(
+        table = bodies.TableTerms(
             spk=self._key.public,
             tn=self._tn,
             rules=sha256(document),
@@ -351,7 +351,7 @@ class Dealer:
         return self._signed(bodies.Refuse(mid, sha256(body), code))
 
 
-class Sealer:
+class BoxSealer:
     """The private boxes of one match under one ownership of its table: no counter is used twice."""
 
     def __init__(self, dealer: Dealer, epoch: int) -> None:

@@ -20,9 +20,9 @@ from truc_protocol.blind_mode.sealed_pack import (
     LendStep,
     LockStep,
     MaskStep,
+    PackStage,
     SealedPack,
     SeatStep,
-    Stage,
 )
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import CardWithKeys, make_keys, make_lend, make_lock, make_mask
@@ -46,7 +46,7 @@ class Duty(StrEnum):
 
 
 StepBody = Mask | Lock | Keys | Lend
-_BY_STAGE: Final = {Stage.MASK: Duty.MASK, Stage.LOCK: Duty.LOCK, Stage.KEYS: Duty.KEYS}
+_BY_STAGE: Final = {PackStage.MASK: Duty.MASK, PackStage.LOCK: Duty.LOCK, PackStage.KEYS: Duty.KEYS}
 
 
 def duty(ledger: Ledger, seat: int, *, is_garbled: bool = False) -> Duty | None:
@@ -59,7 +59,7 @@ def duty(ledger: Ledger, seat: int, *, is_garbled: bool = False) -> Duty | None:
         return Duty.LINK if seat in unopened(ledger) else None
     if ledger.pause.active:
         return None
-    if pack.stage is not Stage.READY:
+    if pack.stage is not PackStage.READY:
         return _BY_STAGE[pack.stage] if seat in pack.owing() else None
     if is_garbled:
         return Duty.GARBLED if due(ledger) is Due.PLAYERS else None

@@ -71,7 +71,7 @@ _SETUP, _P, _Q = Binding.SETUP, Binding.POSITION, Binding.PARALLEL
 _BETWEEN_HAND, _CALLED_HAND = (Phase.BETWEEN, Phase.HAND), (Phase.CALLED, Phase.HAND)
 
 KINDS: Final[tuple[RecordKind, ...]] = (
-    RecordKind(bodies.Table, None, _SETUP, (Phase.SETUP,)),
+    RecordKind(bodies.TableTerms, None, _SETUP, (Phase.SETUP,)),
     RecordKind(bodies.SeatTaken, "seat", _SETUP, (Phase.SETUP,)),
     RecordKind(bodies.Guest, None, _SETUP, (Phase.SETUP,)),
     RecordKind(bodies.MatchStart, None, _SETUP, (Phase.SETUP,)),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from truc_protocol.bodies import Guest, MatchStart, SeatTaken, Sub, Table
+from truc_protocol.bodies import Guest, MatchStart, SeatTaken, Sub, TableTerms
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.codec import sha256
 from truc_protocol.crypto import keys
@@ -57,7 +57,7 @@ class MatchTerms(NamedTuple):
 
     document: bytes
     record: Record
-    table: Table
+    table: TableTerms
     variant: Variant
     opts: Opts
     th: bytes
@@ -106,7 +106,7 @@ def open_terms(document: bytes, record: Record) -> MatchTerms:
         CheckError: C1 to C5, C7, C11.
     """
     table = parse(record)
-    if not isinstance(table, Table):
+    if not isinstance(table, TableTerms):
         raise CheckError("C11", f"expected a table record, got {tag_of(table)}")
     check_key(table.spk)
     check_signature(table.spk, record)
@@ -115,7 +115,7 @@ def open_terms(document: bytes, record: Record) -> MatchTerms:
     return terms
 
 
-def own_terms(document: bytes, record: Record, table: Table) -> MatchTerms:
+def own_terms(document: bytes, record: Record, table: TableTerms) -> MatchTerms:
     """Check what a table record says that we have just signed ourselves; its keys and signature are not checked.
 
     Raises:
@@ -134,7 +134,7 @@ def read_opts(numbers: tuple[int, ...]) -> Opts:
     return Opts(*numbers[: len(Opts._fields)])
 
 
-def _check_table(table: Table, variant: Variant) -> None:
+def _check_table(table: TableTerms, variant: Variant) -> None:
     pack, opts = len(variant.pack), read_opts(table.opts)
     _expect(table.deck == pack, f"deck: expected the pack's {pack} cards, got {table.deck}")
     _expect(table.seats in variant.players, f"seats: expected one of {variant.players}, got {table.seats}")
@@ -264,7 +264,7 @@ def check_seats(terms: MatchTerms, seats: tuple[SeatTaken | Guest, ...]) -> None
     _check_commitments(terms.table, seats)
 
 
-def _check_commitments(table: Table, seats: tuple[SeatTaken | Guest, ...]) -> None:
+def _check_commitments(table: TableTerms, seats: tuple[SeatTaken | Guest, ...]) -> None:
     servers = {("key", table.spk), ("anchor", table.anchor), ("box key", table.x)}
     used = set(servers)
     for seat in seats:

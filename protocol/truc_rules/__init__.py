@@ -33,7 +33,7 @@ from truc_rules.match import (
     settled,
     surely_legal,
 )
-from truc_rules.moves import Described, described, move_line, parse_move
+from truc_rules.moves import DescribedAction, described, move_line, parse_move
 from truc_rules.orders import MOST_ORDERS
 from truc_rules.positions.actions import KINDS, PLAIN_PLAYS, REST, TRUT, Action, ArgShape, Kind
 from truc_rules.positions.events import Event
@@ -88,7 +88,7 @@ __all__ = [
     "Card",
     "CardError",
     "ContraflorAsk",
-    "Described",
+    "DescribedAction",
     "Envido",
     "EnvidoAsk",
     "Event",

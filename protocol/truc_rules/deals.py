@@ -35,9 +35,9 @@ from truc_rules.positions.match import (
     HandPhase,
     Match,
     RedealAsk,
-    Row,
     Score,
     Step,
+    TrickRow,
 )
 from truc_rules.seats import Seat, seat_after, seats_after
 from truc_rules.variants.variant import Variant
@@ -60,7 +60,7 @@ def waiting_hand(
 ) -> Hand:
     """Return a hand without cards: at the cut if the variant has one, else at the deal."""
     eldest = seat_after(dealer, seats)
-    row = Row(eldest, duel_stride(variant, seats, score, number), eldest, eldest, (), (), None, ())
+    row = TrickRow(eldest, duel_stride(variant, seats, score, number), eldest, eldest, (), (), None, ())
     phase = HandPhase.CUT if variant.short_deal else HandPhase.DEAL
     dealt = _nothing_dealt(CARDS_EACH, blind=variant.blind and stakes.decides_game(variant, score))
     bets = stakes.opening_bets(variant)
@@ -115,7 +115,7 @@ def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
     dealt = _dealt(match, hands, turn)
     old = hand.row
     left = (tuple(range(dealt.each)),) * match.seats
-    row = Row(old.eldest, old.stride, old.leader, old.leader, (), (), None, left)
+    row = TrickRow(old.eldest, old.stride, old.leader, old.leader, (), (), None, left)
     told = (Dealt(dealt.each), *map(TurnedUp, dealt.up), *duel_begun(row, match.seats))
     with_cards = Hand(
         HandPhase.REDEAL, dealt, row, hand.bets, (), None, hand.contests, hand.orders, hand.proven
@@ -272,7 +272,7 @@ def duel_stride(variant: Variant, seats: int, score: tuple[Score, Score], number
     return _PAIRS if max(points) >= rule.min and max(points) <= rule.max else 1
 
 
-def duel_begun(row: Row, seats: int) -> tuple[Event, ...]:
+def duel_begun(row: TrickRow, seats: int) -> tuple[Event, ...]:
     """Return the event with which a duel begins; none in an ordinary hand."""
     if row.stride == 1:
         return ()
@@ -286,7 +286,7 @@ def next_duel(match: Match, hand: Hand, bets: Bets) -> Hand:
     proven = (*hand.proven, (row.eldest, hand.contests))
     return hand._replace(
         phase=HandPhase.PLAY,
-        row=Row(eldest, row.stride, eldest, eldest, (), (), None, row.left),
+        row=TrickRow(eldest, row.stride, eldest, eldest, (), (), None, row.left),
         bets=bets,
         offers=(),
         winner=None,

@@ -77,7 +77,7 @@ class MatchError(RulesError):
     """A call that the state of the match does not allow: a fault of the caller, not of a player."""
 
 
-class Because(NamedTuple):
+class BrokenRule(NamedTuple):
     """The rule that an action breaks: its key, by which the catalogues have words for a player, and a text of its own."""
 
     rule: Rule
@@ -91,7 +91,7 @@ class IllegalActionError(RulesError):
         because: the rule that it breaks; None for a sign.
     """
 
-    def __init__(self, code: RefusalCode, message: str, because: Because | None = None) -> None:
+    def __init__(self, code: RefusalCode, message: str, because: BrokenRule | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message

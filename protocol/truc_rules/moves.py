@@ -29,7 +29,7 @@ _ENVIDOS = CONTEST_CALLS - {Kind.FLOR}
 Hints = tuple[tuple[str, int | str], ...]
 
 
-class Described(NamedTuple):
+class DescribedAction(NamedTuple):
     """An action as people are offered it: its line, and the figures that go with it."""
 
     line: str
@@ -50,7 +50,7 @@ def _line(pack: tuple[str, ...], kind: Kind, cards: tuple[Card, ...], value: int
     return " ".join(words)
 
 
-def described(match: Match, actions: Iterable[Action]) -> tuple[Described, ...]:
+def described(match: Match, actions: Iterable[Action]) -> tuple[DescribedAction, ...]:
     """Return each of these legal actions as people are offered it; no figure depends on hidden cards.
 
     stake: what the hand is worth if it is accepted; points: what an envido is worth if it is accepted; declined: what
@@ -73,9 +73,9 @@ def described(match: Match, actions: Iterable[Action]) -> tuple[Described, ...]:
 @lru_cache(maxsize=8192)
 def _described(
     pack: tuple[str, ...], kind: Kind, cards: tuple[Card, ...], value: int | str | None, hints: Hints
-) -> Described:
+) -> DescribedAction:
     """Return an action with its figures: made once for each that differs, as hands offer the same over and over."""
-    return Described(_line(pack, kind, cards, value), hints)
+    return DescribedAction(_line(pack, kind, cards, value), hints)
 
 
 def _hints(match: Match, action: Action, offer: Offer | None) -> Hints:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from truc_rules.cards import rank_of
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.events import OrderGiven
-from truc_rules.positions.match import NO_ORDERS, HandPhase, Match, Ordered, Orders, Step, governor
+from truc_rules.positions.match import NO_ORDERS, HandPhase, Match, OrderInForce, Orders, Step, governor
 from truc_rules.seats import Seat, side_of
 from truc_rules.variants.variant import Variant
 
@@ -53,7 +53,7 @@ def give(match: Match, action: Action) -> Step:
     """Give an order in place of the one before it."""
     word, side, before = str(action.value), side_of(action.seat), match.hand.orders
     replaced = before[side]
-    order = Ordered(word, 1 if replaced is None else replaced.given + 1)
+    order = OrderInForce(word, 1 if replaced is None else replaced.given + 1)
     given = (order, before[1]) if side == 0 else (before[0], order)
     return match.hand._replace(orders=given), (OrderGiven(action.seat, word),)
 

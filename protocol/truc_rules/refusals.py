@@ -11,7 +11,7 @@ from typing import assert_never
 from truc_rules import machines, orders, stakes
 from truc_rules.cards import card_names
 from truc_rules.contests import values
-from truc_rules.errors import Because, IllegalActionError, RefusalCode
+from truc_rules.errors import BrokenRule, IllegalActionError, RefusalCode
 from truc_rules.positions.actions import REST, Action, Kind
 from truc_rules.positions.match import (
     ContestOffer,
@@ -37,10 +37,10 @@ _WAITS = {
 }
 _OF_A_CARD = (Kind.PLAY, Kind.COVER, Kind.BLIND)
 _AT_ANY_TIME = (Kind.CLAIM, Kind.ORDER, Kind.SHOW)
-_NOT_DEALT = Because("not_dealt", "the cards are not dealt yet")
-_NOBODY = {HandPhase.OVER: Because("hand_over", "the hand is over"), HandPhase.DEAL: _NOT_DEALT}
-_NOT_HELD = Because("not_held", "it does not hold that card")
-_NOT_IN_DUEL = Because("not_in_duel", "it does not play in this duel")
+_NOT_DEALT = BrokenRule("not_dealt", "the cards are not dealt yet")
+_NOBODY = {HandPhase.OVER: BrokenRule("hand_over", "the hand is over"), HandPhase.DEAL: _NOT_DEALT}
+_NOT_HELD = BrokenRule("not_held", "it does not hold that card")
+_NOT_IN_DUEL = BrokenRule("not_in_duel", "it does not play in this duel")
 
 
 def refusal(match: Match, action: Action) -> IllegalActionError:
@@ -64,10 +64,10 @@ def _said(match: Match, action: Action) -> str:
     return " ".join(words if action.value is None else [*words, str(action.value)])
 
 
-def _reason(match: Match, action: Action) -> tuple[RefusalCode, Because]:
+def _reason(match: Match, action: Action) -> tuple[RefusalCode, BrokenRule]:
     seat, phase = action.seat, match.hand.phase
     if not 0 <= seat < match.seats:
-        return "illegal_action", Because("not_now", f"expected a seat of 0 to {match.seats - 1}")
+        return "illegal_action", BrokenRule("not_now", f"expected a seat of 0 to {match.seats - 1}")
     if phase in _NOBODY or action.kind in _AT_ANY_TIME:
         return "illegal_action", _why_not_at_all(match, action)
     waiting = machines.deciders(match)
@@ -75,14 +75,14 @@ def _reason(match: Match, action: Action) -> tuple[RefusalCode, Because]:
     if action.kind is Kind.CONCEDE and not off_turn:
         return "illegal_action", _why_no_concession(match)
     if _is_late_ask(match, action):
-        return "void_bet", Because("late_ask", "the next seat has played its card")
+        return "void_bet", BrokenRule("late_ask", "the next seat has played its card")
     if seat not in waiting:
         expected = f"expected {_seats(machines.deciders_in_view(match))} {_awaited(match)}"
-        return "not_your_turn", Because("not_your_turn", expected)
+        return "not_your_turn", BrokenRule("not_your_turn", expected)
     return "illegal_action", _why_not(match, action)
 
 
-def _why_not_at_all(match: Match, action: Action) -> Because:
+def _why_not_at_all(match: Match, action: Action) -> BrokenRule:
     over = _NOBODY.get(match.hand.phase)
     reason = _objection(match, action) if over is None or action.kind is Kind.SHOW else over
     return reason or _NOBODY[HandPhase.OVER]
@@ -140,24 +140,24 @@ def _asked(match: Match) -> str:
             return _contest_named(offer)
 
 
-def _why_no_concession(match: Match) -> Because:
+def _why_no_concession(match: Match) -> BrokenRule:
     if match.hand.offers:
-        return Because("answer_first", f"expected an answer to {_asked(match)} first")
+        return BrokenRule("answer_first", f"expected an answer to {_asked(match)} first")
     match match.variant.concede:
         case "vs_ask":
-            return Because("concede_by_declining", "a hand is given up only by declining an ask")
+            return BrokenRule("concede_by_declining", "a hand is given up only by declining an ask")
         case "on_turn":
-            return Because("concede_on_turn", "a hand is given up on one's turn to play")
+            return BrokenRule("concede_on_turn", "a hand is given up on one's turn to play")
         case "governor":
-            return Because("concede_by_governor", "a hand is given up by the governor of a side")
+            return BrokenRule("concede_by_governor", "a hand is given up by the governor of a side")
         case "any":
             dealt = match.hand.phase in (HandPhase.REDEAL, HandPhase.PLAY)
-            return _NOT_IN_DUEL if dealt else Because("not_dealt", "expected a hand whose cards are dealt")
+            return _NOT_IN_DUEL if dealt else BrokenRule("not_dealt", "expected a hand whose cards are dealt")
         case _:
             assert_never(match.variant.concede)
 
 
-def _why_not(match: Match, action: Action) -> Because:
+def _why_not(match: Match, action: Action) -> BrokenRule:
     hand = match.hand
     waits = bool(hand.offers) and action.kind in _OF_A_CARD
     if hand.phase is HandPhase.PLAY and not waits and (reason := _objection(match, action)) is not None:
@@ -165,7 +165,7 @@ def _why_not(match: Match, action: Action) -> Because:
     if hand.offers and not (action.kind is Kind.RAISE and match.variant.raise_in_answer):
         return _why_no_answer(match, action)
     is_answer = action.kind in (Kind.ACCEPT, Kind.DECLINE)
-    other = Because(
+    other = BrokenRule(
         "nothing_asked" if is_answer else "else_first", f"expected {_options(match, action.seat)}"
     )
     if hand.phase is not HandPhase.PLAY:
@@ -179,65 +179,65 @@ def _why_not(match: Match, action: Action) -> Because:
             return other
 
 
-def _why_no_answer(match: Match, action: Action) -> Because:
+def _why_no_answer(match: Match, action: Action) -> BrokenRule:
     offer = match.hand.offers[-1]
     if isinstance(offer, StakeAsk) and (action.kind is Kind.RAISE or action.kind in _OF_A_CARD):
         wanted = "the remainder" if offer.stake == REST else f"the stake {offer.stake}"
         waits = f"{wanted} is not accepted yet, expected {_options(match, action.seat)}"
-        return Because("answer_first", waits)
-    return Because("answer_first", f"expected {_options(match, action.seat)} in answer to {_asked(match)}")
+        return BrokenRule("answer_first", waits)
+    return BrokenRule("answer_first", f"expected {_options(match, action.seat)} in answer to {_asked(match)}")
 
 
-def _why_no_ask(match: Match, action: Action) -> Because:
+def _why_no_ask(match: Match, action: Action) -> BrokenRule:
     bets, seat = match.hand.bets, action.seat
     if match.hand.offers:
         return _why_no_raise(match, seat)
     if bets.locked is not None:
         whole = "game" if bets.locked == REST else "trut"
-        return Because("all_at_stake", f"the stake is the whole {whole} already")
+        return BrokenRule("all_at_stake", f"the stake is the whole {whole} already")
     if not bets.right:
-        return Because("no_betting", "there is no betting in this hand any more")
+        return BrokenRule("no_betting", "there is no betting in this hand any more")
     if side_of(seat) not in bets.right:
-        return Because("their_ask", f"only side {bets.right[0]} may ask now")
+        return BrokenRule("their_ask", f"only side {bets.right[0]} may ask now")
     if seat in bets.offered and stakes.stakes_open(match, bets, side_of(seat)):
-        return Because("asked_already", "it has made the offer of this turn")
+        return BrokenRule("asked_already", "it has made the offer of this turn")
     return _expected_stakes(stakes.asks(match, seat), bets.stake)
 
 
-def _why_no_raise(match: Match, seat: Seat) -> Because:
+def _why_no_raise(match: Match, seat: Seat) -> BrokenRule:
     offer = match.hand.offers[-1]
     if not isinstance(offer, StakeAsk) or isinstance(offer.stake, str):
-        return Because("answer_first", f"expected {_options(match, seat)} in answer to {_asked(match)}")
+        return BrokenRule("answer_first", f"expected {_options(match, seat)} in answer to {_asked(match)}")
     higher = [answer.value for answer in machines.legal(match, seat) if answer.kind is Kind.RAISE]
     return _expected_stakes(higher, offer.stake)
 
 
-def _expected_stakes(stakes: Sequence[object], over: int) -> Because:
+def _expected_stakes(stakes: Sequence[object], over: int) -> BrokenRule:
     if not stakes:
-        return Because("no_higher", f"no higher stake than {over} is left")
-    return Because("other_stake", f"expected {' or '.join(map(str, stakes))} over the stake {over}")
+        return BrokenRule("no_higher", f"no higher stake than {over} is left")
+    return BrokenRule("other_stake", f"expected {' or '.join(map(str, stakes))} over the stake {over}")
 
 
-def _why_no_card(match: Match, action: Action) -> Because:
+def _why_no_card(match: Match, action: Action) -> BrokenRule:
     if not any(
         play.cards == action.cards for play in machines.legal(match, action.seat) if play.kind is Kind.PLAY
     ):
         if match.hand.dealt.blind:
-            return Because("played_unseen", "the cards of this hand are played unseen")
+            return BrokenRule("played_unseen", "the cards of this hand are played unseen")
         return _why_no_such_card(match, action)
     if match.variant.ask_window != "ba":
-        return Because("ask_before_card", "an ask is made before one's card")
+        return BrokenRule("ask_before_card", "an ask is made before one's card")
     ends = action.value in stakes.asks(match, action.seat)
-    decided = Because("decided", "the hand is decided by that card")
+    decided = BrokenRule("decided", "the hand is decided by that card")
     return decided if ends else _why_no_ask(match, action)
 
 
-def _why_no_such_card(match: Match, action: Action) -> Because:
+def _why_no_such_card(match: Match, action: Action) -> BrokenRule:
     order = orders.binding(match, action.seat)
     held = match.hand.dealt.cards[action.seat]
     left = [held[slot] for slot in match.hand.row.left[action.seat]]
     ordered = order is not None and any(card in left for card in action.cards)
-    return Because("ordered", f"its governor ordered {order}") if ordered else _NOT_HELD
+    return BrokenRule("ordered", f"its governor ordered {order}") if ordered else _NOT_HELD
 
 
 def _options(match: Match, seat: Seat) -> str:
@@ -245,10 +245,10 @@ def _options(match: Match, seat: Seat) -> str:
     return " or ".join(dict.fromkeys(action.kind.value for action in machines.legal(match, seat)))
 
 
-_TOO_LATE = Because("after_first_card", "expected it before its first card")
+_TOO_LATE = BrokenRule("after_first_card", "expected it before its first card")
 
 
-def _objection(match: Match, action: Action) -> Because | None:
+def _objection(match: Match, action: Action) -> BrokenRule | None:
     """Return why a call of one of these kinds is refused; None if the action is of another kind."""
     answer = _OBJECTIONS.get(action.kind)
     return None if answer is None else answer(match, action)
@@ -273,109 +273,109 @@ def _has_played(match: Match, seat: Seat) -> bool:
     return len(match.hand.row.left[seat]) < match.hand.dealt.each
 
 
-def _to_envido(match: Match, action: Action) -> Because:
+def _to_envido(match: Match, action: Action) -> BrokenRule:
     variant, hand = match.variant, match.hand
     if variant.envido is None:
-        return Because("not_in_game", f"there is no envido in {variant.name}")
+        return BrokenRule("not_in_game", f"there is no envido in {variant.name}")
     if hand.contests.flores:
-        return Because("flor_first", "a flor has been declared")
+        return BrokenRule("flor_first", "a flor has been declared")
     if hand.contests.envido_closed:
-        return Because("contest_closed", "envido is closed for this hand")
+        return BrokenRule("contest_closed", "envido is closed for this hand")
     if hand.bets.stake > variant.base_stake:
-        return Because("late_envido", "a higher stake is accepted already")
+        return BrokenRule("late_envido", "a higher stake is accepted already")
     if _has_played(match, action.seat):
         return _TOO_LATE
-    expected = Because("not_now", "expected its turn, an ask to be answered, or a lower call")
-    return expected if hand.bets.right else Because("no_betting", "there is no betting in this hand")
+    expected = BrokenRule("not_now", "expected its turn, an ask to be answered, or a lower call")
+    return expected if hand.bets.right else BrokenRule("no_betting", "there is no betting in this hand")
 
 
-def _to_flor(match: Match, action: Action) -> Because:
+def _to_flor(match: Match, action: Action) -> BrokenRule:
     variant, hand, seat = match.variant, match.hand, action.seat
     if variant.flor is None:
-        return Because("not_in_game", f"there is no flor in {variant.name}")
+        return BrokenRule("not_in_game", f"there is no flor in {variant.name}")
     if seat in hand.contests.flores:
-        return Because("flor_declared", "it has declared its flor")
+        return BrokenRule("flor_declared", "it has declared its flor")
     held = [card for card in hand.dealt.cards[seat] if card is not None]
     if len(held) == hand.dealt.each and not values.is_flor(variant, held, hand.dealt.up):
-        return Because("no_flor", "it holds no flor")
+        return BrokenRule("no_flor", "it holds no flor")
     if hand.contests.flor_closed:
-        return Because("contest_closed", "the flor contest is closed for this hand")
+        return BrokenRule("contest_closed", "the flor contest is closed for this hand")
     if action.kind is not Kind.FLOR:
-        return Because("no_flor_to_answer", "expected an opponent's flor to answer")
-    expected = Because("not_now", "expected its turn, or a call to be answered")
+        return BrokenRule("no_flor_to_answer", "expected an opponent's flor to answer")
+    expected = BrokenRule("not_now", "expected its turn, or a call to be answered")
     return _TOO_LATE if _has_played(match, seat) else expected
 
 
-def _to_value(match: Match, action: Action) -> Because:
+def _to_value(match: Match, action: Action) -> BrokenRule:
     offers = match.hand.offers
     if not offers or not isinstance(offers[-1], Saying):
-        return Because("no_saying", "values are said after an envido or a flor contest was accepted")
+        return BrokenRule("no_saying", "values are said after an envido or a flor contest was accepted")
     saying = offers[-1]
     if action.kind is not Kind.POINTS:
-        return Because("not_silent", "a partner is neither best nor still to speak")
+        return BrokenRule("not_silent", "a partner is neither best nor still to speak")
     if saying.best is not None and isinstance(action.value, int) and action.value <= saying.best[1]:
-        return Because("too_few_points", f"expected more than {saying.best[1]}, or another word")
-    return Because("not_your_points", "it does not hold that many points")
+        return BrokenRule("too_few_points", f"expected more than {saying.best[1]}, or another word")
+    return BrokenRule("not_your_points", "it does not hold that many points")
 
 
-def _to_claim(match: Match, action: Action) -> Because:
+def _to_claim(match: Match, action: Action) -> BrokenRule:
     flor, hand, target = match.variant.flor, match.hand, action.value
     if flor is None or not flor.claims:
-        return Because("not_in_game", f"no flor is claimed in {match.variant.name}")
+        return BrokenRule("not_in_game", f"no flor is claimed in {match.variant.name}")
     opponents = [seat for seat in players(hand.row, match.seats) if side_of(seat) != side_of(action.seat)]
     if action.seat not in players(hand.row, match.seats):
         return _NOT_IN_DUEL
     if target not in opponents:
-        return Because("no_claim", f"expected an opponent, {' or '.join(map(str, opponents))}")
+        return BrokenRule("no_claim", f"expected an opponent, {' or '.join(map(str, opponents))}")
     if target in hand.contests.flores:
-        return Because("no_claim", f"seat {target} has declared its flor")
+        return BrokenRule("no_claim", f"seat {target} has declared its flor")
     if any(claimed == target for _, claimed in hand.contests.claims):
-        return Because("no_claim", f"a flor of seat {target} is claimed already")
-    return Because("no_claim", f"expected seat {target} to have played its first card")
+        return BrokenRule("no_claim", f"a flor of seat {target} is claimed already")
+    return BrokenRule("no_claim", f"expected seat {target} to have played its first card")
 
 
-def _to_order(match: Match, action: Action) -> Because:
+def _to_order(match: Match, action: Action) -> BrokenRule:
     signals = match.variant.signals
     if signals is None or signals.orders == "none":
-        return Because("not_in_game", f"there are no orders in {match.variant.name}")
+        return BrokenRule("not_in_game", f"there are no orders in {match.variant.name}")
     if governor(match, side_of(action.seat)) != action.seat:
-        return Because("not_governor", "only the governor of a side orders")
+        return BrokenRule("not_governor", "only the governor of a side orders")
     if action.value not in orders.words(match.variant):
-        return Because("no_order", f"expected one of {', '.join(orders.words(match.variant))}")
+        return BrokenRule("no_order", f"expected one of {', '.join(orders.words(match.variant))}")
     left, order = match.hand.row.left, match.hand.orders[side_of(action.seat)]
     if order is None or not left[orders.partner(match, action.seat)]:
-        return Because("no_order", "its partner has no card left")
+        return BrokenRule("no_order", "its partner has no card left")
     if order.given == orders.MOST_ORDERS:
-        return Because("no_order", f"its partner has had {orders.MOST_ORDERS} orders for this card")
-    return Because("no_order", "this order is in force already")
+        return BrokenRule("no_order", f"its partner has had {orders.MOST_ORDERS} orders for this card")
+    return BrokenRule("no_order", "this order is in force already")
 
 
-def _to_show(match: Match, action: Action) -> Because:
+def _to_show(match: Match, action: Action) -> BrokenRule:
     if match.variant.show == "none":
-        return Because("not_in_game", f"no cards are shown by choice in {match.variant.name}")
+        return BrokenRule("not_in_game", f"no cards are shown by choice in {match.variant.name}")
     over = match.hand.phase is HandPhase.OVER
     if over:
-        return Because("not_held", "expected unplayed cards of its own")
-    return Because("hand_not_over", "cards are shown when the hand is over")
+        return BrokenRule("not_held", "expected unplayed cards of its own")
+    return BrokenRule("hand_not_over", "cards are shown when the hand is over")
 
 
-def _to_cover(match: Match, action: Action) -> Because:
+def _to_cover(match: Match, action: Action) -> BrokenRule:
     first = match.variant.cover_from_trick
     if not first:
-        return Because("not_in_game", f"no card is played face down in {match.variant.name}")
+        return BrokenRule("not_in_game", f"no card is played face down in {match.variant.name}")
     if len(match.hand.row.tricks) + 1 < first:
-        return Because("cover_later", f"no card is played face down before trick {first}")
+        return BrokenRule("cover_later", f"no card is played face down before trick {first}")
     return _NOT_HELD
 
 
-def _to_blind(match: Match, action: Action) -> Because:
+def _to_blind(match: Match, action: Action) -> BrokenRule:
     if not match.hand.dealt.blind:
-        return Because("not_blind", "cards are played unseen only in a blind hand")
+        return BrokenRule("not_blind", "cards are played unseen only in a blind hand")
     slots = ", ".join(map(str, match.hand.row.left[action.seat]))
-    return Because("not_held", f"expected one of the slots {slots}")
+    return BrokenRule("not_held", f"expected one of the slots {slots}")
 
 
-_OBJECTIONS: Mapping[Kind, Callable[[Match, Action], Because]] = MappingProxyType(
+_OBJECTIONS: Mapping[Kind, Callable[[Match, Action], BrokenRule]] = MappingProxyType(
     {
         Kind.ENVIDO: _to_envido,
         Kind.REAL_ENVIDO: _to_envido,

@@ -21,10 +21,10 @@ from truc_rules.positions.match import (
     HandCards,
     HandPhase,
     Match,
-    Row,
     StakeAsk,
     Step,
     Trick,
+    TrickRow,
     governor,
     players,
 )
@@ -232,13 +232,13 @@ def _put_down(match: Match, hand: Hand, action: Action) -> Step:
         played = card_played(seat, face)
     if len(table) * stride < match.seats:
         to_act = (seat + stride) % match.seats
-        row = _new(Row, (eldest, stride, leader, to_act, table, tricks, seat, left))
+        row = _new(TrickRow, (eldest, stride, leader, to_act, table, tricks, seat, left))
         if bets.offered:
             bets = _next_turn(bets, seat, None)
         return _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven)), (played,)
     side, leads = _taken(match, table)
     tricks = (*tricks, _new(Trick, (leader, table, side)))
-    row = _new(Row, (eldest, stride, leads, leads, (), tricks, seat, left))
+    row = _new(TrickRow, (eldest, stride, leads, leads, (), tricks, seat, left))
     if bets.offered:
         bets = _next_turn(bets, seat, leads)
     done = _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven))

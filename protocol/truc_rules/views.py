@@ -13,9 +13,9 @@ from truc_rules.positions.match import (
     Match,
     Offer,
     Orders,
-    Row,
     Saying,
     Score,
+    TrickRow,
 )
 from truc_rules.seats import Seat, Side
 
@@ -40,7 +40,7 @@ class View(NamedTuple):
     """The cards turned up."""
     shown: tuple[tuple[Seat, Card], ...]
     """Unplayed cards that were shown by choice."""
-    row: Row
+    row: TrickRow
     """The tricks, and by seat the slots that have not been played: public."""
     bets: Bets
     offers: tuple[Offer, ...]

@@ -147,7 +147,7 @@ def hand_chapter(variant: Variant, lang: str) -> str:
     return f"\n## {say('chapters.hand')}\n\n{told}\n\n" + "\n".join(lines) + "\n"
 
 
-class PlayedHand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ExampleHand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A hand as it was played.
 
     Attributes:
@@ -173,17 +173,17 @@ class PlayedHand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def played_hands() -> Mapping[str, PlayedHand]:
+def played_hands() -> Mapping[str, ExampleHand]:
     """Return the hand of each family, by its set of words."""
-    return msgspec.convert(tomllib.loads(read_text("rules/hands.toml")), dict[str, PlayedHand])
+    return msgspec.convert(tomllib.loads(read_text("rules/hands.toml")), dict[str, ExampleHand])
 
 
-def hand_of(words: str) -> PlayedHand | None:
+def hand_of(words: str) -> ExampleHand | None:
     """Return the hand for games with a set of words; None if there is none."""
     return played_hands().get(TOLD_WITH.get(words, words))
 
 
-def facts_of(hand: PlayedHand) -> Iterator[tuple[Fact, ...]]:
+def facts_of(hand: ExampleHand) -> Iterator[tuple[Fact, ...]]:
     """Yield what followed from the deals and from each move."""
     variant = preset(hand.variant)
     pack, seats = variant.pack, len(hand.hands)
@@ -208,7 +208,7 @@ def _card(pack: tuple[str, ...], name: str) -> Card | None:
     return None if name == "?" else Card(pack.index(name))
 
 
-def told_hand(hand: PlayedHand, lang: str) -> tuple[str, ...]:
+def told_hand(hand: ExampleHand, lang: str) -> tuple[str, ...]:
     """Return what happened in a hand, a line for each deal and each move."""
     speech = Speech(lang, preset(hand.variant).words)
     players = PLAYERS[: len(hand.hands)]
@@ -216,7 +216,7 @@ def told_hand(hand: PlayedHand, lang: str) -> tuple[str, ...]:
     return tuple(speech.separated(filter(None, sentences)) for sentences in told if any(sentences))
 
 
-def cards_of(hand: PlayedHand, lang: str) -> tuple[tuple[str, str], ...]:
+def cards_of(hand: ExampleHand, lang: str) -> tuple[tuple[str, str], ...]:
     """Return the players of a hand with their cards, as a listener writes them."""
     speech = Speech(lang)
     return tuple(

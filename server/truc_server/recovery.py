@@ -22,7 +22,7 @@ from truc_protocol.setup import MatchSetup, close_setup, open_terms
 from truc_server.identity.key_files import IdentityError
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game, RebuildError
-from truc_server.net.peer import Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import (
@@ -40,12 +40,12 @@ from truc_server.storage.sql import Store
 from truc_server.table_data.board import Blueprint, Lineup, Seated
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import ChosenGame, Defaults, choose, kept, played, raised, terms
-from truc_server.tables.gathering import Gathering, gather_again
-from truc_server.tables.table import Backing, Table
+from truc_server.tables.pending_terms import PendingTerms, gather_again
+from truc_server.tables.table import Table, TableBacking
 from truc_server.timing.clock import Alarm
 
 PAGE: Final = 500
-_EXPECTED: Final = (CheckError, IdentityError, RebuildError, RefusedError, SealError)
+_EXPECTED: Final = (CheckError, IdentityError, RebuildError, RefusedRequestError, SealError)
 
 log = structlog.get_logger()
 
@@ -63,7 +63,7 @@ class StoredTable(NamedTuple):
     terms: StoredTerms | None
 
 
-class Stored(NamedTuple):
+class StoredState(NamedTuple):
     """Everything a start needs from the store; of tables that cannot be read, only the codes.
 
     `unasked` are the matches that were stopped when the next call was due and nobody had asked for time, each with its
@@ -79,12 +79,12 @@ class Stored(NamedTuple):
     late_s: float = 0.0
 
 
-def read(store: Store, restored: Restored, *, codes: Sequence[str] | None = None) -> Stored:
+def read(store: Store, restored: Restored, *, codes: Sequence[str] | None = None) -> StoredState:
     """Read all tables, or those with these codes, and note with them what was `restored` from a backup; blocks."""
     rows = store.tables(codes)
     tables = tuple(_readable(store, rows))
     unreadable = {row.code for row in rows} - {found.row.code for found in tables}
-    return Stored(tables, store.stray_secrets(), store.ignoring(), tuple(sorted(unreadable)), restored)
+    return StoredState(tables, store.stray_secrets(), store.ignoring(), tuple(sorted(unreadable)), restored)
 
 
 def _readable(store: Store, rows: Sequence[SaveTable]) -> Iterator[StoredTable]:
@@ -111,7 +111,7 @@ def _read_table(store: Store, row: SaveTable) -> StoredTable:
     return StoredTable(row, store.seats(row.code), match, tuple(records), guests, chat, next_line, terms)
 
 
-def restore(backing: Backing, lobby: Lobby, stored: Stored) -> None:
+def restore(backing: TableBacking, lobby: Lobby, stored: StoredState) -> None:
     """Put every table back into the lobby and let its match go on."""
     if stored.stray:
         backing.journal.write(*(DropSecrets(th) for th in stored.stray))
@@ -130,7 +130,7 @@ def restore(backing: Backing, lobby: Lobby, stored: Stored) -> None:
             lobby.withhold(found.row.code)
 
 
-def _restore(backing: Backing, lobby: Lobby, found: StoredTable, stored: Stored) -> None:
+def _restore(backing: TableBacking, lobby: Lobby, found: StoredTable, stored: StoredState) -> None:
     table = _rebuild(backing, lobby, found)
     lobby.add(table)
     try:
@@ -141,14 +141,14 @@ def _restore(backing: Backing, lobby: Lobby, found: StoredTable, stored: Stored)
         raise
 
 
-def _rebuild(backing: Backing, lobby: Lobby, found: StoredTable) -> Table:
+def _rebuild(backing: TableBacking, lobby: Lobby, found: StoredTable) -> Table:
     """Return a table as it was, with nothing started yet."""
     row, setup = found.row._replace(options=raised(found.row.options)), _setup(found.match)
     chosen = _chosen(backing.settings.now, lobby.catalogue, row, setup)
     made = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
     table = Table(backing, made, lobby)
     for seat in found.seats:
-        player = Player(seat.kind, seat.player, seat.name)
+        player = LoggedInPlayer(seat.kind, seat.player, seat.name)
         table.board.seats[seat.seat] = Seated(player, seat.ready, seat.x)
     table.chat.restore(found.chat, following=found.next_line)
     if setup is not None and found.match is not None and found.match.sealed is not None:
@@ -180,7 +180,9 @@ def _setup(match: RunningMatch | None) -> MatchSetup | None:
     return close_setup(terms, match.setup[1:-1], match.setup[-1])
 
 
-def _go_on(backing: Backing, lobby: Lobby, table: Table, found: StoredTable, stored: Stored) -> None:
+def _go_on(
+    backing: TableBacking, lobby: Lobby, table: Table, found: StoredTable, stored: StoredState
+) -> None:
     row, restored = found.row, stored.restored
     if table.game is None:
         gathering = _gathering(backing, table, found, restored)
@@ -202,7 +204,7 @@ def _go_on(backing: Backing, lobby: Lobby, table: Table, found: StoredTable, sto
     table.keep()
 
 
-def _await(backing: Backing, table: Table, game: Game, late_s: float) -> None:
+def _await(backing: TableBacking, table: Table, game: Game, late_s: float) -> None:
     """Keep every seat's clock stopped until all seats are back, for at most so long."""
     game.awaited = frozenset(range(game.ledger.seats))
 
@@ -214,7 +216,7 @@ def _await(backing: Backing, table: Table, game: Game, late_s: float) -> None:
     Alarm(backing.timers, expire).set(trio.current_time() + late_s)
 
 
-def _hold(backing: Backing, table: Table, game: Game, restored: Restored) -> None:
+def _hold(backing: TableBacking, table: Table, game: Game, restored: Restored) -> None:
     """Let a match wait until every seat has been heard, for at most as long as a table may stand unused."""
     if restored.gives_up:
         table.give_up(game, why="the host lets no match go on")
@@ -230,7 +232,9 @@ def _hold(backing: Backing, table: Table, game: Game, restored: Restored) -> Non
     table.keep()
 
 
-def _gathering(backing: Backing, table: Table, found: StoredTable, restored: Restored) -> Gathering | None:
+def _gathering(
+    backing: TableBacking, table: Table, found: StoredTable, restored: Restored
+) -> PendingTerms | None:
     """Return the terms that were out, or None if fresh ones are needed."""
     if found.terms is None or found.row.document is None or found.terms.th in restored.terms:
         return None

@@ -19,10 +19,9 @@ from truc_protocol.errors import Code
 from truc_server import recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
+from truc_server.cluster.bulletin_exchange import BulletinExchange
 from truc_server.cluster.routing import Routing
-from truc_server.cluster.telling import Telling
 from truc_server.cluster.tenancy import Tenancy, lease_ms
-from truc_server.house import House
 from truc_server.identity.certificate import Tls, open_tls, open_web_tls
 from truc_server.identity.identity import Identity
 from truc_server.lobby.lobby import Lobby
@@ -32,6 +31,7 @@ from truc_server.net.listening import open_listeners, place_from_here, port_of
 from truc_server.net.peer import Peer
 from truc_server.operation import notify
 from truc_server.operation.disk import Disk
+from truc_server.parts import ServerParts
 from truc_server.requests.dispatch import Dispatch
 from truc_server.settings.folder import Folder
 from truc_server.settings.in_force import Control
@@ -43,7 +43,7 @@ from truc_server.storage.node_keys import keys_of
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining, retention, sanction_watch
-from truc_server.upkeep.draining import Giving
+from truc_server.upkeep.draining import TableGiver
 from truc_server.upkeep.own_bots import OwnBots
 
 if TYPE_CHECKING:
@@ -83,15 +83,15 @@ async def serve(
     web_tls = await trio.to_thread.run_sync(open_web_tls, settings.web, int(time.time()))
     since = time.monotonic()
     lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store, identity)
-    house = House(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
+    parts = ServerParts(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
     stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.recall, folder))
     stop = trio.Event()
-    tenancy = Tenancy(house, lease, _place(settings, port=0), since=since) if settings.cluster.node else None
+    tenancy = Tenancy(parts, lease, _place(settings, port=0), since=since) if settings.cluster.node else None
     async with trio.open_nursery() as nursery:
         run = partial(
             _run, tls=tls, web_tls=web_tls, announce=announce, stop=stop, control=control, tenancy=tenancy
         )
-        nursery.start_soon(run, house, folder, stored)
+        nursery.start_soon(run, parts, folder, stored)
         try:
             await stop.wait()
         finally:
@@ -100,21 +100,21 @@ async def serve(
 
 def _take_over(
     settings: Settings, folder: Folder, store: Store, identity: Identity
-) -> tuple[Lease, recovery.Stored]:
+) -> tuple[Lease, recovery.StoredState]:
     """Claim what is the server's own, and read every table; a node reads those of its name later; blocks.
 
     If the server has moved that is none, as they go on elsewhere by now.
     """
     owner = f"{socket.gethostname()}:{os.getpid()}"
     if settings.access.moved_to:
-        return Lease(owner, 0), recovery.Stored((), ())
+        return Lease(owner, 0), recovery.StoredState((), ())
     restored = read_restored(folder)
     node = settings.cluster.node
     if not node:
         return store.claim(owner), recovery.read(store, restored)
     store.check_keys(node, keys_of(identity))
     lease = store.join(node, _place(settings, port=0), lease_ms=lease_ms(settings.cluster))
-    return lease, recovery.Stored((), (), restored=restored)
+    return lease, recovery.StoredState((), (), restored=restored)
 
 
 def _public(settings: Settings) -> str:
@@ -134,9 +134,9 @@ def _place(settings: Settings, *, port: int) -> NodePlace:
 
 
 async def _run(
-    house: House,
+    parts: ServerParts,
     folder: Folder,
-    stored: recovery.Stored,
+    stored: recovery.StoredState,
     *,
     tls: Tls | None,
     web_tls: Tls | None,
@@ -146,99 +146,99 @@ async def _run(
     tenancy: Tenancy | None,
 ) -> None:
     """Run every task, shielded from the cancellation that asks for the end."""
-    with trio.CancelScope(shield=True), closing(house.checks.signatures), closing(house.checks.steps):
+    with trio.CancelScope(shield=True), closing(parts.checks.signatures), closing(parts.checks.steps):
         async with trio.open_nursery() as tasks:
-            await _start_inside(house, tasks)
-            lobby = await _open_lobby(house, stored, tenancy, tasks)
-            admission = Admission(house)
+            await _start_inside(parts, tasks)
+            lobby = await _open_lobby(parts, stored, tenancy, tasks)
+            admission = Admission(parts)
             routing = (
                 None
                 if tenancy is None
-                else Routing(house, lobby, public=_public(house.settings.now), board=lobby)
+                else Routing(parts, lobby, public=_public(parts.settings.now), board=lobby)
             )
             elsewhere = None if routing is None else routing.routes
-            dispatch = Dispatch(house.means(), lobby, admission, elsewhere)
+            dispatch = Dispatch(parts.means(), lobby, admission, elsewhere)
             connections = Connections(
-                house, admission, tls, handle=dispatch.handle, on_left=partial(_leave, lobby, routing)
+                parts, admission, tls, handle=dispatch.handle, on_left=partial(_leave, lobby, routing)
             )
             await tasks.start(connections.run)
             if routing is not None:
                 await routing.open(connections, admission, tasks)
-            await _meet_others(house, lobby, admission, tasks)
-            keep = sanction_watch.Upkeep(house, lobby, connections)
+            await _meet_others(parts, lobby, admission, tasks)
+            keep = sanction_watch.SanctionWatch(parts, lobby, connections)
             await tasks.start(keep.run)
-            tasks.start_soon(_stop_when_failed, house, stop)
-            _start_pruning(house, lobby, tasks)
+            tasks.start_soon(_stop_when_failed, parts, stop)
+            _start_pruning(parts, lobby, tasks)
             listeners = await open_listeners(
-                house.settings.now.listen, is_shared=house.settings.now.cluster.shares_ports
+                parts.settings.now.listen, is_shared=parts.settings.now.cluster.shares_ports
             )
-            await _open_page(house, lobby, tasks)
+            await _open_page(parts, lobby, tasks)
             port = port_of(listeners)
             if tenancy is not None:
-                tenancy.say(_place(house.settings.now, port=port))
-            web = await _open_web(house, lobby, connections, admission, web_tls, tasks=tasks, port=port)
+                tenancy.say(_place(parts.settings.now, port=port))
+            web = await _open_web(parts, lobby, connections, admission, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
             if control is not None:
-                giving = None if tenancy is None else Giving(house, lobby, control.drain)
-                desk = Desk(house, lobby, connections, keep, control, folder, port, now_ms(), web, giving)
+                giving = None if tenancy is None else TableGiver(parts, lobby, control.drain)
+                desk = Desk(parts, lobby, connections, keep, control, folder, port, now_ms(), web, giving)
                 await _open_desk(desk, tenancy, stop, tasks)
             announce(port, None if web is None else web.origin)
             notify.tell(notify.READY, status=_LISTENING.format(port))
             tasks.start_soon(notify.give_signs_of_life)
-            fingerprint = house.identity.fingerprint
+            fingerprint = parts.identity.fingerprint
             log.info("listening", port=port, tables=len(lobby.tables()), fingerprint=fingerprint)
-            if own := house.catalogue.own():
+            if own := parts.catalogue.own():
                 log.info("own_games", names=", ".join(own))
-            bots = OwnBots(house, lobby, folder, place_from_here(listeners))
+            bots = OwnBots(parts, lobby, folder, place_from_here(listeners))
             tasks.start_soon(bots.run)
             await stop.wait()
             bots.ends.cancel()
             if control is not None:
                 control.on_end()
             connections.shut()
-            await _end(house, connections)
+            await _end(parts, connections)
             await trio.to_thread.run_sync(draining.keep, folder, draining.unasked(lobby))
             tasks.cancel_scope.cancel()
-        await _release(house)
-    if house.failure is not None:
-        raise StoreError(f"the server has stopped: {house.failure}")
+        await _release(parts)
+    if parts.failure is not None:
+        raise StoreError(f"the server has stopped: {parts.failure}")
 
 
-async def _start_inside(house: House, tasks: trio.Nursery) -> None:
+async def _start_inside(parts: ServerParts, tasks: trio.Nursery) -> None:
     """Start the tasks that tables and connections rely on."""
-    await tasks.start(house.flusher.run)
+    await tasks.start(parts.flusher.run)
     for part in (
-        house.timers,
-        house.journal,
-        house.pages,
-        house.tokens,
+        parts.timers,
+        parts.journal,
+        parts.pages,
+        parts.tokens,
     ):
         tasks.start_soon(part.run)
-    await house.disk.look()
-    tasks.start_soon(house.disk.run)
+    await parts.disk.look()
+    tasks.start_soon(parts.disk.run)
 
 
-async def _meet_others(house: House, lobby: Lobby, admission: Admission, tasks: trio.Nursery) -> None:
+async def _meet_others(parts: ServerParts, lobby: Lobby, admission: Admission, tasks: trio.Nursery) -> None:
     """Hear the other nodes, if there may be any, before anybody comes in; and from now on tell them what changes here."""
     if lobby.others is not None:
-        await tasks.start(Telling(house, lobby, lobby.others, admission).run)
+        await tasks.start(BulletinExchange(parts, lobby, lobby.others, admission).run)
 
 
-def _start_pruning(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
+def _start_pruning(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> None:
     """Delete every day what is kept no longer; each of several nodes does so, and finds only what is left."""
-    tasks.start_soon(retention.prune_guests_daily, house.settings, house.store, lobby.presence.guests)
-    tasks.start_soon(retention.prune_daily, house.settings, house.store)
+    tasks.start_soon(retention.prune_guests_daily, parts.settings, parts.store, lobby.presence.guests)
+    tasks.start_soon(retention.prune_daily, parts.settings, parts.store)
 
 
 async def _open_lobby(
-    house: House, stored: recovery.Stored, tenancy: Tenancy | None, tasks: trio.Nursery
+    parts: ServerParts, stored: recovery.StoredState, tenancy: Tenancy | None, tasks: trio.Nursery
 ) -> Lobby:
     """Return the lobby with every table that is the server's own; a node takes more from now on."""
-    backing = house.backing()
-    lobby = Lobby(backing, house.catalogue, house.disk, share=house.lease.number)
+    backing = parts.backing()
+    lobby = Lobby(backing, parts.catalogue, parts.disk, share=parts.lease.number)
     recovery.restore(backing, lobby, stored)
     if tenancy is not None:
-        lobby.withhold(*await trio.to_thread.run_sync(house.store.codes))
+        lobby.withhold(*await trio.to_thread.run_sync(parts.store.codes))
         await tasks.start(tenancy.run, lobby, stored)
     return lobby
 
@@ -250,23 +250,23 @@ def _leave(lobby: Lobby, routing: Routing | None, peer: Peer) -> None:
         routing.leave(peer)
 
 
-async def _release(house: House) -> None:
+async def _release(parts: ServerParts) -> None:
     """Let others have the tables at once, if everything is stored."""
-    if house.failure is not None or not house.lease.epoch:
+    if parts.failure is not None or not parts.lease.epoch:
         return
     try:
-        await trio.to_thread.run_sync(house.store.release, house.lease)
+        await trio.to_thread.run_sync(parts.store.release, parts.lease)
     except StoreError as error:
         log.warning("lease_not_released", reason=str(error))
 
 
-async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
+async def _open_page(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> None:
     """Serve the metrics over HTTP, if the settings say so."""
-    if house.settings.now.metrics.port:
+    if parts.settings.now.metrics.port:
         # Slow to import, and needed only where it is wanted.
         from truc_server.metrics import page
 
-        await tasks.start(page.run, house, lobby)
+        await tasks.start(page.run, parts, lobby)
 
 
 async def _open_desk(desk: Desk, tenancy: Tenancy | None, stop: trio.Event, tasks: trio.Nursery) -> None:
@@ -277,8 +277,8 @@ async def _open_desk(desk: Desk, tenancy: Tenancy | None, stop: trio.Event, task
         tasks.start_soon(_say_that_it_drains, desk.control, tenancy)
     await tasks.start(partial(counter.serve, desk, desk.folder))
     drain = partial(draining.drain_when_asked, control=desk.control, stop=stop, giving=desk.giving)
-    tasks.start_soon(drain, desk.house.settings, desk.house.drain, desk.lobby)
-    if desk.house.settings.now.cluster.shares_ports:
+    tasks.start_soon(drain, desk.parts.settings, desk.parts.drain, desk.lobby)
+    if desk.parts.settings.now.cluster.shares_ports:
         tasks.start_soon(_leave_the_door, desk)
 
 
@@ -299,7 +299,7 @@ async def _leave_the_door(desk: Desk) -> None:
 
 
 async def _open_web(
-    house: House,
+    parts: ServerParts,
     lobby: Lobby,
     connections: Connections,
     admission: Admission,
@@ -309,36 +309,36 @@ async def _open_web(
     port: int,
 ) -> "WebDoor | None":
     """Serve browsers, if the settings say so."""
-    if not house.settings.now.web.listen:
+    if not parts.settings.now.web.listen:
         return None
     # Slow to import, and needed only where it is wanted.
     from truc_server.web import WebDoor
 
-    web = WebDoor(house, lobby, connections, admission, tls)
+    web = WebDoor(parts, lobby, connections, admission, tls)
     await tasks.start(web.run, port)
     return web
 
 
-async def _stop_when_failed(house: House, stop: trio.Event) -> None:
-    await house.failed.wait()
+async def _stop_when_failed(parts: ServerParts, stop: trio.Event) -> None:
+    await parts.failed.wait()
     stop.set()
 
 
-async def _end(house: House, connections: Connections) -> None:
+async def _end(parts: ServerParts, connections: Connections) -> None:
     notify.tell(notify.STOPPING, status="stopping")
-    failed = house.failure is not None
+    failed = parts.failure is not None
     log.info("stopping", reason="the store has failed" if failed else "asked to")
-    house.journal.close()
+    parts.journal.close()
     with trio.move_on_after(GOODBYE_S):
         if failed:
             connections.forget()
-            house.journal.renounce()
+            parts.journal.renounce()
         if not failed:
-            connections.send_away(_STOPPED, to=house.drain.to)
+            connections.send_away(_STOPPED, to=parts.drain.to)
         connections.dismiss(Code.INTERNAL if failed else Code.SHUTTING_DOWN, _STOPPED)
         if not failed:
-            await house.journal.wait_durable(house.journal.gate)
+            await parts.journal.wait_durable(parts.journal.gate)
         await connections.wait_quiet()
         return
-    if not house.journal.is_idle:
+    if not parts.journal.is_idle:
         log.warning("store_hangs", reason="the end waits for a commit that does not return")

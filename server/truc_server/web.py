@@ -30,19 +30,19 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal
 from truc_protocol.wire.encoding import encode
 from truc_protocol.wire.transport import PATH, binding, scheme
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, open_tcp
-from truc_server.net.peer import Peer, RefusedError
-from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
+from truc_server.net.peer import Peer, RefusedRequestError
+from truc_server.net.tls import HandshakeFailedError, MistakenSchemeError, TlsSealer
 from truc_server.operation.figures import WEB_PATHS
+from truc_server.parts import ServerParts
 from truc_server.settings.settings import ListenSettings, WebSettings
 from truc_server.timing.clock import now_ms
 from truc_server.timing.rate_limits import Meter, network_of
 from truc_web.serving.line import HEADER_S, Asked, Line
-from truc_web.serving.pages import CLOSE, Answer, Headers, Pages, data, is_page, refused, text, values_of
+from truc_web.serving.pages import CLOSE, Headers, PageAnswer, Pages, data, is_page, refused, text, values_of
 from truc_web.serving.requests import agree, broken, objection, open_loopback, path_of
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import read_tree
@@ -90,18 +90,18 @@ _VERSION: Final = version("truc")
 _CACHED: Final = "public, max-age=1"
 
 
-class Reception:
+class PublicDesk:
     """What one server says to those who are not logged in."""
 
-    def __init__(self, house: House, lobby: Lobby, tree: str) -> None:
-        self._house = house
+    def __init__(self, parts: ServerParts, lobby: Lobby, tree: str) -> None:
+        self._parts = parts
         self._lobby = lobby
         self._tree = tree
         self._since_ms = now_ms()
         self._told: dict[str, object] = {}
         self._moment = float("-inf")
 
-    async def find(self, path: str, network: str) -> tuple[str, Answer] | None:
+    async def find(self, path: str, network: str) -> tuple[str, PageAnswer] | None:
         """Return what a path asks about, and the answer; None if it asks nothing here."""
         if path.startswith("/t/") and path.endswith(".json"):
             return TABLE, await self.table(path[3:-5], network)
@@ -111,23 +111,23 @@ class Reception:
             return REPORT, report(path[8:].removesuffix(".truc"))
         return None
 
-    async def table(self, code: str, network: str) -> Answer:
+    async def table(self, code: str, network: str) -> PageAnswer:
         """Say what a table is like, to whoever has its code."""
         with trio.move_on_after(PACE_S) as patience:
-            await self._house.pace.wait_page(network)
+            await self._parts.pace.wait_page(network)
         if patience.cancelled_caught:
             retry = ("Retry-After", "1")
             return refused(HTTPStatus.TOO_MANY_REQUESTS, "too many tables were asked for", retry, why="pace")
         try:
             table = self._lobby.table(code)
-        except RefusedError:
+        except RefusedRequestError:
             # a page asks for tables that are gone, too: no mistake that a browser should tell of
             return data(b"null")
         return data(msgspec.json.encode(unpack(encode(table.feed.shown_notice()))))
 
-    def status(self, *, as_data: bool) -> Answer:
+    def status(self, *, as_data: bool) -> PageAnswer:
         """Say how the server is, if the host wants it told."""
-        if not self._house.settings.now.web.status:
+        if not self._parts.settings.now.web.status:
             return refused(HTTPStatus.NOT_FOUND, "the host does not tell how this server is")
         if trio.current_time() >= self._moment + FRESH_S:
             self._moment, self._told = trio.current_time(), self._read()
@@ -139,23 +139,23 @@ class Reception:
     def _read(self) -> dict[str, object]:
         since = datetime.fromtimestamp(self._since_ms // 1000, UTC)
         return {
-            "name": self._house.settings.now.name,
+            "name": self._parts.settings.now.name,
             "up_since": since.isoformat().replace("+00:00", "Z"),
             "players": len(self._lobby.presence),
             "tables": len(self._lobby.tables()),
             "version": _VERSION,
             "tree": self._tree,
-            "draining": self._house.drain.is_on,
+            "draining": self._parts.drain.is_on,
         }
 
 
-def door(why: Refusal | None) -> Answer:
+def door(why: Refusal | None) -> PageAnswer:
     """Say whether a connection would be let in now."""
     told = {"code": why and str(why.code), "retry_after_ms": why and why.retry_after_ms}
     return data(json.dumps(told).encode())
 
 
-def report(match: str) -> Answer:
+def report(match: str) -> PageAnswer:
     """Say where a record is to be had instead."""
     return refused(HTTPStatus.NOT_FOUND, f"records are fetched by whoever may see them: open /m/{match}")
 
@@ -216,9 +216,14 @@ class WebDoor:
     """
 
     def __init__(
-        self, house: House, lobby: Lobby, connections: Connections, admission: Admission, tls: "Tls | None"
+        self,
+        parts: ServerParts,
+        lobby: Lobby,
+        connections: Connections,
+        admission: Admission,
+        tls: "Tls | None",
     ) -> None:
-        self._house = house
+        self._parts = parts
         self._lobby = lobby
         self._connections = connections
         self._admission = admission
@@ -234,16 +239,16 @@ class WebDoor:
         Raises:
             OSError: The port cannot be listened on.
         """
-        settings = self._house.settings.now
+        settings = self._parts.settings.now
         tree = await trio.to_thread.run_sync(read_tree)
         listeners = await open_listeners(settings.web, is_shared=settings.cluster.shares_ports)
         self.origin = settings.web.origin_at(int(listeners[0].socket.getsockname()[1]))
         self._bound_to = binding(self.origin)
-        address = address_beside(settings.listen, self.origin, port, self._house.identity.fingerprint)
+        address = address_beside(settings.listen, self.origin, port, self._parts.identity.fingerprint)
         values = {"SERVER": settings.name, "ADDRESS": address, "CARRIED": "no"}
         self._pages = Pages(tree, self.origin, values)
-        self._status = Reception(self._house, self._lobby, tree.name)
-        self._house.figures.web_tree = tree.name
+        self._status = PublicDesk(self._parts, self._lobby, tree.name)
+        self._parts.figures.web_tree = tree.name
         log.info("web_listening", origin=self.origin, tree=tree.name)
         async with trio.open_nursery() as tasks:
             task_status.started()
@@ -271,32 +276,32 @@ class WebDoor:
         # a house full of players opens one link at once: who waits for nothing yields
         is_full = is_crowded or len(self._lines) >= CONNECTIONS
         if is_full and not self._make_room(network if is_crowded else None):
-            self._house.figures.web_refused["busy"] += 1
+            self._parts.figures.web_refused["busy"] += 1
             return
-        tls = None if self.tls is None else Encrypted(self.tls)
+        tls = None if self.tls is None else TlsSealer(self.tls)
         line = Line(stream, tls, began)
         upgraded = None
         with self._counted(line, network):
             if tls is None or await self._encrypt(tls, stream):
                 upgraded = await line.converse(partial(self._find, line, address=address))
-            self._house.figures.web_refused["busy"] += line.is_cut
+            self._parts.figures.web_refused["busy"] += line.is_cut
         if upgraded is not None:
             await self._hand_over(line, upgraded)
 
     @property
     def _proxies(self) -> Sequence[IPv4Network | IPv6Network]:
-        return networks(self._house.settings.now.web.proxies)
+        return networks(self._parts.settings.now.web.proxies)
 
     @contextmanager
     def _counted(self, line: Line, network: str) -> "Iterator[None]":
         self._lines[line] = network
         self._networks[network] += 1
-        self._house.figures.web_connections += 1
+        self._parts.figures.web_connections += 1
         try:
             yield
         finally:
             self._lines.pop(line, None)
-            self._house.figures.web_connections -= 1
+            self._parts.figures.web_connections -= 1
             self._networks[network] -= 1
             if not self._networks[network]:
                 del self._networks[network]
@@ -310,16 +315,16 @@ class WebDoor:
                 return True
         return False
 
-    async def _encrypt(self, tls: Encrypted, stream: trio.SocketStream) -> bool:
+    async def _encrypt(self, tls: TlsSealer, stream: trio.SocketStream) -> bool:
         with suppress(MistakenSchemeError, HandshakeFailedError), trio.move_on_after(HEADER_S):
             if await tls.shake_hands(stream):
                 return True
-        self._house.figures.web_refused["tls"] += 1
+        self._parts.figures.web_refused["tls"] += 1
         return False
 
-    async def _find(self, line: Line, asked: Asked, address: str) -> Answer | _Upgraded:
+    async def _find(self, line: Line, asked: Asked, address: str) -> PageAnswer | _Upgraded:
         """Return the answer to a request, counted; or the WebSocket that it becomes."""
-        found: Answer | _Upgraded
+        found: PageAnswer | _Upgraded
         if isinstance(asked, h11.RemoteProtocolError):
             kind, found = OTHER, broken(asked)
         else:
@@ -329,13 +334,15 @@ class WebDoor:
             return found
         if line in self._lines:  # it will begin to wait anew
             self._lines[line] = self._lines.pop(line)
-        figures = self._house.figures
+        figures = self._parts.figures
         figures.web_requests[f"{kind} {found.status}"] += 1
         if found.why is not None:
             figures.web_refused[found.why] += 1
         return found if self.tls is None else found._replace(headers=(*found.headers, _HSTS))
 
-    async def _look(self, line: Line, request: h11.Request, client: str) -> tuple[str, Answer | _Upgraded]:
+    async def _look(
+        self, line: Line, request: h11.Request, client: str
+    ) -> tuple[str, PageAnswer | _Upgraded]:
         """Return what is asked for, and what is found."""
         network, path = network_of(client), path_of(request)
         wrong = objection(request, self.origin) or self._check_pace(network)
@@ -351,7 +358,7 @@ class WebDoor:
         kind = PAGE if is_page(path) else FILE if path.startswith("/a/") else OTHER
         return kind, self._pages.find(path, request.headers)
 
-    def _check_pace(self, network: str) -> Answer | None:
+    def _check_pace(self, network: str) -> PageAnswer | None:
         wait_ms = self._meter.pay(network, trio.current_time())
         if not wait_ms:
             return None
@@ -361,34 +368,34 @@ class WebDoor:
 
     async def _upgrade(
         self, line: Line, request: h11.Request, client: str, network: str
-    ) -> Answer | _Upgraded:
+    ) -> PageAnswer | _Upgraded:
         agreed = agree(request)
-        if isinstance(agreed, Answer):
+        if isinstance(agreed, PageAnswer):
             return agreed
         why = self._admission.enter(client, network)
         if why is not None:
             return _turned_away(why)
-        self._house.figures.web_requests[f"{SOCKET} {HTTPStatus.SWITCHING_PROTOCOLS}"] += 1
+        self._parts.figures.web_requests[f"{SOCKET} {HTTPStatus.SWITCHING_PROTOCOLS}"] += 1
         sealer = WebSocketSealer(self._bound_to, line.tls, agreed.socket)
         return _Upgraded(agreed.answer, sealer, client)
 
     async def _hand_over(self, line: Line, upgraded: _Upgraded) -> None:
         """Speak the protocol in a WebSocket that was counted in, and count it out."""
-        figures, (answer, sealer, client) = self._house.figures, upgraded
+        figures, (answer, sealer, client) = self._parts.figures, upgraded
         figures.websockets += 1
         try:
             await line.send(answer)
             if line.rest:
                 sealer.take(line.rest)
             await self._connections.attend(
-                Peer(self._house, line.stream, client, began=line.began, sealer=sealer)
+                Peer(self._parts, line.stream, client, began=line.began, sealer=sealer)
             )
         finally:
             figures.websockets -= 1
             self._admission.leave(network_of(client))
 
 
-def _turned_away(why: Refusal) -> Answer:
+def _turned_away(why: Refusal) -> PageAnswer:
     wait_ms = why.retry_after_ms
     retry = str(_RETRY_S if wait_ms is None else -(-wait_ms // 1000))
     status_code = _STATUSES.get(Code(why.code), HTTPStatus.SERVICE_UNAVAILABLE)

@@ -22,7 +22,7 @@ from benchmarks.exploiters import HABITS, Mover, Reader, by_habit
 from truc_bots import Effort, Sharp
 from truc_bots.strength import power
 from truc_client.bots import Chooser, careful, careless
-from truc_client.happenings import Choice, YourTurn
+from truc_client.happenings import MoveChoice, YourTurn
 from truc_rules import (
     Action,
     Kind,
@@ -82,7 +82,7 @@ def by_options(choose: Chooser) -> Mover:
 
     def move(match: Match, _seat: Seat, options: tuple[Action, ...]) -> Action:
         shown = [
-            Choice(line, str(each.kind), dict(hints))
+            MoveChoice(line, str(each.kind), dict(hints))
             for each, (line, hints) in zip(options, described(match, options), strict=True)
         ]
         return options[shown.index(choose(YourTurn(0, 0, tuple(shown), must=True, deadline_ms=None)))]

@@ -12,7 +12,7 @@ import trio
 from client.chance import CLIENT, SERVER, draw_from, seeded
 from server.stored import url
 
-from truc_client import Choice, MatchEnded, Player, Table, YourTurn, connect, open_home
+from truc_client import MatchEnded, MoveChoice, Player, Table, YourTurn, connect, open_home
 from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_rules import preset
 from truc_server.identity.identity import Identity
@@ -94,7 +94,7 @@ async def _play(table: Table, seat: int) -> None:
                 return
 
 
-def chosen(turn: YourTurn, seat: int) -> Choice | None:
+def chosen(turn: YourTurn, seat: int) -> MoveChoice | None:
     """Return what a bot does; None if somebody else answers."""
     offered = {choice.kind: choice for choice in reversed(turn.options)}
     if "accept" in offered:

@@ -36,7 +36,7 @@ def _box_key() -> keys.BoxKey:
 CLIENT = {"secrets.token_bytes": _bytes, "truc_client.matches.signer.generate_box_key": _box_key}
 SERVER = {
     "truc_protocol.match_secrets.token_bytes": _bytes,
-    "truc_server.tables.gathering.time": SimpleNamespace(time=lambda: OPENED),
+    "truc_server.tables.pending_terms.time": SimpleNamespace(time=lambda: OPENED),
 }
 
 

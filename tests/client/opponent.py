@@ -7,19 +7,19 @@ from typing import Self
 
 import trio
 
-from truc_client import Choice, MatchEnded, Player, RecordSeen, Table, YourTurn, connect, open_home
+from truc_client import MatchEnded, MoveChoice, Player, RecordSeen, Table, YourTurn, connect, open_home
 
-Manner = Callable[[YourTurn], Choice | None]
+Manner = Callable[[YourTurn], MoveChoice | None]
 
 
-def quiet(turn: YourTurn) -> Choice:
+def quiet(turn: YourTurn) -> MoveChoice:
     """Accept, else play, else do what comes first."""
     return next(
         (it for kind in ("accept", "play") for it in turn.options if it.kind == kind), turn.options[0]
     )
 
 
-def bold(turn: YourTurn) -> Choice:
+def bold(turn: YourTurn) -> MoveChoice:
     """Ask for more where that may be."""
     return next((it for it in turn.options if it.kind in ("envido", "raise")), quiet(turn))
 

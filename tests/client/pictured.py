@@ -17,16 +17,16 @@ from rich.console import Console
 
 from truc_client import (
     CardsDealt,
-    Choice,
     Happening,
     MatchStarted,
+    MoveChoice,
     PartnerCards,
     RecordSeen,
-    Signed,
+    SignMade,
     YourTurn,
 )
 from truc_rules import Seat, Side, View, preset
-from truc_rules.positions.match import Ordered, StakeAsk
+from truc_rules.positions.match import OrderInForce, StakeAsk
 from truc_terminal.screen.prompt import Prompt
 from truc_terminal.screen.screen import Screen
 
@@ -84,7 +84,7 @@ _ENVIDO = (
     told(("value_said", {"seat": 1, "value": 27}), ("value_said", {"seat": 2, "value": 30})),
     played("1 4c", "2 3b", "3 10e", "0 12c"),
     told(("trick_won", {"side": 0, "leader": 2})),
-    Signed(2, "three"),
+    SignMade(2, "three"),
     played("2 7e", "3 1e"),
     told(("stake_asked", {"seat": 3, "stake": 2})),
     stands(
@@ -172,7 +172,7 @@ _GOVERNED = (
             table="1 Kc 2 9d 3 Ah",
             points=(3, 0),
             dealer=2,
-            orders=(Ordered("low", 1), None),
+            orders=(OrderInForce("low", 1), None),
             waiting=(0,),
         )
     ),
@@ -227,7 +227,7 @@ def shown(scene: Scene) -> str:
         rules=game,
         raised={"4h": ("5s", "5h", "5d", "5c")} if "paulista" in scene.variant else {},
     )
-    options = tuple(Choice(line, line.split()[0], {}) for line in scene.moves.split(", "))
+    options = tuple(MoveChoice(line, line.split()[0], {}) for line in scene.moves.split(", "))
     turn = YourTurn(9, 8, options, True, 150_000)
     screen.pose = None if scene.terminal == "dumb" else lambda question: None
     for happening in (begun, *scene.happenings, turn):

@@ -10,7 +10,7 @@ import trio
 
 from truc_client import MatchEnded, Player, Table, YourTurn, connect, open_home
 from truc_client.bots import Chooser, play_match
-from truc_client.happenings import Choice, Happening
+from truc_client.happenings import Happening, MoveChoice
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result, Verdict
 from truc_protocol.messages import SignedAct
@@ -104,7 +104,7 @@ def eager_bot(seed: int) -> Chooser:
     eager = ("raise", "accept", "envido", "real-envido", "flor", "contraflor", "contraflor-rest")
     seldom = ("concede", "redeal", "order", "claim", "cover", "decline")
 
-    def choose(turn: YourTurn) -> Choice:
+    def choose(turn: YourTurn) -> MoveChoice:
         weights = [3.0 if it.kind in eager else 0.1 if it.kind in seldom else 1.0 for it in turn.options]
         return dice.choices(turn.options, weights)[0]
 

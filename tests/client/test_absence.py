@@ -10,15 +10,15 @@ from rich.console import Console
 from rows import each_row
 
 from truc_client import (
-    Away,
     ChoiceError,
     HostSaid,
     MatchEnded,
     MatchStarted,
+    PresenceChanged,
     RefusedError,
     ServerDraining,
     TableChanged,
-    TableClosed,
+    TableGone,
     connect,
 )
 from truc_protocol import messages
@@ -64,24 +64,24 @@ def test_who_sits_there_after_a_match_is_told_behind_the_verdict_and_only_if_tha
 @each_row(
     "away, said",
     [
-        (Away(1, online=False), "east is away"),
+        (PresenceChanged(1, online=False), "east is away"),
         (
-            Away(1, online=False, claim_in_ms=44_001),
+            PresenceChanged(1, online=False, claim_in_ms=44_001),
             "east is away; their seat is gone in 45 s at the earliest",
         ),
         (
-            Away(1, online=True, missed=2, claim_in_ms=9_000),
+            PresenceChanged(1, online=True, missed=2, claim_in_ms=9_000),
             "east: decisions missed in a row: 2; the seat is gone in 9 s at the earliest",
         ),
-        (Away(1, online=True, missed=2), "east: decisions missed in a row: 2"),
-        (Away(1, online=False, missed=3, claim_in_ms=0), "east is gone"),
-        (Away(0, online=True, missed=1), "decisions you have missed in a row: 1"),
+        (PresenceChanged(1, online=True, missed=2), "east: decisions missed in a row: 2"),
+        (PresenceChanged(1, online=False, missed=3, claim_in_ms=0), "east is gone"),
+        (PresenceChanged(0, online=True, missed=1), "decisions you have missed in a row: 1"),
         (
-            Away(0, online=True, missed=1, claim_in_ms=8_000),
+            PresenceChanged(0, online=True, missed=1, claim_in_ms=8_000),
             "decisions you have missed in a row: 1; your seat is gone in 8 s at the earliest",
         ),
         (
-            Away(0, online=True, missed=3, claim_in_ms=0),
+            PresenceChanged(0, online=True, missed=3, claim_in_ms=0),
             "you have missed so many decisions that your seat counts as gone: decide, and it is yours again",
         ),
     ],
@@ -93,25 +93,33 @@ def test_absence_is_told_in_a_line_and_own_misses_in_person(away, said) -> None:
 @each_row(
     "before, after, told",
     [
-        (Away(1, online=False), Away(1, online=True), ["east is back"]),
-        (Away(0, online=True, missed=3, claim_in_ms=0), Away(0, online=True), ["your seat is yours again"]),
-        (Away(0, online=True, missed=1, claim_in_ms=8_000), Away(0, online=True), []),
-        (Away(1, online=False, claim_in_ms=9_000), Away(1, online=False, claim_in_ms=5_000), []),
+        (PresenceChanged(1, online=False), PresenceChanged(1, online=True), ["east is back"]),
         (
-            Away(1, online=False, missed=1),
-            Away(1, online=False, missed=2),
+            PresenceChanged(0, online=True, missed=3, claim_in_ms=0),
+            PresenceChanged(0, online=True),
+            ["your seat is yours again"],
+        ),
+        (PresenceChanged(0, online=True, missed=1, claim_in_ms=8_000), PresenceChanged(0, online=True), []),
+        (
+            PresenceChanged(1, online=False, claim_in_ms=9_000),
+            PresenceChanged(1, online=False, claim_in_ms=5_000),
+            [],
+        ),
+        (
+            PresenceChanged(1, online=False, missed=1),
+            PresenceChanged(1, online=False, missed=2),
             ["east is away"],  # each decision missed
         ),
     ],
 )
 def test_what_changes_of_an_absence_is_told_and_the_time_that_passes_is_not(before, after, told) -> None:
     assert shown(before, after)[1:] == told
-    assert shown(Away(1, online=True)) == []  # who was not away
+    assert shown(PresenceChanged(1, online=True)) == []  # who was not away
 
 
 @each_row("lang", LANGUAGES)
 def test_absence_and_return_differ_in_every_language(lang) -> None:
-    gone, back = shown(Away(1, online=False), Away(1, online=True), lang=lang)
+    gone, back = shown(PresenceChanged(1, online=False), PresenceChanged(1, online=True), lang=lang)
     assert ("east" in gone, "east" in back, gone != back) == (True, True, True)
 
 
@@ -130,14 +138,14 @@ OFFER = ["The other side is gone. To end the match, type: claim"]
     ],
 )
 def test_claim_is_offered_where_it_is_granted_and_nothing_else_ends_the_match(seat, terms, offered) -> None:
-    assert shown(Away(seat, online=False, claim_in_ms=0), **terms)[1:] == offered
+    assert shown(PresenceChanged(seat, online=False, claim_in_ms=0), **terms)[1:] == offered
 
 
 async def test_absence_is_told_by_the_library_as_it_was_sent(server, player) -> None:
     async with at_turn(server, player) as (table, _):
         sent = messages.Away(table=table.code, match=table.match.mid, seat=1, missed=1, claim_in_ms=7_000)
         await server.send(sent)
-        assert await anext(table) == Away(1, online=False, missed=1, claim_in_ms=7_000)
+        assert await anext(table) == PresenceChanged(1, online=False, missed=1, claim_in_ms=7_000)
 
 
 async def test_absence_from_a_match_that_is_over_is_not_told(server, player) -> None:
@@ -147,8 +155,8 @@ async def test_absence_from_a_match_that_is_over_is_not_told(server, player) -> 
         await server.send(messages.Away(table=table.code, match=mid, seat=1, missed=1, claim_in_ms=0))
         await server.send(messages.TableClosed(table=table.code, reason="closed"))
         told = [happening async for happening in table]
-    assert [type(happening) for happening in told if isinstance(happening, Away | TableClosed)] == [
-        TableClosed
+    assert [type(happening) for happening in told if isinstance(happening, PresenceChanged | TableGone)] == [
+        TableGone
     ]
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from rules.played import dealt, options
 
 from truc_bots import Effort
-from truc_client.happenings import Choice, YourTurn
+from truc_client.happenings import MoveChoice, YourTurn
 from truc_terminal.styles import sharp_advice
 
 QUICK = Effort(32, inf)
@@ -14,7 +14,7 @@ OWN = "2e 3c 11b"
 
 
 def turn(*lines: str) -> YourTurn:
-    return YourTurn(7, 7, tuple(Choice(line, line.split()[0], {}) for line in lines), True, None)
+    return YourTurn(7, 7, tuple(MoveChoice(line, line.split()[0], {}) for line in lines), True, None)
 
 
 def table(match, seat: int | None = 0) -> SimpleNamespace:

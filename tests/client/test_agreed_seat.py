@@ -12,7 +12,7 @@ from truc_client.matches.agreement import TableAgreement
 from truc_protocol.bodies import Sub
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, Ready, SeatHeld, SignedAct, refusal
-from truc_terminal.commands.bot import Work, _work, find_vacant
+from truc_terminal.commands.bot import BotWork, _work, find_vacant
 from truc_terminal.commands.house_bot import BotPlay
 
 
@@ -133,7 +133,7 @@ async def test_bot_that_stood_in_goes_on_when_it_is_started_again(deserted, play
     async with connect("host", player, dial=deserted.dial) as connection:
         table = await find_vacant(connection, None)
         await play_on(table, until=lambda happening: isinstance(happening, Substituted))
-    work = Work(None, None, None, {}, False, 1, True, BotPlay("careful", 1, 0))
+    work = BotWork(None, None, None, {}, False, 1, True, BotPlay("careful", 1, 0))
     async with connect("host", player, dial=deserted.dial) as connection:
         with trio.fail_after(10):
             await _work(connection, work)

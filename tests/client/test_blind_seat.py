@@ -18,13 +18,13 @@ from truc_client import (
     PartnerCards,
     Player,
     RecordSeen,
-    Signed,
+    SignMade,
     YourTurn,
     connect,
     open_home,
 )
 from truc_client.errors import LostError
-from truc_client.happenings import Waiting
+from truc_client.happenings import MatchWaits
 from truc_client.line.link import ClockOffset, Link
 from truc_client.verifying import verify_file
 from truc_conform.blind_server import BlindServer
@@ -139,7 +139,7 @@ async def test_player_is_told_whom_the_deal_waits_for(blind, player) -> None:
     server.silent = frozenset({1})
 
     def waits(happening) -> bool:
-        return isinstance(happening, Waiting) and happening.what == "mask" and happening.seats == (1,)
+        return isinstance(happening, MatchWaits) and happening.what == "mask" and happening.seats == (1,)
 
     assert await played(server, player, until=waits)
 
@@ -379,8 +379,8 @@ async def test_signs_go_sealed_from_seat_to_seat(blind, player) -> None:
         at = server.ledger.k
         box = seal_sign_of_seat(back, mid, sender=2, at=at, receiver=0, nonce=bytes(12), word=word)
         await server.send(messages.BoxedSignSeen(table=CODE, match=mid, at=at, sender=2, box=box))
-        seen = await play_on(table, until=lambda it: isinstance(it, Signed))
-        assert seen[-1] == Signed(2, word)
+        seen = await play_on(table, until=lambda it: isinstance(it, SignMade))
+        assert seen[-1] == SignMade(2, word)
 
 
 async def test_link_is_not_opened_before_the_own_rules_end_the_hand_whatever_the_server_waits_for(

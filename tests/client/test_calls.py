@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from truc_client import HOUSE_BOTS, WANT, Called, ClientError, connect
+from truc_client import HOUSE_BOTS, WANT, BotCalled, ClientError, connect
 from truc_protocol.errors import Code
 from truc_protocol.messages import BotWanted, ClientHello, PlayersWanted, bye
 
@@ -19,9 +19,9 @@ async def test_call_is_told_with_all_that_it_says_and_to_a_free_seat_without_a_m
         assert HOUSE_BOTS in hello.want
         calls = connection.calls()
         await server.send(CALL)
-        assert await anext(calls) == Called("K7PQ3", MATCH, 1, "truc-french", 60_000)
+        assert await anext(calls) == BotCalled("K7PQ3", MATCH, 1, "truc-french", 60_000)
         await server.send(PlayersWanted(table="K7PQ3", seat=1, variant="truc-french"))
-        assert await anext(calls) == Called("K7PQ3", None, 1, "truc-french")
+        assert await anext(calls) == BotCalled("K7PQ3", None, 1, "truc-french")
 
 
 async def test_call_that_came_before_anybody_listened_is_told(server, player) -> None:

@@ -10,7 +10,7 @@ import pytest
 from client.cheats import QuietServer, caught, refuted
 from protocol.peers import secret
 
-from truc_conform.forging import Place, Rewrite, body_of, instead, on, on_record, resigned
+from truc_conform.forging import Place, RewriteBend, body_of, instead, on, on_record, resigned
 from truc_protocol.bodies import Act, Body, Call, Close, Deal, Draw, Open, Release, Void
 from truc_protocol.messages import MatchRecord
 from truc_protocol.setup import Opts
@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
 def from_(kind: type, index: int, *makers: Callable[[Place, Any], Body]) -> Callable[[Any], None]:
     def cheat(server) -> None:
-        server.bend = Rewrite(server, kind, index, *makers)
+        server.bend = RewriteBend(server, kind, index, *makers)
 
     return cheat
 
@@ -44,7 +44,7 @@ def after_a_void(make: Callable[[Place, Any], Body], **opts: int) -> Callable[[A
 
     def cheat(server) -> None:
         server.opts = Opts(guests=1, **opts)
-        server.bend = Rewrite(server, Release, 1, void(server), make)
+        server.bend = RewriteBend(server, Release, 1, void(server), make)
 
     return cheat
 
@@ -68,14 +68,14 @@ def opened_early(server) -> Callable[[Place, Any], Open]:
 
 
 def open_a_card(server) -> None:
-    server.bend = Rewrite(server, Act, 1, opened_early(server))
+    server.bend = RewriteBend(server, Act, 1, opened_early(server))
 
 
 def reveal_under_match(server) -> None:
     def close(place: Place, body: Close) -> Close:
         return Close(*place, body.j, server.dealer._chains[-1].link(body.j + 1), body.score, body.reason)
 
-    server.bend = Rewrite(server, Close, 1, close)
+    server.bend = RewriteBend(server, Close, 1, close)
 
 
 def garble_the_box(server) -> None:

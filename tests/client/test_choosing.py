@@ -3,7 +3,7 @@ from client.playing import at_table, at_turn, my_turn, pick, play_on, signed
 from msgspec.structs import replace
 from rows import each_row
 
-from truc_client import Choice, ChoiceError, RefusedError, YourTurn
+from truc_client import ChoiceError, MoveChoice, RefusedError, YourTurn
 from truc_client.happenings import Happening
 from truc_client.matches.choosing import Choosing, same_decision
 from truc_client.matches.offers import FoundOptions, Offered
@@ -12,7 +12,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import OpenOptions, refusal
 from truc_protocol.records import Record, encode
 
-PLAY = Choice("play 7e", "play", {}, (0, 3, b"s" * 16, None), 5)
+PLAY = MoveChoice("play 7e", "play", {}, (0, 3, b"s" * 16, None), 5)
 PLACE = (b"m" * 32, 5, b"h" * 32, 1)
 
 
@@ -51,7 +51,7 @@ def test_choice_stands_unless_something_was_decided_or_another_offer_made_in_bet
 
 def test_cut_is_one_of_the_newest_options_though_its_place_was_drawn_anew_since():
     choosing, found = Choosing(), FoundOptions(3, must=True, deadline_ms=None, awaited=(0,))
-    first, again = (Choice("cut", "cut", {}, (place,), 3) for place in (11, 27))
+    first, again = (MoveChoice("cut", "cut", {}, (place,), 3) for place in (11, 27))
     for cut in (first, again):
         choosing.take(Offered(3, 0, (cut,)), found, ())
         choosing.interrupted()
@@ -61,7 +61,7 @@ def test_cut_is_one_of_the_newest_options_though_its_place_was_drawn_anew_since(
 async def test_choice_that_is_not_offered_is_refused(server, player) -> None:
     async with at_turn(server, player) as (table, turn):
         with pytest.raises(ChoiceError, match="newest options"):
-            await table.choose(Choice("play 9z", "play", {}, (), turn.at))
+            await table.choose(MoveChoice("play 9z", "play", {}, (), turn.at))
 
 
 async def test_choice_of_an_earlier_turn_comes_too_late_and_sends_nothing(server, player) -> None:

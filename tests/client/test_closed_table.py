@@ -5,7 +5,7 @@ import trio
 from client.playing import at_turn, my_turn, pick, play_on
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import TableClosed, connect
+from truc_client import TableGone, connect
 from truc_protocol import messages
 
 CLOSED = messages.TableClosed(table="TABLE", reason="closed")
@@ -26,7 +26,7 @@ async def test_choice_at_a_table_that_closes_is_no_error(scripted, player, when)
                 await server.send(CLOSED)
                 await wait_all_tasks_blocked()
             await table.choose(pick(turn))
-            assert isinstance(await anext(table), TableClosed)
+            assert isinstance(await anext(table), TableGone)
             assert await anext(table, None) is None
 
 
@@ -41,7 +41,7 @@ async def test_closed_table_is_not_come_back_to(scripted, player, autojump_clock
         await trio.sleep(10)
         told = [happening async for happening in table]
         await connection.tables()
-    assert [type(happening) for happening in told] == [TableClosed]
+    assert [type(happening) for happening in told] == [TableGone]
     assert not [
         message for message in server.received if isinstance(message, messages.Resume | messages.Join)
     ]

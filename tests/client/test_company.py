@@ -6,7 +6,7 @@ from client.hosting import TAG
 from client.playing import received
 from msgspec.structs import replace
 
-from truc_client import ChatSaid, Interrupted, LobbyChanged, RefusedError, TableChanged, TableClosed, connect
+from truc_client import ChatSaid, Interrupted, LobbyChanged, RefusedError, TableChanged, TableGone, connect
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import Chat, ChatLine, FollowLobby, Forget, Ignore, LobbyState, Seek, refusal
@@ -37,7 +37,7 @@ async def test_lobby_tells_how_full_the_house_is_every_table_which_is_gone_and_w
     await lobby.chat("good evening")
     assert await told(lobby, 1) == [ChatSaid(TAG, "north", "good evening")]
     await server.send(messages.TableClosed(table=CODE, reason="expired"))
-    assert (await told(lobby, 1), lobby.tables) == ([TableClosed("expired", CODE)], {})
+    assert (await told(lobby, 1), lobby.tables) == ([TableGone("expired", CODE)], {})
 
 
 async def test_lobby_is_followed_again_after_a_lost_connection(server, connection) -> None:
@@ -55,7 +55,7 @@ async def test_table_that_closed_while_the_connection_was_lost_is_told_after_it(
     await told(lobby, 3)
     await server.hang_up()
     *_, closed = await told(lobby, 4)
-    assert closed == TableClosed("meanwhile", "OTHER")
+    assert closed == TableGone("meanwhile", "OTHER")
     assert lobby.tables == {CODE: server.state()}
 
 

@@ -10,7 +10,7 @@ from rows import each_row
 
 from truc_client import Address, ConnectError
 from truc_client.home.account import open_account
-from truc_client.line.entering import enter
+from truc_client.line.login import enter
 from truc_protocol.bodies import Ack, Act, Release, SeatTaken
 from truc_protocol.codec import sha256
 from truc_protocol.messages import SignedAct

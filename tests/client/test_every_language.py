@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rich.console import Console
 from rows import each_row
 
-from truc_client import TableClosed, happenings, open_home
+from truc_client import TableGone, happenings, open_home
 from truc_client.errors import CheckFailedError, ChoiceError, KeptEvidence, RefusedError, StoppedError
 from truc_client.home.home import Home, master_seed
 from truc_client.home.store import HomeStore
@@ -53,9 +53,9 @@ TURN = happenings.YourTurn(
     9,
     8,
     (
-        happenings.Choice("play 7e", "play", {}),
-        happenings.Choice("raise 2", "raise", {"stake": 2, "declined": 1}),
-        happenings.Choice("cut", "cut", {}),
+        happenings.MoveChoice("play 7e", "play", {}),
+        happenings.MoveChoice("raise 2", "raise", {"stake": 2, "declined": 1}),
+        happenings.MoveChoice("cut", "cut", {}),
     ),
     must=True,
     deadline_ms=30_000,
@@ -186,26 +186,26 @@ HAPPENINGS = (
     TURN._replace(must=False),
     TURN._replace(again=True),
     happenings.PartnerCards(2, ("7e", "3b")),
-    happenings.Signed(2, "three"),
+    happenings.SignMade(2, "three"),
     happenings.PhraseSaid(2, "come"),
     happenings.ChatSaid("TAG", "north", "north"),
-    happenings.Waiting((1,), None),
-    happenings.Waiting((1, 2), None, "rekey"),
-    happenings.Waiting((1,), None, "sub"),
+    happenings.MatchWaits((1,), None),
+    happenings.MatchWaits((1, 2), None, "rekey"),
+    happenings.MatchWaits((1,), None, "sub"),
     happenings.Interrupted(RefusedError("server_full", "east").args[0]),
     happenings.TranscriptSetAside(Path("/x.truc"), NOT_HERE),
     happenings.Resumed(4),
-    happenings.SeatTakenOver(0),
+    happenings.SeatLost(0),
     happenings.Substituted(1, "west"),
-    happenings.Away(1, online=False, missed=1, claim_in_ms=7_000),
-    happenings.Away(1, online=False, missed=3, claim_in_ms=0),
-    happenings.Away(1, online=True, missed=0, claim_in_ms=None),
-    happenings.Away(0, online=True, missed=2, claim_in_ms=None),
-    happenings.Recalled(({**STATE, "paused": True},)),
+    happenings.PresenceChanged(1, online=False, missed=1, claim_in_ms=7_000),
+    happenings.PresenceChanged(1, online=False, missed=3, claim_in_ms=0),
+    happenings.PresenceChanged(1, online=True, missed=0, claim_in_ms=None),
+    happenings.PresenceChanged(0, online=True, missed=2, claim_in_ms=None),
+    happenings.MatchContinued(({**STATE, "paused": True},)),
     seen({"what": "pause_asked", "seat": 1}),
     seen({"what": "card_played", "seat": 1, "card": "7o"}, {"what": "trick_won", "side": 1, "leader": 1}),
     seen({"what": "trick_tied", "leader": 0}, {"what": "hand_closed", "reason": "hand"}),
-    TableClosed("expired"),
+    TableGone("expired"),
 )
 SHOWN_AS_DATA = (
     *FOUR,

@@ -9,7 +9,7 @@ from client.running import Process
 from client.serving import RealServer
 from client.test_house_bot import key_at
 
-from truc_client import MatchEnded, TableChanged, TableClosed, connect
+from truc_client import MatchEnded, TableChanged, TableGone, connect
 from truc_client.bots import careful, play_match
 from truc_client.happenings import Happening
 from truc_protocol.audit import Result
@@ -56,7 +56,7 @@ async def test_bot_goes_when_everybody_else_has(server, tmp_path) -> None:
             watched = await other.watch(table.code)
             await play_on(watched, until=sees_company)
             await table.leave()
-            await play_on(watched, until=lambda happening: isinstance(happening, TableClosed))
+            await play_on(watched, until=lambda happening: isinstance(happening, TableGone))
 
 
 def sees_company(happening: Happening) -> bool:

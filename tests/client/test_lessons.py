@@ -15,13 +15,13 @@ from client.viewed import view_of
 from rich.console import Console
 from rows import each_row
 
-from truc_bots import Tried
+from truc_bots import OptionResult
 from truc_client import careful, connect, play_match
-from truc_client.happenings import Choice, MatchStarted, RecordSeen, YourTurn
+from truc_client.happenings import MatchStarted, MoveChoice, RecordSeen, YourTurn
 from truc_rules import preset, presets
-from truc_terminal.replay_model.board import Board, Laid, LaidTrick
+from truc_terminal.replay_model.board import LaidCard, LaidTrick, ShownHand
 from truc_terminal.replay_model.faces import faces_of
-from truc_terminal.screen.drawing import Setting
+from truc_terminal.screen.drawing import MatchLook
 from truc_terminal.screen.lessons import Teacher, teaching_at
 from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import Advice
@@ -37,13 +37,13 @@ OWN = (
 
 
 def turn(*lines: str) -> YourTurn:
-    return YourTurn(0, 0, tuple(Choice(line, line.split()[0], {}) for line in lines), True, None)
+    return YourTurn(0, 0, tuple(MoveChoice(line, line.split()[0], {}) for line in lines), True, None)
 
 
-def setting(game: str = "truc-catalan", seats: int = 2, lang: str = "en") -> Setting:
+def setting(game: str = "truc-catalan", seats: int = 2, lang: str = "en") -> MatchLook:
     variant = preset(game)
     names = ("north", "east", "south", "west")[:seats]
-    return Setting(
+    return MatchLook(
         names, faces_of(variant.pack, Speech(lang), is_plain=True), Speech(lang, variant.words), 12
     )
 
@@ -55,17 +55,17 @@ def started(game: str = "truc-catalan") -> MatchStarted:
 class Lessons:
     """A teacher whose match has begun, and what it says of it and of what comes then."""
 
-    def __init__(self, primer: Primer | str = "truc-catalan", at: Setting | None = None) -> None:
+    def __init__(self, primer: Primer | str = "truc-catalan", at: MatchLook | None = None) -> None:
         if isinstance(primer, str):
             at, primer = at or setting(primer), Primer(preset(primer))
         self.teacher, self.setting = Teacher(primer), at or setting()
-        self.first = self.of(started(), Board(0, None))
+        self.first = self.of(started(), ShownHand(0, None))
 
     def of(self, taught, board=None) -> list[str]:
-        return [*self.teacher(taught, board or Board(2, 0), self.setting)]
+        return [*self.teacher(taught, board or ShownHand(2, 0), self.setting)]
 
 
-def taught(board: Board, *lines: str) -> list[str]:
+def taught(board: ShownHand, *lines: str) -> list[str]:
     return Lessons(at=setting(seats=board.seats)).of(turn(*lines), board)
 
 
@@ -92,31 +92,33 @@ def test_game_of_a_house_is_taught_by_its_own_rules() -> None:
 
 def test_game_is_told_first_to_who_comes_in_the_middle_of_a_match() -> None:
     teacher = Teacher(Primer(preset("truc-catalan")))
-    told = [*teacher({"what": "trick_tied"}, Board(2, 0), setting())]
+    told = [*teacher({"what": "trick_tied"}, ShownHand(2, 0), setting())]
     assert told[1] == "The first side to reach 12 points wins the game."
     assert told[-1].startswith("The best cards of both sides are equally strong")
 
 
 def test_lessons_of_a_table_are_of_its_match_and_none_where_there_is_none() -> None:
     teach = teaching_at(at := SimpleNamespace(match=None))
-    assert teach(started(), Board(2, 0), setting()) == ()
+    assert teach(started(), ShownHand(2, 0), setting()) == ()
     terms = SimpleNamespace(variant=read_variant(OWN, "own.toml"))
     at.match = SimpleNamespace(ledger=SimpleNamespace(setup=SimpleNamespace(terms=terms)))
-    told = [*teach(started(), Board(2, 0), setting("truc-french"))]
+    told = [*teach(started(), ShownHand(2, 0), setting("truc-french"))]
     at.match = None
     assert told[1] == "The first side to reach 3 points wins the game."
-    assert [*teach(started(), Board(2, 0), setting("truc-french"))] == []
+    assert [*teach(started(), ShownHand(2, 0), setting("truc-french"))] == []
 
 
 def test_option_tells_what_a_card_does_to_the_trick() -> None:
-    board = Board(2, 0, laid=(Laid(1, "1e"),))
+    board = ShownHand(2, 0, laid=(LaidCard(1, "1e"),))
     assert taught(board, *PLAYS) == [
         "1. 3o beats 1e of east and takes the trick as it stands.",
         "2. 1c is as strong as 1e of east: the trick would be tied.",
         "3. 4b does not beat 1e of east.",
         "6. Ask to play for more. Declining it gives the hand away at the old stake.",
     ]
-    assert taught(Board(2, 0), "play 2c")[0] == "1. 2c leads the trick; stronger cards in the pack: 4 of 40."
+    assert (
+        taught(ShownHand(2, 0), "play 2c")[0] == "1. 2c leads the trick; stronger cards in the pack: 4 of 40."
+    )
 
 
 @each_row(
@@ -127,12 +129,12 @@ def test_option_tells_what_a_card_does_to_the_trick() -> None:
     ],
 )
 def test_card_beside_that_of_a_partner_is_told_as_such(card, lesson) -> None:
-    board = Board(4, 2, laid=(Laid(0, "2e"), Laid(1, "4c")))
+    board = ShownHand(4, 2, laid=(LaidCard(0, "2e"), LaidCard(1, "4c")))
     assert taught(board, f"play {card}", "play 7o")[0] == lesson
 
 
 def test_options_of_one_meaning_are_told_as_one() -> None:
-    told = taught(Board(2, 0), "play 2c", "raise 2", "play 2c raise 2")
+    told = taught(ShownHand(2, 0), "play 2c", "raise 2", "play 2c raise 2")
     assert told[1].startswith("6, 7. Ask to play for more.")
 
 
@@ -146,7 +148,7 @@ def test_what_a_move_means_is_told_the_first_time_it_is_offered() -> None:
 def test_envido_is_told_once_and_what_ones_cards_count_in_every_hand() -> None:
     lessons = Lessons("truco-argentino")
     told = [
-        lessons.of(turn("envido", "play 7e"), Board(2, 0, own=cards))
+        lessons.of(turn("envido", "play 7e"), ShownHand(2, 0, own=cards))
         for cards in (("7e", "6e", "1b"), ("7e", "6e", "1b"), ("7e", "12e", "1b"), ("7e", "12o", "1b"))
     ]
     assert told[0][0].startswith("Envido: two cards of one suit count 20 and their numbers")
@@ -158,52 +160,52 @@ def test_envido_is_told_once_and_what_ones_cards_count_in_every_hand() -> None:
     ]
 
 
-def advice(*tried: Tried, lines: tuple[str, ...] = PLAYS) -> Advice:
+def advice(*tried: OptionResult, lines: tuple[str, ...] = PLAYS) -> Advice:
     asked = turn(*lines)
     return Advice(asked, tuple(zip(asked.options, tried, strict=False)))
 
 
-HOLDING = Board(2, 0, held=(("3o", "1c", "4b"), ()))
+HOLDING = ShownHand(2, 0, held=(("3o", "1c", "4b"), ()))
 
 
 @each_row(
     "tried, lines, lang, told",
     [
         (
-            (Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, -0.96, False)),
+            (OptionResult(50, 0.6, 31, 0.84, False), OptionResult(50, 0.5, 20, -0.96, False)),
             *(PLAYS, "en"),
             "Suggestion: 1 (play 3o). In 31 of 50 imagined hands you come out ahead; points on average: +0.8. "
             "It is your strongest card: whoever has the first trick has it easier with the others.\n"
             "Next best: 2 (play 1c). In 20 of 50 imagined hands you come out ahead; points on average: -1.",
         ),
         (  # what it costs in any case is certain
-            (Tried(50, 0.4, 0, -1, True), Tried(50, 0.3, 0, -1.5, False)),
+            (OptionResult(50, 0.4, 0, -1, True), OptionResult(50, 0.3, 0, -1.5, False)),
             *(("decline", "accept", "raise 3"), "en"),
             "Suggestion: 5 (no vull). Points, whatever the cards: -1.",
         ),
         (  # it fits the score
-            (Tried(50, 0.9, 40, 0.8, False), Tried(50, 0.8, 30, 1.2, False)),
+            (OptionResult(50, 0.9, 40, 0.8, False), OptionResult(50, 0.8, 30, 1.2, False)),
             *(PLAYS, "en"),
             "The suggestion brings fewer points, but",
         ),
         (  # it wins less often at the same average
-            (Tried(50, 0.61, 28, 0.8, False), Tried(50, 0.6, 30, 0.8, False)),
+            (OptionResult(50, 0.61, 28, 0.8, False), OptionResult(50, 0.6, 30, 0.8, False)),
             *(PLAYS, "en"),
             "There is little between the two.",
         ),
         (
-            (Tried(50, 0.7, 28, 0.8, False), Tried(50, 0.6, 30, 0.8, False)),
+            (OptionResult(50, 0.7, 28, 0.8, False), OptionResult(50, 0.6, 30, 0.8, False)),
             *(PLAYS, "en"),
             "The suggestion wins fewer hands, but",
         ),
         (
-            (Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, 0.02, False)),
+            (OptionResult(50, 0.6, 31, 0.84, False), OptionResult(50, 0.5, 20, 0.02, False)),
             PLAYS,
             "ca",
             ": +0,8. És la teva",
         ),
         (  # an option without a number has its name
-            (Tried(9, 0.6, 5, 0.4, False), Tried(9, 0.5, 5, 0.3, False)),
+            (OptionResult(9, 0.6, 5, 0.4, False), OptionResult(9, 0.5, 5, 0.3, False)),
             *(("order 7", "play 3o"), "en"),
             "Suggestion: order a seven",
         ),
@@ -214,12 +216,12 @@ def test_suggestion_is_told_with_how_it_fared_beside_the_next_best(tried, lines,
     assert told in "\n".join(lessons.of(advice(*tried, lines=lines), HOLDING))
 
 
-def at_stake(*cards: str, offer: str = "stake_asked", **more) -> Board:
+def at_stake(*cards: str, offer: str = "stake_asked", **more) -> ShownHand:
     """Return a table at which these cards are held and an offer of the other side waits."""
-    return Board(2, 0, own=cards, held=(cards, (None,) * 3), offers=({"what": offer},), **more)
+    return ShownHand(2, 0, own=cards, held=(cards, (None,) * 3), offers=({"what": offer},), **more)
 
 
-TAKEN = LaidTrick((Laid(0, "2o"), Laid(1, "1e")), is_over=True, side=0, best=0)
+TAKEN = LaidTrick((LaidCard(0, "2o"), LaidCard(1, "1e")), is_over=True, side=0, best=0)
 
 
 @each_row(
@@ -257,7 +259,7 @@ TAKEN = LaidTrick((Laid(0, "2o"), Laid(1, "1e")), is_over=True, side=0, best=0)
             "El teu bàndol ja té una basa i només en necessita una altra.",
         ),
         (  # it still takes this trick
-            *(("accept",), at_stake("1b", laid=(Laid(1, "1e"),)), "en"),
+            *(("accept",), at_stake("1b", laid=(LaidCard(1, "1e"),)), "en"),
             "points on average: +0.8.\n",
         ),
         (
@@ -269,11 +271,13 @@ TAKEN = LaidTrick((Laid(0, "2o"), Laid(1, "1e")), is_over=True, side=0, best=0)
 )
 def test_bet_and_answer_are_suggested_for_a_reason_in_the_games_terms(lines, board, lang, reason) -> None:
     lessons = Lessons("truco-argentino-flor", setting("truco-argentino-flor", lang=lang))
-    tried = (Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, -0.96, False))
+    tried = (OptionResult(50, 0.6, 31, 0.84, False), OptionResult(50, 0.5, 20, -0.96, False))
     assert reason in "\n".join(lessons.of(advice(*tried, lines=(*lines, "play 4e")), board))
 
 
-@each_row("given, board", [(advice(), HOLDING), (advice(Tried(9, 0.6, 5, 0.4, False)), Board(2, 0))])
+@each_row(
+    "given, board", [(advice(), HOLDING), (advice(OptionResult(9, 0.6, 5, 0.4, False)), ShownHand(2, 0))]
+)
 def test_nothing_is_suggested_where_there_is_nothing_to_compare_or_no_card_yet(given, board) -> None:
     assert Lessons().of(given, board) == []
 
@@ -291,7 +295,7 @@ def test_symbols_of_the_suits_are_told_where_they_are_shown() -> None:
 
 
 def test_won_trick_is_told_with_the_card_that_took_it() -> None:
-    board = Board(2, 0, tricks=(LaidTrick((Laid(1, "1e"), Laid(0, "3o"))),))
+    board = ShownHand(2, 0, tricks=(LaidTrick((LaidCard(1, "1e"), LaidCard(0, "3o"))),))
     won = {"what": "trick_won", "side": 0, "leader": 0}
     assert Lessons().of(won, board) == ["3o of north is the strongest card on the table."]
 

@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from rich.console import Console
 from rows import each_row
 
-from truc_client.happenings import Happening, TableChanged, TableClosed
+from truc_client.happenings import Happening, TableChanged, TableGone
 from truc_conform.shown import table_state
 from truc_protocol.messages import SeatState
 from truc_protocol.setup import Opts
 from truc_rules import preset
-from truc_terminal.commands.in_person import Another, another, is_here_alone, told_of_waiting
+from truc_terminal.commands.in_person import AnotherMatch, another, is_here_alone, told_of_waiting
 from truc_terminal.commands.table_options import TableClock, read_clock
-from truc_terminal.commands.tables import Listing, age, columns, in_order, listed, table_line
+from truc_terminal.commands.tables import TableList, age, columns, in_order, listed, table_line
 from truc_terminal.main import main
 from truc_terminal.screen.explaining import terms_in_full, terms_line
 from truc_terminal.screen.person import Lines, Typed
@@ -80,7 +80,7 @@ def test_terms_are_told_in_one_line(variant, options, opts, lang, said) -> None:
 def test_without_room_for_columns_each_table_has_its_lines_and_no_word_is_cut() -> None:
     tables = (state("AAAAA", NORTH, SOUTH, state="playing"), state("BBBBB", NORTH, FREE, age_ms=75_000))
     out = io.StringIO()
-    Console(file=out, width=40).print(Listing(tables))
+    Console(file=out, width=40).print(TableList(tables))
     assert out.getvalue().splitlines() == [
         "BBBBB  truc-french  1/2  open  1 min",
         "   30+120  north",
@@ -237,7 +237,7 @@ class AfterMatch:
         return happening
 
 
-async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[Another, str]:
+async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[AnotherMatch, str]:
     send, receive = trio.open_memory_channel(1)
     out = io.StringIO()
 
@@ -252,7 +252,10 @@ async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[Anot
     return answer, out.getvalue()
 
 
-@each_row("typed, answer", [("", Another.YES), ("n", Another.NO), (None, Another.LEFT), ("y", Another.YES)])
+@each_row(
+    "typed, answer",
+    [("", AnotherMatch.YES), ("n", AnotherMatch.NO), (None, AnotherMatch.LEFT), ("y", AnotherMatch.YES)],
+)
 async def test_only_a_no_after_a_match_is_a_no(typed, answer) -> None:
     assert (await asked_for_another(AfterMatch(), typed))[0] is answer
 
@@ -265,6 +268,6 @@ async def test_who_wants_another_match_is_told_once_while_one_is_asked() -> None
 
 
 async def test_table_that_is_closed_while_one_is_asked_needs_no_answer() -> None:
-    answer, told = await asked_for_another(AfterMatch(TableClosed("expired", "K7PQA")))
-    assert answer is Another.CLOSED
+    answer, told = await asked_for_another(AfterMatch(TableGone("expired", "K7PQA")))
+    assert answer is AnotherMatch.CLOSED
     assert "nobody started it" in told

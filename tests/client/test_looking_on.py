@@ -15,14 +15,14 @@ from truc_client import (
     ChatSaid,
     Interrupted,
     MatchStarted,
+    MatchWaits,
     PhraseSaid,
     RecordSeen,
     RecordUnchecked,
     Resumed,
     SnapshotTaken,
     Substituted,
-    TableClosed,
-    Waiting,
+    TableGone,
 )
 from truc_client.errors import ClientError
 from truc_rules import View, preset
@@ -202,7 +202,7 @@ def test_substitute_has_the_name_from_then_on() -> None:
 @each_row(
     "happening, line",
     [
-        (TableClosed("expired", "K7PQ"), "the table is closed: nobody started it"),
+        (TableGone("expired", "K7PQ"), "the table is closed: nobody started it"),
         (Interrupted("it was lost"), "it was lost; connecting again"),
         (ChatSaid("TAG", "north", "hello"), '"north": hello'),
         (PhraseSaid(1, "come"), "east says: come (Play your lowest card)"),
@@ -213,8 +213,8 @@ def test_line_for_what_happens_beside_the_cards(happening, line) -> None:
 
 
 def test_whom_each_card_waits_for_is_not_told() -> None:
-    assert shown(Waiting((1,), None)) == ""
-    assert shown(Waiting((1,), None, "sub")) == "waiting for somebody to step in for east\n"
+    assert shown(MatchWaits((1,), None)) == ""
+    assert shown(MatchWaits((1,), None, "sub")) == "waiting for somebody to step in for east\n"
 
 
 @each_row("transcript", TRANSCRIPTS)

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from truc_client import (
     ChoiceError,
     ClientError,
+    MatchWaits,
     RecordSeen,
     RefusedError,
     Resumed,
-    Waiting,
     YourTurn,
     connect,
 )
@@ -33,7 +33,7 @@ async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_p
     await leave_at_turn(server, player)
     with pytest.raises(ClientError, match=r"secrets are not here.*truc play --rekey"):
         await come_back(server, elsewhere)
-    await come_back(server, elsewhere, rekey=True, until=lambda happening: isinstance(happening, Waiting))
+    await come_back(server, elsewhere, rekey=True, until=lambda happening: isinstance(happening, MatchWaits))
     asked = [message.match for message in server.received if isinstance(message, WantRekey)]
     assert asked == [server.setup.match]
     seen = await come_back(server, elsewhere, rekey=True)

@@ -7,11 +7,11 @@ from client.viewed import view_of
 from rows import each_row
 from rules.chance import random_hand
 
-from truc_client.happenings import Choice, YourTurn
+from truc_client.happenings import MoveChoice, YourTurn
 from truc_rules import KINDS, Seat, deciders, described, legal, preset, presets, view
-from truc_terminal.replay_model.board import Board, board_of
+from truc_terminal.replay_model.board import ShownHand, board_of
 from truc_terminal.replay_model.faces import faces_of
-from truc_terminal.screen.drawing import Setting
+from truc_terminal.screen.drawing import MatchLook
 from truc_terminal.screen.menu import menu
 from truc_terminal.screen.person import QUIT, TALK
 from truc_terminal.screen.questions import option_names
@@ -22,7 +22,7 @@ PLAYS = ("play 7e", "play 3b", "play 1o")
 WITH_ASK = tuple(f"{line} raise 2" for line in PLAYS)
 
 
-def keys(*lines: str, board: Board = HAND) -> list[str]:
+def keys(*lines: str, board: ShownHand = HAND) -> list[str]:
     """Return the keys of options, each before its moves."""
     return [
         f"{option.key}: {', '.join(choice.line for choice in option.choices)}"
@@ -76,7 +76,7 @@ def _menu(match, seat):
     seen = view(match, seat)
     if not seen.cards:
         return ()
-    options = (Choice(line, line.split()[0], {}) for line, _ in described(match, legal(match, seat)))
+    options = (MoveChoice(line, line.split()[0], {}) for line, _ in described(match, legal(match, seat)))
     return menu(YourTurn(0, 0, tuple(options), True, None), board_of(seen, match.variant.pack))
 
 
@@ -100,10 +100,10 @@ def lines_of(pack: tuple[str, ...]) -> list[str]:
 @each_row("lang", LANGUAGES)
 @each_row("words, pack", sorted({(preset(name).words, preset(name).pack) for name in presets()}))
 def test_no_word_for_a_command_is_a_name_of_a_move(lang, words, pack) -> None:
-    speech, board = Speech(lang, words), Board(4, 0)
+    speech, board = Speech(lang, words), ShownHand(4, 0)
     faces = faces_of(pack, speech, is_plain=False)
-    setting = Setting(("north", "east", "south", "west"), faces, speech, 12)
-    choices = [Choice(line, line.split()[0], {}) for line in lines_of(pack)]
+    setting = MatchLook(("north", "east", "south", "west"), faces, speech, 12)
+    choices = [MoveChoice(line, line.split()[0], {}) for line in lines_of(pack)]
     names = {name for each in choices for name in (each.line, *option_names(each, board, setting))}
     assert {name for name in names if command_line(name, speech) != name} == set()
     assert {*catalogue("en").typed, *QUIT, "h"} & names <= {"claim"}

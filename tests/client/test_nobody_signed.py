@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from truc_client import CheckFailedError, TranscriptSetAside, connect
 from truc_client.home.account import open_account
 from truc_client.home.transcripts import path_of
-from truc_client.matches.catching_up import MAX_TRIES, NextTry, Tries
+from truc_client.matches.catching_up import MAX_TRIES, NextTry, RetryCount
 from truc_client.verifying import verify_file
 from truc_conform.forging import body_of
 from truc_protocol.audit import Result
@@ -122,7 +122,7 @@ def test_every_place_is_tried_a_few_times_and_everything_asked_for_anew_once_at_
         (False, [*again, NextTry.END]),
         (True, [*again, NextTry.ANEW, *again, NextTry.END]),
     ):
-        tries = Tries()
+        tries = RetryCount()
         assert [tries.note((b"mid", 3), may_begin_anew=may_begin_anew) for _ in steps] == steps
 
 

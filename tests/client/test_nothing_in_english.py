@@ -10,7 +10,7 @@ from rows import each_row
 
 import truc_protocol
 from truc_client import errors
-from truc_terminal.commands.tables import Listed
+from truc_terminal.commands.tables import TableLine
 from truc_words import catalogue
 from truc_words.catalogue import Catalogue
 
@@ -142,7 +142,7 @@ def keys() -> set[str]:
 def made_up(key: str) -> bool:
     """Tell whether a key is put together where it is used."""
     starts = ("closed.", "listing.state_", "verdict.entropy_")
-    columns = {f"listing.{name}" for name in Listed._fields}
+    columns = {f"listing.{name}" for name in TableLine._fields}
     return key.startswith(starts) or key in columns
 
 

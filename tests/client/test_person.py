@@ -14,7 +14,7 @@ from rows import each_row
 from rules.played import dealt
 
 from truc_client.errors import ChoiceError, RefusedError
-from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed, YourTurn
+from truc_client.happenings import MatchStarted, MoveChoice, RecordSeen, TableGone, YourTurn
 from truc_client.matches.seat_match import SeatMatch
 from truc_protocol.errors import Code
 from truc_terminal.screen.person import Lines, Person, Typed
@@ -26,11 +26,11 @@ from truc_words.house_variants import preset_called
 
 
 def turn(*lines: str, at: int = 1, must: bool = True) -> YourTurn:
-    choices = tuple(Choice(line, line.split()[0], {}, at=at) for line in lines)
+    choices = tuple(MoveChoice(line, line.split()[0], {}, at=at) for line in lines)
     return YourTurn(at, at, choices, must, None)
 
 
-END = TableClosed("the end")
+END = TableGone("the end")
 
 
 class FakeTable:

@@ -8,11 +8,27 @@ from rows import each_row
 
 from truc_rules import Card, Kind, Seat, Side, View, preset, presets
 from truc_rules.positions.match import EnvidoAsk, StakeAsk
-from truc_terminal.replay_model.board import Board, Laid, Memory, board_of, remembered, with_partner
+from truc_terminal.replay_model.board import (
+    LaidCard,
+    SeatMemory,
+    ShownHand,
+    board_of,
+    remembered,
+    with_partner,
+)
 from truc_terminal.replay_model.faces import Faces, faces_of
-from truc_terminal.screen.drawing import Setting, table_text
+from truc_terminal.screen.drawing import MatchLook, table_text
 from truc_terminal.screen.glyphs import ASCII, MANY, needs_ascii
-from truc_terminal.screen.picture import NARROW, WIDE, Edge, Places, back_block, card_block, picture, places
+from truc_terminal.screen.picture import (
+    NARROW,
+    WIDE,
+    CardEdge,
+    SeatPlaces,
+    back_block,
+    card_block,
+    picture,
+    places,
+)
 from truc_words import Speech
 
 TRANSCRIPTS = sorted((Path(__file__).parent.parent / "vectors/transcripts").glob("*.truc"))
@@ -24,12 +40,12 @@ CLOSED = {"what": "hand_closed", "reason": "hand"}
 OPENED = {"what": "hands_opened", "cards": [["7e"], ["3b"]]}
 
 
-def drawn(board: Board, setting: Setting, width: int = 80, height: int = 24) -> str:
+def drawn(board: ShownHand, setting: MatchLook, width: int = 80, height: int = 24) -> str:
     return "\n".join(line.plain for line in picture(board, setting, width=width, height=height))
 
 
-def setting(*names: str, faces: Faces = SPANISH) -> Setting:
-    return Setting(names, faces, Speech("en"), 12)
+def setting(*names: str, faces: Faces = SPANISH) -> MatchLook:
+    return MatchLook(names, faces, Speech("en"), 12)
 
 
 @each_row("name", SCENES)
@@ -44,7 +60,7 @@ def test_screen_shows_what_its_picture_has(name) -> None:
 @each_row("is_plain", [False, True])
 def test_drawn_french_card_has_the_letter_of_the_players_language(is_plain) -> None:
     faces = faces_of(("Ks", "7h"), Speech("fr"), is_plain=is_plain)
-    lines = card_block("Ks", faces, WIDE, Edge(ASCII.frame))
+    lines = card_block("Ks", faces, WIDE, CardEdge(ASCII.frame))
     told = "".join(line.plain for line in lines)
     assert (told.count("R"), "K" in told) == (3 if is_plain else 2, False)
 
@@ -57,15 +73,15 @@ def test_match_fits_every_width(transcript) -> None:
             continue
         for width, height in ((120, 40), (60, 24), (30, 24)):
             faces = Faces(is_spanish="truco" in transcript.stem, is_plain=width == 60)
-            told = Setting(record.names, faces, Speech("en", record.words), 12)
+            told = MatchLook(record.names, faces, Speech("en", record.words), 12)
             lines = [*picture(board, told, width=width, height=height)]
             assert max(line.cell_len for line in lines) <= width
 
 
 @each_row("width, label", [(80, "carta vuelta (vira)  3♠"), (60, "carta vuelta  3♠")])
 def test_label_that_is_too_long_loses_what_is_in_brackets(width, label) -> None:
-    told = Setting(("north", "east"), FRENCH, Speech("es", "paulista"), 12)
-    shown = drawn(Board(2, 0, held=(("2d", "Jc", "As"), ()), turned_up="3s"), told, width)
+    told = MatchLook(("north", "east"), FRENCH, Speech("es", "paulista"), 12)
+    shown = drawn(ShownHand(2, 0, held=(("2d", "Jc", "As"), ()), turned_up="3s"), told, width)
     assert label in shown
     assert "…" not in shown
 
@@ -73,7 +89,7 @@ def test_label_that_is_too_long_loses_what_is_in_brackets(width, label) -> None:
 @each_row("width", [80, 50])
 def test_name_cannot_write_to_the_terminal_nor_break_a_line(width) -> None:
     names = ("\x1b[2Jnorth", "[bold]east\n\r", "馬" * 24, "w" * 300)
-    lines = drawn(Board(4, 0, held=(UNKNOWN,) * 4, dealer=2), setting(*names), width).split("\n")
+    lines = drawn(ShownHand(4, 0, held=(UNKNOWN,) * 4, dealer=2), setting(*names), width).split("\n")
     assert "\x1b" not in "".join(lines)
     assert max(Text(line).cell_len for line in lines) <= width
 
@@ -81,18 +97,18 @@ def test_name_cannot_write_to_the_terminal_nor_break_a_line(width) -> None:
 @each_row(
     "seats, own, goes, expected",
     [
-        (2, 0, "right", Places((), 1, ())),
-        (4, 0, "right", Places((3,), 2, (1,))),
-        (6, 0, "right", Places((4, 5), 3, (2, 1))),
-        (4, 2, "right", Places((1,), 0, (3,))),
-        (6, 0, "left", Places((2, 1), 3, (4, 5))),
+        (2, 0, "right", SeatPlaces((), 1, ())),
+        (4, 0, "right", SeatPlaces((3,), 2, (1,))),
+        (6, 0, "right", SeatPlaces((4, 5), 3, (2, 1))),
+        (4, 2, "right", SeatPlaces((1,), 0, (3,))),
+        (6, 0, "left", SeatPlaces((2, 1), 3, (4, 5))),
     ],
 )
 def test_next_seat_sits_where_play_goes_and_partners_face_each_other(seats, own, goes, expected) -> None:
     assert places(seats, own, goes) == expected
 
 
-def table(*, side: int | None = 0, laid: str = "", **what) -> Board:
+def table(*, side: int | None = 0, laid: str = "", **what) -> ShownHand:
     """Return the table after a trick of a game for two, which north took unless it is said otherwise."""
     return board_of(view_of(tricks=[("0 7e 1 3b", side)], table=laid, **what), PACK)
 
@@ -100,7 +116,7 @@ def table(*, side: int | None = 0, laid: str = "", **what) -> Board:
 def test_cards_of_a_trick_lie_there_until_the_next_begins_and_the_one_that_took_it_is_marked() -> None:
     names = setting("north", "east")
     over = table()
-    assert (over.last_trick.laid, over.last_trick.best) == ((Laid(0, "7e"), Laid(1, "3b")), 0)
+    assert (over.last_trick.laid, over.last_trick.best) == ((LaidCard(0, "7e"), LaidCard(1, "3b")), 0)
     told = drawn(over, names)
     assert "┃ 7†┃" in told
     assert "│ 3♣│" in told
@@ -109,7 +125,7 @@ def test_cards_of_a_trick_lie_there_until_the_next_begins_and_the_one_that_took_
     assert "┃" not in led
     assert "★7† 3♣" in led
     tied = table(side=None)
-    assert (tied.last_trick.laid, tied.last_trick.best) == ((Laid(0, "7e"), Laid(1, "3b")), None)
+    assert (tied.last_trick.laid, tied.last_trick.best) == ((LaidCard(0, "7e"), LaidCard(1, "3b")), None)
     assert "┃" not in drawn(tied, names)
 
 
@@ -121,14 +137,14 @@ def test_card_that_took_a_trick_is_marked_in_ascii_and_named_in_rows() -> None:
 
 
 def test_own_hand_lies_face_down_where_nobody_sees_it() -> None:
-    blind = board_of(view_of(), PACK, remembered(Memory(), {"what": "played_blind"}))
+    blind = board_of(view_of(), PACK, remembered(SeatMemory(), {"what": "played_blind"}))
     told = drawn(blind, setting("north", "east"))
     assert told.count("│▒▒▒▒▒▒▒│") == 9
     assert "nobody has seen them" in told
 
 
-def known(*facts: dict) -> Board:
-    return board_of(view_of(), PACK, reduce(remembered, facts, Memory()))
+def known(*facts: dict) -> ShownHand:
+    return board_of(view_of(), PACK, reduce(remembered, facts, SeatMemory()))
 
 
 @each_row(
@@ -149,7 +165,7 @@ def test_hands_that_are_over_are_counted_with_those_that_were_opened(facts, row)
 
 def test_smallest_table_tells_the_stake_and_which_cards_are_raised_on_one_line() -> None:
     raised = setting("north", "east", faces=FRENCH)._replace(raised={"3s": ("Jc", "Jh", "Js", "Jd")})
-    board = Board(2, 0, held=(("2d", "Jc", "As"), ()), turned_up="3s", own=("2d", "Jc", "As"))
+    board = ShownHand(2, 0, held=(("2d", "Jc", "As"), ()), turned_up="3s", own=("2d", "Jc", "As"))
     assert "stake 1  manilhas J♣  J♥  J♠  J♦" in drawn(board, raised, width=40, height=6)
 
 
@@ -164,8 +180,8 @@ def test_what_waits_for_an_answer_is_said() -> None:
 def test_match_that_rests_waits_for_nobody() -> None:
     state = {"what": "state", "phase": "hand", "score": [[0, 0, 0], [0, 0, 0]], "waiting": [1]}
     views = view_of(waiting=(1,))
-    assert board_of(views, PACK, remembered(Memory(), state)).acting == (1,)
-    assert board_of(views, PACK, remembered(Memory(), {**state, "paused": True})).acting == ()
+    assert board_of(views, PACK, remembered(SeatMemory(), state)).acting == (1,)
+    assert board_of(views, PACK, remembered(SeatMemory(), {**state, "paused": True})).acting == ()
 
 
 def cards(named: str) -> list[Card]:
@@ -184,13 +200,13 @@ def test_cards_that_a_seat_has_shown_leave_its_hand_when_they_are_played() -> No
 
 
 def test_partners_cards_leave_its_hand_when_they_are_played() -> None:
-    told = with_partner(Memory(), 2, ("7e", "3b", "1o"))
+    told = with_partner(SeatMemory(), 2, ("7e", "3b", "1o"))
     assert board_of(of_four(), PACK, told).held_by(2) == ("7e", "3b", "1o")
     assert board_of(of_four("2 7e"), PACK, told).held_by(2) == ("3b", "1o")
 
 
 def test_guests_own_cards_are_those_that_the_server_told() -> None:
-    told = Memory(own=("7e", "3b", "1o"))
+    told = SeatMemory(own=("7e", "3b", "1o"))
     played = view_of(table="0 1o")._replace(row=view_of(table="0 1o").row._replace(left=((0, 1), (0, 1, 2))))
     assert board_of(view_of(), PACK, told).cards == ("7e", "3b", "1o")
     assert (board_of(played, PACK, told).cards, board_of(played, PACK, told).own) == (
@@ -204,7 +220,7 @@ def test_guests_own_cards_are_those_that_the_server_told() -> None:
 def test_every_card_of_every_game_fills_its_frame(size, glyphs) -> None:
     for pack in {preset(name).pack for name in presets()}:
         faces = faces_of(pack, Speech("en"), is_plain=glyphs is ASCII)
-        edge = Edge(glyphs.taking)
+        edge = CardEdge(glyphs.taking)
         blocks = [back_block("#", size, edge), *(card_block(card, faces, size, edge) for card in pack)]
         assert {len(block) for block in blocks} == {size.height}
         assert {line.cell_len for block in blocks for line in block} == {size.width}
@@ -215,7 +231,7 @@ def test_every_card_of_every_game_fills_its_frame(size, glyphs) -> None:
     [("7e", SPANISH, "†" * 7), ("10h", FRENCH, "♥" * 10), ("As", FRENCH, "♠"), ("12o", SPANISH, "◉♔◉")],
 )
 def test_card_has_its_pips_or_its_figure(card, faces, pips) -> None:
-    rows = [line.plain[1:-1] for line in card_block(card, faces, WIDE, Edge(MANY.frame))[1:-1]]
+    rows = [line.plain[1:-1] for line in card_block(card, faces, WIDE, CardEdge(MANY.frame))[1:-1]]
     assert "".join("".join(rows).split()) == pips
 
 

@@ -24,10 +24,10 @@ from prompt_toolkit.utils import get_cwidth
 from rich.console import Console
 from rows import each_row
 
-from truc_client.happenings import Interrupted, MatchEnded, Resumed, TableChanged, Waiting
+from truc_client.happenings import Interrupted, MatchEnded, MatchWaits, Resumed, TableChanged
 from truc_client.verifying import verify_file
 from truc_terminal.screen.person import spelled
-from truc_terminal.screen.prompt import Above, Drawn, Prompt, Screenful
+from truc_terminal.screen.prompt import DrawnLines, LinesAbove, Prompt, TerminalWriter
 from truc_terminal.screen.questions import Key, Question, folded
 from truc_terminal.screen.screen import Screen
 from truc_words import Speech
@@ -149,7 +149,7 @@ def test_lines_that_a_narrower_terminal_has_broken_are_cleared(monkeypatch, envi
     [((40, 12), 40, 0), ((40, 12), 20, 1), ((40, 12), 10, 4), ((100,), 30, 1), ((12,), 100, 0)],
 )
 def test_rows_that_a_narrower_terminal_makes(widths, columns, more) -> None:
-    assert Drawn(40, widths).rows_more(columns) == more
+    assert DrawnLines(40, widths).rows_more(columns) == more
 
 
 def test_tab_completes_a_move(typing) -> None:
@@ -213,7 +213,7 @@ def test_prompt_says_who_is_waited_for_until_there_is_news() -> None:
     screen = Screen(Console(file=out, force_terminal=True))
     screen.pose = posed.append
     screen.show(started())
-    for happening in (Waiting((1,), None), seen()):
+    for happening in (MatchWaits((1,), None), seen()):
         screen.show(happening)
         screen.offer(None)
     assert [question.text for question in posed] == ["waiting for east >", ""]
@@ -237,7 +237,7 @@ def standing(*happenings) -> tuple[Screen, list[Question]]:
 
 
 def test_table_stands_while_others_think_and_no_longer_than_the_match() -> None:
-    screen, posed = standing(Waiting((1,), None))
+    screen, posed = standing(MatchWaits((1,), None))
     assert all(asked.draw for asked in posed)
     screen.offer(turn("play 3b"))
     titles = [next(iter(asked.draw(80, 24))).plain for asked in posed[-2:]]
@@ -254,7 +254,7 @@ def marked(asked: Question) -> list[str]:
 
 
 def test_those_are_marked_whom_the_server_says_it_waits_for() -> None:
-    screen, posed = standing(Waiting((1,), None), Waiting((), None))
+    screen, posed = standing(MatchWaits((1,), None), MatchWaits((), None))
     screen.show(turn("play 3b"))
     screen.offer(turn("play 3b"))
     assert [marked(asked) for asked in posed[-3:]] == [["east"], [], ["north"]]
@@ -276,7 +276,7 @@ def test_table_that_stands_is_not_drawn_above_itself_when_it_is_asked_about() ->
     ],
 )
 def test_prompt_says_that_the_connection_is_lost_then_asks_again(state, asks, texts) -> None:
-    screen, posed = standing(Waiting((1,), None))
+    screen, posed = standing(MatchWaits((1,), None))
     if asks:
         screen.ask("another")
     screen.show(Interrupted("the connection was lost"))
@@ -312,7 +312,7 @@ def test_question_after_a_match_is_said_again_where_there_is_no_prompt() -> None
 def test_table_leaves_room_for_what_is_told_and_asked_and_shows_one_s_cards_at_every_size(
     columns, rows
 ) -> None:
-    _, posed = standing(Waiting((1,), None))
+    _, posed = standing(MatchWaits((1,), None))
     lines = [line.plain for line in posed[-1].draw(columns, rows)]
     assert len(lines) <= rows - rows // 4 - 2
     assert max(map(get_cwidth, lines)) <= columns
@@ -337,7 +337,7 @@ def test_label_longer_than_a_line_goes_on_in_the_next_or_is_cut_where_there_is_n
 
 def test_lines_printed_are_kept_until_they_can_be_shown() -> None:
     shown, woken = io.StringIO(), []
-    above = Above(shown, lambda: woken.append(shown.getvalue()))
+    above = LinesAbove(shown, lambda: woken.append(shown.getvalue()))
     above.write("one\ntw")
     above.release()
     assert (shown.getvalue(), woken) == ("one\n", [""])
@@ -350,11 +350,11 @@ def test_screenful_reaches_the_terminal_at_once() -> None:
     written: list[str] = []
     terminal = io.StringIO()
     terminal.write = lambda text: written.append(text) or len(text)
-    screenful = Screenful(terminal)
+    screenful = TerminalWriter(terminal)
     with screenful.whole():
         screenful.write("erased")
         screenful.flush()
-        Above(screenful, str).close()
+        LinesAbove(screenful, str).close()
         screenful.write("drawn")
         assert written == []
     screenful.write("more")

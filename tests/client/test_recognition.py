@@ -2,7 +2,7 @@
 
 from rows import each_row
 
-from truc_client.line.entering import keys_shown
+from truc_client.line.login import keys_shown
 from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.messages import Info, Limits, ServerHello
 from truc_protocol.wire.handshake import Pin, ServerIdentity, Trust, make_roll

@@ -15,8 +15,8 @@ from rows import each_row
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of, seen_by
 from truc_terminal.screen.replaying import (
     Replay,
+    ReplayPosition,
     ReplayStep,
-    Walk,
     drawn_page,
     first_cards,
     page,
@@ -39,7 +39,7 @@ def pages(replayed: ReplayedMatch, seat: int | None = None, *, is_plain: bool = 
     return [page(replay, at).plain for at in range(len(replayed.stages))]
 
 
-def walked(replayed: ReplayedMatch, keys: str, at: int = 0) -> tuple[Walk, int]:
+def walked(replayed: ReplayedMatch, keys: str, at: int = 0) -> tuple[ReplayPosition, int]:
     with create_pipe_input() as typed:
         typed.send_text(keys)
         return step_through(Replay(replayed, "en", is_plain=False), at, keys=typed, screen=DummyOutput())
@@ -175,7 +175,7 @@ def test_hand_that_is_not_there_is_answered_with_what_was_expected(french) -> No
 
 
 def test_page_longer_than_the_terminal_is_moved_within_its_lines(french) -> None:
-    walk = Walk(Replay(french, "en", is_plain=False), 0)
+    walk = ReplayPosition(Replay(french, "en", is_plain=False), 0)
     tops = []
     for lines in (1, 5, -1, -9, 2):
         walk.scroll(lines)

@@ -10,16 +10,16 @@ from rows import each_row
 from truc_client import (
     CardsDealt,
     ChatSaid,
-    Choice,
     Interrupted,
     MatchStarted,
+    MatchWaits,
+    MoveChoice,
     PartnerCards,
     PhraseSaid,
     RecordSeen,
-    Signed,
+    SignMade,
     Substituted,
-    TableClosed,
-    Waiting,
+    TableGone,
     YourTurn,
 )
 from truc_rules import Kind, Score, Seat, Side, preset
@@ -28,14 +28,21 @@ from truc_rules.positions.match import (
     EnvidoAsk,
     FlorRound,
     LastPointAsk,
-    Ordered,
+    OrderInForce,
     RedealAsk,
     Saying,
     StakeAsk,
 )
-from truc_terminal.replay_model.board import Board, Memory, board_of, remembered, with_partner, with_sign
+from truc_terminal.replay_model.board import (
+    SeatMemory,
+    ShownHand,
+    board_of,
+    remembered,
+    with_partner,
+    with_sign,
+)
 from truc_terminal.replay_model.faces import faces_of
-from truc_terminal.screen.drawing import Setting
+from truc_terminal.screen.drawing import MatchLook
 from truc_terminal.screen.questions import find_choice, mistake, option_names
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, Speech, catalogue
@@ -47,9 +54,9 @@ TURN = YourTurn(
     9,
     8,
     (
-        Choice("play 7e", "play", {}),
-        Choice("raise 2", "raise", {"stake": 2, "declined": 1}),
-        Choice("cut", "cut", {}),
+        MoveChoice("play 7e", "play", {}),
+        MoveChoice("raise 2", "raise", {"stake": 2, "declined": 1}),
+        MoveChoice("cut", "cut", {}),
     ),
     True,
     30_000,
@@ -123,7 +130,7 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
         ((TURN._replace(deadline_ms=60_999),), {}, "your turn (1:00)"),
         ((ChatSaid("TAGTAG", "north", "hello"),), {}, '"north": hello'),
         ((ChatSaid("TAGTAG", "north", "hello"), ChatSaid("OTHER", "North", "no")), {}, '"North" (OTHE): no'),
-        ((Waiting((1,), None),), {"players": ("north", "[bold]east")}, "[bold]east"),
+        ((MatchWaits((1,), None),), {"players": ("north", "[bold]east")}, "[bold]east"),
         ((ASKED,), {"lang": "fr", "words": "catalan"}, "east demande 2 (« truc »)"),
         (
             (stands(stake=2), seen({"what": "stake_asked", "seat": 1, "stake": 4})),
@@ -142,7 +149,7 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
         ),
         ((stands(tricks=[("0 7e 1 7o", None)]), TURN), {"words": "argentine"}, "tricks        parda"),
         (
-            (stands(seats=4, dealer=2, orders=(Ordered("low", 1), None)), TURN),
+            (stands(seats=4, dealer=2, orders=(OrderInForce("low", 1), None)), TURN),
             {"players": FOUR},
             "low (south)",
         ),
@@ -169,7 +176,7 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
         (
             (
                 stands(offers=(RedealAsk(Seat(1), (Seat(0),)),)),
-                TURN._replace(options=(Choice("accept", "accept", {}),)),
+                TURN._replace(options=(MoveChoice("accept", "accept", {}),)),
             ),
             {"words": "catalan"},
             "4. agree to new cards  [accept]",  # and not to the stake that is asked for
@@ -229,7 +236,7 @@ def test_raised_cards_stand_under_the_turn_up() -> None:
 
 
 def test_names_and_text_of_a_server_cannot_write_to_the_terminal() -> None:
-    hostile = Interrupted("\x1b[2Jgone"), TableClosed("\x1b]0;title\x07")
+    hostile = Interrupted("\x1b[2Jgone"), TableGone("\x1b]0;title\x07")
     assert "\x1b" not in shown(*hostile, players=("\x1b[2Jnorth", "[bold]east"))
 
 
@@ -242,12 +249,12 @@ def test_help_names_the_chat_in_every_language(lang, help_text) -> None:
 @each_row(
     "happening, said",
     [
-        (Waiting((1,), None), "waiting for east"),
-        (Waiting((1,), None, "rekey"), "waiting for a new chain of east"),
-        (Waiting((1,), None, "sub"), "waiting for somebody to step in for east"),
+        (MatchWaits((1,), None), "waiting for east"),
+        (MatchWaits((1,), None, "rekey"), "waiting for a new chain of east"),
+        (MatchWaits((1,), None, "sub"), "waiting for somebody to step in for east"),
         (Substituted(1, "[bold]so\x1b[2Juth"), "[bold]so[2Juth plays there from now on"),
         (Interrupted("the connection was lost"), "your seat is kept"),
-        (TableClosed("expired"), "the table is closed: nobody started it"),
+        (TableGone("expired"), "the table is closed: nobody started it"),
         (TURN._replace(again=True), "Somebody was faster"),
         (seen({"what": "stake_asked", "seat": 1, "stake": 2}), "east asks for 2"),
         (seen({"what": "deal_voided", "seats": [1]}), "not proven"),
@@ -276,14 +283,17 @@ def test_happening_is_told(happening, said) -> None:
 )
 def test_line_typed_finds_its_option(text, expected) -> None:
     faces = faces_of(SPANISH, Speech("en"), is_plain=False)
-    setting = Setting(("north", "east"), faces, Speech("ca"), 12)
-    choice, place = find_choice(TURN, text, lambda choice: option_names(choice, Board(2, 0), setting))
+    setting = MatchLook(("north", "east"), faces, Speech("ca"), 12)
+    choice, place = find_choice(TURN, text, lambda choice: option_names(choice, ShownHand(2, 0), setting))
     assert (choice and choice.line, place) == expected
 
 
 def test_number_of_a_card_that_cannot_be_played_now_is_told_why() -> None:
-    setting = Setting(("north", "east"), faces_of(SPANISH, Speech("en"), is_plain=True), Speech("en"), 12)
-    asked, held = TURN._replace(options=(Choice("accept", "accept", {}),)), Board(2, 0, own=("1o", "7e"))
+    setting = MatchLook(("north", "east"), faces_of(SPANISH, Speech("en"), is_plain=True), Speech("en"), 12)
+    asked, held = (
+        TURN._replace(options=(MoveChoice("accept", "accept", {}),)),
+        ShownHand(2, 0, own=("1o", "7e")),
+    )
     told = mistake("2", asked, held, setting, {"play 7e": "answer_first"}.get)
     assert told == "got '2': what was asked must be answered first"
 
@@ -337,11 +347,11 @@ def test_table_shows_what_the_game_has(record, row) -> None:
 
 
 def test_sign_made_twice_stands_once_on_the_table() -> None:
-    assert with_sign(with_sign(Memory(), 2, "three"), 2, "three").signs == ((2, "three"),)
+    assert with_sign(with_sign(SeatMemory(), 2, "three"), 2, "three").signs == ((2, "three"),)
 
 
 def test_sign_is_told_and_stands_on_the_table() -> None:
-    told = shown(Signed(2, "three"), TURN, players=FOUR, words="catalan")
+    told = shown(SignMade(2, "three"), TURN, players=FOUR, words="catalan")
     assert "south signs: a three (close one eye)" in told
     assert "signs   south: a three (close one eye)" in told
 
@@ -357,9 +367,9 @@ def test_screen_speaks_every_language(lang) -> None:
     told = shown(
         CardsDealt(("7e",)),
         seen(STATE),
-        Waiting((1,), None),
+        MatchWaits((1,), None),
         Interrupted("x"),
-        TableClosed("x"),
+        TableGone("x"),
         TURN,
         lang=lang,
         words="argentine",
@@ -369,7 +379,7 @@ def test_screen_speaks_every_language(lang) -> None:
 
 @each_row("lang", LANGUAGES)
 def test_wait_for_a_substitute_differs_from_that_for_a_decision_in_every_language(lang) -> None:
-    assert shown(Waiting((0,), None, "sub"), lang=lang) != shown(Waiting((0,), None), lang=lang)
+    assert shown(MatchWaits((0,), None, "sub"), lang=lang) != shown(MatchWaits((0,), None), lang=lang)
 
 
 def test_substitute_is_called_by_its_name_from_then_on() -> None:
@@ -399,7 +409,7 @@ def test_answer_is_to_the_newest_open_offer(offers, pending) -> None:
 
 
 def test_end_of_the_hand_clears_what_is_remembered_of_it() -> None:
-    memory = with_sign(with_partner(Memory(own=("7e",)), 2, ("7e",)), 2, "three")
+    memory = with_sign(with_partner(SeatMemory(own=("7e",)), 2, ("7e",)), 2, "three")
     for fact in (
         {"what": "value_said", "seat": 1, "value": 33},
         {"what": "cards_opened", "seat": 1, "cards": ["1o"]},
@@ -407,12 +417,12 @@ def test_end_of_the_hand_clears_what_is_remembered_of_it() -> None:
         {"what": "hand_closed", "reason": "hand"},
     ):
         memory = remembered(memory, fact)
-    assert memory == Memory()
+    assert memory == SeatMemory()
 
 
 def test_duel_begins_with_no_values_said() -> None:
     begun = {"what": "duel_begun", "seat": 1, "opponent": 4}
-    assert remembered(Memory(values=((0, 33),)), begun).values == ()
+    assert remembered(SeatMemory(values=((0, 33),)), begun).values == ()
 
 
 ACCEPTED = {"what": "envido_accepted", "seat": 1, "points": 1}

@@ -8,7 +8,7 @@ from rich.console import Console
 from rows import each_row
 
 from truc_client import MatchStarted, RecordSeen
-from truc_client.happenings import Recalled
+from truc_client.happenings import MatchContinued
 from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, catalogue
 
@@ -30,7 +30,7 @@ def shown(*records, seat: int | None = 0, lang: str = "en", before=()) -> str:
     screen = Screen(Console(file=out, width=200, color_system=None), lang)
     screen.show(MatchStarted(b"m" * 32, "truc-french", ("As", "Kc"), ("north", "east"), seat, "A", Path("x")))
     if before:
-        screen.show(Recalled(tuple(fact for means in before for fact in means)))
+        screen.show(MatchContinued(tuple(fact for means in before for fact in means)))
     for k, means in enumerate(records):
         screen.show(RecordSeen(k, "act", means))
     return out.getvalue()

@@ -13,7 +13,7 @@ from truc_client import (
     MatchStarted,
     PhraseSaid,
     RefusedError,
-    Signed,
+    SignMade,
     YourTurn,
     connect,
 )
@@ -90,7 +90,7 @@ async def in_the_hand(server, player) -> AsyncIterator[Table]:
 
 
 def is_told(happening) -> bool:
-    return isinstance(happening, Signed | PhraseSaid)
+    return isinstance(happening, SignMade | PhraseSaid)
 
 
 # What may be signed
@@ -196,12 +196,12 @@ async def test_sign_to_a_guest_is_told_but_neither_its_own_nor_one_of_another_po
     def make(server):
         return [server.clear("two", at=1), server.clear("two", sender=0), server.clear("ace")]
 
-    assert await told(talking(), guest, make) == [Signed(2, "ace")]
+    assert await told(talking(), guest, make) == [SignMade(2, "ace")]
 
 
 async def test_sign_to_the_whole_table_is_told(talking, player) -> None:
     server = talking(signals="table")
-    assert await told(server, player, lambda server: [server.clear("two", sender=3)]) == [Signed(3, "two")]
+    assert await told(server, player, lambda server: [server.clear("two", sender=3)]) == [SignMade(3, "two")]
 
 
 async def test_phrase_is_told(talking, player) -> None:
@@ -241,4 +241,4 @@ async def test_sign_in_a_box_is_told_and_options_after_it_are_opened(talking, pl
         await server.send(server.boxed("two"))
         await server.send_options()
         sign, turn = await play_on(table, until=in_hand)
-    assert (sign, type(turn)) == (Signed(2, "two"), YourTurn)
+    assert (sign, type(turn)) == (SignMade(2, "two"), YourTurn)

@@ -14,14 +14,14 @@ from rich.console import Console
 from truc_client import ClientError, Player, Resumed, Substituted, connect, open_home
 from truc_conform.scripted import ScriptedServer
 from truc_protocol import messages
-from truc_terminal.commands.play import Seating, Wish, _farewell, _sit_down, _step_in
+from truc_terminal.commands.play import SeatChoice, WantedTable, _farewell, _sit_down, _step_in
 from truc_terminal.screen.explaining import terms_line
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
 from truc_words import Speech
 
 FRENCH = "truc-french"
-ANY = Wish(None, None, None, {}, private=False, rekey=False)
+ANY = WantedTable(None, None, None, {}, private=False, rekey=False)
 
 
 class Watched:
@@ -70,7 +70,7 @@ async def server(scripted, player) -> WatchedServer:
     return server
 
 
-async def sit_down(server, player, *typed: str | None, wish: Wish = ANY) -> tuple[object, str]:
+async def sit_down(server, player, *typed: str | None, wish: WantedTable = ANY) -> tuple[object, str]:
     """Sit down as `truc play` does; returns the table, and what the screen shows."""
     out = io.StringIO()
     send, receive = trio.open_memory_channel(len(typed) + 1)
@@ -100,7 +100,7 @@ async def test_home_without_secrets_goes_on_with_a_new_chain_where_that_is_asked
 
 
 def test_new_chain_is_wished_for_by_a_flag(truc, monkeypatch) -> None:
-    wishes: list[Wish] = []
+    wishes: list[WantedTable] = []
     monkeypatch.setattr(
         "truc_terminal.commands.play.play_at", lambda _where, wish, **_manner: wishes.append(wish)
     )
@@ -259,7 +259,7 @@ async def test_new_table_is_opened_only_after_asking_who_has_a_seat(
     scripted, player, answer, request_sent
 ) -> None:
     server = scripted(kind=WaitingServer)
-    table, told = await sit_down(server, player, answer, wish=ANY._replace(seating=Seating.NEW))
+    table, told = await sit_down(server, player, answer, wish=ANY._replace(seating=SeatChoice.NEW))
     sent = [
         type(message)
         for message in server.received
@@ -274,7 +274,7 @@ async def test_quick_match_lets_the_server_seek_where_it_can(nursery, player, ca
     server = Hosting()
     server.nursery, server.caps = nursery, capabilities
     server.bend = with_free_seat
-    wish = ANY._replace(variant=FRENCH, seating=Seating.QUICK)
+    wish = ANY._replace(variant=FRENCH, seating=SeatChoice.QUICK)
     table, _ = await sit_down(server, player, wish=wish)
     assert table.code == "TABLE"
     assert received(server, sent)

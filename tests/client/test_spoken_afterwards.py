@@ -29,7 +29,7 @@ from truc_protocol.transcript import write_transcript
 from truc_terminal.commands import ratings
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
 from truc_terminal.report.page import page as report_page
-from truc_terminal.screen.replaying import Replay, Walk, drawn_page, page
+from truc_terminal.screen.replaying import Replay, ReplayPosition, drawn_page, page
 from truc_words import Speech, local_sets
 
 VECTORS = Path(__file__).parent.parent / "vectors"
@@ -177,7 +177,7 @@ def test_standings_say_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeyp
 
 
 def test_notes_under_a_replay_are_from_the_catalogues(spoken) -> None:
-    walk = Walk(Replay(replayed_file(FRENCH, LANG), LANG, is_plain=False), 0)
+    walk = ReplayPosition(Replay(replayed_file(FRENCH, LANG), LANG, is_plain=False), 0)
     notes = [walk.note]
     for act in (lambda: walk.type("9"), lambda: walk.type("9"), walk.jump):
         act()

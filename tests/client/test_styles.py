@@ -12,13 +12,13 @@ from rows import each_row
 from truc_bots import Effort, Sharp
 from truc_client import YourTurn, careful, careless, play_match
 from truc_client.bots import Partners
-from truc_client.happenings import Away, Choice, RecordSeen, Resumed
+from truc_client.happenings import MoveChoice, PresenceChanged, RecordSeen, Resumed
 from truc_protocol.audit import Result
 from truc_terminal import styles
 from truc_terminal.styles import STYLES
 
-ASK = Choice("raise 2", "raise", {"stake": 2, "declined": 1})
-CARD = Choice("play 7e", "play", {})
+ASK = MoveChoice("raise 2", "raise", {"stake": 2, "declined": 1})
+CARD = MoveChoice("play 7e", "play", {})
 
 
 def turn(*choices):
@@ -31,21 +31,28 @@ def choices(style, *offered):
 
 
 def test_careless_takes_any_option():
-    assert choices(careless, ASK, CARD, Choice("concede", "concede", {})) == {"raise 2", "play 7e", "concede"}
+    assert choices(careless, ASK, CARD, MoveChoice("concede", "concede", {})) == {
+        "raise 2",
+        "play 7e",
+        "concede",
+    }
 
 
 def test_careful_gives_nothing_up_and_asks_at_times():
-    assert choices(careful, ASK, CARD, Choice("concede", "concede", {})) == {"raise 2", "play 7e"}
+    assert choices(careful, ASK, CARD, MoveChoice("concede", "concede", {})) == {"raise 2", "play 7e"}
 
 
 def test_careful_answers_an_ask_by_a_higher_one():
-    accept, decline = Choice("accept", "accept", {"stake": 2}), Choice("decline", "decline", {"loses": 1})
+    accept, decline = (
+        MoveChoice("accept", "accept", {"stake": 2}),
+        MoveChoice("decline", "decline", {"loses": 1}),
+    )
     assert choices(careful, accept, decline, ASK) == {"raise 2"}
     assert choices(careful, accept, decline) == {"accept"}
 
 
 def test_careful_gives_up_where_nothing_else_is_offered():
-    assert choices(careful, Choice("good", "good", {})) == {"good"}
+    assert choices(careful, MoveChoice("good", "good", {})) == {"good"}
 
 
 async def test_sharp_plays_a_match_on_what_its_seat_knows(scripted, player, monkeypatch):
@@ -109,8 +116,8 @@ async def test_partner_who_is_fast_is_hardly_waited_for(autojump_clock):
 
 
 async def test_partner_who_is_away_is_not_waited_for(autojump_clock):
-    assert await pause_before_answer(Away(2, online=False)) == 0
-    assert await pause_before_answer(Away(2, online=False), Away(2, online=True)) == 10
+    assert await pause_before_answer(PresenceChanged(2, online=False)) == 0
+    assert await pause_before_answer(PresenceChanged(2, online=False), PresenceChanged(2, online=True)) == 10
 
 
 async def test_partner_is_given_as_long_as_a_decision_has_taken_and_more(autojump_clock):

@@ -10,14 +10,14 @@ from rich.console import Console
 from rows import each_row
 
 from truc_client import connect
-from truc_client.happenings import MEANWHILE, ChatSaid, Interrupted, LobbyChanged, TableChanged, TableClosed
+from truc_client.happenings import MEANWHILE, ChatSaid, Interrupted, LobbyChanged, TableChanged, TableGone
 from truc_protocol.messages import LobbyState
 from truc_terminal.commands.tables import FollowedTables, columns, follow_lines, follow_list
 
 OPEN = state("K7PQA", NORTH, FREE, age_ms=60_000, expires_ms=600_000)
 FULL = state("K7PQA", NORTH, replace(SOUTH, name="south"), age_ms=120_000)
 LATER = replace(OPEN, age_ms=90_000, expires_ms=570_000)
-GONE = TableClosed("expired", "K7PQA")
+GONE = TableGone("expired", "K7PQA")
 
 
 class FakeLobby:
@@ -66,7 +66,7 @@ LOST = Interrupted("it was lost")
         ((TableChanged(OPEN),), {"variant": "truc-french"}, [SHOWN]),
         ((TableChanged(OPEN), LOST, TableChanged(OPEN)), {}, [SHOWN]),
         (
-            (TableChanged(OPEN), LOST, TableClosed(MEANWHILE, "K7PQA")),
+            (TableChanged(OPEN), LOST, TableGone(MEANWHILE, "K7PQA")),
             {},
             [SHOWN, "K7PQA  the table is closed: while the connection was lost"],
         ),

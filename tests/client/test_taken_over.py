@@ -2,11 +2,11 @@ import pytest
 import trio
 from client.playing import at_turn, my_turn, play_on, received
 
-from truc_client import ChoiceError, Interrupted, SeatTakenOver, connect, play_match
+from truc_client import ChoiceError, Interrupted, SeatLost, connect, play_match
 from truc_conform.shown import CODE
 from truc_protocol.audit import Result
 from truc_protocol.messages import BoxedOptions, Join, Ok, Ready, Resume, SignedAct, Watch
-from truc_protocol.messages import SeatTakenOver as SeatTakenOverNotice
+from truc_protocol.messages import SeatLost as SeatTakenOverNotice
 from truc_protocol.records import Phase
 
 NOTICE = SeatTakenOverNotice(table=CODE, seat=0)
@@ -18,7 +18,7 @@ async def server(scripted):
 
 
 def is_taken_over(happening) -> bool:
-    return isinstance(happening, SeatTakenOver)
+    return isinstance(happening, SeatLost)
 
 
 async def sit_down(connection):

@@ -17,9 +17,9 @@ from truc_client.errors import LostError
 from truc_client.happenings import (
     CardsDealt,
     Happening,
+    MatchContinued,
     MatchStarted,
     PartnerCards,
-    Recalled,
     RecordSeen,
     YourTurn,
 )
@@ -33,7 +33,7 @@ from truc_protocol.bodies import Share
 from truc_protocol.messages import MatchRecord, OwnCards
 from truc_protocol.records import parse
 from truc_rules import preset
-from truc_terminal.replay_model.board import Memory, with_partner
+from truc_terminal.replay_model.board import SeatMemory, with_partner
 from truc_terminal.screen.screen import Screen
 
 
@@ -63,7 +63,7 @@ def come_back(tmp_path, store) -> Iterator[SeatMatch]:
 
 def test_it_is_told_its_cards_and_its_partners_again(come_back):
     started, recalled, own, partner = told_again(come_back.audit, come_back.seat)
-    kinds = [MatchStarted, Recalled, CardsDealt, PartnerCards]
+    kinds = [MatchStarted, MatchContinued, CardsDealt, PartnerCards]
     assert list(map(type, (started, recalled, own, partner))) == kinds
     assert started.resumed
     assert len(own.cards) == len(come_back.audit.openings)
@@ -86,7 +86,7 @@ async def test_who_never_reads_is_lost_for_good(monkeypatch):
 
 def test_partner_told_twice_is_shown_once():
     cards = ("3o", "2o", "1o")
-    assert with_partner(with_partner(Memory(), 2, cards), 2, cards).partners == ((2, cards),)
+    assert with_partner(with_partner(SeatMemory(), 2, cards), 2, cards).partners == ((2, cards),)
 
 
 def opened(table: Table, folder: Path, store: HomeStore, *, seat: int, records: int) -> list[Happening]:

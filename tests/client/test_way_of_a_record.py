@@ -8,7 +8,7 @@ import pytest
 from client.playing import at_table, play_on
 
 import truc_client
-from truc_client.followed import Followed
+from truc_client.subscriptions import Subscriptions
 from truc_protocol.messages import MatchRecord
 
 LIBRARY = Path(truc_client.__file__).parent
@@ -51,7 +51,7 @@ class Trace:
 def traces(monkeypatch) -> list[Trace]:
     """Return the traces of the decisions that have come, in the order in which they came."""
     found: list[Trace] = []
-    handle = Followed.handle
+    handle = Subscriptions.handle
 
     def noted(self, message) -> None:
         if not isinstance(message, MatchRecord) or message.body[2:12] not in (b"truc/1/act", b"truc/1/pro"):
@@ -64,7 +64,7 @@ def traces(monkeypatch) -> list[Trace]:
         finally:
             sys.setprofile(None)
 
-    monkeypatch.setattr(Followed, "handle", noted)
+    monkeypatch.setattr(Subscriptions, "handle", noted)
     return found
 
 

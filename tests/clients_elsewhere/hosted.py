@@ -11,9 +11,9 @@ from typing import Self
 import trio
 from clients_elsewhere.programs import KEYED_JS, NODE
 
-from truc_conform.client_cases import Order, await_end, chosen, filled, in_order, perform
+from truc_conform.client_cases import JudgingOrder, await_end, chosen, filled, in_order, perform
 from truc_conform.result import CaseResult
-from truc_conform.scenes import Exit
+from truc_conform.scenes import ClientExit
 
 PATIENCE_S = 60.0
 HOSTED_JS = (NODE, str(Path(__file__).with_name("host.mjs")), KEYED_JS[-1])
@@ -51,7 +51,7 @@ class Hosts:
         self._command, self._words = command, words
         self._idle: list[trio.Process] = []
 
-    async def visit(self, server, home) -> Exit:
+    async def visit(self, server, home) -> ClientExit:
         """Let a client visit a server once."""
         home.mkdir(exist_ok=True)
         began = trio.current_time()
@@ -63,7 +63,7 @@ class Hosts:
             await host.wait()
         else:
             self._idle.append(host)
-        return Exit(code, trio.current_time() - began)
+        return ClientExit(code, trio.current_time() - began)
 
     async def _start(self) -> trio.Process:
         return await trio.lowlevel.open_process(
@@ -96,7 +96,7 @@ def judge_hosted(names, command, words, *, level) -> dict[str, CaseResult]:
     hosts = Hosts(command, words)
 
     async def work(scene) -> list[CaseResult]:
-        return await perform(scene, Order(words), hosts.visit)
+        return await perform(scene, JudgingOrder(words), hosts.visit)
 
     async def judge_all() -> list[list[CaseResult]]:
         try:

@@ -9,7 +9,7 @@ from clients_elsewhere.hosted import HOSTED_JS, PATIENCE_S, hosted_java, judge_h
 from clients_elsewhere.programs import GUEST_JS, GUEST_PY, GUESTS, KEYED_JS, keyed, needs_jdk, needs_node
 from conform.judging import judge
 
-from truc_conform.client_cases import CASES, Order, chosen, perform_all
+from truc_conform.client_cases import CASES, JudgingOrder, chosen, perform_all
 from truc_conform.result import CaseVerdict, Level
 from truc_protocol.audit import verify
 
@@ -47,7 +47,7 @@ def test_client_that_is_sent_round_follows_three_moves_and_ends_by_itself(client
     def see(server, end) -> None:
         ended.append((len(server.doors_used) - 1, end.code))
 
-    order = Order((*client, *(KEPT if client is KEYED_JS else ()), "{url}"))
+    order = JudgingOrder((*client, *(KEPT if client is KEYED_JS else ()), "{url}"))
     trio.run(perform_all, [scene._replace(judged=[(case, see) for case, _ in scene.judged])], order)
     assert ended == [(3, 1)]
 

@@ -11,7 +11,7 @@ import trio
 from server.conftest import QUICK, changed
 
 from truc_conform import server_cases
-from truc_conform.client_cases import Order, chosen, in_order, perform_all
+from truc_conform.client_cases import JudgingOrder, chosen, in_order, perform_all
 from truc_conform.result import CaseOutcome, CaseResult, CaseVerdict
 
 BROKEN = Path(__file__).with_name("broken_client.py")
@@ -50,7 +50,7 @@ def judge_each(clients: Mapping, *, jobs=JOBS) -> dict[object, dict[str, CaseRes
 
 
 async def _judge(scenes, command, jobs, patience_s) -> dict[str, CaseResult]:
-    order = Order(tuple(map(str, command)), patience_s=patience_s, jobs=jobs)
+    order = JudgingOrder(tuple(map(str, command)), patience_s=patience_s, jobs=jobs)
     return {result.case.name: result for result in await perform_all(scenes, order)}
 
 

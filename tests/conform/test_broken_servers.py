@@ -20,13 +20,13 @@ from truc_protocol.errors import Code
 from truc_protocol.ledger import sealed
 from truc_protocol.messages import Direction
 from truc_protocol.wire import connection
-from truc_protocol.wire.connection import Connection
+from truc_protocol.wire.connection import ConnectionEnd
 from truc_protocol.wire.encoding import FrameSplitter, MessageError, decode
 from truc_server.lobby import lobby
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches import acceptance, auto_rulings, deadlines, game
 from truc_server.matches.blind_hands import HeldKeys
-from truc_server.matches.game import Tail
+from truc_server.matches.game import RecentRecords
 from truc_server.net import admission, peer
 from truc_server.net.admission import Admission
 from truc_server.requests import company, history, login, seating
@@ -34,7 +34,7 @@ from truc_server.spectating import spectator_feed
 from truc_server.storage.schema import match_players
 from truc_server.storage.sql import Store
 from truc_server.table_data import options
-from truc_server.tables import gathering, table, talk
+from truc_server.tables import pending_terms, table, talk
 from truc_server.timing.rate_limits import Meter
 
 pytestmark = pytest.mark.slow
@@ -88,7 +88,7 @@ class Forgiving(FrameSplitter):
         return super().next_frame()
 
 
-refuse, answer, track = Connection.refuse, Connection.answer, Connection._track
+refuse, answer, track = ConnectionEnd.refuse, ConnectionEnd.answer, ConnectionEnd._track
 
 
 def refuse_without_goodbye(self, refused):
@@ -205,21 +205,23 @@ FAULTS = (
     BrokenServer("passes over what follows the map", connection, {"decode": loose_decode}, "S0.trailing"),
     BrokenServer("waits for endless frames", connection, {"FrameSplitter": Patient}, "S0.length-4gib"),
     BrokenServer("stays after a broken frame", connection, {"FrameSplitter": Forgiving}, "S0.length-zero"),
-    BrokenServer("closes without goodbye", Connection, {"refuse": refuse_without_goodbye}, "S0.array"),
-    BrokenServer("says nothing to strangers", Connection, {"answer": answer_without_a_line}, "S0.http"),
+    BrokenServer("closes without goodbye", ConnectionEnd, {"refuse": refuse_without_goodbye}, "S0.array"),
+    BrokenServer("says nothing to strangers", ConnectionEnd, {"answer": answer_without_a_line}, "S0.http"),
     BrokenServer("refuses what it does not know", connection, {"decode": strict_decode}, "S0.unknown-fields"),
-    BrokenServer("allows no second use of an id", Connection, {"_track": track_ids_for_ever}, "S0.id-again"),
+    BrokenServer(
+        "allows no second use of an id", ConnectionEnd, {"_track": track_ids_for_ever}, "S0.id-again"
+    ),
     BrokenServer("repeats its nonce", login, {"token_bytes": bytes}, "S0.server-hello"),
     BrokenServer("takes logins of other connections", login, {"check_login": key_alone}, "S1.replayed"),
     BrokenServer("takes unsigned logins", login, {"check_login": check_login_unsigned}, "S1.bad-signature"),
     BrokenServer("takes any name", login, {"normalised": str.strip}, "S1.name-control"),
     BrokenServer("calls two players alike", Lobby, {"named": named_as_they_wish}, "S1.name-alike"),
-    BrokenServer("takes any name into the match", gathering, {"check_name": nothing}, "S2.terms-name"),
+    BrokenServer("takes any name into the match", pending_terms, {"check_name": nothing}, "S2.terms-name"),
     BrokenServer("takes any option", lobby, {"choose": choose_what_is_known}, "S2.option-unknown"),
     BrokenServer("lists private tables", Lobby, {"add": add_openly}, "S2.private"),
     BrokenServer("seats two on one chair", table, {"free_seat": any_seat}, "S2.seat-taken"),
     BrokenServer("admits every guest", table, {"check_guest": nothing}, "S2.no-guests"),
-    BrokenServer("forgets what it has stored", Tail, {"find": nothing}, "S3.act-again"),
+    BrokenServer("forgets what it has stored", RecentRecords, {"find": nothing}, "S3.act-again"),
     BrokenServer(
         "plays unsigned acts",
         acceptance,
@@ -278,7 +280,9 @@ BLIND = (
     ),
 )
 UNDER_LOW_LIMITS = (
-    BrokenServer("lets time run while nobody is there", deadlines.Waits, {"halt": nothing}, "S3.time-stands"),
+    BrokenServer(
+        "lets time run while nobody is there", deadlines.MatchClock, {"halt": nothing}, "S3.time-stands"
+    ),
     BrokenServer(
         "takes any word", options, {"_word": lambda given, option, words, default: default}, "S3.claim-word"
     ),

@@ -5,9 +5,9 @@ from click.testing import CliRunner
 
 from truc_conform.commands import Report, as_html, as_json, line, summary
 from truc_conform.main import main
-from truc_conform.result import PASSED, Case, CaseOutcome, CaseResult, CaseVerdict, Trace, failed
+from truc_conform.result import PASSED, Case, CaseOutcome, CaseResult, CaseVerdict, ProgramTrace, failed
 
-TRACE = Trace("exit code 3 after 0.1 s", "<said>\n", "", ("client hello id=1",))
+TRACE = ProgramTrace("exit code 3 after 0.1 s", "<said>\n", "", ("client hello id=1",))
 CASE = Case("C0.ping", "session.md#keep-alive", "`pong` & more")
 
 

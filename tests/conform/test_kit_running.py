@@ -11,7 +11,7 @@ from truc_conform.client_cases import patience
 from truc_conform.client_harness import ClientHarness
 from truc_protocol.errors import Code
 from truc_protocol.messages import ClientHello, Pong
-from truc_protocol.wire.connection import Connection, Failure, Role
+from truc_protocol.wire.connection import ConnectionEnd, Failure, Role
 
 LOOKS = "import os, sys; print(os.getcwd(), os.listdir(sys.argv[1])); open(sys.argv[1] + '/left', 'w')"
 """Tells where a program runs and what is in the folder that it is given, and leaves something there."""
@@ -75,7 +75,7 @@ async def test_script_of_a_connection_ends_when_the_client_has_come_back(nursery
 
     server.intercepts.append(answer_late)
     first = await server.dial(None)
-    await first.send_all(Connection(Role.CLIENT).send(ClientHello(id=1, proto=(1,), cn=bytes(32))))
+    await first.send_all(ConnectionEnd(Role.CLIENT).send(ClientHello(id=1, proto=(1,), cn=bytes(32))))
     await trio.testing.wait_all_tasks_blocked()
     await server.dial(None)
     await trio.testing.wait_all_tasks_blocked()

@@ -8,9 +8,9 @@ import trio
 from client.playing import play_on
 
 from truc_client import CheckFailedError, Player, connect, open_home
-from truc_conform.client_cases import Order, chosen, filled, in_order, patience, perform
+from truc_conform.client_cases import JudgingOrder, chosen, filled, in_order, patience, perform
 from truc_conform.result import CaseVerdict
-from truc_conform.scenes import Exit, Scene
+from truc_conform.scenes import ClientExit, Scene
 from truc_conform.shown import CODE
 
 PATIENCE_S = 30.0
@@ -36,7 +36,7 @@ class Visitor:
     def __init__(self) -> None:
         self.failed: str | None = None
 
-    async def visit(self, server, home: Path) -> Exit:
+    async def visit(self, server, home: Path) -> ClientExit:
         (url,) = filled(["{url}"], server, home)
         await trio.Path(home).mkdir(exist_ok=True)
         try:
@@ -51,7 +51,7 @@ class Visitor:
                 (failed,) = failed.exceptions
             self.failed = failed.check
         server.is_over = True
-        return Exit(0 if self.failed is None else 1, 0.0)
+        return ClientExit(0 if self.failed is None else 1, 0.0)
 
     async def _stop(self, done: trio.Event, scope: trio.CancelScope) -> None:
         await done.wait()
@@ -73,7 +73,7 @@ def test_our_library_passes_and_stops_at_the_check_that_each_case_names() -> Non
 
     async def work(visited):
         scene, visitor = visited
-        return await perform(scene, Order(()), visitor.visit)
+        return await perform(scene, JudgingOrder(()), visitor.visit)
 
     found = trio.run(in_order, list(zip(SCENES, visitors, strict=True)), work, 8)
     results = [result for each in found for result in each]

@@ -23,8 +23,8 @@ from truc_protocol.transcript import pack_record, read_transcript, unpack_record
 from truc_protocol.wire.encoding import MessageError, decode
 from truc_protocol.wire.handshake import (
     Challenge,
-    Contact,
     HandshakeError,
+    KnownServer,
     Pin,
     check_login,
     check_server_hello,
@@ -149,7 +149,7 @@ def _check_hello(hello: ServerHello) -> None:
     public = seeds.SERVER_KEY.public
     for known in (None, Pin(public, public, 0), fingerprint(public), fingerprint(seeds.PLAYER_KEY.public)):
         try:
-            identity = check_server_hello(hello, Contact(CLIENT_HELLO, (1,), known, NOW))
+            identity = check_server_hello(hello, KnownServer(CLIENT_HELLO, (1,), known, NOW))
         except RemoteError as error:
             _check_length(error.message)
         else:

@@ -22,7 +22,7 @@ from rows import each_row
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.messages import Direction
-from truc_protocol.wire.connection import Connection, Role, State
+from truc_protocol.wire.connection import ConnectionEnd, Role, State
 from truc_protocol.wire.encoding import MessageError, decode
 
 FIRST = 8
@@ -93,7 +93,7 @@ def test_messages_to_start_from_are_sound():
 
 def test_streams_to_start_from_lead_to_a_login():
     for stream in starts("server-end"):
-        connection = Connection(Role.SERVER)
+        connection = ConnectionEnd(Role.SERVER)
         for piece in wire_targets.turns(stream):
             for item in connection.receive(piece):
                 wire_targets.answered(connection, item)

@@ -15,7 +15,7 @@ from truc_protocol.key_files import read_revocation, read_rolls, rolls_text
 from truc_rules.scenario.runner import run
 from truc_rules.scenario.text import ScenarioError, scenarios
 from truc_server.lobby.names import normalised
-from truc_server.net.peer import RefusedError
+from truc_server.net.peer import RefusedRequestError
 from truc_server.settings.settings import SettingsError
 from truc_server.settings.settings_file import PREFIX, load, settings_text
 from truc_server.settings.subjects import Subjects, is_subject
@@ -144,7 +144,7 @@ def exported_keys(raw: bytes) -> None:
 
 def names(raw: bytes) -> None:
     """A name is refused, or has one form, which stays; numbered, it is a name too."""
-    with suppress(RefusedError):
+    with suppress(RefusedRequestError):
         name = normalised(_text(raw)[:MOST_CHARACTERS])
         assert normalised(name) == name
         assert name.isprintable()

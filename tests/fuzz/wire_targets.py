@@ -23,7 +23,7 @@ from truc_protocol.messages import (
     decode_info,
     encode_info,
 )
-from truc_protocol.wire.connection import Connection, Failure, Role, State
+from truc_protocol.wire.connection import ConnectionEnd, Failure, Role, State
 from truc_protocol.wire.encoding import (
     LENGTH_BYTES,
     LOGIN_LIMIT,
@@ -87,7 +87,7 @@ def _cut(pieces: Sequence[bytes]) -> tuple[list[bytes], int, str | None]:
 
 def server_end(stream: bytes) -> None:
     """A server's end takes any stream: at most one failure closes it, and what it answers is bounded."""
-    connection, failures = Connection(Role.SERVER), 0
+    connection, failures = ConnectionEnd(Role.SERVER), 0
     for piece in turns(stream):
         for item in connection.receive(piece):
             if connection.state is not State.CLOSED:
@@ -96,7 +96,7 @@ def server_end(stream: bytes) -> None:
     assert len(connection.outstanding) <= 64
 
 
-def answered(connection: Connection, item: AnyMessage | Failure) -> bool:
+def answered(connection: ConnectionEnd, item: AnyMessage | Failure) -> bool:
     """Answer as a server does; tells whether the connection ends."""
     if isinstance(item, Failure):
         said = connection.answer(item)
@@ -124,7 +124,7 @@ def _reply(message: AnyMessage) -> ServerHello | Welcome | Ok | None:
 
 def client_end(stream: bytes) -> None:
     """A client's end takes any stream: the first failure is the last, and nothing is read after it."""
-    connection = Connection(Role.CLIENT)
+    connection = ConnectionEnd(Role.CLIENT)
     connection.send(ClientHello(id=0, proto=(1,), cn=bytes(32)))
     ended = False
     for piece in turns(stream):
@@ -139,7 +139,7 @@ def client_end(stream: bytes) -> None:
         assert connection.state is State.CLOSED
 
 
-def _go_on(connection: Connection, message: AnyMessage) -> None:
+def _go_on(connection: ConnectionEnd, message: AnyMessage) -> None:
     with suppress(LocalError):  # the last error may have ended the connection
         if isinstance(message, ServerHello):
             connection.send(GuestLogin(id=1, name="Ana"))

@@ -23,12 +23,12 @@ from client.browser import Browser, Page, chromium
 from page.playing import SAID, Person, words
 
 from truc_client.address import Address
-from truc_client.line.entering import Met
-from truc_conform.client_cases import Order, chosen, perform
+from truc_client.line.login import MetServer
+from truc_conform.client_cases import JudgingOrder, chosen, perform
 from truc_conform.client_harness import ClientHarness
 from truc_conform.commands import line
 from truc_conform.result import Case, CaseResult, CaseVerdict, Level
-from truc_conform.scenes import Exit, Scene
+from truc_conform.scenes import ClientExit, Scene
 from truc_conform.shown import CODE
 from truc_protocol.audit import Result, examine, verify
 from truc_protocol.crypto.keys import fingerprint
@@ -109,7 +109,7 @@ class Visitor:
         self._watches = watches
         self._patience_s = patience_s
 
-    async def __call__(self, server: ClientHarness, home: Path) -> Exit:
+    async def __call__(self, server: ClientHarness, home: Path) -> ClientExit:
         """Visit a server once."""
         began = trio.current_time()
         revoked = frozenset({server.revoked.public} if server.takes_revocations else ())
@@ -124,7 +124,7 @@ class Visitor:
             server.is_over = True
             nursery.cancel_scope.cancel()
         self.seen.append(seen)
-        return Exit(STATUS.get(seen.stands), trio.current_time() - began)
+        return ClientExit(STATUS.get(seen.stands), trio.current_time() - began)
 
     def _look_on(self, server: ClientHarness, link: str) -> Seen:
         page = Person(self._browser, None).page
@@ -174,21 +174,21 @@ def _histories(text: str) -> int:
     return 2 if any(check in text for check in OF_TWO) else 1
 
 
-def _met(server: ClientHarness) -> Met:
+def _met(server: ClientHarness) -> MetServer:
     """Return what `truc web` would know of a server after it has been there; the page meets it for the first time."""
     key = server.key.public
     place = Address("127.0.0.1", server.doors[0], CODE, Fingerprint(fingerprint(key)))
     identity = ServerIdentity(
         Pin(key, key, 0), Trust.FIRST_CONTACT, 1, bytes(32), msgspec.msgpack.decode(server.info, type=Info)
     )
-    return Met(place, identity, None)
+    return MetServer(place, identity, None)
 
 
 def perform_in_page(browser: Browser, scene: Scene) -> tuple[list[CaseResult], Seen]:
     """Run a scene of the kit with the page; return what the kit finds, and how the page stood in the end."""
     visitor = Visitor(browser, watches=scene.judged[0][0].name.startswith(Level.C1))
     command = ("the page", "{revocation}")
-    results = trio.run(perform, scene, Order(command, patience_s=PATIENCE_S), visitor)
+    results = trio.run(perform, scene, JudgingOrder(command, patience_s=PATIENCE_S), visitor)
     return results, visitor.seen[-1]
 
 

@@ -25,7 +25,7 @@ from truc_client.line.opening import MAX_MOVES
 from truc_protocol.errors import Code
 from truc_protocol.messages import Pong, bye, refusal
 from truc_protocol.wire.encoding import encode
-from truc_terminal.web_carrier import Whereabouts
+from truc_terminal.web_carrier import ServerPlace
 
 FIRST = Address("first.example", 7373)
 FEW = 1  # presses before the server moves
@@ -36,7 +36,7 @@ null"""
 """Keeps in mind whether the page has said something."""
 
 
-def heard(where: Whereabouts, *messages, now: float = 100.0) -> list[bool]:
+def heard(where: ServerPlace, *messages, now: float = 100.0) -> list[bool]:
     return [where.hear(encode(each), now) for each in messages]
 
 
@@ -45,7 +45,7 @@ def moved(to: str):
 
 
 def test_a_server_that_has_moved_is_looked_for_where_it_says():
-    where = Whereabouts(FIRST._replace(is_tls=True))
+    where = ServerPlace(FIRST._replace(is_tls=True))
     assert heard(where, moved("second.example:8000")) == [False]
     assert where.address == Address("second.example", 8000, is_tls=True)
     heard(where, bye(Code.KICKED, "away", to="third.example:1"), moved("no address"), Pong(n=1, now_ms=2))
@@ -56,7 +56,7 @@ def test_a_server_that_has_moved_is_looked_for_where_it_says():
 
 
 def test_a_server_that_moves_on_and_on_is_looked_for_where_it_was_first():
-    where = Whereabouts(FIRST)
+    where = ServerPlace(FIRST)
     for n in range(MAX_MOVES):
         heard(where, *2 * [moved(f"{n}.example:1")])  # over two connections
         assert where.address.host == f"{n}.example"
@@ -65,14 +65,14 @@ def test_a_server_that_moves_on_and_on_is_looked_for_where_it_was_first():
 
 
 def test_a_while_without_a_move_ends_a_row():
-    where = Whereabouts(FIRST)
+    where = ServerPlace(FIRST)
     for n in range(2 * MAX_MOVES):
         heard(where, moved(f"{n}.example:1"), now=100 + n * STEADY_S)
         assert where.address.host == f"{n}.example"
 
 
 def test_encryption_is_taken_up_and_never_given_up():
-    where = Whereabouts(FIRST)
+    where = ServerPlace(FIRST)
     asks_for_tls = refusal(Code.UNSUPPORTED, "TLS only", detail={"tls": True})
     assert heard(where, asks_for_tls, asks_for_tls, refusal(Code.UNSUPPORTED, "no")) == [True, False, False]
     assert where.address == FIRST._replace(is_tls=True)

@@ -7,7 +7,7 @@ from typing import Any
 from protocol.peers import Table, here
 
 from truc_protocol.acts import write_args
-from truc_protocol.blind_mode.sealed_pack import SeatStep, Stage
+from truc_protocol.blind_mode.sealed_pack import PackStage, SeatStep
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import (
     CardWithKeys,
@@ -89,7 +89,7 @@ class BlindTable(Table):
         if sealed.garbled or is_over or ledger.phase is Phase.OVER:
             ready = [seat for seat in unopened(ledger) if seat not in self.silent]
             return self.players[ready[0]].release(ledger) if ready else self._overdue()
-        if pack.stage is not Stage.READY:
+        if pack.stage is not PackStage.READY:
             ready = [seat for seat in pack.owing() if seat not in self.silent]
             return self.step_of(ready[0]) if ready else self._overdue()
         claim = None if self.is_unseen() else self._claim()

@@ -17,7 +17,7 @@ from truc_protocol.transcript import Transcript, unpack_record, write_transcript
 from truc_protocol.wire.encoding import decode
 from truc_protocol.wire.handshake import (
     Challenge,
-    Contact,
+    KnownServer,
     Pin,
     SignedBody,
     check_login,
@@ -92,7 +92,7 @@ def message_of(fields: Fields) -> ServerHello:
     return ServerHello(re=1, rolls=rolls, **parts)
 
 
-def contact_of(fields: Fields) -> Contact:
+def contact_of(fields: Fields) -> KnownServer:
     """Return what the client of a test knows."""
     match fields["known"]:
         case None:
@@ -101,7 +101,7 @@ def contact_of(fields: Fields) -> Contact:
             known = text
         case pin:
             known = Pin(h(pin["first"]), h(pin["present"]), pin["serial"])
-    return Contact(
+    return KnownServer(
         h(fields["client_frame"]),
         tuple(fields["offered"]),
         known,
@@ -111,7 +111,7 @@ def contact_of(fields: Fields) -> Contact:
     )
 
 
-def proved(hello: ServerHello, contact: Contact) -> Fields:
+def proved(hello: ServerHello, contact: KnownServer) -> Fields:
     """Return what a hello proves."""
     server = check_server_hello(hello, contact)
     pin = {"first": server.pin.first.hex(), "present": server.pin.present.hex(), "serial": server.pin.serial}

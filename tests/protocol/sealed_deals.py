@@ -3,16 +3,16 @@
 from collections.abc import Callable, Sequence
 
 from truc_protocol.blind_mode.sealed_pack import (
+    GrantedRedeal,
     KeysStep,
     LendStep,
     LockStep,
     MaskStep,
-    Plan,
+    PackPlan,
+    PackStage,
     PlayedUnseen,
-    Redeal,
     SealedPack,
     SeatStep,
-    Stage,
     begin,
     check_step,
     take_step,
@@ -32,7 +32,7 @@ from truc_protocol.codec import digest
 from truc_protocol.crypto.keys import BoxKey, box_key
 
 MID = digest("test/mid")
-MAKE = {Stage.MASK: make_mask, Stage.LOCK: make_lock, Stage.KEYS: make_keys}
+MAKE = {PackStage.MASK: make_mask, PackStage.LOCK: make_lock, PackStage.KEYS: make_keys}
 Deviation = Callable[["SealedDeal", SeatStep], SeatStep]
 """What a cheat makes of the step that it should take."""
 
@@ -61,14 +61,14 @@ class SealedDeal:
         self.xs: list[BoxKey] = [box_key(digest("test/x", seat)) for seat in range(seats)]
         publics = tuple(x.public for x in self.xs)
         last = seats - 1 if dealer is None else dealer
-        plan = Plan(MID, 1, deck, seats, last, ncards, cut, turned, unseen, publics)
+        plan = PackPlan(MID, 1, deck, seats, last, ncards, cut, turned, unseen, publics)
         self.links = [link_of(seat, run) for seat in range(seats)]
         self.secrets = [SeatSecrets(link, MID, plan.j, deck) for link in self.links]
         self.pack: SealedPack = begin(plan)
         self.cheats = cheats
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> PackPlan:
         return self.pack.plan
 
     def take(self, step: SeatStep) -> None:
@@ -96,12 +96,12 @@ class SealedDeal:
 
     def deal(self) -> "SealedDeal":
         """Take all steps of the newest sub-deal."""
-        while self.pack.stage is not Stage.READY:
+        while self.pack.stage is not PackStage.READY:
             self.take(self.next_step())
         return self
 
     def redeal(self) -> "SealedDeal":
-        self.pack = take_step(self.pack, Redeal(self.pack.d + 1))
+        self.pack = take_step(self.pack, GrantedRedeal(self.pack.d + 1))
         return self.deal()
 
     def play_unseen(self, seat: int, slot: int) -> int:

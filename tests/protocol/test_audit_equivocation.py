@@ -6,7 +6,7 @@ from protocol.peers import Table
 
 from truc_protocol.audit import Equivocation, compare
 from truc_protocol.audit.equivocation import contradictions, refused_record
-from truc_protocol.audit.verified_prefix import Passed, PassedRecord, passed
+from truc_protocol.audit.verified_prefix import PassedRecord, PassedRecords, passed
 from truc_protocol.evidence_file import read_refusal
 from truc_protocol.records import Record
 from truc_protocol.setup import Opts
@@ -43,7 +43,7 @@ class Read:
 
 def reads(items: tuple[PassedRecord, ...]) -> int:
     Read.count = 0
-    counted = Passed(tuple(Read(item) for item in items))
+    counted = PassedRecords(tuple(Read(item) for item in items))
     assert contradictions(counted, counted) == ()
     return Read.count
 

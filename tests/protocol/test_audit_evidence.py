@@ -9,7 +9,7 @@ from rows import each_row
 
 from truc_protocol import boxes
 from truc_protocol.audit import Judgement
-from truc_protocol.audit.evidence import Judged, judge
+from truc_protocol.audit.evidence import JudgedComplaint, judge
 from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.bodies import Deal, Share
 from truc_protocol.codec import enc
@@ -33,7 +33,7 @@ def judged(table: Table, of: Complaint, *more: Record) -> Judgement:
     return judged_in((*table.records, *more), table, of).judgement
 
 
-def judged_in(records: tuple[Record, ...], table: Table, of: Complaint) -> Judged:
+def judged_in(records: tuple[Record, ...], table: Table, of: Complaint) -> JudgedComplaint:
     return judge(passed(Transcript(table.document, records), (of,)), of)
 
 

@@ -8,7 +8,7 @@ from protocol.shared import sharing_table
 
 from truc_protocol.audit import AuditError, Auditor, OwnSeat
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_hand
-from truc_protocol.audit.verdict import Words
+from truc_protocol.audit.verdict import UnsignedWord
 from truc_protocol.bodies import Close, Deal, Proxy, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import box_key
@@ -191,8 +191,8 @@ def test_share_for_a_guest_without_a_box_key_is_empty_in_a_match_that_is_proven(
     assert table.audit().verdict().result == "proven"
 
 
-def proxies(count: int) -> Words:
-    ledger, words = Table().to("hand").ledger, Words()
+def proxies(count: int) -> UnsignedWord:
+    ledger, words = Table().to("hand").ledger, UnsignedWord()
     for k in range(count):
         body = Proxy(b"m" * 32, k, b"h" * 32, 1, 0, "order", ("low",))
         words = words.heard(replace(ledger, k=k), body)

@@ -16,7 +16,7 @@ from truc_protocol.audit import (
     examine,
 )
 from truc_protocol.audit.equivocation import contradictions
-from truc_protocol.audit.verified_prefix import Passed, passed
+from truc_protocol.audit.verified_prefix import PassedRecords, passed
 from truc_protocol.bodies import Deal
 from truc_protocol.evidence_file import MAGIC, Complaint, SignedRefusal, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
@@ -201,7 +201,7 @@ def test_transcripts_are_audited_once_for_all_pairs(fed):
 
 
 def test_only_lists_of_one_nonce_that_differ_are_compared(monkeypatch):
-    compared: list[tuple[Passed, Passed]] = []
+    compared: list[tuple[PassedRecords, PassedRecords]] = []
     monkeypatch.setattr(
         cross_audit, "contradictions", lambda one, other, _: (compared.append((one, other)), ())[1]
     )

@@ -5,7 +5,7 @@ from protocol.sealed_deals import SealedDeal
 from rows import each_row
 
 from truc_protocol.blind_mode.points import decoded, encoded
-from truc_protocol.blind_mode.sealed_pack import Stage, find_card, leaves, opens, turned_up
+from truc_protocol.blind_mode.sealed_pack import PackStage, find_card, leaves, opens, turned_up
 from truc_protocol.blind_mode.seat_steps import differences, read_lend
 from truc_protocol.crypto import keys as crypto
 
@@ -46,7 +46,7 @@ def test_a_deal_needs_a_mask_of_each_a_lock_more_than_seats_and_keys_of_each():
     assert kinds == ["Mask"] * 4 + ["Lock"] * 5 + ["Keys"] * 4
     deal.redeal()
     redealt = [type(step).__name__.removesuffix("Step") for step in deal.pack.steps[len(kinds) :]]
-    assert redealt == ["Redeal"] + ["Lock"] * 5 + ["Keys"] * 4
+    assert redealt == ["GrantedRedeal"] + ["Lock"] * 5 + ["Keys"] * 4
 
 
 def test_partner_reads_the_cards_lent_to_it():
@@ -103,7 +103,7 @@ def test_exchanges_of_a_deal_are_one_for_each_point_made_of_another_and_one_for_
     """The base point is multiplied in another way: the eldest's mask makes all its points of it."""
     deal = SealedDeal(seats=seats, turned=1)
     counted, told = Exchanges(monkeypatch), {}
-    while deal.pack.stage is not Stage.READY:
+    while deal.pack.stage is not PackStage.READY:
         stage = deal.pack.stage
         deal.take(deal.next_step())
         made, checked = told.get(stage, (0, 0))
@@ -111,9 +111,9 @@ def test_exchanges_of_a_deal_are_one_for_each_point_made_of_another_and_one_for_
         counted.made = counted.checked = 0
     places = 3 * seats + 1
     assert told == {
-        Stage.MASK: (80 * (seats - 1), 80 * seats),
-        Stage.LOCK: (seats * places, seats * places),
-        Stage.KEYS: (seats * (seats - 1), seats),
+        PackStage.MASK: (80 * (seats - 1), 80 * seats),
+        PackStage.LOCK: (seats * places, seats * places),
+        PackStage.KEYS: (seats * (seats - 1), seats),
     }
 
 

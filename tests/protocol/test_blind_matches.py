@@ -30,7 +30,7 @@ from truc_protocol.bodies import (
     Mask,
     Release,
 )
-from truc_protocol.ledger import Due, Exposed, due, find_shown, fold, next_share, start
+from truc_protocol.ledger import Due, ExposedSeat, due, find_shown, fold, next_share, start
 from truc_protocol.records import (
     BLIND,
     PHASES,
@@ -217,7 +217,7 @@ def end_exposed(table: BlindTable, seat: int, kind: str) -> None:
     given_up = audit(table.document, [*table.records, abandoned])
     assert given_up.ledger.outcome == (None, "abandoned")
     told = given_up.verdict()
-    assert (told.exposed, told.by_ruling) == (Exposed(seat, kind), True)
+    assert (told.exposed, told.by_ruling) == (ExposedSeat(seat, kind), True)
     table.run()
     verdict = verify(table.file())
     assert (verdict.result, verdict.winner, verdict.reason) == (Result.PROVEN, 1 - seat % 2, "forfeit")

@@ -10,11 +10,11 @@ from rows import each_row
 
 from truc_protocol.blind_mode import points
 from truc_protocol.blind_mode.sealed_pack import (
+    GrantedRedeal,
     MaskStep,
-    Place,
-    Plan,
+    PackPlace,
+    PackPlan,
     PlayedUnseen,
-    Redeal,
     SealedPack,
     begin,
     find_card,
@@ -80,7 +80,7 @@ def seat_secrets(_group, test):
 def projected(step: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Say a step as the vectors do, with as many of its points as are given there."""
     match step:
-        case Redeal(d):
+        case GrantedRedeal(d):
             return {"kind": "redeal", "d": d}
         case PlayedUnseen(place):
             return {"kind": "blind", "place": place}
@@ -103,14 +103,14 @@ def blind_deal(_group, test):
     deal = SealedDeal(
         **{name: test[name] for name in ("seats", "dealer", "ncards", "cut", "deck", "turned", "unseen")}
     )
-    plan = Plan(h(test["mid"]), *shape, tuple(x.public for x in xs))
+    plan = PackPlan(h(test["mid"]), *shape, tuple(x.public for x in xs))
     deal.xs, deal.links, deal.pack = list(xs), [h(link) for link in test["links"]], begin(plan)
     deal.secrets = [SeatSecrets(link, plan.mid, plan.j, plan.deck) for link in deal.links]
     hands = []
     for given in test["steps"]:
         match given["kind"]:
             case "redeal":
-                deal.pack = take_step(deal.pack, Redeal(given["d"]))
+                deal.pack = take_step(deal.pack, GrantedRedeal(given["d"]))
             case "blind":
                 deal.pack = take_step(deal.pack, PlayedUnseen(given["place"]))
             case "lend":
@@ -133,9 +133,9 @@ def blind_deal(_group, test):
 def one_place(group) -> SealedPack:
     """An index of which one place is known."""
     commitments = tuple((seat, h(commitment)) for seat, commitment in group["commitments"])
-    place = Place(0, 0, h(group["point"]), h(group["locked"]), commitments)
+    place = PackPlace(0, 0, h(group["point"]), h(group["locked"]), commitments)
     xs = (bytes(32),) * len(commitments)
-    plan = Plan(h(group["mid"]), group["j"], group["deck"], len(commitments), 1, 3, 0, 0, False, xs)
+    plan = PackPlan(h(group["mid"]), group["j"], group["deck"], len(commitments), 1, 3, 0, 0, False, xs)
     return begin(plan)._replace(places=(place,) * (group["place"] + 1))
 
 

@@ -27,7 +27,7 @@ from truc_protocol.messages import (
 from truc_protocol.wire.connection import (
     MAX_OUTSTANDING,
     TRANSITIONS,
-    Connection,
+    ConnectionEnd,
     Failure,
     Pulse,
     Role,
@@ -54,7 +54,7 @@ HANDSHAKE = ((Role.CLIENT, HELLO), (Role.SERVER, ANSWER), (Role.CLIENT, LOGIN), 
 
 def pair(steps=4):
     """Return client and server after the first steps of the handshake."""
-    ends = {role: Connection(role) for role in Role}
+    ends = {role: ConnectionEnd(role) for role in Role}
     for sender, message in HANDSHAKE[:steps]:
         receiver = Role.SERVER if sender is Role.CLIENT else Role.CLIENT
         assert ends[receiver].receive(ends[sender].send(message)) == [message]
@@ -98,7 +98,7 @@ def test_both_ends_keep_the_exact_bytes_of_a_hello(sender, hello):
 
 
 def test_received_hello_is_kept_as_it_was_sent():
-    server = Connection(Role.SERVER)
+    server = ConnectionEnd(Role.SERVER)
     frame = pack({"id": 1, "cn": bytes(32), "x": 1, "proto": [1], "t": "hello"})
     server.receive(to_frame(frame, LOGIN_LIMIT))
     assert server.hello_frame(Role.CLIENT) == frame
@@ -215,7 +215,7 @@ def test_every_failure_before_welcome_closes():
 
 
 def test_peer_of_another_protocol_gets_one_line():
-    server = Connection(Role.SERVER)
+    server = ConnectionEnd(Role.SERVER)
     (failure,) = server.receive(b"GET / HTTP/1.1\r\n\r\n")
     assert server.answer(failure).startswith(b"This port speaks the Truc protocol")
     assert server.state is State.CLOSED
@@ -448,7 +448,7 @@ def test_ping_goes_both_ways():
 
 
 def test_connection_that_is_handed_on_begins_logged_in_with_the_limits_of_that():
-    connection = Connection(Role.SERVER)
+    connection = ConnectionEnd(Role.SERVER)
     connection.begin_ready()
     long = to_frame(pack({"t": "leave", "id": 1, "table": "ABCDE", "x": "y" * LOGIN_LIMIT}), CLIENT_LIMIT)
     assert connection.receive(long) == [Leave(id=1, table="ABCDE")]
@@ -456,7 +456,7 @@ def test_connection_that_is_handed_on_begins_logged_in_with_the_limits_of_that()
 
 
 def test_request_that_is_answered_by_a_frame_made_elsewhere_is_closed_once():
-    connection = Connection(Role.SERVER)
+    connection = ConnectionEnd(Role.SERVER)
     connection.begin_ready()
     connection.receive(to_frame(encode(Leave(id=7, table="ABCDE")), CLIENT_LIMIT))
     assert [connection.close_request(7), connection.close_request(7)] == [True, False]

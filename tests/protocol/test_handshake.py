@@ -13,14 +13,14 @@ from truc_protocol.records import encode as body_of
 from truc_protocol.wire.encoding import encode
 from truc_protocol.wire.handshake import (
     Auth,
-    Broken,
+    BrokenPart,
     Challenge,
-    Contact,
     Fingerprint,
     Greeting,
     HandshakeError,
     Hello,
     KeyRoll,
+    KnownServer,
     Pin,
     SignedBody,
     Trust,
@@ -61,7 +61,7 @@ def hello_of(key=SERVER, *, rolls=(), cert=None, client_frame=CLIENT_FRAME):
 
 
 def contact(known=None, **changes):
-    return Contact(CLIENT_FRAME, (1,), known, NOW)._replace(**changes)
+    return KnownServer(CLIENT_FRAME, (1,), known, NOW)._replace(**changes)
 
 
 def hello_with(**changes):
@@ -173,7 +173,7 @@ def test_hello_for_other_terms_fails_c37(changes, text):
 
 def test_certificate_that_was_not_signed_fails_c37():
     error = failed(hello_of(), contact(cert=CERT))
-    assert (error.check, error.what) == ("C37", Broken.ENCRYPTION)
+    assert (error.check, error.what) == ("C37", BrokenPart.ENCRYPTION)
 
 
 def test_changed_key_is_named_with_both_fingerprints():
@@ -280,7 +280,7 @@ def test_login_of_another_shape_fails_c38():
 
 def test_hello_through_a_relay_with_a_certificate_of_its_own_fails_c37():
     error = failed(hello_of(cert=CERT), contact(PINNED, cert=bytes(32)))
-    assert (error.check, error.what) == ("C37", Broken.CERTIFICATE)
+    assert (error.check, error.what) == ("C37", BrokenPart.CERTIFICATE)
 
 
 # Rotations

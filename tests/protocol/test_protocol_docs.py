@@ -40,12 +40,12 @@ from truc_protocol.messages import (
 )
 from truc_protocol.setup import Opts
 from truc_protocol.wire import encoding
-from truc_protocol.wire.connection import MAX_OUTSTANDING, Connection, Failure, Role, State
+from truc_protocol.wire.connection import MAX_OUTSTANDING, ConnectionEnd, Failure, Role, State
 from truc_protocol.wire.handshake import (
     MAX_ROLLS,
     Challenge,
-    Contact,
     Greeting,
+    KnownServer,
     authenticate,
     check_login,
     check_server_hello,
@@ -84,7 +84,7 @@ def block_bytes(text, label):
 
 def first_exchange():
     """Make the exchange of the README: the messages, the frames of each side, and both connections."""
-    client, server = Connection(Role.CLIENT), Connection(Role.SERVER)
+    client, server = ConnectionEnd(Role.CLIENT), ConnectionEnd(Role.SERVER)
     sent = {Role.CLIENT: [], Role.SERVER: []}
 
     def say(sender, receiver, message):
@@ -147,7 +147,7 @@ def test_codes_named_in_a_chapter_exist(path):
     re.findall(r"^\* `((?:[0-9a-f]{2} ?)+)`: `?(.*?)`?$", chapter("transport.md"), re.MULTILINE),
 )
 def test_first_bytes_get_the_answer_of_the_chapter(received, answer):
-    (failure,) = Connection(Role.SERVER).receive(bytes.fromhex(received))
+    (failure,) = ConnectionEnd(Role.SERVER).receive(bytes.fromhex(received))
     assert answer == ("one line of text" if failure.line else failure.code)
 
 
@@ -162,7 +162,7 @@ def test_security_shows_the_servers_body_and_signature():
 
 def test_security_shows_the_players_body_and_signature():
     _, hello, hellos = first_exchange()
-    server = check_server_hello(hello, Contact(hellos[Role.CLIENT], (1,), None, 1_790_000_000))
+    server = check_server_hello(hello, KnownServer(hellos[Role.CLIENT], (1,), None, 1_790_000_000))
     signed = authenticate(PLAYER, server, cn=CN, hello_frame=hellos[Role.SERVER])
     text = chapter("security.md")
     assert [block_bytes(text, "hex auth"), block_bytes(text, "hex auth-sig")] == [[signed.body], [signed.sig]]
@@ -241,7 +241,7 @@ class ScriptedServer:
     """A socket whose other end is a server with one table; it deals one decision and ends the match."""
 
     def __init__(self):
-        self.connection = Connection(Role.SERVER)
+        self.connection = ConnectionEnd(Role.SERVER)
         self.heard = []
         self.unread = b""
 

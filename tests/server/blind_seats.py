@@ -8,7 +8,7 @@ from server.rawclient import Seat
 
 from truc_conform.blind_seat import WANT
 from truc_conform.blind_seat import BlindSeat as Dealer
-from truc_protocol.blind_mode.sealed_pack import LendStep, SeatStep, Stage
+from truc_protocol.blind_mode.sealed_pack import LendStep, PackStage, SeatStep
 from truc_protocol.blind_mode.seat_steps import make_keys, make_lend, make_lock, make_mask
 from truc_protocol.bodies import Body, Resign
 from truc_protocol.ledger import next_share, sealed_pack, steps_due
@@ -83,7 +83,7 @@ class BlindSeat(Dealer):
     def _kind(self) -> str:
         """Return what this seat owes."""
         pack, due = sealed_pack(self.ledger), steps_due(self.ledger)
-        return "lend" if due.what == "keys" and pack.stage is Stage.READY else due.what
+        return "lend" if due.what == "keys" and pack.stage is PackStage.READY else due.what
 
     def _place(self) -> tuple:
         """Return the place that a step of this seat is for: it takes one for each."""
@@ -102,7 +102,7 @@ class BlindSeat(Dealer):
             return self._opening()
         if what == "lend":
             return self.body_of(self.lend())
-        make = {Stage.MASK: make_mask, Stage.LOCK: make_lock, Stage.KEYS: make_keys}[pack.stage]
+        make = {PackStage.MASK: make_mask, PackStage.LOCK: make_lock, PackStage.KEYS: make_keys}[pack.stage]
         return self.body_of(self.cheats(self, make(pack, self.secrets(), self.seat)))
 
     def _opening(self) -> Body:

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from truc_protocol.codec import pack, unpack
 from truc_protocol.wire.encoding import CLIENT_LIMIT, SERVER_LIMIT, FrameSplitter, to_frame
 from truc_server.cluster.inner_door import open_inner
-from truc_server.cluster.inner_protocol import Admitted, answer, receive
+from truc_server.cluster.inner_protocol import DoorAnswer, answer, receive
 from truc_server.identity.identity import load_identity
 from truc_server.settings.folder import Folder, open_folder
 from truc_server.storage import NodePlace, SaveTable
@@ -27,7 +27,7 @@ class Ghost:
     def __init__(self, at_rest: bytes) -> None:
         self._at_rest = at_rest
         self.links: list[GhostLink] = []
-        self.answers = Admitted()
+        self.answers = DoorAnswer()
         self._came = trio.Event()
 
     async def serve(self, stream: trio.SocketStream) -> None:

@@ -4,13 +4,13 @@ from truc_docs.protocol.exchanges import COURSES, EVERY
 from truc_protocol.errors import Code
 from truc_protocol.messages import Direction, Request
 from truc_protocol.wire.capabilities import BROUGHT_BY
-from truc_protocol.wire.connection import Connection, Role
+from truc_protocol.wire.connection import ConnectionEnd, Role
 
 
 def unlisted_refusals(monkeypatch):
     """Return a list that gets every refusal which the reference does not list for its request."""
     asked, unlisted = {}, []
-    track, refuse = Connection._track, Connection.refuse
+    track, refuse = ConnectionEnd._track, ConnectionEnd.refuse
 
     def note_request(connection, message, tag):
         if isinstance(message, Request):
@@ -23,8 +23,8 @@ def unlisted_refusals(monkeypatch):
             unlisted.append((tag, refused.code, refused.msg))
         return refuse(connection, refused)
 
-    monkeypatch.setattr(Connection, "_track", note_request)
-    monkeypatch.setattr(Connection, "refuse", note_refusal)
+    monkeypatch.setattr(ConnectionEnd, "_track", note_request)
+    monkeypatch.setattr(ConnectionEnd, "refuse", note_refusal)
     return unlisted
 
 

@@ -18,7 +18,7 @@ from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
 from truc_server import recovery
 from truc_server.matches.choices import position
-from truc_server.matches.deadlines import Clocks, Waits, decided, full, left_ms, opens_decision
+from truc_server.matches.deadlines import Clocks, MatchClock, decided, full, left_ms, opens_decision
 
 QUICKLY = {"decision_ms": 1000, "bank_ms": 900}
 
@@ -170,18 +170,18 @@ async def test_restart_while_a_release_is_awaited_voids_nothing(tmp_path, settin
     assert seats[0].ledger.voids == 0
 
 
-def waiting(window_ms: int | None = None) -> tuple[Table, Waits]:
+def waiting(window_ms: int | None = None) -> tuple[Table, MatchClock]:
     """Return a hand in which a decision is awaited, after a window where one is to be open."""
     table = Table("truc-french", opts=Opts(decision_ms=1000, bank_ms=500))
     table.run(until=lambda ledger: ledger.phase is Phase.HAND)
     here = position(table.ledger)
-    waits = Waits(here, between_ms=0)
+    waits = MatchClock(here, between_ms=0)
     last = parse(table.records[-1])
     waits.note(here, last, waits.clocks, trio.current_time(), opens=opens_decision(last), window_ms=window_ms)
     return table, waits
 
 
-def decision_left(table: Table, waits: Waits) -> int | None:
+def decision_left(table: Table, waits: MatchClock) -> int | None:
     return waits.left_of("decision", seat=next(iter(waits.now.seats)))
 
 

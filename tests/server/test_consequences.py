@@ -8,7 +8,7 @@ from rows import each_row
 from truc_protocol.ledger import Due, Ledger, due, missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
-from truc_server.matches.auto_rulings import Unrecorded, absent, consequence
+from truc_server.matches.auto_rulings import UnrecordedState, absent, consequence
 
 
 def silent_at_a_hand(*, seats: int, gone: int = 0, voids: int = 1, releasing=()) -> Table:
@@ -23,7 +23,7 @@ def silent_at_a_hand(*, seats: int, gone: int = 0, voids: int = 1, releasing=())
 
 
 def ruling(table: Table, **beside) -> tuple | None:
-    record = consequence(table.dealer, table.ledger, Unrecorded(**beside))
+    record = consequence(table.dealer, table.ledger, UnrecordedState(**beside))
     if record is None:
         return None
     body = parse(record)

@@ -7,7 +7,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Join, ListTables
 from truc_server.cluster.routing import BELIEVED_S, KEPT, StoreDirectory
 from truc_server.net.peer import TooSoonError
-from truc_server.requests.elsewhere import AGAIN_MS, Awaited, OwnersWord
+from truc_server.requests.elsewhere import AGAIN_MS, BroughtRequests, VainLookups
 from truc_server.storage import TableOwner
 
 ONE = TableOwner("one", "one.example:7373", "/run/one")
@@ -53,7 +53,7 @@ async def test_what_was_believed_is_over_before_anybody_asks_again():
 
 
 async def test_request_that_was_brought_goes_no_further_and_is_asked_again():
-    word = OwnersWord(StoreDirectory(Finding(GONE=ONE)), patience_s=15)
+    word = BroughtRequests(StoreDirectory(Finding(GONE=ONE)), patience_s=15)
     with pytest.raises(TooSoonError) as told:
         await word.take(None, Join(id=1, table="gone"))
     assert (told.value.code, told.value.wait_ms) == (Code.RATE_LIMITED, AGAIN_MS)
@@ -63,7 +63,7 @@ async def test_request_that_was_brought_goes_no_further_and_is_asked_again():
 
 async def test_table_that_does_not_come_is_none_until_it_is_asked_for_anew(mock_clock):
     """One that could not be restored is stored, and nobody has it: who asks is not to wait for ever."""
-    awaited = Awaited(patience_s=15)
+    awaited = VainLookups(patience_s=15)
 
     def is_awaited() -> bool:
         try:

@@ -18,8 +18,8 @@ from truc_server.net import admission as door
 from truc_server.net.admission import Admission, OtherCrowds
 from truc_server.net.peer import LOGIN_OUTBOX, Peer
 from truc_server.operation.figures import Figures
-from truc_server.settings.in_force import InForce
-from truc_server.storage.told import ToldCrowd
+from truc_server.settings.in_force import CurrentValue
+from truc_server.storage.node_news import CrowdNews
 
 WRONG_TOKEN = "x" * 32
 
@@ -253,7 +253,7 @@ def door_of(**limits) -> Admission:
     settings = changed(QUICK, limits=limits)
     sanctions = SimpleNamespace(has_banned=lambda _: False)
     return Admission(
-        SimpleNamespace(settings=InForce(settings), sanctions=InForce(sanctions), figures=Figures())
+        SimpleNamespace(settings=CurrentValue(settings), sanctions=CurrentValue(sanctions), figures=Figures())
     )
 
 
@@ -314,25 +314,25 @@ async def test_site_of_a_small_server_has_as_many_connections_as_an_address():
 class TestOtherNodes:
     def test_connections_of_a_network_and_its_site_are_those_of_all_nodes(self):
         others = OtherCrowds()
-        others.hear("one", [ToldCrowd("2001:db8:1:1::/64", 2, 2, 0)])
-        others.hear("two", [ToldCrowd("2001:db8:1:2::/64", 1, 1, 0)])
+        others.hear("one", [CrowdNews("2001:db8:1:1::/64", 2, 2, 0)])
+        others.hear("two", [CrowdNews("2001:db8:1:2::/64", 1, 1, 0)])
         assert others.connections("2001:db8:1:1::/64", "2001:db8:1::/48") == (2, 3)
-        others.hear("one", [ToldCrowd("2001:db8:1:1::/64", 1, 2, 0)])
+        others.hear("one", [CrowdNews("2001:db8:1:1::/64", 1, 2, 0)])
         assert others.connections("2001:db8:1:1::/64", "2001:db8:1::/48") == (1, 2)
         others.lose("one")
         assert others.connections("2001:db8:1:1::/64", "2001:db8:1::/48") == (0, 1)
 
     def test_what_has_come_since_a_node_told_last_is_counted_once(self):
         others = OtherCrowds()
-        assert others.hear("one", [ToldCrowd("192.0.2.7", 1, 5, 2)]) == {}  # it may have come long ago
-        assert others.hear("one", [ToldCrowd("192.0.2.7", 1, 8, 2)]) == {"192.0.2.7": (3, 0)}
-        assert others.hear("one", [ToldCrowd("192.0.2.7", 1, 8, 2)]) == {"192.0.2.7": (0, 0)}
-        assert others.hear("one", [ToldCrowd("192.0.2.7", 1, 1, 1)]) == {"192.0.2.7": (1, 1)}  # begun anew
-        assert others.hear("one", [ToldCrowd("192.0.2.8", 1, 2, 0)]) == {"192.0.2.8": (2, 0)}
+        assert others.hear("one", [CrowdNews("192.0.2.7", 1, 5, 2)]) == {}  # it may have come long ago
+        assert others.hear("one", [CrowdNews("192.0.2.7", 1, 8, 2)]) == {"192.0.2.7": (3, 0)}
+        assert others.hear("one", [CrowdNews("192.0.2.7", 1, 8, 2)]) == {"192.0.2.7": (0, 0)}
+        assert others.hear("one", [CrowdNews("192.0.2.7", 1, 1, 1)]) == {"192.0.2.7": (1, 1)}  # begun anew
+        assert others.hear("one", [CrowdNews("192.0.2.8", 1, 2, 0)]) == {"192.0.2.8": (2, 0)}
 
     def test_no_more_networks_are_remembered_than_are_limited_here(self, monkeypatch):
         monkeypatch.setattr(admission, "SUBJECTS", 2)
         others = OtherCrowds()
-        others.hear("one", [ToldCrowd(f"192.0.2.{n}", 1, 1, 0) for n in range(4)])
+        others.hear("one", [CrowdNews(f"192.0.2.{n}", 1, 1, 0) for n in range(4)])
         assert len(others) == 2
         assert others.connections("192.0.2.0", "192.0.2.0") == (0, 0)

@@ -15,7 +15,7 @@ from server.visitors import guest
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.wire.connection import Connection
+from truc_protocol.wire.connection import ConnectionEnd
 from truc_server import server as server_module
 from truc_server.net.connections import Connections
 from truc_server.net.listening import accept, port_of
@@ -110,7 +110,7 @@ async def test_failure_while_reading_ends_one_connection_with_an_incident(server
     await first.login_guest()
     await second.login_guest()
     with monkeypatch.context() as broken, capture_logs() as logged:
-        broken.setattr(Connection, "receive", lambda *_: 1 / 0)
+        broken.setattr(ConnectionEnd, "receive", lambda *_: 1 / 0)
         await first.send({"t": "tables"})
         told, goodbye = await first.closed()
     incidents = [entry["incident"] for entry in logged if entry["event"] == "internal"]

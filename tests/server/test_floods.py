@@ -3,7 +3,7 @@
 import pytest
 from server.visitors import follower, keyed, say
 
-from truc_server.net.floods import CHAT, Floods, TooMuchTalkError
+from truc_server.net.usage_limits import CHAT, Floods, TooMuchTalkError
 from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
 
 NOW = 1_000.0

@@ -13,7 +13,7 @@ from server.restarting import interrupted, play_until_gone
 from structlog.testing import capture_logs
 
 from truc_protocol.bodies import Resign
-from truc_server.matches.restore_hold import MOST_PUT_OFF, Hold
+from truc_server.matches.restore_hold import MOST_PUT_OFF, RestoreHold
 from truc_server.net.peer import TooSoonError
 from truc_server.settings.folder import Folder, FolderError
 from truc_server.storage.backups import Restored, read_restored, write_restored
@@ -156,7 +156,7 @@ async def test_what_lost_connections_have_sent_takes_no_place(tmp_path):
 
 
 def test_as_many_acts_are_put_off_as_may_be_and_no_more():
-    hold, peer, taken = Hold("ABCDE", bytes(32)), SimpleNamespace(is_open=True), []
+    hold, peer, taken = RestoreHold("ABCDE", bytes(32)), SimpleNamespace(is_open=True), []
     hold.begin(seats=2, k=9)
     for number in range(MOST_PUT_OFF):
         hold.put_off(peer, None, partial(taken.append, number))

@@ -16,8 +16,8 @@ from truc_server.cluster.inner_protocol import (
     NONCE,
     OPENING,
     PROOF,
+    LinkSealer,
     Preface,
-    Sealed,
     StrangerError,
     call,
     link_keys,
@@ -91,7 +91,7 @@ async def test_preface_under_another_key_is_cut(nodes, one):
             door += await stream.receive_some(4_096)
         forged = link_keys(bytes(32), nonce, door[:NONCE])
         await stream.send_all(
-            Sealed(seals=forged.to_owner, opens=forged.to_client).seal(pack({"node": "two"}))
+            LinkSealer(seals=forged.to_owner, opens=forged.to_client).seal(pack({"node": "two"}))
         )
         assert await rest_of(stream) == b""
     assert await cuts(one) == {"forged": 1}
@@ -160,14 +160,14 @@ async def test_door_that_has_not_the_key_learns_of_no_player(tmp_path):
 
 def test_piece_out_of_its_order_does_not_open():
     pair = link_keys(bytes(32), bytes(NONCE), bytes(NONCE))
-    sealing, opening = Sealed(seals=pair.to_owner, opens=b""), Sealed(seals=b"", opens=pair.to_owner)
+    sealing, opening = LinkSealer(seals=pair.to_owner, opens=b""), LinkSealer(seals=b"", opens=pair.to_owner)
     first, second = sealing.seal(b"first"), sealing.seal(b"second")
     opening.feed(first)
     assert opening.read() == b"first"
     opening.feed(first)
     with pytest.raises(Exception, match="expected a sealed piece"):
         opening.read()
-    fresh = Sealed(seals=b"", opens=pair.to_owner)
+    fresh = LinkSealer(seals=b"", opens=pair.to_owner)
     fresh.feed(second)
     with pytest.raises(Exception, match="expected a sealed piece"):
         fresh.read()

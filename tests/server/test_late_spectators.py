@@ -185,7 +185,7 @@ async def test_store_that_cannot_be_read_for_once_holds_nothing_up_for_good(serv
 
 
 async def test_row_that_is_not_as_it_was_written_keeps_back_no_other(nursery):
-    read, taken, asked = trio.Event(), [], pages.Pages()
+    read, taken, asked = trio.Event(), [], pages.PageReader()
     nursery.start_soon(asked.run)
     asked.ask(partial(unpack_setup, b"\xc1"), taken.append)
     asked.ask(lambda: "as it was", lambda _: read.set())

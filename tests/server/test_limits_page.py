@@ -10,7 +10,7 @@ from truc_protocol.messages import Create
 from truc_protocol.wire.encoding import LENGTH_BYTES, LOGIN_LIMIT
 from truc_server.lobby import lobby, online_players
 from truc_server.matches import acceptance
-from truc_server.net import floods, listening, peer
+from truc_server.net import listening, peer, usage_limits
 from truc_server.requests import company
 from truc_server.settings import abilities, settings
 from truc_server.storage import KEPT_LINES
@@ -51,11 +51,11 @@ LIMITS = settings.LimitSettings()
     "sentence",
     [
         f"{talk.BURST} at once, then {talk.PER_S} a second",
-        f"{floods.BURST * LIMITS.connections_per_address} such pages at once, and then "
+        f"{usage_limits.BURST * LIMITS.connections_per_address} such pages at once, and then "
         f"{LIMITS.connections_per_address} a second",
         f"An address has {LIMITS.acts_per_s} act a second for each connection that it may have, "
-        f"a table {LIMITS.table_acts_per_s}, and both may use up {floods.ACTS_S} seconds of it at once.",
-        f"counts apart, and may come {floods.STEPS} times as fast",
+        f"a table {LIMITS.table_acts_per_s}, and both may use up {usage_limits.ACTS_S} seconds of it at once.",
+        f"counts apart, and may come {usage_limits.STEPS} times as fast",
         f"After `welcome` {LIMITS.outbox_bytes} bytes",
         f"* body that a player signs: {acceptance.LONGEST_BODY} bytes",
         f"* the same in mode blind, where a mask is the longest: {acceptance.LONGEST_STEP} bytes",

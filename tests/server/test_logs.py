@@ -9,7 +9,7 @@ import structlog
 import trio
 from rows import each_row
 
-from truc_server.operation.logs import SECRET, WITHHELD, Seldom, configure, withhold_secrets
+from truc_server.operation.logs import SECRET, WITHHELD, LastingFault, configure, withhold_secrets
 from truc_server.settings.settings import LogSettings
 
 CARD = b"\x07\xff secret bytes"
@@ -156,7 +156,7 @@ def test_line_that_cannot_be_written_harms_nobody():
 
 
 async def test_what_goes_on_being_wrong_is_said_seldom(mock_clock):
-    seldom, said = Seldom(), []
+    seldom, said = LastingFault(), []
     for wait_s in (0, 0, 59, 1, 1):
         mock_clock.jump(wait_s)
         seldom.say(lambda event, at: said.append((event, at)), "wrong", at=trio.current_time())

@@ -9,7 +9,7 @@ from rows import each_row
 
 from truc_server.lobby import names as names_module
 from truc_server.lobby.names import LONGEST, Names, normalised, prototype, script, skeletons
-from truc_server.net.peer import RefusedError, tag_of
+from truc_server.net.peer import RefusedRequestError, tag_of
 from truc_server.storage import PlayerKind
 
 
@@ -84,14 +84,14 @@ def test_name_is_brought_into_one_form(written, name):
     ],
 )
 def test_name_that_misleads_or_cannot_be_seen_is_refused(written):
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedRequestError) as refused:
         normalised(written)
     assert (refused.value.code, refused.value.field) == ("bad_message", "name")
 
 
 @given(st.binary(min_size=16, max_size=32), st.sampled_from(PlayerKind))
 def test_no_tag_can_be_a_name(player, kind):
-    with pytest.raises(RefusedError, match="tag of a player"):
+    with pytest.raises(RefusedRequestError, match="tag of a player"):
         normalised(tag_of(kind, player))
 
 
@@ -101,7 +101,7 @@ def test_no_tag_can_be_a_name(player, kind):
 def test_name_in_its_form_stays_as_it_is(written):
     try:
         name = normalised(written)
-    except RefusedError:
+    except RefusedRequestError:
         return
     assert normalised(name) == name
 
@@ -111,7 +111,7 @@ def test_name_in_its_form_stays_as_it_is(written):
 def test_name_that_is_taken_is_short_and_shows_all_it_holds(written):
     try:
         name = normalised(written)
-    except RefusedError:
+    except RefusedRequestError:
         return
     hidden = [c for c in name if unicodedata.category(c) in {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}]
     assert (1 <= len(name.encode()) <= LONGEST, hidden) == (True, [])
@@ -151,7 +151,7 @@ def test_look_alikes_lead_to_the_same_characters():
 
 def test_script_of_a_character_is_known_and_named_where_two_are_mixed():
     assert [script(character) for character in "a\u04362"] == ["LATIN", "CYRILLIC", "COMMON"]
-    with pytest.raises(RefusedError, match="CYRILLIC and LATIN"):
+    with pytest.raises(RefusedRequestError, match="CYRILLIC and LATIN"):
         normalised("\u0410nna")
 
 

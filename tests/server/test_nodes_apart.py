@@ -17,12 +17,12 @@ from truc_protocol.crypto import keys
 from truc_protocol.messages import TableState
 from truc_protocol.setup import Opts
 from truc_protocol.wire.encoding import encode
-from truc_server.cluster import telling
+from truc_server.cluster import bulletin_exchange
 from truc_server.lobby.names import LentNames
-from truc_server.lobby.others import OtherPlayers
+from truc_server.lobby.other_nodes import OtherPlayers
 from truc_server.storage import Lease, NodePlace, PlayerKind
+from truc_server.storage.node_news import Bulletin, LineKind, LineNews, PlayerNews, TableNews
 from truc_server.storage.sql import open_store
-from truc_server.storage.told import Bulletin, Said, ToldLine, ToldPlayer, ToldTable
 
 pytestmark = pytest.mark.slow
 FRENCH = {"t": "create", "variant": "truc-french"}
@@ -161,13 +161,13 @@ class TestTables:
             assert "3 open tables that were made from one address" in (await other.ask(FRENCH))["msg"]
 
     async def test_that_are_told_of_and_stored_no_more_are_told_to_be_gone(self, nodes, monkeypatch):
-        monkeypatch.setattr(telling, "SWEEP_S", 0.1)
+        monkeypatch.setattr(bulletin_exchange, "SWEEP_S", 0.1)
         async with nodes.ghost("ghost", "GHOST"), nodes.run("two") as two:
             follows = await follower(two)
             with closing(open_store(nodes.url)) as store:
                 ghost = Lease("ghost", *nodes.rows("SELECT claimed FROM nodes WHERE name = 'ghost'")[0])
                 notice = encode(SHOWN)
-                store.tell(ghost, Bulletin((ToldTable("GHOST", notice=notice),)))
+                store.tell(ghost, Bulletin((TableNews("GHOST", notice=notice),)))
                 await soon(lambda: is_listed(follows, "GHOST"))
                 nodes.change("DELETE FROM tables")
 
@@ -243,11 +243,11 @@ class TestTalk:
 
     async def test_what_cannot_be_done_here_keeps_nothing_else_from_being_heard(self, both, monkeypatch):
         one, two = both
-        monkeypatch.setattr(telling, "say_here", lambda *_: 1 / 0)
+        monkeypatch.setattr(bulletin_exchange, "say_here", lambda *_: 1 / 0)
         speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
         with closing(open_store(f"sqlite:///{one.folder.root.parent / 'shared.db'}")) as store:
             ghost = store.join("ghost", NodePlace("", "", ""), lease_ms=SOON_S * 1_000)
-            words, unknown = ToldLine(1, Said.HOST, text="tea"), ToldLine(2, "later", text="?")
+            words, unknown = LineNews(1, LineKind.HOST, text="tea"), LineNews(2, "later", text="?")
             store.tell(ghost, Bulletin(lines=(words, unknown)))
             await say(speaks, "bon dia")
             await soon(lambda: said(hears), ["bon dia"])
@@ -330,7 +330,7 @@ def test_bots_that_another_node_has_started_are_known_wherever_they_are_connecte
     players = OtherPlayers(LentNames())
     key = keys.generate_signing_key().public
     tag = keys.fingerprint(key)
-    started = ToldPlayer(key, PlayerKind.KEY, "one-bot-1", is_house=True, is_here=False)
+    started = PlayerNews(key, PlayerKind.KEY, "one-bot-1", is_house=True, is_here=False)
     players.hear("one", started)
     players.hear("two", started._replace(is_house=False, is_here=True))
     assert (tag in players, players.house) == (True, {tag})

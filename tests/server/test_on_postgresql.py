@@ -34,7 +34,7 @@ from server.visitors import follower, say
 from sqlalchemy import event, text
 
 from truc_protocol.audit import Result
-from truc_server.cluster import telling
+from truc_server.cluster import bulletin_exchange
 from truc_server.identity.identity import load_identity, roll
 from truc_server.main import main
 from truc_server.settings.folder import open_folder
@@ -213,7 +213,7 @@ async def test_lost_connection_ends_the_server_and_nothing_acknowledged_is_lost(
 
 
 async def test_node_hears_at_once_what_another_tells(nodes, monkeypatch):
-    monkeypatch.setattr(telling, "HEAR_S", 3_600)  # nobody looks by themselves
+    monkeypatch.setattr(bulletin_exchange, "HEAR_S", 3_600)  # nobody looks by themselves
     async with nodes.run("one") as one, nodes.run("two") as two:
         speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
         await say(speaks, "bon dia")
@@ -221,7 +221,7 @@ async def test_node_hears_at_once_what_another_tells(nodes, monkeypatch):
 
 
 async def test_node_hears_again_after_the_connection_for_hints_was_lost(nodes, database, monkeypatch):
-    monkeypatch.setattr(telling, "AGAIN_S", 0.05)
+    monkeypatch.setattr(bulletin_exchange, "AGAIN_S", 0.05)
     async with nodes.run("one") as one, nodes.run("two") as two:
         speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
         listening = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
@@ -229,7 +229,7 @@ async def test_node_hears_again_after_the_connection_for_hints_was_lost(nodes, d
             while database.raw.execute(f"SELECT count(*) {listening}").fetchone() != (2,):
                 await trio.lowlevel.checkpoint()
         database.raw.execute(f"SELECT pg_terminate_backend(pid) {listening}")
-        monkeypatch.setattr(telling, "HEAR_S", 3_600)
+        monkeypatch.setattr(bulletin_exchange, "HEAR_S", 3_600)
         for n in range(2):
             await say(speaks, f"line {n}")
             assert (await hears.until("chat"))["text"] == f"line {n}"

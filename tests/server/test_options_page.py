@@ -10,7 +10,7 @@ from rows import each_row
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
 from truc_rules.variants.presets import ORDERS as PRESET_ORDERS
-from truc_server.net.peer import RefusedError
+from truc_server.net.peer import RefusedRequestError
 from truc_server.settings.settings import MatchDefaults
 from truc_server.table_data.options import (
     CLAIM,
@@ -70,7 +70,7 @@ TAKEN = [
 def is_taken(name: str, value: int) -> bool:
     try:
         choose(preset("truc-lanes"), 4, {name: value}, DEFAULTS)
-    except RefusedError:
+    except RefusedRequestError:
         return False
     return True
 
@@ -112,7 +112,7 @@ def test_words_of_transcript_are_those_taken():
 
 
 def test_other_word_for_transcript_is_refused():
-    with pytest.raises(RefusedError, match="expected seats or watchers or all"):
+    with pytest.raises(RefusedRequestError, match="expected seats or watchers or all"):
         choose(preset("truc-lanes"), 4, {"transcript": "nobody"}, DEFAULTS)
 
 

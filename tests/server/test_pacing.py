@@ -13,8 +13,8 @@ from server.visitors import keyed
 from truc_protocol.bodies import Ack, Act, Keys, Lock, Mask, Release
 from truc_protocol.records import parse
 from truc_rules import preset, presets
-from truc_server.matches.game import Tail
-from truc_server.net.floods import ACTS_S, BURST, STEPS, Budget, Pace
+from truc_server.matches.game import RecentRecords
+from truc_server.net.usage_limits import ACTS_S, BURST, STEPS, Budget, Pace
 from truc_server.settings.settings import LimitSettings
 
 LIMITS = LimitSettings(connections_per_address=2)
@@ -166,7 +166,7 @@ def pages(monkeypatch) -> list[str]:
 async def test_history_and_records_that_are_read_again_are_such_pages(server, pages, monkeypatch):
     seats = await in_hand(server)
     await seats[0].client.ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
-    monkeypatch.setattr(Tail, "at", lambda _tail, _k: None)
+    monkeypatch.setattr(RecentRecords, "at", lambda _tail, _k: None)
     await seats[0].client.ask(
         {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": -1}
     )

@@ -8,7 +8,7 @@ from server.visitors import guest, heard, keyed
 from truc_protocol.crypto import keys
 from truc_server.lobby import online_players
 from truc_server.lobby.online_players import PAGE, OnlinePlayers
-from truc_server.net.peer import Player
+from truc_server.net.peer import LoggedInPlayer
 from truc_server.requests.company import SHOWN
 from truc_server.storage import PlayerKind
 
@@ -117,5 +117,5 @@ def test_whom_guests_ignore_is_kept_for_those_who_changed_it_last(monkeypatch):
         online.keep_ignored(guest_id, {"SOMEBODY"})
     peers = {guest_id: SimpleNamespace() for guest_id in (b"1", b"2", b"3")}
     for guest_id, peer in peers.items():
-        online.enter(peer, Player(PlayerKind.GUEST, guest_id, "Gus"))
+        online.enter(peer, LoggedInPlayer(PlayerKind.GUEST, guest_id, "Gus"))
     assert [bool(peer.ignored) for peer in peers.values()] == [True, False, True]

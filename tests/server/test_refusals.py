@@ -6,14 +6,14 @@ from server.refusals import is_listed, unlisted_refusals
 from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.errors import Code
 from truc_protocol.messages import ClientHello, GuestLogin, ListTables, Welcome, refusal
-from truc_protocol.wire.connection import Connection, Role
+from truc_protocol.wire.connection import ConnectionEnd, Role
 from truc_protocol.wire.handshake import Greeting, server_hello
 
 
 @pytest.fixture
 def connection():
     """The server's end of a connection with an open request for tables."""
-    client, server = Connection(Role.CLIENT), Connection(Role.SERVER)
+    client, server = ConnectionEnd(Role.CLIENT), ConnectionEnd(Role.SERVER)
     server.receive(client.send(ClientHello(id=1, proto=(1,), cn=bytes(32))))
     greeting = Greeting(signing_key_from_seed(b"\x01" * 32), bytes(32), 1, b"\x80")
     client.receive(server.send(server_hello(greeting, 1, server.hello_frame(Role.CLIENT))))

@@ -15,8 +15,8 @@ from server.visitors import guest
 from truc_protocol.crypto.keys import KeyFileError, fingerprint, signing_key_from_seed, to_pem
 from truc_protocol.key_files import revocation_text
 from truc_protocol.wire.handshake import (
-    Contact,
     Greeting,
+    KnownServer,
     Pin,
     Trust,
     check_server_hello,
@@ -107,7 +107,7 @@ def trusted(pinned: bytes, identity: Identity) -> Trust:
     hello = server_hello(greeting, 1, b"frame")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("truc_protocol.wire.handshake.decode_info", lambda info: info)
-        return check_server_hello(hello, Contact(b"frame", (1,), Pin(pinned, pinned, 0), NOW)).trust
+        return check_server_hello(hello, KnownServer(b"frame", (1,), Pin(pinned, pinned, 0), NOW)).trust
 
 
 def test_roll_leaves_no_unfinished_file_and_every_key_is_its_owners_alone(folder, first):

@@ -18,9 +18,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import pack
 from truc_protocol.wire.connection import MAX_OUTSTANDING
+from truc_server.cluster import bulletin_exchange as bulletins
 from truc_server.cluster import routing
-from truc_server.cluster import telling as bulletins
-from truc_server.cluster.inner_protocol import Admitted
+from truc_server.cluster.inner_protocol import DoorAnswer
 from truc_server.metrics import page
 from truc_server.operation.figures import LINK_LOSSES
 
@@ -459,10 +459,10 @@ async def test_links_are_counted_where_they_are_opened(nodes, monkeypatch):
     async with nodes.run("one", telling(), route="proxy") as one:
         client = (await one.seat()).client
         async with nodes.ghost("ghost", "GHOST") as ghost:
-            ghost.answers = Admitted(code="server_full", msg="full", retry_after_ms=5)
+            ghost.answers = DoorAnswer(code="server_full", msg="full", retry_after_ms=5)
             join = {"t": "join", "table": "GHOST"}
             assert (await client.ask(join))["retry_after_ms"] == 5
-            ghost.answers = Admitted()
+            ghost.answers = DoorAnswer()
             await client.send(join)
             await ghost.link()
             while await counted(one) != [1, 0, 1, 0]:

@@ -3,7 +3,7 @@
 import pytest
 import structlog
 
-from truc_server.operation.logs import OF_ADDRESS, OF_EVENT, Sparing
+from truc_server.operation.logs import OF_ADDRESS, OF_EVENT, LogThrottle
 
 
 class Clock:
@@ -23,10 +23,10 @@ def clock():
 
 @pytest.fixture
 def sparing(clock):
-    return Sparing(clock)
+    return LogThrottle(clock)
 
 
-def written(sparing: Sparing, count: int, **event) -> list[dict]:
+def written(sparing: LogThrottle, count: int, **event) -> list[dict]:
     """Return what is written of so many lines."""
     lines = []
     for _ in range(count):

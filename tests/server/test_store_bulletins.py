@@ -6,30 +6,30 @@ from server.test_store_leases import change, end_lease, enter
 
 from truc_server.storage import PlayerKind, SaveGuest, StoreLostError
 from truc_server.storage.bulletins import KEPT_MS
-from truc_server.storage.sql import Store
-from truc_server.storage.told import (
+from truc_server.storage.node_news import (
     Bulletin,
-    Mark,
-    Said,
-    ToldCrowd,
-    ToldLine,
-    ToldPlayer,
-    ToldSeat,
-    ToldTable,
+    BulletinMark,
+    CrowdNews,
+    LineKind,
+    LineNews,
+    PlayerNews,
+    SeatNews,
+    TableNews,
 )
+from truc_server.storage.sql import Store
 
-OPEN = ToldTable(
+OPEN = TableNews(
     "ABC",
     notice=b"notice",
     creator=b"p" * 32,
     network="2001:db8::/64",
     created_ms=1_700_000_000_000,
     is_behind=True,
-    seats=(ToldSeat(b"p" * 32, "Núria"), ToldSeat(b"q" * 16, "Ona")),
+    seats=(SeatNews(b"p" * 32, "Núria"), SeatNews(b"q" * 16, "Ona")),
 )
-NURIA = ToldPlayer(b"p" * 32, PlayerKind.KEY, "Núria", is_house=False, is_here=True)
-CROWD = ToldCrowd("2001:db8::/64", 2, 5, 1)
-LINE = ToldLine(1, Said.CHAT, PlayerKind.KEY, b"p" * 32, "TAG", "Núria", "bon dia")
+NURIA = PlayerNews(b"p" * 32, PlayerKind.KEY, "Núria", is_house=False, is_here=True)
+CROWD = CrowdNews("2001:db8::/64", 2, 5, 1)
+LINE = LineNews(1, LineKind.CHAT, PlayerKind.KEY, b"p" * 32, "TAG", "Núria", "bon dia")
 ALL = Bulletin((OPEN,), (NURIA,), (CROWD,), (LINE,))
 
 
@@ -49,7 +49,7 @@ def without_ages(bulletin: Bulletin) -> Bulletin:
     return bulletin._replace(tables=tuple(table._replace(ago_ms=0) for table in bulletin.tables))
 
 
-def known(store: Store, lease) -> dict[str, Mark]:
+def known(store: Store, lease) -> dict[str, BulletinMark]:
     return {heard.node: heard.mark for heard in store.heard(lease, {})}
 
 
@@ -64,7 +64,7 @@ class TestBulletins:
         (one, first), (two, second) = pair
         one.tell(first, ALL)
         one.tell(first, Bulletin(lines=(LINE._replace(serial=2),)))
-        before = {"one": Mark(first.epoch, 1)}
+        before = {"one": BulletinMark(first.epoch, 1)}
         assert news(two, second, before) == Bulletin(lines=(LINE._replace(serial=2),))
         assert news(two, second, known(two, second)) == Bulletin()
 
@@ -72,7 +72,7 @@ class TestBulletins:
         (one, first), (two, second) = pair
         one.commit([TABLE])
         one.tell(first, ALL)
-        gone = ToldTable("ABC", reason="empty")
+        gone = TableNews("ABC", reason="empty")
         one.tell(first, Bulletin((gone,), (NURIA._replace(is_here=False),), (CROWD._replace(connections=0),)))
         heard = news(two, second)
         assert heard.tables == (gone,)
@@ -121,7 +121,7 @@ class TestBulletins:
     def test_guest_who_is_connected_to_any_node_is_not_pruned(self, pair):
         (one, first), (two, _) = pair
         one.commit([SaveGuest(b"g" * 16, "Gus", b"hash", 1)])
-        gus = ToldPlayer(b"g" * 16, PlayerKind.GUEST, "Gus", is_house=False, is_here=True)
+        gus = PlayerNews(b"g" * 16, PlayerKind.GUEST, "Gus", is_house=False, is_here=True)
         one.tell(first, Bulletin(players=(gus,)))
         assert two.prune_guests(before_ms=9, connected=(), now_ms=9) == 0
         one.tell(first, Bulletin(players=(gus._replace(is_here=False),)))
@@ -130,9 +130,9 @@ class TestBulletins:
 
     def test_what_is_over_goes_after_a_while_and_what_a_node_told_that_is_gone_at_once(self, pair):
         (one, first), (two, second) = pair
-        over = Bulletin((ToldTable("XYZ", reason="empty"),), lines=(LINE,))
+        over = Bulletin((TableNews("XYZ", reason="empty"),), lines=(LINE,))
         one.tell(first, over)
-        one.tell(first, Bulletin((ToldTable("OLD", reason="empty"),), (NURIA,)))
+        one.tell(first, Bulletin((TableNews("OLD", reason="empty"),), (NURIA,)))
         change(one._engine, f"UPDATE board SET at_ms = at_ms - {2 * KEPT_MS} WHERE code = 'OLD'")
         two.sweep()
         assert [table.code for table in news(two, second).tables] == ["XYZ"]

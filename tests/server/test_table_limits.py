@@ -5,7 +5,7 @@ from server.conftest import QUICK, changed, running
 from server.visitors import guest, keyed
 
 from truc_server.lobby.table_limits import MadeTables
-from truc_server.net.peer import Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
 from truc_server.settings.settings import LimitSettings
 from truc_server.storage import PlayerKind
 
@@ -83,10 +83,10 @@ async def test_info_says_how_many_tables_may_be_opened(server):
 
 
 def test_table_of_an_unknown_address_counts_for_its_player_alone():
-    made, player = MadeTables(LIMITS), Player(PlayerKind.KEY, b"a", "Anna")
+    made, player = MadeTables(LIMITS), LoggedInPlayer(PlayerKind.KEY, b"a", "Anna")
     for code in "ABC":
         made.add(code, player.id, None)
-    with pytest.raises(RefusedError, match="of one player"):
+    with pytest.raises(RefusedRequestError, match="of one player"):
         made.pay(player, "192.0.2.1")
 
 

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import write
 from truc_protocol.records import Record
-from truc_server.matches.game import MEANS, Item, Tail, record_frame
+from truc_server.matches.game import MEANS, RecentRecords, SentRecord, record_frame
 from truc_server.storage import AddRecord
 from truc_server.timing.clock import FEW, Alarm, Timers
 
@@ -116,13 +116,13 @@ async def test_calls_still_come_after_cancelled_ones_were_swept(timers, mock_clo
     assert called == [2]
 
 
-def item(k: int, gate: int = 0) -> Item:
+def item(k: int, gate: int = 0) -> SentRecord:
     row = AddRecord(bytes(32), k, 0, bytes([k]), b"", MEANS + write(()), 0, b"")
-    return Item(k, record_frame("AYN3B", row), gate)
+    return SentRecord(k, record_frame("AYN3B", row), gate)
 
 
-def filled(*ks: int, gate: int = 0) -> Tail:
-    tail = Tail()
+def filled(*ks: int, gate: int = 0) -> RecentRecords:
+    tail = RecentRecords()
     for k in ks:
         tail.add(item(k, gate))
     return tail

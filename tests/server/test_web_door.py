@@ -40,7 +40,7 @@ from truc_protocol.wire.transport import binding, header
 from truc_server import web as web_port
 from truc_server.identity.certificate import TlsError, open_web_tls
 from truc_server.metrics import page
-from truc_server.net import floods
+from truc_server.net import usage_limits
 from truc_server.settings.settings import WebSettings
 from truc_server.web import client_of
 from truc_web.serving import line
@@ -396,7 +396,7 @@ async def test_whoever_reads_no_page_is_cut(tmp_path, monkeypatch):
 
 async def test_tables_are_told_at_a_pace_and_the_status_only_if_the_host_wants(tmp_path, monkeypatch):
     monkeypatch.setattr(web_port, "PACE_S", 0.05)
-    monkeypatch.setattr(floods, "BURST", 3)
+    monkeypatch.setattr(usage_limits, "BURST", 3)
     settings = changed(QUICK, limits={"connections_per_address": 1})
     async with door(tmp_path / "data", settings, status=False) as web:
         found = [await web.ask("/t/K7PQ2.json") for _ in range(4)]

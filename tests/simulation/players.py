@@ -16,7 +16,7 @@ from truc_client.bots import Chooser, careful, careless, play_match, simple_bot
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, ConnectError, LostError, RefusedError
-from truc_client.happenings import Choice, MatchEnded, YourTurn
+from truc_client.happenings import MatchEnded, MoveChoice, YourTurn
 from truc_client.home.account import Player
 from truc_client.home.home import open_home
 from truc_client.table import Table
@@ -72,7 +72,7 @@ class _Slow:
         """How long the next decision takes."""
         return self._dice.uniform(0, self._thinks_s)
 
-    def __call__(self, turn: YourTurn) -> Choice:
+    def __call__(self, turn: YourTurn) -> MoveChoice:
         return self._choose(turn)
 
 

@@ -16,7 +16,7 @@ from truc_client import (
     RefusedError,
     ServerKeyError,
     Table,
-    TableClosed,
+    TableGone,
     YourTurn,
     connect,
 )
@@ -48,7 +48,7 @@ class BotTable:
         self.gate.set()
         self.seen = [0 for _ in players]
         self.choices = 0
-        self.ends: list[MatchEnded | TableClosed | RefusedError | ServerKeyError] = []
+        self.ends: list[MatchEnded | TableGone | RefusedError | ServerKeyError] = []
         self.mid = b""
         self._more = trio.Event()
 
@@ -95,7 +95,7 @@ class BotTable:
                         await self.gate.wait()
                     await table.choose(choose(happening))
                     self.choices += 1
-                case MatchEnded() | TableClosed():
+                case MatchEnded() | TableGone():
                     self.ends.append(happening)
                     self._note()
                     return

@@ -17,7 +17,7 @@ from chaos.servers import serving
 from client.playing import eager_bot, homes
 from system.bot_tables import BotTable, ran
 
-from truc_client import RefusedError, TableClosed
+from truc_client import RefusedError, TableGone
 from truc_client.bots import simple_bot
 from truc_client.home.transcripts import path_of
 from truc_client.verifying import examine_files
@@ -107,7 +107,7 @@ async def test_no_match_is_signed_twice_after_a_backup_that_play_went_on_from(tm
     for party in moving:
         assert not examined(party).is_refuted
         assert {file.verdict.result for file in examined(party).files} == {Result.INCOMPLETE}
-        assert [type(end) in (RefusedError, TableClosed) for end in party.ends] == [True, True]
+        assert [type(end) in (RefusedError, TableGone) for end in party.ends] == [True, True]
         assert any("restored from a backup" in str(end) for end in party.ends)
     given_up = {mid for mid, reason in ends_of(new).items() if reason == "given_up"}
     assert given_up == {party.mid for party in moving}

@@ -22,7 +22,7 @@ from system.test_service import CAN_FILTER, HERE, confined
 
 from truc_client import YourTurn, connect
 from truc_client.bots import careful, play_match
-from truc_client.happenings import Choice
+from truc_client.happenings import MoveChoice
 from truc_protocol.audit import Result
 
 pytestmark = pytest.mark.slow
@@ -101,7 +101,7 @@ async def test_guest_who_waits_plays_to_its_end_with_a_bot_that_is_no_longer_wan
     (guest,), choose = homes(tmp_path, True), careful(1)
     async with with_bots(tmp_path / "data", TRUC_LISTEN_TLS="true", **stored_elsewhere) as server:
 
-        def choose_without_bots(turn: YourTurn) -> Choice:
+        def choose_without_bots(turn: YourTurn) -> MoveChoice:
             (server.data / "truc.toml").write_text(SETTINGS.format(bots=0, members="anyone"))
             admin(server, "reload")
             return choose(turn)

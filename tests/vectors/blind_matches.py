@@ -9,7 +9,7 @@ from typing import Final
 
 from protocol.blind_peers import BlindTable
 
-from truc_protocol.blind_mode.sealed_pack import KeysStep, MaskStep, SeatStep, Stage
+from truc_protocol.blind_mode.sealed_pack import KeysStep, MaskStep, PackStage, SeatStep
 from truc_protocol.records import Phase
 from truc_protocol.setup import Opts
 from truc_rules import preset, with_options
@@ -92,7 +92,7 @@ def newcomer() -> BlindTable:
     """Four seats with chains of three links: new chains, and a substitute for a seat that did not lock."""
     variant = with_options(preset("truc-catalan"), {"target": 3, "match": 1})
     table = BlindTable(variant, seats=4, seed=3, links=3, opts=Opts(gone=1))
-    table.run(until=lambda ledger: ledger.sealed is not None and ledger.sealed.pack.stage is Stage.LOCK)
+    table.run(until=lambda ledger: ledger.sealed is not None and ledger.sealed.pack.stage is PackStage.LOCK)
     table.silent = frozenset(table.ledger.sealed.pack.owing() if table.ledger.sealed else ())
     table.step()
     table.silent = frozenset()

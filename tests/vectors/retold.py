@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from truc_client.happenings import (
     CardsDealt,
-    Choice,
     Happening,
     MatchEnded,
     MatchStarted,
+    MoveChoice,
     RecordSeen,
     YourTurn,
 )
@@ -31,7 +31,7 @@ class Decision(NamedTuple):
     """What the player was asked, and what they chose."""
 
     turn: YourTurn
-    choice: Choice
+    choice: MoveChoice
 
 
 Hands = Mapping[tuple[int, int], tuple[str, ...]]
@@ -101,7 +101,7 @@ def _decision(ledger: Ledger, record: Record, seat: Seat, cards: tuple[str, ...]
         raise ValueError("expected a match that has begun")
     actions = legal(match, seat)
     choices = {
-        action: Choice(line, str(action.kind), dict(hints))
+        action: MoveChoice(line, str(action.kind), dict(hints))
         for action, (line, hints) in zip(actions, described(match, actions), strict=True)
     }
     turn = YourTurn(ledger.k, 0, tuple(choices.values()), must=True, deadline_ms=None)

@@ -17,7 +17,7 @@ from vectors.traced import NAMES, PLAYER_SEEDS, SERVER_SEED, Frame, Script, Trac
 
 from truc_docs.protocol.games import page_of
 from truc_protocol import boxes
-from truc_protocol.bodies import AnyBody, Deal, Table
+from truc_protocol.bodies import AnyBody, Deal, TableTerms
 from truc_protocol.codec import dec, unpack
 from truc_protocol.crypto import keys
 from truc_protocol.records import Record, parse, tag_of
@@ -240,9 +240,9 @@ def _setup(trace: Trace) -> dict[str, Any]:
     return next(frame.message for frame in trace.frames if frame.message["t"] == "setup")
 
 
-def _table(trace: Trace) -> Table:
+def _table(trace: Trace) -> TableTerms:
     body = parse(Record(*_setup(trace)["records"][0]))
-    assert isinstance(body, Table)
+    assert isinstance(body, TableTerms)
     return body
 
 

@@ -12,8 +12,8 @@ import trio
 
 from truc_client.address import Address
 from truc_client.errors import ClientError, LostError, RefusedError
-from truc_client.line.entering import Entered
 from truc_client.line.link import Answer, Build, Link
+from truc_client.line.login import LoggedIn
 from truc_client.line.opening import MAX_MOVES, Visit, come_back
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
@@ -67,7 +67,7 @@ class Follower(Protocol):
     def interrupted(self, reason: str) -> None:
         """Note that the line is down."""
 
-    def returned(self, entered: Entered) -> None:
+    def returned(self, entered: LoggedIn) -> None:
         """Note that the line is open again."""
 
     def fail(self, error: ClientError) -> None:
@@ -77,14 +77,14 @@ class Follower(Protocol):
 class ServerLine:
     """A line to a server; `run` keeps it."""
 
-    def __init__(self, visit: Visit, entered: Entered) -> None:
+    def __init__(self, visit: Visit, entered: LoggedIn) -> None:
         self._waiting: set[Waiter] = set()
         self._open = trio.Event()
         self._failure: ClientError | None = None
         self._visit = visit
         self._adopt(entered)
 
-    def _adopt(self, entered: Entered) -> None:
+    def _adopt(self, entered: LoggedIn) -> None:
         self._link: Link = entered.link
         arrived = entered.address._replace(invite=None)  # it has been used
         asked = self._visit.first or self._visit.address

@@ -29,14 +29,14 @@ from truc_protocol.messages import (
     SignedAct,
 )
 from truc_protocol.records import is_of_kind
-from truc_protocol.wire.connection import Connection, Failure, Pulse, pulse
+from truc_protocol.wire.connection import ConnectionEnd, Failure, Pulse, pulse
 from truc_protocol.wire.encoding import MistakenPeerError
 from truc_words import Sentence
 
 _KEPT: Final = 8
 
 
-class Sample(NamedTuple):
+class ClockSample(NamedTuple):
     """One answer: how long it took, and the difference it gives."""
 
     round_trip_ms: float
@@ -47,14 +47,14 @@ class ClockOffset:
     """The difference between two clocks."""
 
     def __init__(self) -> None:
-        self._samples: deque[Sample] = deque(maxlen=_KEPT)
+        self._samples: deque[ClockSample] = deque(maxlen=_KEPT)
 
     def note(self, server_ms: int | None, *, asked: float, answered: float) -> None:
         """Note what the server's clock showed between two moments of this machine's, in Unix seconds."""
         if server_ms is None or answered < asked:
             return  # the server told no time, or this machine's clock was set back in between
         middle_ms = (asked + answered) / 2 * 1000
-        self._samples.append(Sample((answered - asked) * 1000, server_ms - middle_ms))
+        self._samples.append(ClockSample((answered - asked) * 1000, server_ms - middle_ms))
 
     @property
     def offset_ms(self) -> int | None:
@@ -91,7 +91,7 @@ def _waits_for_others(message: ClientMessage) -> bool:
     return isinstance(message, SignedAct) and is_of_kind(message.body, Keys)
 
 
-class Asked(NamedTuple):
+class PendingRequest(NamedTuple):
     """A request that waits for its reply, with the time it was sent; `inf` if others may keep it waiting."""
 
     on_answer: OnAnswer
@@ -104,7 +104,7 @@ class Link:
     def __init__(
         self,
         stream: trio.abc.Stream,
-        protocol: Connection,
+        protocol: ConnectionEnd,
         early: list[AnyMessage],
         idle_s: float,
         clock: ClockOffset,
@@ -120,7 +120,7 @@ class Link:
         self._pinged: float | None = None
         self._requests = 1
         self._goodbye: Bye | None = None
-        self._asked: dict[int, Asked] = {}  # oldest first
+        self._asked: dict[int, PendingRequest] = {}  # oldest first
         self._sending, self._to_send = trio.open_memory_channel[bytes](_MAX_WAITING)
 
     def post(self, build: Build, on_answer: OnAnswer) -> None:
@@ -134,7 +134,7 @@ class Link:
         message = build(number)
         self._queue(message)
         since = inf if _waits_for_others(message) else trio.current_time()
-        self._asked[number] = Asked(on_answer, since)
+        self._asked[number] = PendingRequest(on_answer, since)
 
     def _queue(self, message: AnyMessage) -> None:
         try:

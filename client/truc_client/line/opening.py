@@ -25,7 +25,7 @@ from truc_client.errors import (
 )
 from truc_client.home.account import Account, Delay
 from truc_client.line.dialing import Dial
-from truc_client.line.entering import Demands, Entered, Met, enter, meet
+from truc_client.line.login import LoggedIn, MetServer, WantedCapabilities, enter, meet
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.wire.handshake import Pin
 from truc_words import Sentence
@@ -57,7 +57,7 @@ class Visit(NamedTuple):
     address: Address
     account: Account
     dial: Dial
-    demands: Demands
+    demands: WantedCapabilities
     known: Pin | None = None
     patience_s: float = PATIENCE_S
     first: Address | None = None
@@ -102,7 +102,7 @@ class Visit(NamedTuple):
         )
 
 
-async def come_in(visit: Visit) -> Entered:
+async def come_in(visit: Visit) -> LoggedIn:
     """Connect and log in; a server that is too busy is asked again when it says, until patience ends.
 
     Raises:
@@ -114,7 +114,7 @@ async def come_in(visit: Visit) -> Entered:
     return await _insist(visit, _is_busy, since=trio.current_time())
 
 
-async def come_back(visit: Visit, after_ms: int | None = None, *, losses: int = 0) -> Entered:
+async def come_back(visit: Visit, after_ms: int | None = None, *, losses: int = 0) -> LoggedIn:
     """Connect again, with growing pauses, until the server is back or patience ends; raises what `come_in` does.
 
     `after_ms` is how long the server has asked clients to wait first, `losses` how often in a row a connection was lost
@@ -125,7 +125,7 @@ async def come_back(visit: Visit, after_ms: int | None = None, *, losses: int = 
     return await _insist(visit, _may_retry, since=start)
 
 
-async def _insist(visit: Visit, may_retry: Callable[[Exception], bool], *, since: float) -> Entered:
+async def _insist(visit: Visit, may_retry: Callable[[Exception], bool], *, since: float) -> LoggedIn:
     pause, places = _FIRST_PAUSE_S, cycle(visit.everywhere())
     while True:
         try:
@@ -163,7 +163,7 @@ def _may_retry(error: Exception) -> bool:
     return isinstance(error, ConnectError) and not isinstance(error, ServerKeyError)
 
 
-async def meet_first(visit: Visit) -> Met:
+async def meet_first(visit: Visit) -> MetServer:
     """Find out who a server is, wherever it is now, and say nothing of who asks.
 
     Raises:
@@ -175,7 +175,7 @@ async def meet_first(visit: Visit) -> Met:
     return await _follow_moves(visit, _meet)
 
 
-async def _meet(visit: Visit) -> Met:
+async def _meet(visit: Visit) -> MetServer:
     stream = await visit.dial(visit.address)
     try:
         return await meet(stream, visit.address, visit.account, visit.known)
@@ -198,7 +198,7 @@ async def _follow_moves(visit: Visit, come: Callable[[Visit], Awaitable[T]]) -> 
     raise ConnectError(Sentence("failures.moves_on", most=MAX_MOVES, address=visit.address))
 
 
-async def _enter_known(visit: Visit) -> Entered:
+async def _enter_known(visit: Visit) -> LoggedIn:
     """Log in; a guest whose token is no longer known comes as a new guest."""
     try:
         return await _enter(visit)
@@ -212,7 +212,7 @@ async def _enter_known(visit: Visit) -> Entered:
     return await _enter(visit)
 
 
-async def _enter(visit: Visit) -> Entered:
+async def _enter(visit: Visit) -> LoggedIn:
     stream = await visit.dial(visit.address)
     try:
         return await enter(stream, visit.address, visit.account, visit.demands, visit.known)

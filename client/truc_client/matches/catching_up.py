@@ -140,7 +140,7 @@ class NextTry(Enum):
     END = "end"
 
 
-class Tries:
+class RetryCount:
     """How often something has failed at one table with nobody to blame."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from truc_client.errors import ChoiceError
-from truc_client.happenings import Choice, YourTurn
+from truc_client.happenings import MoveChoice, YourTurn
 from truc_client.home.store import Statement
 from truc_client.matches.offers import FoundOptions, Offered
 from truc_protocol.bodies import Act, Open, Proxy, Share
@@ -35,12 +35,12 @@ Sendable = Statement | GuestChoice
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenMove:
     """What was chosen at a position, from the options opened at `offer`; `place` is where to cut."""
 
     at: int
     offer: int
-    choice: Choice
+    choice: MoveChoice
     place: int | None
 
 
@@ -50,7 +50,7 @@ class Choosing:
     def __init__(self) -> None:
         self._offered: Offered | None = None
         self._known: Offered | None = None
-        self._chosen: Chosen | None = None
+        self._chosen: ChosenMove | None = None
         self._is_overtaken = False
 
     def note(self, k: int, *, is_own: bool) -> None:
@@ -75,7 +75,7 @@ class Choosing:
 
     def take(
         self, offered: Offered, message: BoxedOptions | OpenOptions | FoundOptions, records: Sequence[Record]
-    ) -> YourTurn | Chosen | None:
+    ) -> YourTurn | ChosenMove | None:
         """Take the options of the current position, which a message brought after these records of the match.
 
         Return the turn to report, or the choice that still stands and is to be repeated; None if neither is news.
@@ -97,7 +97,7 @@ class Choosing:
         """Whether the seat has anything to choose from now."""
         return self._offered is not None and bool(self._offered.choices)
 
-    def check(self, choice: Choice) -> None:
+    def check(self, choice: MoveChoice) -> None:
         """Check that a choice is one of the newest options.
 
         Raises:
@@ -106,14 +106,14 @@ class Choosing:
         if self._offered is None or choice not in self._offered.choices:
             raise ChoiceError(Sentence("failures.newest_options_expected", got=repr(choice.line)))
 
-    def decided(self, choice: Choice, place: int | None) -> None:
+    def decided(self, choice: MoveChoice, place: int | None) -> None:
         """Note what is chosen from the newest options."""
         if self._offered is not None:
-            self._chosen = Chosen(self._offered.at, self._offered.offer, choice, place)
+            self._chosen = ChosenMove(self._offered.at, self._offered.offer, choice, place)
             self._is_overtaken = False
 
 
-def same_decision(choice: Choice, offer: int, offered: Offered, between: Sequence[Record]) -> bool:
+def same_decision(choice: MoveChoice, offer: int, offered: Offered, between: Sequence[Record]) -> bool:
     """Tell whether a choice still stands after other records: same offer, same move, nothing decided in between."""
     return offered.offer == offer and choice in offered.choices and all(map(_decides_nothing, between))
 

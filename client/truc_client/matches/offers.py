@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from secrets import token_bytes
 from typing import Final, NamedTuple
 
-from truc_client.happenings import Choice
+from truc_client.happenings import MoveChoice
 from truc_client.matches.signer import Signer
 from truc_protocol.acts import Held, check_option
 from truc_protocol.boxes import (
@@ -36,7 +36,7 @@ class Offered(NamedTuple):
 
     at: int
     offer: int
-    choices: tuple[Choice, ...]
+    choices: tuple[MoveChoice, ...]
 
 
 class FoundOptions(NamedTuple):
@@ -146,8 +146,8 @@ class _Keys(NamedTuple):
         return "_Keys(hidden)"
 
 
-def _choice(option: Option, at: int) -> Choice:
-    return Choice(option.line, option.kind, dict(option.hints), option.args, at)
+def _choice(option: Option, at: int) -> MoveChoice:
+    return MoveChoice(option.line, option.kind, dict(option.hints), option.args, at)
 
 
 class ClearReader:
@@ -164,7 +164,7 @@ class ClearReader:
         if not isinstance(message, OpenOptions):
             raise BoxError("expected options in clear, got a box")
         choices = tuple(
-            Choice(option.key, option.kind, option.hints, None, message.at) for option in message.choices
+            MoveChoice(option.key, option.kind, option.hints, None, message.at) for option in message.choices
         )
         return Offered(message.at, message.offer, choices)
 

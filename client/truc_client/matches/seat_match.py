@@ -10,16 +10,16 @@ from typing import Any, Final, assert_never
 from truc_client.errors import CheckFailedError, ChoiceError, ClientError, NotPlayedError, SignedBeforeError
 from truc_client.happenings import (
     CardsDealt,
-    Choice,
     Happening,
     MatchEnded,
+    MatchWaits,
+    MoveChoice,
     PartnerCards,
-    Signed,
-    Waiting,
+    SignMade,
     YourTurn,
 )
 from truc_client.home.store import Statement
-from truc_client.matches.choosing import Choosing, Chosen, GuestChoice, Rest, Sendable, check_rest
+from truc_client.matches.choosing import Choosing, ChosenMove, GuestChoice, Rest, Sendable, check_rest
 from truc_client.matches.live_audit import LiveAudit
 from truc_client.matches.offers import ClearReader, FoundOptions, OfferReader
 from truc_client.matches.pack_steps import PackSteps, PackWork
@@ -361,7 +361,7 @@ class SeatMatch:
         if not self._may_decide or self._kept() is not None:
             return None  # not to be answered, or answered before a restart: those bytes are sent
         answer = self._choosing.take(offered, message, self.audit.file.records)
-        if isinstance(answer, Chosen):
+        if isinstance(answer, ChosenMove):
             return self._decided(answer.choice, answer.place)
         return answer
 
@@ -369,7 +369,7 @@ class SeatMatch:
     def _may_decide(self) -> bool:
         return self.signer is None or self.signer.may_decide
 
-    def choose(self, choice: Choice, place: int | None = None) -> Sendable | None:
+    def choose(self, choice: MoveChoice, place: int | None = None) -> Sendable | None:
         """Sign and store a choice; `place` is where to cut. None if its position is over: it comes too late.
 
         Raises:
@@ -380,7 +380,7 @@ class SeatMatch:
         self._choosing.check(choice)
         return self._decided(choice, place)
 
-    def _decided(self, choice: Choice, place: int | None) -> Sendable:
+    def _decided(self, choice: MoveChoice, place: int | None) -> Sendable:
         self._choosing.decided(choice, place)
         if choice.kind != _CUT:
             place = None
@@ -471,7 +471,7 @@ class SeatMatch:
             case OwnCards(of=partner, cards=cards):
                 return [CardsDealt(cards) if partner is None else PartnerCards(partner, cards)]
             case messages.Waiting():
-                told = Waiting(message.seats, message.deadline_ms, message.what)
+                told = MatchWaits(message.seats, message.deadline_ms, message.what)
                 is_news = message.at == self.next and not (self._finds_options and self._choosing.has_any)
                 return [told] if is_news else []
             case BoxedSignSeen() | OpenSignSeen():
@@ -487,7 +487,7 @@ class SeatMatch:
             check_seen(self.ledger, message.sender, word)
         except BoxError as error:
             self.audit.doubt("C9", f"sign at {message.at}: {error}")
-        return [Signed(message.sender, word)]
+        return [SignMade(message.sender, word)]
 
     def sign(self, word: str) -> tuple[int, bytes | None]:
         """Return to whom a sign of this seat goes now, and its box; a guest's has none.

@@ -28,7 +28,7 @@ from truc_client.matches.offers import BoxedReader, ClearReader
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.signer import Intent, SeatKey, Signer, Tenure, check_tenure, join_terms, links_of
 from truc_protocol.audit import OwnSeat
-from truc_protocol.bodies import SeatTaken, Table
+from truc_protocol.bodies import SeatTaken, TableTerms
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.crypto.keys import box_key, generate_box_key
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from truc_client.session import Session
 
 
-class Made(NamedTuple):
+class MadeMatch(NamedTuple):
     """A match that can be followed, if there is one, and the transcript of it that was set aside, if one was."""
 
     match: SeatMatch | None = None
@@ -205,7 +205,7 @@ class MatchMaker:
         if taken is None or not may_change or (is_own and intent is Intent.LOOK_ON):
             check_tenure(Tenure.LOST if is_own else Tenure.ANOTHERS, intent, has_held=False)
 
-    def reopen(self, mid: bytes, seat: int | None, intent: Intent) -> Made:
+    def reopen(self, mid: bytes, seat: int | None, intent: Intent) -> MadeMatch:
         """Go on with the transcript kept of a match, if there is a usable one.
 
         Raises:
@@ -230,27 +230,27 @@ class MatchMaker:
         self._check_server(terms, mid)
         self._check_goes_on(terms.th)
 
-    def _kept(self, mid: bytes, seat: int | None, intent: Intent) -> Made:
+    def _kept(self, mid: bytes, seat: int | None, intent: Intent) -> MadeMatch:
         path = self._path(mid, seat)
         file = reopen(path, alone=seat is None)
         if file is None:
             unreadable = Sentence("failures.unreadable")
-            return Made(aside=self.set_aside(path, unreadable) if path.exists() else None)
+            return MadeMatch(aside=self.set_aside(path, unreadable) if path.exists() else None)
         if not file.records:
             file.close()
-            return Made()
+            return MadeMatch()
         try:
             match = self._follow(file, seat, (), intent)
         except ValueError:
             file.close()  # torn within the setup: everything is asked for
-            return Made()
+            return MadeMatch()
         except UnboundError as error:
             file.close()
-            return Made(aside=self.set_aside(path, str(error)))
+            return MadeMatch(aside=self.set_aside(path, str(error)))
         if match.mid != mid:
             file.close()
             raise HomeError(Sentence("failures.other_match", path=file.path))
-        return Made(match)
+        return MadeMatch(match)
 
     def _path(self, mid: bytes, seat: int | None) -> "Path":
         """Return where the transcript is kept: a watcher has a separate one, as they may play in that match too."""
@@ -299,7 +299,7 @@ class MatchMaker:
             table = parse(first) if held else None
         except CheckError:
             table = None  # the audit will say so
-        if not isinstance(table, Table) or table.mode != BLIND:
+        if not isinstance(table, TableTerms) or table.mode != BLIND:
             return (None,) * len(held)
         public = self._account.key(self._session.first_spk).public
         return tuple(links_of(chain, public, table) for chain in held)

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, assert_never
 from truc_client.errors import CheckFailedError, ChoiceError, ClientError, NotPlayedError, SignedBeforeError
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
-from truc_protocol.bodies import Ack, Act, Body, Rekey, Release, Resign, SeatTaken, Sub, Table
+from truc_protocol.bodies import Ack, Act, Body, Rekey, Release, Resign, SeatTaken, Sub, TableTerms
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.chains import LINK_BYTES, Chain
@@ -371,6 +371,6 @@ def new_chain(first: int, *, after_loss: bool = False) -> HeldChain:
     return HeldChain(x.public, first, secrets.token_bytes(LINK_BYTES), x.secret, after_loss)
 
 
-def links_of(held: HeldChain, public: bytes, table: Table) -> Chain:
+def links_of(held: HeldChain, public: bytes, table: TableTerms) -> Chain:
     """Return the links of a chain of the player with the key `public`."""
     return Chain(public, table.tn, held.root, first=held.first, count=table.links)

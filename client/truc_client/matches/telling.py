@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from truc_client.happenings import (
     CardsDealt,
     Happening,
+    MatchContinued,
     MatchStarted,
     PartnerCards,
-    Recalled,
     RecordSeen,
     Substituted,
 )
@@ -104,7 +104,7 @@ def _raised(audit: LiveAudit) -> Mapping[str, tuple[str, ...]]:
 
 def told_again(audit: LiveAudit, seat: int | None) -> list[Happening]:
     """Return what a client is told when it comes back to a match kept in part: how it stands, and the open hand's cards."""
-    recalled = Recalled(audit.recalled, view_of(audit.seen, seat))
+    recalled = MatchContinued(audit.recalled, view_of(audit.seen, seat))
     return [match_started(audit, seat, resumed=True), recalled, *_cards_held(audit)]
 
 

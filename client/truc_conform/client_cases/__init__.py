@@ -32,8 +32,8 @@ from truc_conform.client_cases import (
 from truc_conform.client_cases.blind import unsealed
 from truc_conform.client_cases.keyed import without_key
 from truc_conform.client_harness import ClientHarness
-from truc_conform.result import PASSED, Case, CaseOutcome, CaseResult, Level, Trace, failed, in_module
-from truc_conform.scenes import Exit, Judge, Scene, absent, needing, unwatched
+from truc_conform.result import PASSED, Case, CaseOutcome, CaseResult, Level, ProgramTrace, failed, in_module
+from truc_conform.scenes import ClientExit, Judge, Scene, absent, needing, unwatched
 from truc_conform.shown import CODE
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.key_files import revocation_text
@@ -95,7 +95,7 @@ _LONGEST_OUTPUT: Final = 4_000
 _LAST_WORDS_S: Final = 1.0  # for what a client sent before it exited
 
 
-class Order(NamedTuple):
+class JudgingOrder(NamedTuple):
     """How clients are to be judged.
 
     Attributes:
@@ -111,7 +111,7 @@ class Order(NamedTuple):
     jobs: int = 1
 
 
-Visit = Callable[[ClientHarness, Path], Awaitable[Exit | str]]
+Visit = Callable[[ClientHarness, Path], Awaitable[ClientExit | str]]
 """Lets a client visit the server once, in a folder that need not be there yet; returns how it ended."""
 
 
@@ -136,7 +136,7 @@ def _filled(word: str, places: dict[str, str]) -> str:
     return word
 
 
-async def perform(scene: Scene, order: Order, visit: Visit | None = None) -> list[CaseResult]:
+async def perform(scene: Scene, order: JudgingOrder, visit: Visit | None = None) -> list[CaseResult]:
     """Run one scene and judge its cases; `visit` is what a client does that is no program with a command."""
     began = time.monotonic()
     server = scene.harness(scene.game, seed=order.seed)
@@ -150,18 +150,18 @@ async def perform(scene: Scene, order: Order, visit: Visit | None = None) -> lis
     return [CaseResult(case, _judged(judge, server, end), seconds, trace) for case, judge in scene.judged]
 
 
-def _judged(judge: Judge, server: ClientHarness, end: Exit | str) -> CaseOutcome:
+def _judged(judge: Judge, server: ClientHarness, end: ClientExit | str) -> CaseOutcome:
     return failed(end) if isinstance(end, str) else judge(server, end) or PASSED
 
 
-async def _play(server: ClientHarness, scene: Scene, visit: Visit, folder: Path) -> Exit | str:
+async def _play(server: ClientHarness, scene: Scene, visit: Visit, folder: Path) -> ClientExit | str:
     async with trio.open_nursery() as nursery:
         server.nursery = nursery
         for door in range(_DOORS):
             (listener,) = await trio.open_tcp_listeners(0, host=_HOST)
             server.doors.append(listener.socket.getsockname()[1])
             nursery.start_soon(partial(trio.serve_listeners, partial(_admit, server, door), [listener]))
-        end: Exit | str = "it was not started"
+        end: ClientExit | str = "it was not started"
         for run in range(scene.runs):
             server.done, server.is_over = trio.Event(), False
             end = await visit(server, folder / str(0 if scene.keeps_home else run))
@@ -171,15 +171,15 @@ async def _play(server: ClientHarness, scene: Scene, visit: Visit, folder: Path)
     return end
 
 
-def _trace(server: ClientHarness, end: Exit | str, folder: Path) -> Trace | None:
+def _trace(server: ClientHarness, end: ClientExit | str, folder: Path) -> ProgramTrace | None:
     """Return what the client has left behind; None if it could not be started."""
     if isinstance(end, str):
         return None
     stderr, stdout = (_read_output(folder, kind) for kind in ("stderr", "stdout"))
-    return Trace(_ended(server, end), stderr, stdout, server.wire.frames())
+    return ProgramTrace(_ended(server, end), stderr, stdout, server.wire.frames())
 
 
-def _ended(server: ClientHarness, end: Exit) -> str:
+def _ended(server: ClientHarness, end: ClientExit) -> str:
     if end.code is None:
         why = "when the case had been seen" if server.done.is_set() else "as it had not ended"
         return f"stopped by the kit after {end.seconds:.1f} s, {why}"
@@ -197,7 +197,7 @@ async def _admit(server: ClientHarness, door: int, stream: trio.SocketStream) ->
     await server.serve(stream)
 
 
-async def _run(order: Order, server: ClientHarness, home: Path) -> Exit | str:
+async def _run(order: JudgingOrder, server: ClientHarness, home: Path) -> ClientExit | str:
     """Run the client once; return how it ended, or why it could not be started."""
     began = trio.current_time()
     await trio.Path(home).mkdir(exist_ok=True)
@@ -209,10 +209,10 @@ async def _run(order: Order, server: ClientHarness, home: Path) -> Exit | str:
         except OSError as error:
             return f"the client cannot be started: {error}"
     code = await await_end(process, server, order.patience_s)
-    return Exit(code, trio.current_time() - began)
+    return ClientExit(code, trio.current_time() - began)
 
 
-class Running(Protocol):
+class RunningClient(Protocol):
     """A client that was started: a process, or what stands for one."""
 
     @property
@@ -226,7 +226,7 @@ class Running(Protocol):
         """End it."""
 
 
-async def await_end(process: Running, server: ClientHarness, patience_s: float) -> int | None:
+async def await_end(process: RunningClient, server: ClientHarness, patience_s: float) -> int | None:
     """Wait until a client has ended, and end it when the case has been seen or nothing comes; return its exit code if it had one."""
     try:
         with patience(server, patience_s):
@@ -262,7 +262,7 @@ async def _cancel_when_done(server: ClientHarness, scope: trio.CancelScope) -> N
 
 
 async def perform_all(
-    scenes: Sequence[Scene], order: Order, tell: Callable[[CaseResult], None] = lambda _result: None
+    scenes: Sequence[Scene], order: JudgingOrder, tell: Callable[[CaseResult], None] = lambda _result: None
 ) -> list[CaseResult]:
     """Run scenes, some of them at once; the results are in the order of the scenes."""
 

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from truc_conform.blind_server import BlindHarness
 from truc_conform.client_cases.games import GAMES, PARTNERS, SCORE, TURNED, begins_anew, go_blind, share
 from truc_conform.client_cases.keyed import without_key
-from truc_conform.client_harness import FRENCH, ClientHarness, Game
+from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame
 from truc_conform.playing import conceding, quiet, signed_position
 from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
 from truc_conform.scenes import (
-    Exit,
+    ClientExit,
     Judge,
     Judged,
     Scene,
@@ -52,7 +52,7 @@ def unsealed(server: ClientHarness) -> CaseOutcome | None:
     return without_key(server)
 
 
-def shared_blind_table(*cases: Judged, game: Game = FRENCH) -> Callable[[BlindArrange], Scene]:
+def shared_blind_table(*cases: Judged, game: PlayedGame = FRENCH) -> Callable[[BlindArrange], Scene]:
     """Make a scene that several cases are judged by, of a function that arranges a table whose host sees no card."""
 
     def made(arrange: BlindArrange) -> Scene:
@@ -67,7 +67,7 @@ def shared_blind_table(*cases: Judged, game: Game = FRENCH) -> Callable[[BlindAr
 
 
 def at_blind_table(
-    name: str, clause: str, expected: str, judge: Judge, *, game: Game = FRENCH
+    name: str, clause: str, expected: str, judge: Judge, *, game: PlayedGame = FRENCH
 ) -> Callable[[BlindArrange], Scene]:
     """Make a scene of one case at such a table."""
     return shared_blind_table(judged(name, clause, expected, judge), game=game)
@@ -78,18 +78,18 @@ def signed_steps(server: ClientHarness, *kinds: str) -> list[messages.SignedAct]
     return [act for act in said(server, messages.SignedAct) if tag_of_body(act.body) in kinds]
 
 
-def _deals(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _deals(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     missing = [kind for kind in ("mask", "lock", "keys", "release") if not signed_steps(server, kind)]
     if missing and server.ledger is not None and server.ledger.phase is Phase.ENDED:
         return failed(f"it signed no {missing[0]}")
     return faulty(server, *_STEPS) or unended(server, end)
 
 
-def _acks(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+def _acks(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
     return None if signed_steps(server, "ack") else failed("it signed no ack")
 
 
-def takes_each_step_once(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def takes_each_step_once(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Judge a client that is to sign what is due, no two bodies for one place, and to come to the end."""
     taken = {record.body for record in server.records}
     for kind in _STEPS:
@@ -180,7 +180,7 @@ def _killing(kind: str) -> Scene:
 
 
 def _came_back(kind: str) -> Judge:
-    def judge(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    def judge(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
         if len(signed_steps(server, kind)) == 1:
             return CaseOutcome(CaseVerdict.INFO, "it does not go on with a match when it is started anew")
         return takes_each_step_once(server, end)
@@ -196,9 +196,9 @@ _RECORDS: Final = "../fairness/blind.md#records"
 _OWN: Final = 1  # the client's role
 _OTHER: Final = 1  # the seat across the table
 
-FOUR: Final = Game("truc-catalan", 4)
-REDEALT: Final = Game(options={"target": 6})
-SAYING: Final = Game("truco-argentino", options={"target": 15})
+FOUR: Final = PlayedGame("truc-catalan", 4)
+REDEALT: Final = PlayedGame(options={"target": 6})
+SAYING: Final = PlayedGame("truco-argentino", options={"target": 15})
 
 
 def _redeal(server: BlindHarness) -> None:
@@ -226,7 +226,7 @@ def _redealt(server: ClientHarness) -> CaseOutcome | None:
 def _signs(kind: str, is_meant: Callable[[Body], bool] = lambda _body: True) -> Judge:
     """Return a judge of a whole match in which the client is to take a kind of step that only some hands need."""
 
-    def judge(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    def judge(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
         own = [parse(Record(_OWN, act.body, act.sig)) for act in signed_steps(server, kind)]
         early = takes_each_step_once(server, end)
         if early is None and not any(map(is_meant, own)):
@@ -279,7 +279,7 @@ _HONEST: Final = [
 ]
 
 
-def _signs_the_same_lock_again(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _signs_the_same_lock_again(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     signed = (parse(Record(_OWN, act.body, act.sig)) for act in signed_steps(server, "lock"))
     lost = next(body for body in signed if isinstance(body, Lock) and body.d == 1)
     standing = (parse(record) for record in server.records if record.signer == _OWN)
@@ -335,7 +335,7 @@ def _cut_off(server: BlindHarness) -> None:
     server.recast = recast
 
 
-def _takes_the_forfeit_for_a_false_word(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _takes_the_forfeit_for_a_false_word(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     bodies = [parse(record) for record in server.records]
     if not any(isinstance(body, Rule) and body.kind == "false" for body in bodies):
         said = any(tag_of_body(record.body) == "act" and _says(record) for record in server.records)

@@ -16,7 +16,7 @@ from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import (
     Bend,
     Maker,
-    Rewrite,
+    RewriteBend,
     bending,
     body_of,
     deal_body,
@@ -27,7 +27,7 @@ from truc_conform.forging import (
 )
 from truc_conform.playing import conceding, secret, signed_position
 from truc_conform.result import CaseOutcome, failed, tag_of_body
-from truc_conform.scenes import Exit, Scene, unended
+from truc_conform.scenes import ClientExit, Scene, unended
 from truc_protocol import messages
 from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
 from truc_protocol.bodies import Body, Deal, Keys, Release, Rule, Void
@@ -49,7 +49,7 @@ def _cheat(name: str, what: str) -> Callable[[BlindArrange], Scene]:
 
 def _rewriting(kind: type[Body], maker: Maker) -> BlindArrange:
     """Return a cheat that puts another record in the place of the first of its kind in the first hand."""
-    return bending(lambda server: Rewrite(server, kind, 1, maker))
+    return bending(lambda server: RewriteBend(server, kind, 1, maker))
 
 
 def _changing(
@@ -250,7 +250,7 @@ def _other_link(server: BlindHarness) -> None:
     _changing("release", change)(server)
 
 
-def _takes_the_forfeit(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _takes_the_forfeit(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if not any(_is_forfeit(record) for record in server.records):
         return failed("the match never came to the forfeit of the seat that is exposed")
     return unended(server, end)
@@ -273,7 +273,7 @@ def _exposed(server: BlindHarness) -> None:
     server.decides = conceding
 
 
-def _says_garbled(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _says_garbled(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if not signed_steps(server, "garbled"):
         return failed("it did not sign that its hand is garbled")
     return _takes_the_forfeit(server, end)

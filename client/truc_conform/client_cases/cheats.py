@@ -35,7 +35,7 @@ from truc_conform.forging import (
 )
 from truc_conform.playing import Puppet, secret, signed_position
 from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed, tag_of_body
-from truc_conform.scenes import Exit, Scene, at_first, intercepting, recasting, said, scene, unended
+from truc_conform.scenes import ClientExit, Scene, at_first, intercepting, recasting, said, scene, unended
 from truc_conform.shown import CODE
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
@@ -53,7 +53,7 @@ CHECKS: Final = "../fairness/specification.md#11-checks"
 DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
 
 
-def stops(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def stops(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Judge a client that has been cheated."""
     if server.cheated_at is None:
         return failed("the match never reached the cheat")
@@ -75,7 +75,7 @@ def _position(message: messages.SignedAct) -> int:
     return BEFORE_MATCH if message.match is None else signed_position(message)
 
 
-def stops_by_the_rules(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def stops_by_the_rules(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Judge what only the rules show: a client without them may go on, and leave it to a verifier of the transcript."""
     outcome = stops(server, end)
     if outcome is None or server.cheated_at is None:
@@ -327,7 +327,7 @@ def _another_line(_server: ClientHarness, option: Option) -> Option:
     return option._replace(line="concede")
 
 
-def _signs_nothing_forbidden(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _signs_nothing_forbidden(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if server.cheated_at is None:
         return failed("the match never reached the cheat")
     if server.done.is_set():
@@ -392,12 +392,12 @@ def _in_clear(_server: ClientHarness) -> Bend:
     return on(messages.BoxedOptions, change)
 
 
-def _signs_no_second(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _signs_no_second(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     seats = {act.body for act in said(server, messages.SignedAct) if act.match is None}
     return failed("it signed two tables with one nonce") if len(seats) > 1 else stops(server, end)
 
 
-def _asks_again_or_stops(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _asks_again_or_stops(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     return unended(server, end) if said(server, messages.Resume) else stops(server, end)
 
 
@@ -484,7 +484,7 @@ async def _called_again(server: ClientHarness, message: AnyAct) -> None:
     await server.go_on()
 
 
-def _signs_no_other(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+def _signs_no_other(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
     if server.cheated_at is None:
         return failed("the match never reached the refusal")
     acts = [act for act in said(server, messages.SignedAct) if act.match is not None]

@@ -12,7 +12,7 @@ from truc_conform.grease import greased, raw, strange_info, strange_notices
 from truc_conform.result import CaseOutcome, CaseVerdict, failed
 from truc_conform.scenes import (
     ALIVE,
-    Exit,
+    ClientExit,
     Scene,
     after_welcome,
     ask_alive,
@@ -54,7 +54,7 @@ _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
 _GOODBYE: Final = bye(Code.SHUTTING_DOWN, "the server is being stopped")
 
 
-def _says_hello_first(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+def _says_hello_first(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
     if not server.heard:
         return failed(server.faults[0].message if server.faults else "it sent nothing")
     hello = server.heard[0].message
@@ -63,11 +63,11 @@ def _says_hello_first(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
     return None if 1 in hello.proto else failed(f"it offers the protocols {list(hello.proto)}")
 
 
-def _keeps_to_the_size(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+def _keeps_to_the_size(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
     return faulty(server, Code.FRAME_TOO_LARGE) or shut_out(server)
 
 
-def _nonces_differ(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+def _nonces_differ(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
     nonces = [hello.cn for hello in said(server, ClientHello)]
     if len(nonces) == 1:
         return failed("it did not say hello in both runs")
@@ -104,7 +104,7 @@ _ENTERS: Final = [
 ]
 
 
-def _waits(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+def _waits(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
     if (early := faulty(server, "early")) is not None:
         return early
     return None if any(says_who(heard.message) for heard in server.heard) else failed("it never logged in")
@@ -212,7 +212,7 @@ def bad_hello(server: ClientHarness, change: Callable[[ServerHello], ServerHello
     _done_at_login(server)
 
 
-def says_nothing_of_itself(server: ClientHarness, _exit: Exit) -> CaseOutcome | None:
+def says_nothing_of_itself(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
     """Judge a client whose server has not proved itself: with a key it stops, as a guest it should."""
     if not any(isinstance(message, ServerHello) for message in server.sent):
         return failed(not_entered(server) or "it sent no hello")
@@ -233,7 +233,7 @@ def _bad_proto(server: ClientHarness) -> None:
     bad_hello(server, lambda hello: greeted_again(server, hello, proto=2))
 
 
-def _gives_up(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _gives_up(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if server.has_closed or end.code is not None:
         return None
     came = f"it was still waiting after {end.seconds:.0f} s"

@@ -12,13 +12,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from truc_conform.client_cases.cheats import CHECKS, DUTIES, signed_after, stops, stops_by_the_rules
-from truc_conform.client_harness import ClientHarness, Game
+from truc_conform.client_harness import ClientHarness, PlayedGame
 from truc_conform.forging import (
     Bend,
     Cheat,
     Maker,
     Place,
-    Rewrite,
+    RewriteBend,
     bending,
     body_of,
     dealing,
@@ -36,7 +36,7 @@ from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
 from truc_conform.scenes import (
     CLOSING_S,
     Arrange,
-    Exit,
+    ClientExit,
     Judge,
     Scene,
     at_first,
@@ -60,14 +60,14 @@ _ACTS: Final = "../fairness/specification.md#8-acts"
 _CHAINS: Final = "play.md#new-chains"
 _GONE: Final = "play.md#a-seat-whose-player-is-gone"
 
-_FOUR: Final = Game("truc-catalan", 4)
-TURNED: Final = Game("truco-paulista")
-PARTNERS: Final = Game("truco-mineiro", 4, {"target": 3, "blind": "on"})
+_FOUR: Final = PlayedGame("truc-catalan", 4)
+TURNED: Final = PlayedGame("truco-paulista")
+PARTNERS: Final = PlayedGame("truco-mineiro", 4, {"target": 3, "blind": "on"})
 GAMES: Final = PARTNERS._replace(options={**PARTNERS.options, "match": 3})
-CLOSED: Final = Game(options={"target": 2, "reveal": "match"})
-SHORT_CHAINS: Final = Game(options={"target": 6}, links=2)
-CALLING_AGAIN: Final = Game(opts=Opts(guests=1, gone=GONE_WAIT))
-STEPPING_IN: Final = Game(opts=Opts(guests=1, gone=GONE_SUBSTITUTE))
+CLOSED: Final = PlayedGame(options={"target": 2, "reveal": "match"})
+SHORT_CHAINS: Final = PlayedGame(options={"target": 6}, links=2)
+CALLING_AGAIN: Final = PlayedGame(opts=Opts(guests=1, gone=GONE_WAIT))
+STEPPING_IN: Final = PlayedGame(opts=Opts(guests=1, gone=GONE_SUBSTITUTE))
 LAST_POINT: Final = 3
 """The deal index of the hand before which the client's side at PARTNERS has come to its last point."""
 BLIND: Final = 5
@@ -111,7 +111,7 @@ decline_all: Final = _preferring(_declines)
 def _comes_to(kind: str, signer: int | None = None) -> Judge:
     """Return a judge of a whole match that has brought a kind of record."""
 
-    def judge(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    def judge(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
         if (early := faulty(server, kind) or unended(server, end)) is not None:
             return early
         found = [record for record in server.records if tag_of_body(record.body) == kind]
@@ -121,7 +121,7 @@ def _comes_to(kind: str, signer: int | None = None) -> Judge:
     return judge
 
 
-def begins_anew(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def begins_anew(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Judge a match that has gone on behind a game which left both sides with their last points."""
     if (early := unended(server, end)) is not None:
         return early
@@ -223,7 +223,7 @@ def _substituted(server: ClientHarness) -> None:
     _step_in(server, Puppet(1, server.seed, person="new "))
 
 
-def _leaves_the_seat(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+def _leaves_the_seat(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
     if server.cheated_at is None:
         return failed("the match never came to a substitute")
     later = signed_after(server, server.cheated_at)
@@ -335,7 +335,7 @@ def _used_anchor(server: ClientHarness) -> Bend:
     def make(place: Place, body: Rekey) -> Rekey:
         return Rekey(*place, 0, body.first, server.at_play().setup.terms.table.anchor, None)
 
-    return Rewrite(server, Rekey, 0, make)
+    return RewriteBend(server, Rekey, 0, make)
 
 
 @bending
@@ -346,7 +346,7 @@ def _call_on_nothing(server: ClientHarness) -> Bend:
         call = next_call(server.at_play())
         return Call(*place, call.j, call.dealer, call.ncards, call.cut, call.roles)
 
-    return Rewrite(server, Rekey, 0, make)
+    return RewriteBend(server, Rekey, 0, make)
 
 
 def _another_secret(place: Place, body: End) -> End:
@@ -380,13 +380,13 @@ def _stranger(server: ClientHarness) -> Bend:
 @bending
 def _forfeit_for_moves(server: ClientHarness) -> Bend:
     """End the match against the other seat, once as many moves in a row were ruled for it as make a seat absent."""
-    forged: list[Rewrite] = []
+    forged: list[RewriteBend] = []
 
     def change(message: MatchRecord) -> ServerMessage | None:
         body = body_of(message)
         ruled = sum(isinstance(parse(record), Rule) for record in server.records[: message.k])
         if not forged and ruled >= server.opts.gone_after and isinstance(body, Act | Rule):
-            forged.append(Rewrite(server, type(body), body.j, _forfeit("absent")))
+            forged.append(RewriteBend(server, type(body), body.j, _forfeit("absent")))
         return forged[0](message) if forged else message
 
     return on(MatchRecord, change)
@@ -408,7 +408,7 @@ def _void_a_hand(server: ClientHarness) -> None:
 
 
 def _cheating(
-    game: Game, play: Arrange, name: str, what: str, cheat: Cheat, *, judge: Judge = stops
+    game: PlayedGame, play: Arrange, name: str, what: str, cheat: Cheat, *, judge: Judge = stops
 ) -> Scene:
     """Return a scene of a lie that a check of the records shows, in a game that is played in some way."""
     return scene(name, CHECKS, f"stops at {what}", judge, game=game)(_then(cheat, play))

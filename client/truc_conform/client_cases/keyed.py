@@ -14,7 +14,7 @@ from truc_conform.playing import secret
 from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
 from truc_conform.scenes import (
     Arrange,
-    Exit,
+    ClientExit,
     Judge,
     Scene,
     absent,
@@ -66,7 +66,7 @@ def _signed(server: ClientHarness, subject: str) -> list[bytes]:
 def _right(subject: str) -> Judge:
     """Return a judge of the records of one kind: the client signed some, and the server took them."""
 
-    def judge(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+    def judge(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
         if (early := without_key(server) or faulty(server, subject)) is not None or _signed(server, subject):
             return early
         return failed(f"it signed no {subject} record")
@@ -74,11 +74,11 @@ def _right(subject: str) -> Judge:
     return judge
 
 
-def _logs_in(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+def _logs_in(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
     return faulty(server, "KeyLogin") or without_key(server)
 
 
-def _releases_once(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _releases_once(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if (early := _right("release")(server, end)) is not None:
         return early
     bodies = set(_signed(server, "release"))
@@ -86,7 +86,7 @@ def _releases_once(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return None if len(bodies) == calls else failed(f"{len(bodies)} releases for {calls} calls")
 
 
-def _signs_the_name(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+def _signs_the_name(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
     names = [dec(body)[-1] for body in _signed(server, "seat")]
     if not names:
         return failed("it signed no seat record")
@@ -175,7 +175,7 @@ def _is_at_other_door(server: ClientHarness) -> bool:
     return server.doors_used[-1] == 1
 
 
-def _says_nothing_there(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+def _says_nothing_there(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
     if 1 not in server.doors_used:
         return failed("it did not go to the address in `to`")
     logins = [heard for heard in server.heard if isinstance(heard.message, messages.KeyLogin)]
@@ -246,7 +246,7 @@ def _spoil_options(
     return replace(message, box=bytes(len(message.box))), waiting
 
 
-def _signs_the_same_seat_again(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _signs_the_same_seat_again(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     seats = [act.body + act.sig for act in said(server, messages.SignedAct) if act.match is None]
     if len(seats) < _TWICE:
         return failed("it sent no `seat` for the terms that came again")

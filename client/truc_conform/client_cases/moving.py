@@ -11,7 +11,7 @@ from truc_conform.client_harness import ClientHarness
 from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed
 from truc_conform.scenes import (
     Arrange,
-    Exit,
+    ClientExit,
     Judge,
     Need,
     Scene,
@@ -74,7 +74,7 @@ def _who(login: messages.ClientMessage) -> object:
 
 
 def _asks_there(kind: Asking) -> Judge:
-    def judge(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+    def judge(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
         if _OTHER not in server.doors_used:
             return failed("it did not go to the address in `to`")
         there = [heard.message for heard in server.heard if server.doors_used[heard.link - 1] == _OTHER]
@@ -129,7 +129,7 @@ def _in_a_row(server: ClientHarness) -> int:
     return max(rows, default=0)
 
 
-def _stops_going_round(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+def _stops_going_round(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
     row = _in_a_row(server)
     if not row:
         return failed("it did not go to the address in `to`")

@@ -17,7 +17,7 @@ from truc_conform.scenes import (
     ALIVE,
     CLOSING_S,
     Arrange,
-    Exit,
+    ClientExit,
     at_first,
     cut_to_pieces,
     end_after,
@@ -121,7 +121,7 @@ async def _push_later(server: ClientHarness, held: Iterable[messages.ServerMessa
             await server.push(answer)
 
 
-def _goes_on_or_ends(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _goes_on_or_ends(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     return None if end.code else unended(server, end)
 
 
@@ -138,7 +138,7 @@ def _twice(server: ClientHarness) -> None:
 _STRANGE: Final = scene("C2.unknown", _UNKNOWN, "plays on, ignoring everything unknown", unended)(grease_all)
 
 
-def _answers_pings(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _answers_pings(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     pings = [message.n for message in server.sent if isinstance(message, messages.Ping)]
     pongs = [pong.n for pong in said(server, messages.Pong)]
     if pongs != pings[: len(pongs)]:
@@ -200,7 +200,7 @@ async def _overtaken_strangely(server: ClientHarness, message: AnyAct) -> None:
     await _overtake(server, strange_error(message.id))
 
 
-def _survives_silence(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _survives_silence(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if (early := unended(server, end)) is not None:
         return early
     words = [chat.text for chat in said(server, messages.Chat)] + [
@@ -227,7 +227,7 @@ def _asks(message: AnyAct) -> bool:
     return tag_of_body(message.body) == "act" and b"raise" in message.body
 
 
-def _survives_void_bets(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _survives_void_bets(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if (early := unended(server, end)) is not None:
         return early
     has_asked = any(isinstance(heard.message, AnyAct) and _asks(heard.message) for heard in server.heard)
@@ -259,7 +259,7 @@ def _whole_records(server: ClientHarness) -> int:
     return len({message.k for message in server.sent[:sent] if isinstance(message, messages.MatchRecord)})
 
 
-def _resumes_right(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _resumes_right(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     resumed = said(server, messages.Resume)
     if not resumed:
         return failed("it did not come back to its seat with `resume`")
@@ -269,7 +269,7 @@ def _resumes_right(server: ClientHarness, end: Exit) -> CaseOutcome | None:
     return unended(server, end)
 
 
-def _one_body_each(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _one_body_each(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Judge that a seat has signed only one body for each position, even across a lost connection."""
     signed: dict[tuple[str, bytes, int], set[bytes]] = {}
     for message in said(server, messages.SignedAct):
@@ -323,15 +323,15 @@ async def sent_away(server: ClientHarness, message: AnyAct) -> None:
     await _dismiss(server, message, messages.bye(Code.MOVED, "this server has moved", to=to))
 
 
-def _has_moved(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _has_moved(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     return unended(server, end) if 1 in server.doors_used else failed("it did not go to the address in `to`")
 
 
-def _comes_back(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _comes_back(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     return failed("it did not connect again") if len(server.opened) == 1 else unended(server, end)
 
 
-def _comes_again(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _comes_again(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if (early := _comes_back(server, end)) is not None:
         return early
     waited = 1000 * (server.opened[1] - server.rests_from)
@@ -359,7 +359,7 @@ _DISMISSED: Final = [
 ]
 
 
-def _stays_away(server: ClientHarness, _end: Exit) -> CaseOutcome | None:
+def _stays_away(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
     if not any(isinstance(message, messages.Bye) for message in server.sent):
         return failed("the match did not get that far")
     return failed("it connected again, unasked") if len(server.opened) > 1 else None
@@ -436,7 +436,7 @@ def _tells_of_loss(message: object) -> bool:
     )
 
 
-def _keeps_off(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _keeps_off(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     told = next((at for at, message in enumerate(server.sent) if _tells_of_loss(message)), None)
     if told is None:
         return failed("the match did not get that far")
@@ -487,7 +487,7 @@ async def _substituted(server: ClientHarness, message: AnyAct) -> None:
     await server.push(messages.Ping(n=ALIVE))
 
 
-def _ends(_server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _ends(_server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     return None if end.code is not None else failed("it went on waiting at a closed table")
 
 

@@ -13,7 +13,7 @@ from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
 from truc_conform.playing import secret
 from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed
-from truc_conform.scenes import Exit, Scene, ends_soon, once, said, says_who, scene, unended
+from truc_conform.scenes import ClientExit, Scene, ends_soon, once, said, says_who, scene, unended
 from truc_protocol.codec import enc
 from truc_protocol.crypto.keys import SigningKey, signing_key_from_seed
 from truc_protocol.messages import ClientHello
@@ -37,13 +37,13 @@ def _rotate(server: ClientHarness, rolls: Rolls) -> None:
     server.rolls = rolls(before, server.key)
 
 
-def _comes_back_and_plays(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _comes_back_and_plays(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if len(said(server, ClientHello)) == 1:
         return failed("it did not come back")
     return unended(server, end)
 
 
-def _stays_out(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _stays_out(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Judge a client that has met a key which nothing leads to: it says nothing of itself, and ends."""
     if len(said(server, ClientHello)) == 1:
         return failed("it did not come back")
@@ -133,7 +133,7 @@ def _zero(server: ClientHarness) -> None:
     bad_hello(server, lambda hello: hello)
 
 
-def _enters_nowhere(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _enters_nowhere(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if any(says_who(heard.message) for heard in server.heard):
         return failed("it logged in")
     return None if end.code != 0 else failed("it ended with exit code 0, as if all were well")

@@ -10,7 +10,7 @@ from truc_conform.forging import place_of
 from truc_conform.grease import raw
 from truc_conform.result import CaseOutcome, failed, tag_of_body
 from truc_conform.scenes import (
-    Exit,
+    ClientExit,
     at_first,
     cut_to_pieces,
     grease_all,
@@ -48,7 +48,7 @@ def _is_lost(message: messages.ServerMessage) -> bool:
     return isinstance(message, messages.MatchRecord) and message.k == _LOST
 
 
-def _notices_the_gap(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _notices_the_gap(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if len(said(server, messages.Watch)) > 1:
         return unended(server, end)
     return None if end.code else failed("it went on although a record was missing")
@@ -60,7 +60,7 @@ def _gap(server: ClientHarness) -> None:
     at_first(server, _is_lost, lambda _record: ())
 
 
-def _comes_back(server: ClientHarness, end: Exit) -> CaseOutcome | None:
+def _comes_back(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     watches = said(server, messages.Watch)
     if len(watches) == 1:
         return failed("it did not come back with `watch`")

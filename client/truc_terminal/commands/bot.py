@@ -32,7 +32,7 @@ _LOOK_S: Final = 3.0  # between two looks for a vacant seat
 _GONE: Final = frozenset({Code.TABLE_FULL, Code.TABLE_NOT_OPEN, Code.NO_SUCH_TABLE})
 
 
-class Work(NamedTuple):
+class BotWork(NamedTuple):
     """What a bot should do."""
 
     code: str | None
@@ -105,7 +105,7 @@ def bot(
     code = code or where.table
     sits = (code and code.upper(), variant, seats, table_options(options), private)
     play = BotPlay(style, seed, patience_s)
-    work = Work(*sits, matches, substitute, play)
+    work = BotWork(*sits, matches, substitute, play)
     _check_usage(work, is_called=house)
     with _bot_home(name, most=1 if of_server else _MOST_BOTS) as home:
         name, again = home.root.name, partial(Sentence, "commands.start_bot_again")
@@ -116,7 +116,7 @@ def bot(
             at_server(where, player, lambda connection: _work(connection, work), again)
 
 
-def _check_usage(work: Work, *, is_called: bool) -> None:
+def _check_usage(work: BotWork, *, is_called: bool) -> None:
     is_about_table = work.seats is not None or bool(work.options) or work.private
     if is_called and (
         work.code is not None or work.variant is not None or work.substitute or work.matches > 1
@@ -148,7 +148,7 @@ def _bot_home(name: str, *, most: int) -> Iterator[Home]:
     raise FailedError(Sentence("commands.too_many_bots", n=most, name=name))
 
 
-async def _work(connection: Connection, work: Work) -> None:
+async def _work(connection: Connection, work: BotWork) -> None:
     if work.substitute and not any(work.code in (None, held.table) for held in connection.held):
         await _step_in(connection, work)
         return
@@ -163,7 +163,7 @@ async def _work(connection: Connection, work: Work) -> None:
     await table.leave()
 
 
-async def _step_in(connection: Connection, work: Work) -> None:
+async def _step_in(connection: Connection, work: BotWork) -> None:
     """Play the rest of a match for somebody who has gone; if the seat is no longer vacant, look for the next one."""
     while True:
         tell(Sentence("commands.awaits_vacancy"), err=True)
@@ -216,7 +216,7 @@ def _tell(table: Table) -> None:
     click.echo(f"table {table.invite}")
 
 
-async def _sit_down(connection: Connection, work: Work) -> Table:
+async def _sit_down(connection: Connection, work: BotWork) -> Table:
     for held in connection.held:
         if work.code in (None, held.table):
             table = await connection.resume(held)

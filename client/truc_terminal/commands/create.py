@@ -6,7 +6,7 @@ import click
 
 from truc_terminal.commands.language import spoken
 from truc_terminal.commands.output import usage_error
-from truc_terminal.commands.play import Seating, Wish, play_at
+from truc_terminal.commands.play import SeatChoice, WantedTable, play_at
 from truc_terminal.commands.server_lookup import game_meant, table_meant
 from truc_terminal.commands.table_options import (
     Options,
@@ -17,7 +17,7 @@ from truc_terminal.commands.table_options import (
     table_options,
     with_deal,
 )
-from truc_terminal.commands.terminal import Manner, manner_options
+from truc_terminal.commands.terminal import PlayingOptions, manner_options
 from truc_words import Sentence, told
 
 _TWICE: Final = {"decision_ms": "--clock", "bank_ms": "--clock", "reveal": "--reveal"}
@@ -59,7 +59,7 @@ def create(
     reveal: str | None,
     deal: str | None,
     options: tuple[str, ...],
-    **manner: Unpack[Manner],
+    **manner: Unpack[PlayingOptions],
 ) -> None:
     """Open a table of VARIANT at ADDRESS, and play there: `truc create HOST truc-catalan --seats 4`.
 
@@ -71,7 +71,7 @@ def create(
     """
     where, game = game_meant(address, variant)
     chosen = with_deal(_chosen(clock, reveal, table_options(options)), deal)
-    wish = Wish(variant=game, seats=seats, options=chosen, private=private, seating=Seating.NEW)
+    wish = WantedTable(variant=game, seats=seats, options=chosen, private=private, seating=SeatChoice.NEW)
     play_at(where, wish, **manner)
 
 
@@ -89,7 +89,7 @@ def _chosen(clock: TableClock | None, reveal: str | None, options: Options) -> O
 @click.argument("link")
 @click.argument("code", required=False)
 @manner_options
-def join(*, link: str, code: str | None, **manner: Unpack[Manner]) -> None:
+def join(*, link: str, code: str | None, **manner: Unpack[PlayingOptions]) -> None:
     """Sit down at the table of a LINK that you were given: truc join truc://HOST:7373/K7PQA#FINGERPRINT.
 
     Or at the table with a CODE: truc join HOST K7PQA; `truc tables HOST` lists those that are public. If you have a seat
@@ -98,4 +98,4 @@ def join(*, link: str, code: str | None, **manner: Unpack[Manner]) -> None:
     With one server known a CODE alone will do.
     """
     where, table = table_meant(link, code)
-    play_at(where, Wish(table), **manner)
+    play_at(where, WantedTable(table), **manner)

@@ -32,7 +32,7 @@ from truc_client.errors import (
     ServerKeyError,
 )
 from truc_client.happenings import (
-    Called,
+    BotCalled,
     Happening,
     Interrupted,
     MatchEnded,
@@ -154,7 +154,7 @@ class OnCall:
         self._connection = connection
         self._play_as = play
         self._is_of_server = is_of_server
-        self._at: dict[str, Called | None] = {}
+        self._at: dict[str, BotCalled | None] = {}
         """Each table it is at, with the newest call that has come from there meanwhile."""
 
     async def serve(self) -> None:
@@ -182,34 +182,34 @@ class OnCall:
             return error
         return LostError(Sentence("failures.calls_ended"))
 
-    def _begin(self, seat: SeatHeld | Called, nursery: trio.Nursery) -> None:
+    def _begin(self, seat: SeatHeld | BotCalled, nursery: trio.Nursery) -> None:
         self._at[seat.table] = None
         nursery.start_soon(self._attend, seat)
 
-    async def _attend(self, first: SeatHeld | Called) -> None:
+    async def _attend(self, first: SeatHeld | BotCalled) -> None:
         """Take a seat at a table, then answer the newest call that has come from there meanwhile."""
-        seat: SeatHeld | Called | None = first
+        seat: SeatHeld | BotCalled | None = first
         while seat is not None:
             await self._take(seat)
             seat, self._at[first.table] = self._at[first.table], None
         del self._at[first.table]
 
-    async def _take(self, seat: SeatHeld | Called) -> None:
+    async def _take(self, seat: SeatHeld | BotCalled) -> None:
         """Play with a seat that is held or called for, if it is still available; an error there ends nothing else."""
         try:
             match seat:
                 case SeatHeld():
                     await self._go_on(seat)
-                case Called(match=None):
+                case BotCalled(match=None):
                     await self._sit_down(seat)
-                case Called():
+                case BotCalled():
                     await self._step_in(seat)
         except NotPlayedError:
             pass  # somebody was quicker, or the player is back
         except ClientError as error:
             tell(Sentence("commands.at_table", table=seat.table, error=str(error)), err=True)
 
-    async def _sit_down(self, call: Called) -> None:
+    async def _sit_down(self, call: BotCalled) -> None:
         """Join somebody who waits for players; if no match begins, or everybody else leaves, give the seat up."""
         try:
             table = await sit_by(self._connection, call.table, call.seat)
@@ -232,7 +232,7 @@ class OnCall:
         if patience.cancelled_caught:
             await table.leave()
 
-    async def _step_in(self, call: Called) -> None:
+    async def _step_in(self, call: BotCalled) -> None:
         """Stand by for the seat of a call, and play the match if it becomes this bot's."""
         table = await stand_by(self._connection, call.table, call.seat)
         if table is None:
@@ -273,7 +273,7 @@ class OnCall:
         return await play_match(table, choose, show, patience_s=self._play_as.patience_s)
 
 
-def _tell_called(call: Called) -> None:
+def _tell_called(call: BotCalled) -> None:
     click.echo(f"called {call.table} seat {call.seat} {call.variant}")
 
 

@@ -17,14 +17,14 @@ from truc_client.address import parse_address
 from truc_client.errors import ClientError, NotPlayedError
 from truc_client.happenings import (
     Interrupted,
+    MatchContinued,
     MatchEnded,
     MatchStarted,
-    Recalled,
     RecordSeen,
     Resumed,
-    SeatTakenOver,
+    SeatLost,
     TableChanged,
-    TableClosed,
+    TableGone,
 )
 from truc_client.table import Table
 from truc_protocol.messages import TableState
@@ -50,7 +50,7 @@ async def look_on(table: Table, screen: Screen) -> bool:
             case MatchStarted():
                 screen.show(happening)
             case RecordSeen(means=means):
-                screen.show(Recalled(means))  # silently: the standing is shown at the end
+                screen.show(MatchContinued(means))  # silently: the standing is shown at the end
             case Resumed():
                 return table.stands_by
             case _:
@@ -95,10 +95,10 @@ async def _look_on_meanwhile(table: Table, screen: Screen) -> Never:
     async for happening in table:
         match happening:
             case RecordSeen(means=means):
-                screen.show(Recalled(means))
-            case Interrupted() | Resumed() | TableClosed():
+                screen.show(MatchContinued(means))
+            case Interrupted() | Resumed() | TableGone():
                 screen.show(happening)
-            case SeatTakenOver() | MatchEnded():
+            case SeatLost() | MatchEnded():
                 break
             case _:
                 pass
@@ -171,7 +171,7 @@ def tell_waiting(state: TableState, screen: Screen, invite: str, waited: int) ->
         screen.note("still_unready", table=state.table, waited=time, names=names)
 
 
-class Another(Enum):
+class AnotherMatch(Enum):
     """The outcome of the question."""
 
     YES = auto()
@@ -182,12 +182,12 @@ class Another(Enum):
     """The table was closed, or the seat taken over, before there was an answer."""
 
 
-_ANSWERS: Final = {True: Another.YES, False: Another.NO, None: Another.LEFT}
+_ANSWERS: Final = {True: AnotherMatch.YES, False: AnotherMatch.NO, None: AnotherMatch.LEFT}
 
 
-async def another(table: Table, screen: Screen, lines: Lines) -> Another:
+async def another(table: Table, screen: Screen, lines: Lines) -> AnotherMatch:
     """Ask whether to play another match at a table."""
-    answer = Another.CLOSED
+    answer = AnotherMatch.CLOSED
     async with trio.open_nursery() as nursery:
 
         async def follow() -> None:
@@ -205,7 +205,7 @@ async def _follow(table: Table, screen: Screen) -> None:
     told: frozenset[int] = frozenset()
     async for happening in table:
         screen.show(happening)
-        if isinstance(happening, TableClosed | SeatTakenOver):
+        if isinstance(happening, TableGone | SeatLost):
             return
         told |= _tell_ready(table, screen, told)
 
@@ -231,10 +231,10 @@ async def play_matches(table: Table, screen: Screen, lines: Lines, *, plays_on: 
             return not person.has_lost_seat
         screen.say(Sentence("commands.transcript", path=ended.transcript))
         tell_commands(screen, ended.transcript)
-        answer = await another(table, screen, lines) if sys.stdin.isatty() else Another.NO
-        if answer is Another.NO:
+        answer = await another(table, screen, lines) if sys.stdin.isatty() else AnotherMatch.NO
+        if answer is AnotherMatch.NO:
             await table.leave()
-        if answer is not Another.YES:
-            return answer is Another.LEFT
+        if answer is not AnotherMatch.YES:
+            return answer is AnotherMatch.LEFT
         show_terms(table, screen)
         await table.ready()

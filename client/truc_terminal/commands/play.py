@@ -14,11 +14,11 @@ import click
 from truc_client.address import Address
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
-from truc_client.followed import TablePreview
 from truc_client.home.home import keep_name
 from truc_client.home.store import Joined
 from truc_client.home.transcripts import path_of
 from truc_client.matches.signer import NOT_HERE, PLAYED_ELSEWHERE
+from truc_client.subscriptions import TablePreview
 from truc_client.table import Table
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatHeld, TableState
@@ -31,7 +31,7 @@ from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.table_options import deal_option, options_option, table_options, with_deal
 from truc_terminal.commands.tables import has_free_seat, vacant_seats
 from truc_terminal.commands.terminal import (
-    Manner,
+    PlayingOptions,
     asked,
     ended_as_by_ctrl_c,
     guest_option,
@@ -143,7 +143,7 @@ _FOR_NEW_TABLE: Final = "--variant, --quick, --seats, --deal, --option, --privat
 _DEFAULT_VARIANT: Final = "truc-catalan"
 
 
-class Seating(Enum):
+class SeatChoice(Enum):
     """Where a player who holds no seat sits down."""
 
     ANY = "an open table, else the seat of somebody who has gone, else a new table"
@@ -151,7 +151,7 @@ class Seating(Enum):
     QUICK = "the table that the server finds, or makes"
 
 
-class Wish(NamedTuple):
+class WantedTable(NamedTuple):
     """What kind of table the player wants."""
 
     code: str | None = None
@@ -160,12 +160,12 @@ class Wish(NamedTuple):
     options: Mapping[str, int | str] = MappingProxyType({})
     private: bool = False
     rekey: bool = False
-    seating: Seating = Seating.ANY
+    seating: SeatChoice = SeatChoice.ANY
 
     @property
     def is_new(self) -> bool:
         """Whether the player wants something that only a new table can have."""
-        return self.private or bool(self.options) or self.seating is Seating.NEW
+        return self.private or bool(self.options) or self.seating is SeatChoice.NEW
 
 
 class _LeftError(Exception):
@@ -217,8 +217,8 @@ def play(
     """
     where = server_meant(address)
     wanted_code = code or where.table
-    seating = Seating.ANY if quick is None else Seating.QUICK
-    wish = Wish(
+    seating = SeatChoice.ANY if quick is None else SeatChoice.QUICK
+    wish = WantedTable(
         wanted_code and wanted_code.upper(),
         quick or variant,
         seats,
@@ -230,11 +230,13 @@ def play(
     if quick is not None and (variant is not None or private):
         raise usage_error(Sentence("commands.quick_excludes"))
     _check_usage(wish, is_guest=guest)
-    manner = Manner(name=name, guest=guest, plain=plain, no_color=no_color, teach=teach, play_on=play_on)
+    manner = PlayingOptions(
+        name=name, guest=guest, plain=plain, no_color=no_color, teach=teach, play_on=play_on
+    )
     play_at(where, wish, **manner)
 
 
-def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
+def play_at(where: Address, wish: WantedTable, **manner: Unpack[PlayingOptions]) -> None:
     """Connect, sit down as wished, and play until the player leaves."""
     guest, home = manner["guest"], own_home()
     asked_for = None if guest or manner["name"] is not None else asked_name(home)
@@ -270,7 +272,7 @@ def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
         run(main, farewell)
 
 
-def _check_usage(wish: Wish, *, is_guest: bool) -> None:
+def _check_usage(wish: WantedTable, *, is_guest: bool) -> None:
     is_about_table = wish.is_new or wish.seats is not None or wish.variant is not None
     if wish.rekey and is_guest:
         raise usage_error(Sentence("commands.rekey_or_guest"))
@@ -307,7 +309,7 @@ def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
         screen.say(Sentence("connecting.guest" if is_tls else "connecting.guest_in_clear"), "yellow")
 
 
-async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
+async def _sit_down(connection: Connection, wish: WantedTable, screen: Screen, lines: Lines) -> Table | None:
     """Return the table to play at; None if the player wants none."""
     try:
         await tell_lost_seats(connection, wish.code, screen)
@@ -328,7 +330,7 @@ async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: L
 
 
 async def _come_back(
-    connection: Connection, place: HeldPlace, wish: Wish, screen: Screen, lines: Lines
+    connection: Connection, place: HeldPlace, wish: WantedTable, screen: Screen, lines: Lines
 ) -> Table | None:
     """Return the table of a seat that the player holds; None if they do not want to go on there.
 
@@ -337,7 +339,7 @@ async def _come_back(
         _LeftError: The input has ended.
     """
     held = place.held
-    if held.match is None and wish.seating is not Seating.NEW:
+    if held.match is None and wish.seating is not SeatChoice.NEW:
         return None if wish.rekey else await _sit_again(connection, place, screen)
     if not wish.rekey:
         check_here(connection, place)
@@ -378,8 +380,8 @@ async def _join(connection: Connection, table: Table, screen: Screen, lines: Lin
     return table
 
 
-async def _find(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
-    if wish.seating is Seating.QUICK and "seek" in connection.capabilities:
+async def _find(connection: Connection, wish: WantedTable, screen: Screen, lines: Lines) -> Table | None:
+    if wish.seating is SeatChoice.QUICK and "seek" in connection.capabilities:
         return await _join(connection, await _seek(connection, wish), screen, lines)
     if not wish.is_new:
         code = await _open_table(connection, wish)
@@ -395,13 +397,13 @@ async def _find(connection: Connection, wish: Wish, screen: Screen, lines: Lines
     return await _join(connection, made, screen, lines)
 
 
-async def _seek(connection: Connection, wish: Wish) -> Table:
+async def _seek(connection: Connection, wish: WantedTable) -> Table:
     """Take the seat that the server finds: only tables with the same options fit, so guests ask for two guests."""
     options = {"guests": 2, **wish.options} if connection.session.account.is_guest else wish.options
     return await connection.seek(wish.variant or _DEFAULT_VARIANT, seats=wish.seats, options=options)
 
 
-async def _step_in(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
+async def _step_in(connection: Connection, wish: WantedTable, screen: Screen, lines: Lines) -> Table | None:
     """Offer every seat whose player is gone from a match; None if the player takes none."""
     for state in await connection.tables(wish.variant):
         if not vacant_seats(state) or wish.seats not in (None, state.n):
@@ -420,7 +422,7 @@ async def _step_in(connection: Connection, wish: Wish, screen: Screen, lines: Li
     return None
 
 
-async def _open_table(connection: Connection, wish: Wish) -> str | None:
+async def _open_table(connection: Connection, wish: WantedTable) -> str | None:
     for state in await connection.tables(wish.variant):
         admitted = not connection.session.account.is_guest or _admits_guest(state)
         if state.state == "open" and has_free_seat(state) and admitted and wish.seats in (None, state.n):

@@ -13,7 +13,7 @@ from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError
 from truc_terminal.plain_values import failure_facts
 from truc_terminal.replay_model.annotating import Annotated, Annotator
-from truc_terminal.replay_model.retelling import Telling
+from truc_terminal.replay_model.retelling import RecordTelling
 from truc_terminal.screen.wrapping import say
 from truc_terminal.verdicts import EXIT_CODES, refutation_line, shortened, verdict_lines
 from truc_words import Speech, shown_name, told, words_of_check
@@ -49,7 +49,7 @@ def show(match: str | None, as_json: bool) -> None:
 
 
 def _print(each: Annotated, speech: Speech, console: Console) -> None:
-    said, telling = speech.catalogue.records, Telling(each, speech.lang)
+    said, telling = speech.catalogue.records, RecordTelling(each, speech.lang)
     place = said["setup" if each.is_setup else "record"].format(n=each.place)
     say(console, f"{place}: {each.kind}, {_signature(telling)}", "bold")
     for line in telling.sentences():
@@ -63,7 +63,7 @@ def _print(each: Annotated, speech: Speech, console: Console) -> None:
         say(console, f"  {told(str(words_of_check(each.refutation.check)), speech.lang)}", "red")
 
 
-def _signature(telling: Telling) -> str:
+def _signature(telling: RecordTelling) -> str:
     each, said = telling.each, telling.speech.catalogue.records
     if each.refutation is None and not each.is_signed:
         return said["unsigned"]

@@ -20,7 +20,7 @@ from rich.table import Table as Columns
 from rich.text import Text
 
 from truc_client.connection import Connection
-from truc_client.happenings import Interrupted, LobbyHappening, TableChanged, TableClosed
+from truc_client.happenings import Interrupted, LobbyHappening, TableChanged, TableGone
 from truc_client.lobby import Lobby
 from truc_protocol.messages import SeatState, TableState
 from truc_protocol.records import BLIND
@@ -41,7 +41,7 @@ _HOUR_MIN: Final = 60
 _ANY_WIDTH: Final = 10_000
 
 
-class Listed(NamedTuple):
+class TableLine(NamedTuple):
     """A table in the list, one text for each column."""
 
     table: str
@@ -54,13 +54,13 @@ class Listed(NamedTuple):
     players: str
 
 
-def listed(state: TableState, speech: Speech = ENGLISH) -> Listed:
+def listed(state: TableState, speech: Speech = ENGLISH) -> TableLine:
     """Return the columns of a table."""
     opts = read_opts(state.opts)
     mode = {"mode": state.mode} if state.mode == BLIND else {}
     options = {**mode, **state.options}
     chosen = (f"{name}={value}" for name, value in options.items() if name not in TableClock._fields)
-    return Listed(
+    return TableLine(
         state.table,
         state.variant,
         f"{taken_seats(state)}/{state.n}",
@@ -79,14 +79,14 @@ def in_order(states: Iterable[TableState]) -> list[TableState]:
 
 def columns(states: Iterable[TableState], speech: Speech = ENGLISH) -> Columns:
     """Return tables for a terminal, in order."""
-    heads = (speech.catalogue.listing[name] for name in Listed._fields)
+    heads = (speech.catalogue.listing[name] for name in TableLine._fields)
     shown = Columns(*heads, box=None, padding=(0, 2, 0, 0))
     for state in in_order(states):
         shown.add_row(*map(Text, listed(state, speech)), style="" if has_seat(state) else "dim")
     return shown
 
 
-class Listing(NamedTuple):
+class TableList(NamedTuple):
     """Tables for a terminal: in columns, or one after the other where there is no room for the words in them."""
 
     states: tuple[TableState, ...]
@@ -186,7 +186,7 @@ class FollowedTables:
                 if self._told.get(state.table) != line:
                     yield table_line(state)
                 self._told[state.table] = line
-            case TableClosed(table=table) if self._seen.pop(table, None) is not None:
+            case TableGone(table=table) if self._seen.pop(table, None) is not None:
                 del self._told[table]
                 yield printable(f"{table}  {self._speech.say('screen.closed', reason=happening.why)}")
             case _:
@@ -282,7 +282,7 @@ def _listed(found: tuple[TableState, ...], place: str) -> RenderableType:
     told = [Text(speech.say("listing.to_look_on", command=f"truc watch {place}/TABLE"))]
     if any(map(has_seat, found)):
         told.insert(0, Text(speech.say("listing.to_sit_down", command=f"truc join {place} TABLE")))
-    return Group(Listing(found, speech), *told)
+    return Group(TableList(found, speech), *told)
 
 
 WAITING: frozenset[str] = frozenset({"open", "over"})

@@ -124,7 +124,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-class Manner(TypedDict):
+class PlayingOptions(TypedDict):
     """The values of those options."""
 
     name: str | None

@@ -17,7 +17,7 @@ from rich.text import Text
 from truc_client.all_cores import WorkerLostError, cores
 from truc_client.home.transcripts import evidence_beside
 from truc_client.verifying import examine_files
-from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict
+from truc_protocol.audit import CrossAudit, EvidenceExamined, Examined, Result, TranscriptExamined, Verdict
 from truc_terminal.commands.kept_matches import file_meant
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError, tell, unusable
@@ -89,7 +89,7 @@ def verify(files: tuple[str, ...], *, as_json: bool, folder: Path | None) -> Non
     raise click.exceptions.Exit(_exit_code(together, len(given)))
 
 
-def _kept_beside(together: Together, given: tuple[Path, ...]) -> tuple[Path, ...]:
+def _kept_beside(together: CrossAudit, given: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the evidence that this home holds about the matches of the files given."""
     verdicts = (file.verdict for file in together.files if isinstance(file, TranscriptExamined))
     matches = {verdict.match for verdict in verdicts if verdict.match is not None}
@@ -111,11 +111,11 @@ def _export(paths: tuple[Path, ...], folder: Path) -> None:
         raise unusable("cannot_write", error.filename or folder, error) from error
 
 
-def _has_transcript(together: Together) -> bool:
+def _has_transcript(together: CrossAudit) -> bool:
     return any(isinstance(file, TranscriptExamined) for file in together.files)
 
 
-def _exit_code(together: Together, given: int) -> int:
+def _exit_code(together: CrossAudit, given: int) -> int:
     """Return the exit status; files after those given were added, and count only if they refute something."""
     results = [file.result for file in together.files[:given] if file.result is not None]
     results += [Result.REFUTED for file in together.files[given:] if file.result is Result.REFUTED]
@@ -132,7 +132,7 @@ def severest(codes: Collection[int]) -> int:
     return next((code for code in _SEVERITY if code in codes), 0)
 
 
-def _print(together: Together, files: tuple[Path, ...], console: Console, speech: Speech) -> None:
+def _print(together: CrossAudit, files: tuple[Path, ...], console: Console, speech: Speech) -> None:
     for line in contradiction_lines(together, files, speech):
         say(console, line)
     for path, file in zip(files, together.files, strict=True):
@@ -146,7 +146,7 @@ def _print(together: Together, files: tuple[Path, ...], console: Console, speech
         say(console, line)
 
 
-def _lines(file: Examined, together: Together, speech: Speech) -> Iterator[str]:
+def _lines(file: Examined, together: CrossAudit, speech: Speech) -> Iterator[str]:
     match file:
         case TranscriptExamined():
             yield from verdict_lines(file.verdict, speech)
@@ -156,7 +156,7 @@ def _lines(file: Examined, together: Together, speech: Speech) -> Iterator[str]:
             assert_never(file)
 
 
-def _evidence_lines(file: EvidenceExamined, together: Together, speech: Speech) -> Iterator[str]:
+def _evidence_lines(file: EvidenceExamined, together: CrossAudit, speech: Speech) -> Iterator[str]:
     if file.unreadable is not None:
         yield speech.say("verdict.unreadable", failed=shortened(str(file.unreadable)))
     else:
@@ -181,7 +181,7 @@ def _print_seats(verdict: Verdict, console: Console, speech: Speech) -> None:
         console.print(table)
 
 
-def _print_json(together: Together, files: tuple[Path, ...]) -> None:
+def _print_json(together: CrossAudit, files: tuple[Path, ...]) -> None:
     for path, file in zip(files, together.files, strict=True):
         match file:
             case TranscriptExamined():

@@ -20,11 +20,11 @@ from truc_client.happenings import (
     Interrupted,
     MatchEnded,
     MatchStarted,
+    MatchWaits,
     RecordSeen,
     RecordUnchecked,
     Resumed,
     SnapshotTaken,
-    Waiting,
 )
 from truc_client.table import Table
 from truc_terminal.commands.player import at_server, own_player
@@ -187,7 +187,7 @@ class Watcher:
                 self._is_behind = True
             case Interrupted(reason):
                 self._screen.lose(Sentence("watching.interrupted", reason=reason))
-            case Waiting(what="decision"):
+            case MatchWaits(what="decision"):
                 pass  # the table shows who is waited for, and the decision will be told
             case MatchStarted(variant=variant):
                 self._variant, self._is_unchecked = variant, False

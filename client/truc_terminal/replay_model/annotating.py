@@ -36,7 +36,7 @@ from truc_protocol.bodies import (
     Rule,
     SeatTaken,
     Sub,
-    Table,
+    TableTerms,
     Void,
 )
 from truc_protocol.checks import CheckError
@@ -236,7 +236,7 @@ class Annotator:
         """Return what a record of the setup says, in the form of the facts of a match."""
         terms, ledger = self._auditor.terms, self._auditor.ledger
         match body:
-            case Table() if terms is not None:
+            case TableTerms() if terms is not None:
                 name = terms.table.name.decode(errors="replace")
                 said = {
                     "variant": terms.variant.name,
@@ -262,7 +262,7 @@ class Annotator:
 
     def _commitments(self, before: Ledger | None, body: AnyBody) -> Iterator[Commitment]:
         match body:
-            case Table():
+            case TableTerms():
                 yield BegunChain(SERVER, 0, body.anchor)
             case SeatTaken():
                 yield BegunChain(body.seat + 1, 0, body.anchor)

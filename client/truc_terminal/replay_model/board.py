@@ -28,7 +28,7 @@ _LOCKED: Final[Mapping[str | None, str]] = {REST: "game", TRUT: TRUT}
 """What a hand is worth where it is not points: the whole game, or a whole unit."""
 
 
-class Laid(NamedTuple):
+class LaidCard(NamedTuple):
     """A card on the table and who laid it; `card` is None if it lies face down."""
 
     seat: int
@@ -44,14 +44,14 @@ class LaidTrick(NamedTuple):
         duel: the two seats that play each other in it; None if all play together.
     """
 
-    laid: tuple[Laid, ...] = ()
+    laid: tuple[LaidCard, ...] = ()
     is_over: bool = False
     side: int | None = None
     best: int | None = None
     duel: tuple[int, int] | None = None
 
 
-class Memory(NamedTuple):
+class SeatMemory(NamedTuple):
     """What a seat knows of the hand beside the view, and how the cards of the match were committed to.
 
     Attributes:
@@ -81,10 +81,10 @@ class Memory(NamedTuple):
     is_open: bool = False
 
 
-NOTHING: Final = Memory()
+NOTHING: Final = SeatMemory()
 
 
-class Board(NamedTuple):
+class ShownHand(NamedTuple):
     """A hand as its table shows it.
 
     Attributes:
@@ -108,7 +108,7 @@ class Board(NamedTuple):
     dealer: int | None = None
     stake: int | str = 1
     tricks: tuple[LaidTrick, ...] = ()
-    laid: tuple[Laid, ...] = ()
+    laid: tuple[LaidCard, ...] = ()
     held: tuple[tuple[str | None, ...], ...] = ()
     own: tuple[str | None, ...] = ()
     offers: tuple[Fact, ...] = ()
@@ -116,7 +116,7 @@ class Board(NamedTuple):
     duel: tuple[int, int] | None = None
     orders: tuple[tuple[int, str], ...] = ()
     acting: tuple[int, ...] = ()
-    memory: Memory = NOTHING
+    memory: SeatMemory = NOTHING
 
     @property
     def cards(self) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ _OFFERS: Final[Mapping[str, str]] = {
 """The facts that wait for an answer, and to which kind of offer it is."""
 
 
-def board_of(view: View, pack: Sequence[str], memory: Memory = NOTHING) -> Board:
+def board_of(view: View, pack: Sequence[str], memory: SeatMemory = NOTHING) -> ShownHand:
     """Return what lies on the table as a view shows it, with the cards of a pack by their names."""
     row, bets = view.row, view.bets
     duel = (row.eldest, (row.eldest + row.stride) % view.seats) if row.stride > 1 else None
@@ -189,7 +189,7 @@ def board_of(view: View, pack: Sequence[str], memory: Memory = NOTHING) -> Board
         )
         for trick, taker in zip(row.tricks, leaders, strict=True)
     )
-    board = Board(
+    board = ShownHand(
         view.seats,
         view.seat,
         score=_score(view),
@@ -214,14 +214,15 @@ def _score(view: View) -> Score:
     return (games, first.upper, first.points), (others, second.upper, second.points)
 
 
-def _laid(leader: int, cards: Sequence[int], view: View, pack: Sequence[str]) -> tuple[Laid, ...]:
+def _laid(leader: int, cards: Sequence[int], view: View, pack: Sequence[str]) -> tuple[LaidCard, ...]:
     seats = ((leader + n * view.row.stride) % view.seats for n in range(len(cards)))
     return tuple(
-        Laid(seat, None if card == COVERED else pack[card]) for seat, card in zip(seats, cards, strict=False)
+        LaidCard(seat, None if card == COVERED else pack[card])
+        for seat, card in zip(seats, cards, strict=False)
     )
 
 
-def _own(view: View, pack: Sequence[str], memory: Memory) -> tuple[str | None, ...]:
+def _own(view: View, pack: Sequence[str], memory: SeatMemory) -> tuple[str | None, ...]:
     """Return one's own cards by slot: as the view has them, and for a guest, who opens no box, as the server told them."""
     if view.seat is None or not view.row.left:
         return ()  # nothing is dealt yet
@@ -230,7 +231,7 @@ def _own(view: View, pack: Sequence[str], memory: Memory) -> tuple[str | None, .
     return tuple(told.get(slot) for slot in range(view.each))
 
 
-def _held(board: Board, view: View, pack: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+def _held(board: ShownHand, view: View, pack: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
     memory = board.memory
     lies = {card for trick in (*board.tricks, LaidTrick(board.laid)) for _, card in trick.laid}
     for seat, left in enumerate(view.row.left):
@@ -263,17 +264,17 @@ def _offers(view: View) -> Iterator[Fact]:
                 pass  # values or flores are said: nobody answers yes or no
 
 
-def with_all_open(board: Board, hands: Iterable[Sequence[str]]) -> Board:
+def with_all_open(board: ShownHand, hands: Iterable[Sequence[str]]) -> ShownHand:
     """Return the board of a finished hand, with the cards of every seat as opened and checked."""
     lies = {card for trick in (*board.tricks, LaidTrick(board.laid)) for _, card in trick.laid}
     held = tuple(tuple(card for card in cards if card not in lies) for cards in hands)
     return board._replace(held=held, acting=(), memory=_opened(board.memory, {}))
 
 
-def with_score(board: Board, state: Fact) -> Board:
+def with_score(board: ShownHand, state: Fact) -> ShownHand:
     """Return the board with nothing on it but the score and the dealer of a fact `state`, which may be unchecked."""
     memory = remembered(_closed(board.memory, {}), state)
-    return Board(board.seats, board.seat, score_of(state), state.get("dealer"), memory=memory)
+    return ShownHand(board.seats, board.seat, score_of(state), state.get("dealer"), memory=memory)
 
 
 def score_of(state: Fact) -> Score:
@@ -282,39 +283,39 @@ def score_of(state: Fact) -> Score:
     return first, second
 
 
-def remembered(memory: Memory, fact: Fact) -> Memory:
+def remembered(memory: SeatMemory, fact: Fact) -> SeatMemory:
     """Return what is remembered after a fact."""
     fold = _FOLDS.get(fact["what"])
     return memory if fold is None else fold(memory, fact)
 
 
-def with_partner(memory: Memory, seat: int, cards: tuple[str, ...]) -> Memory:
+def with_partner(memory: SeatMemory, seat: int, cards: tuple[str, ...]) -> SeatMemory:
     """Return what is remembered after a partner's cards were shown."""
     others = (shown for shown in memory.partners if shown[0] != seat)
     return memory._replace(partners=(*others, (seat, cards)))
 
 
-def with_sign(memory: Memory, seat: int, word: str) -> Memory:
+def with_sign(memory: SeatMemory, seat: int, word: str) -> SeatMemory:
     """Return what is remembered after a sign was seen."""
     sign = (seat, word)
     return memory if sign in memory.signs else memory._replace(signs=(*memory.signs, sign))
 
 
-def _closed(memory: Memory, _fact: Fact) -> Memory:
-    return Memory(digests=memory.digests, proven=memory.proven, is_open=memory.is_open)
+def _closed(memory: SeatMemory, _fact: Fact) -> SeatMemory:
+    return SeatMemory(digests=memory.digests, proven=memory.proven, is_open=memory.is_open)
 
 
-def _committed(memory: Memory, fact: Fact) -> Memory:
+def _committed(memory: SeatMemory, fact: Fact) -> SeatMemory:
     proven = memory.proven if memory.is_dealt else (*memory.proven, False)  # a redeal is the same hand
     kept = memory._replace(own=(), partners=(), opened=(), values=())
     return kept._replace(digests=tuple(fact["digests"]), proven=proven, is_dealt=True, is_open=False)
 
 
-def _opened(memory: Memory, _fact: Fact) -> Memory:
+def _opened(memory: SeatMemory, _fact: Fact) -> SeatMemory:
     return memory._replace(proven=(*memory.proven[:-1], True), is_open=True)
 
 
-_FOLDS: Final[Mapping[str, Callable[[Memory, Fact], Memory]]] = {
+_FOLDS: Final[Mapping[str, Callable[[SeatMemory, Fact], SeatMemory]]] = {
     "hand_closed": _closed,
     "hands_committed": _committed,
     "hands_opened": _opened,

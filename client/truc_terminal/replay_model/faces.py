@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from truc_terminal.replay_model.board import Board
+from truc_terminal.replay_model.board import ShownHand
 from truc_words import Speech, side_name
 
 _SPANISH: Final = {"o": "◉", "c": "◡", "e": "†", "b": "♣"}
@@ -51,7 +51,7 @@ def short(digest: bytes) -> str:
     return digest.hex()[:_SHOWN_DIGITS]
 
 
-def stake_words(board: Board, names: Sequence[str], speech: Speech) -> str:
+def stake_words(board: ShownHand, names: Sequence[str], speech: Speech) -> str:
     """Return what a hand is worth, and who has asked for more."""
     stake = speech.stake(board.stake)
     if board.asked is None:

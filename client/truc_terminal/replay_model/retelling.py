@@ -29,7 +29,7 @@ _OF_THE_PACK: Final = ("mask", "lock", "keys", "lend", "garbled")
 """What seats do with the pack in mode blind; it is no move, so no fact tells it."""
 
 
-class Telling(NamedTuple):
+class RecordTelling(NamedTuple):
     """A record, to be told in a language."""
 
     each: Annotated

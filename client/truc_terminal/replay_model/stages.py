@@ -20,13 +20,13 @@ from truc_terminal.replay_model.annotating import (
     OpenedDeal,
     OpenedLink,
 )
-from truc_terminal.replay_model.board import Board, Laid, LaidTrick, board_of, remembered, score_of
-from truc_terminal.replay_model.retelling import Telling
+from truc_terminal.replay_model.board import LaidCard, LaidTrick, ShownHand, board_of, remembered, score_of
+from truc_terminal.replay_model.retelling import RecordTelling
 
 _CLOSED: Final[Fact] = {"what": "hand_closed"}
 
 
-class Where(StrEnum):
+class CardState(StrEnum):
     """Where a card is: held, played, played face down, or shown without being played."""
 
     HELD = "held"
@@ -45,7 +45,7 @@ class SeatCard(NamedTuple):
 
     slot: int
     card: str | None
-    where: Where
+    where: CardState
     opened: int | None
 
     def is_open(self, number: int) -> bool:
@@ -72,14 +72,14 @@ class MatchStage(NamedTuple):
     record: Annotated
     said: tuple[str, ...]
     hand: int
-    board: Board
+    board: ShownHand
     cards: tuple[tuple[SeatCard, ...], ...] = ()
     tricks: tuple[LaidTrick, ...] = ()
     shares: tuple[tuple[int, int], ...] = ()
     waiting: tuple[int, ...] = ()
 
 
-class PlayedHand(NamedTuple):
+class HandStages(NamedTuple):
     """A hand among the stages, and how its deal was opened.
 
     Attributes:
@@ -108,7 +108,7 @@ class ReplayedMatch(NamedTuple):
     """
 
     stages: tuple[MatchStage, ...]
-    hands: tuple[PlayedHand, ...]
+    hands: tuple[HandStages, ...]
     terms: MatchTerms | None
     verdict: Verdict
     unreadable: Refutation | None = None
@@ -129,7 +129,7 @@ def replay_of(file: bytes, *, lang: str) -> ReplayedMatch:
     stages: list[MatchStage] = []
     seats = terms.table.seats if terms else 0
     for record in records:
-        blank = MatchStage(-1, record, (), 0, Board(seats, None))
+        blank = MatchStage(-1, record, (), 0, ShownHand(seats, None))
         stages.append(_next(stages[-1] if stages else blank, record, known))
     return ReplayedMatch(tuple(stages), _hands(stages), terms, annotator.verdict(), annotator.unreadable)
 
@@ -172,7 +172,7 @@ def _of_deal(deal: OpenedDeal) -> Iterable[tuple[tuple[int, int, int, int], str]
 
 
 def _next(before: MatchStage, record: Annotated, known: _Known) -> MatchStage:
-    said = tuple(Telling(record, known.lang).sentences())
+    said = tuple(RecordTelling(record, known.lang).sentences())
     stage = before._replace(number=before.number + 1, record=record, said=said)
     for fact in record.facts:
         stage = _after(stage, fact)
@@ -188,9 +188,9 @@ def _dealt(hand: CommittedHand, known: _Known) -> tuple[SeatCard, ...]:
     return tuple(SeatCard(slot, *_held(it)) for slot, it in enumerate(found))
 
 
-def _held(found: tuple[str, int] | None) -> tuple[str | None, Where, int | None]:
+def _held(found: tuple[str, int] | None) -> tuple[str | None, CardState, int | None]:
     card, opened = found or (None, None)
-    return card, Where.HELD, opened
+    return card, CardState.HELD, opened
 
 
 def _after(stage: MatchStage, fact: Fact) -> MatchStage:
@@ -209,7 +209,7 @@ def _after(stage: MatchStage, fact: Fact) -> MatchStage:
             return stage
 
 
-def _board(before: Board, record: Annotated) -> Board:
+def _board(before: ShownHand, record: Annotated) -> ShownHand:
     """Return the table after a record; a finished hand lies on it until the next is called, only the score goes on."""
     told = [fact for fact in record.facts if fact["what"] != "hand_closed"]
     memory = reduce(remembered, told, before.memory)
@@ -230,7 +230,7 @@ def _tricks(stage: MatchStage, record: Annotated) -> tuple[LaidTrick, ...]:
             case "card_played" | "card_covered":
                 is_next = not tricks or tricks[-1].is_over or tricks[-1].duel != duel
                 done, open_one = (tricks, LaidTrick(duel=duel)) if is_next else (tricks[:-1], tricks[-1])
-                laid = (*open_one.laid, Laid(fact["seat"], fact.get("card")))
+                laid = (*open_one.laid, LaidCard(fact["seat"], fact.get("card")))
                 tricks = (*done, open_one._replace(laid=laid))
             case "trick_won":
                 tricks = _ended(tricks, side=fact["side"], best=fact["leader"])
@@ -252,28 +252,28 @@ def _moved(cards: tuple[tuple[SeatCard, ...], ...], record: Annotated) -> tuple[
     """Return the cards of all seats after those that a record plays, covers or shows."""
     played = {fact["card"] for fact in record.facts if fact["what"] == "card_played"}
     opened = (it for it in record.commitments if isinstance(it, OpenedCard))
-    moves = {(it.seat, it.slot): Where.PLAYED if it.card in played else Where.SHOWN for it in opened}
+    moves = {(it.seat, it.slot): CardState.PLAYED if it.card in played else CardState.SHOWN for it in opened}
     if record.covered is not None:
-        moves[record.covered] = Where.COVERED
+        moves[record.covered] = CardState.COVERED
     return tuple(
         tuple(each._replace(where=moves.get((seat, each.slot), each.where)) for each in held)
         for seat, held in enumerate(cards)
     )
 
 
-def _hands(stages: list[MatchStage]) -> tuple[PlayedHand, ...]:
-    hands: dict[int, PlayedHand] = {}
+def _hands(stages: list[MatchStage]) -> tuple[HandStages, ...]:
+    hands: dict[int, HandStages] = {}
     for stage in stages:
         for fact in stage.record.facts:
             if fact["what"] == "called" and stage.hand:
                 first = hands[stage.hand].first if stage.hand in hands else stage.number
-                hands[stage.hand] = PlayedHand(stage.hand, fact["index"], first, stage.number)
+                hands[stage.hand] = HandStages(stage.hand, fact["index"], first, stage.number)
         if stage.hand:
             hands[stage.hand] = hands[stage.hand]._replace(last=stage.number)
     return tuple(_with_openings(hand, stages) for hand in hands.values())
 
 
-def _with_openings(hand: PlayedHand, stages: list[MatchStage]) -> PlayedHand:
+def _with_openings(hand: HandStages, stages: list[MatchStage]) -> HandStages:
     links: dict[int, int] = {}
     recomputed = None
     for stage in stages:

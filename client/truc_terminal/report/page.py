@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from truc_client.happenings import Fact
-from truc_terminal.replay_model.board import Laid, LaidTrick
+from truc_terminal.replay_model.board import LaidCard, LaidTrick
 from truc_terminal.replay_model.faces import stake_words, taker
-from truc_terminal.replay_model.retelling import Telling
-from truc_terminal.replay_model.stages import MatchStage, PlayedHand, ReplayedMatch, SeatCard, Where
+from truc_terminal.replay_model.retelling import RecordTelling
+from truc_terminal.replay_model.stages import CardState, HandStages, MatchStage, ReplayedMatch, SeatCard
 from truc_terminal.report.cards import symbols
 from truc_terminal.verdicts import game_name, refutation_line, seat_name, seat_rows, verdict_lines
 from truc_words import Speech, printable, score_label, shown_name, side_name
@@ -31,7 +31,7 @@ _STAKES: Final = 40
 _LEFT: Final = 34
 
 
-class Band(NamedTuple):
+class HandBand(NamedTuple):
     """A hand in the drawing: its number, its horizontal place, and what it was worth at the end."""
 
     hand: int
@@ -48,11 +48,11 @@ class ChartMark(NamedTuple):
     label: str
 
 
-class Curve(NamedTuple):
-    """The drawing: the `lines` of the sides, a `Band` for each hand, and where each stage stands, for a cursor."""
+class ScoreCurve(NamedTuple):
+    """The drawing: the `lines` of the sides, a `HandBand` for each hand, and where each stage stands, for a cursor."""
 
     lines: tuple[str, str]
-    bands: tuple[Band, ...]
+    bands: tuple[HandBand, ...]
     marks: tuple[ChartMark, ...]
     first: int
     step: float
@@ -62,7 +62,7 @@ class Curve(NamedTuple):
     left: int = _LEFT
 
 
-def curve_of(replayed: ReplayedMatch, speech: Speech) -> Curve | None:
+def curve_of(replayed: ReplayedMatch, speech: Speech) -> ScoreCurve | None:
     """Return the curve of a match; None before its first hand."""
     if not replayed.hands or replayed.terms is None:
         return None
@@ -76,7 +76,7 @@ def curve_of(replayed: ReplayedMatch, speech: Speech) -> Curve | None:
     stakes = [replayed.stages[hand.last].board.stake for hand in replayed.hands]
     worth = [_worth(stake, target, scoring.points_per_unit) for stake in stakes]
     bands = tuple(
-        Band(
+        HandBand(
             hand.number,
             _x(hand.first - first, step),
             round((hand.last + 1 - hand.first) * step, 1),
@@ -87,7 +87,7 @@ def curve_of(replayed: ReplayedMatch, speech: Speech) -> Curve | None:
     )
     scores = (0, *([target // 2] if target % 2 == 0 else ()), target)
     marks = tuple(ChartMark(_y(points, most), f"{points / unit:g}") for points in scores)
-    return Curve(lines, bands, marks, first, step)
+    return ScoreCurve(lines, bands, marks, first, step)
 
 
 def _worth(stake: int | str, target: int, unit: int) -> int:
@@ -195,7 +195,7 @@ class CardView(NamedTuple):
     card: str | None
     opened: int | None
     left: int | None
-    where: Where
+    where: CardState
 
 
 class SeatView(NamedTuple):
@@ -238,7 +238,7 @@ class RowView(NamedTuple):
     outcome: tuple[StagedText, ...] = ()
 
 
-class Tick(NamedTuple):
+class CommitmentTick(NamedTuple):
     """Something committed to, and the stage that opened it; None if none did."""
 
     label: str
@@ -271,7 +271,7 @@ class HandView(NamedTuple):
     stakes: tuple[StagedText, ...]
     scores: tuple[tuple[str, tuple[StagedText, ...]], ...]
     outcome: tuple[str, ...]
-    ticks: tuple[Tick, ...]
+    ticks: tuple[CommitmentTick, ...]
     entries: tuple[ReportEntry, ...]
 
 
@@ -288,7 +288,7 @@ def entries_before(replayed: ReplayedMatch, lang: str) -> tuple[ReportEntry, ...
 
 
 def _hand_view(
-    replayed: ReplayedMatch, hand: PlayedHand, stages: Sequence[MatchStage], lang: str
+    replayed: ReplayedMatch, hand: HandStages, stages: Sequence[MatchStage], lang: str
 ) -> HandView:
     last = stages[-1]
     speech = Speech(lang, last.record.words)
@@ -334,7 +334,7 @@ def _outcome(stages: Sequence[MatchStage], lang: str) -> Iterator[str]:
     for stage in stages:
         for fact in stage.record.facts:
             if fact["what"] in _SCORED:
-                yield Telling(stage.record, lang).told(fact)
+                yield RecordTelling(stage.record, lang).told(fact)
 
 
 def _seat_view(seat: int, name: str, stages: Sequence[MatchStage], speech: Speech) -> SeatView:
@@ -368,7 +368,7 @@ def _cards(rows: Sequence[tuple[SeatCard, ...]], first: int) -> tuple[CardView, 
         each.slot: first + n
         for n, row in reversed([*enumerate(rows)])
         for each in row
-        if each.where in (Where.PLAYED, Where.COVERED)
+        if each.where in (CardState.PLAYED, CardState.COVERED)
     }
     last = rows[-1] if rows else ()
     return tuple(CardView(each.card, each.opened, left.get(each.slot), each.where) for each in last)
@@ -384,7 +384,7 @@ def _rows(stages: Sequence[MatchStage], names: Sequence[str], speech: Speech) ->
         seats = (facts[0][1]["seat"], facts[0][1]["opponent"])
         met = StagedText(" - ".join(names[seat] for seat in seats), number, None)
         scored = tuple(
-            StagedText(Telling(stage.record, speech.lang).told(fact), stage.number, None)
+            StagedText(RecordTelling(stage.record, speech.lang).told(fact), stage.number, None)
             for stage, fact in facts
             if fact["what"] in _SCORED
         )
@@ -413,7 +413,7 @@ def _tricks(
         yield trick, TrickView(laid, _taken(n, stages, names, speech), trick.best)
 
 
-def _laid(it: Laid, name: str, stages: Sequence[MatchStage], start: int) -> LaidView:
+def _laid(it: LaidCard, name: str, stages: Sequence[MatchStage], start: int) -> LaidView:
     if it.card is not None:
         return LaidView(it.seat, name, it.card, start)
     then = stages[start - stages[0].number]
@@ -431,16 +431,16 @@ def _taken(n: int, stages: Sequence[MatchStage], names: Sequence[str], speech: S
     return StagedText(taker(trick.side, names, speech), over, None)
 
 
-def _ticks(hand: PlayedHand, stages: Sequence[MatchStage], speech: Speech) -> Iterator[Tick]:
+def _ticks(hand: HandStages, stages: Sequence[MatchStage], speech: Speech) -> Iterator[CommitmentTick]:
     """Yield the secret numbers of a deal, with who opened them and when, and finally the deal as a whole."""
-    telling, said = Telling(stages[-1].record, speech.lang), speech.catalogue.report
+    telling, said = RecordTelling(stages[-1].record, speech.lang), speech.catalogue.report
     for role, opened in hand.links:
-        yield Tick(said["number"].format(who=telling.role(role)), opened)
-    yield Tick(said["deal"], hand.recomputed)
+        yield CommitmentTick(said["number"].format(who=telling.role(role)), opened)
+    yield CommitmentTick(said["deal"], hand.recomputed)
 
 
 def _entry(stage: MatchStage, lang: str) -> ReportEntry:
-    record, telling = stage.record, Telling(stage.record, lang)
+    record, telling = stage.record, RecordTelling(stage.record, lang)
     return ReportEntry(
         stage=stage.number,
         place=record.place,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from truc_client.happenings import Away, ChatSaid, Fact
+from truc_client.happenings import ChatSaid, Fact, PresenceChanged
 from truc_protocol.messages import TableState
 from truc_protocol.setup import GONE_FORFEIT, GONE_WAIT, read_opts
 from truc_terminal.verdicts import quoted
@@ -60,10 +60,10 @@ class Company(NamedTuple):
 
 _BY_OPPONENTS: Final = "opponents"
 
-_NONE_AWAY: Final[Mapping[int, Away]] = MappingProxyType({})
+_NONE_AWAY: Final[Mapping[int, PresenceChanged]] = MappingProxyType({})
 
 
-class Note(NamedTuple):
+class ScreenNote(NamedTuple):
     """A line of the catalogue, with the values it may contain."""
 
     key: str
@@ -74,25 +74,25 @@ class Note(NamedTuple):
 class Absences(NamedTuple):
     """What was last told of each seat's absence, and whether a match whose other side is gone ends by a claim."""
 
-    told: Mapping[int, Away] = _NONE_AWAY
+    told: Mapping[int, PresenceChanged] = _NONE_AWAY
     is_claimed: bool = False
 
     def shown(self, state: TableState) -> "Absences":
         """Return these absences after the table was shown."""
         return self._replace(is_claimed=_ends_by_claim(state))
 
-    def after(self, away: Away) -> "Absences":
+    def after(self, away: PresenceChanged) -> "Absences":
         """Return these absences after a change was told."""
         return self._replace(told=MappingProxyType({**self.told, away.seat: away}))
 
-    def note(self, away: Away, own: int | None) -> Note | None:
+    def note(self, away: PresenceChanged, own: int | None) -> ScreenNote | None:
         """Return the line that tells a change, before it is noted, to the player of `own`; None if it is no news."""
         before = self.told.get(away.seat)
         if before is not None and _sight(before) == _sight(away):
             return None
         return _own_note(before, away) if away.seat == own else _note(before, away)
 
-    def may_claim(self, away: Away, own: int | None) -> bool:
+    def may_claim(self, away: PresenceChanged, own: int | None) -> bool:
         """Tell whether the seat `own` may claim the match from a seat that is gone: sides sit alternately."""
         return self.is_claimed and _is_gone(away) and own is not None and (away.seat - own) % 2 == 1
 
@@ -104,39 +104,39 @@ def _ends_by_claim(state: TableState) -> bool:
     return opts.gone == GONE_WAIT or (opts.gone == GONE_FORFEIT and not is_ruled)
 
 
-def _note(before: Away | None, away: Away) -> Note | None:
+def _note(before: PresenceChanged | None, away: PresenceChanged) -> ScreenNote | None:
     if away.online and not away.missed:
-        return None if before is None else Note("back", 0, 0)
+        return None if before is None else ScreenNote("back", 0, 0)
     if _is_gone(away):
-        return Note("gone", away.missed, 0)
+        return ScreenNote("gone", away.missed, 0)
     return _counting("missing" if away.online else "away", away)
 
 
-def _own_note(before: Away | None, away: Away) -> Note | None:
+def _own_note(before: PresenceChanged | None, away: PresenceChanged) -> ScreenNote | None:
     if _is_gone(away):
-        return Note("own_gone", away.missed, 0)
+        return ScreenNote("own_gone", away.missed, 0)
     if not away.missed:
-        return None if before is None or not _is_gone(before) else Note("own_back", 0, 0)
+        return None if before is None or not _is_gone(before) else ScreenNote("own_back", 0, 0)
     return _counting("own_missing", away)
 
 
-def _counting(key: str, away: Away) -> Note:
+def _counting(key: str, away: PresenceChanged) -> ScreenNote:
     """Return a line with the time left, if there is a limit."""
     if away.claim_in_ms is None:
-        return Note(key, away.missed, 0)
-    return Note(f"{key}_counting", away.missed, away.claim_in_ms / 1000)
+        return ScreenNote(key, away.missed, 0)
+    return ScreenNote(f"{key}_counting", away.missed, away.claim_in_ms / 1000)
 
 
-def _is_gone(away: Away) -> bool:
+def _is_gone(away: PresenceChanged) -> bool:
     return away.claim_in_ms == 0
 
 
-def _sight(away: Away) -> tuple[bool, int, bool]:
+def _sight(away: PresenceChanged) -> tuple[bool, int, bool]:
     """Return the part of an absence whose change is news; the passing of time is not."""
     return away.online, away.missed, _is_gone(away)
 
 
-class Standstill(NamedTuple):
+class PauseState(NamedTuple):
     """How a pause stands for one seat: whether the match rests, and whether this seat and others ask to change that."""
 
     seat: int | None
@@ -155,7 +155,7 @@ class Standstill(NamedTuple):
         return self.others_ask and self.seat is not None and not self.has_asked
 
 
-def followed(before: Standstill, fact: Fact) -> Standstill:
+def followed(before: PauseState, fact: Fact) -> PauseState:
     """Return how a pause stands after a fact."""
     match fact["what"]:
         case "pause_asked" | "resume_asked" if fact["seat"] == before.seat:
@@ -170,7 +170,7 @@ def followed(before: Standstill, fact: Fact) -> Standstill:
             return before
 
 
-def _stated(before: Standstill, *, rests: bool) -> Standstill:
+def _stated(before: PauseState, *, rests: bool) -> PauseState:
     return (
         before if rests == before.rests else before._replace(rests=rests, has_asked=False, others_ask=False)
     )

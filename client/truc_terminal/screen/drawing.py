@@ -12,7 +12,7 @@ from rich.text import Text
 
 from truc_client.happenings import Fact
 from truc_rules import Variant
-from truc_terminal.replay_model.board import Board, LaidTrick
+from truc_terminal.replay_model.board import LaidTrick, ShownHand
 from truc_terminal.replay_model.faces import Faces, short, stake_words, taker
 from truc_terminal.screen.glyphs import ASCII, MANY, Glyphs
 from truc_words import Speech, score_label, side_name, sign_label, tell
@@ -23,7 +23,7 @@ _WIDTH: Final = 8
 Part = tuple[str, str]
 
 
-class Setting(NamedTuple):
+class MatchLook(NamedTuple):
     """What stays the same in a match: the names, how cards look, and how the player is spoken to.
 
     Also which signs and phrases the game has, which cards a turned-up card raises, the pack, the game's name and
@@ -59,28 +59,28 @@ def glyphs_of(faces: Faces) -> Glyphs:
     return ASCII if faces.is_plain else MANY
 
 
-def score_line(board: Board, setting: Setting) -> str:
+def score_line(board: ShownHand, setting: MatchLook) -> str:
     """Return the score of both sides."""
     return setting.speech.separated(_of_side(side, board, setting) for side in (0, 1))
 
 
-def _of_side(side: int, board: Board, setting: Setting) -> str:
+def _of_side(side: int, board: ShownHand, setting: MatchLook) -> str:
     score = score_label(board.score[side], setting.target, setting.speech)
     return setting.speech.of(side_name(side, setting.names, setting.speech), score)
 
 
-def sentence(fact: Fact, board: Board, setting: Setting) -> str | None:
+def sentence(fact: Fact, board: ShownHand, setting: MatchLook) -> str | None:
     """Return the sentence for a fact, given the board after it; None if it has none."""
     now = {"declined": board.stake} if fact["what"] == "stake_asked" else {}
     return tell({**fact, **now}, setting.names, setting.faces.card, setting.speech)
 
 
-def committed_text(digests: Sequence[bytes], setting: Setting) -> str:
+def committed_text(digests: Sequence[bytes], setting: MatchLook) -> str:
     """Return what the server is bound to at a deal, in short."""
     return "  ".join(f"{name} {short(digest)}" for name, digest in zip(setting.names, digests, strict=False))
 
 
-def opened_lines(board: Board, setting: Setting, hands: Sequence[Sequence[str]]) -> Iterator[str]:
+def opened_lines(board: ShownHand, setting: MatchLook, hands: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the opened cards of each seat, which were checked against its commitment."""
     tick = glyphs_of(setting.faces).opened
     for name, digest, cards in zip_longest(setting.names, board.memory.digests, hands):
@@ -88,7 +88,7 @@ def opened_lines(board: Board, setting: Setting, hands: Sequence[Sequence[str]])
         yield f"  {tick} {name} {short(digest or b'')}: {opened}"
 
 
-def table_text(board: Board, setting: Setting) -> Text:
+def table_text(board: ShownHand, setting: MatchLook) -> Text:
     """Return the table before a decision."""
     rows = [*_rows(board, setting)]
     width = max(_WIDTH, *(len(row.label) + 2 for row in rows))
@@ -100,7 +100,7 @@ def table_text(board: Board, setting: Setting) -> Text:
     return text
 
 
-def _rows(board: Board, setting: Setting) -> Iterator[TableRow]:
+def _rows(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
     said = setting.speech.catalogue.screen
     yield plain_row(said["score"], score_line(board, setting))
     yield from _roles(board, setting)
@@ -119,7 +119,7 @@ def _rows(board: Board, setting: Setting) -> Iterator[TableRow]:
         yield from own_value(board, setting)
 
 
-def turned_up(board: Board, setting: Setting) -> Iterator[TableRow]:
+def turned_up(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
     """Yield the turn-up, and the cards that it raises."""
     if board.turned_up is None:
         return
@@ -130,7 +130,7 @@ def turned_up(board: Board, setting: Setting) -> Iterator[TableRow]:
         yield TableRow(said, tuple(card_part(card, setting) for card in raised))
 
 
-def duel(board: Board, setting: Setting) -> Iterator[TableRow]:
+def duel(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
     """Yield who plays whom, if two seats play each other."""
     if board.duel is not None:
         yield plain_row(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in board.duel))
@@ -141,20 +141,20 @@ def plain_row(label: str, text: str) -> TableRow:
     return TableRow(label, ((text, ""),) if text else ())
 
 
-def _roles(board: Board, setting: Setting) -> Iterator[TableRow]:
+def _roles(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
     if board.dealer is not None:
         yield plain_row(setting.speech.term("dealer"), setting.names[board.dealer])
         yield from leading(board, setting)
 
 
-def leading(board: Board, setting: Setting) -> Iterator[TableRow]:
+def leading(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
     """Yield the seats that lead their sides, if any do."""
     role = setting.speech.local.leaders
     if seats := board.leaders(role):
         yield plain_row(setting.speech.term(role), ", ".join(setting.names[seat] for seat in seats))
 
 
-def _tricks(board: Board, setting: Setting) -> str:
+def _tricks(board: ShownHand, setting: MatchLook) -> str:
     """Return who took each trick, and with which card."""
     return setting.speech.separated(
         taker(trick.side, setting.names, setting.speech) + _taking_card(trick, setting)
@@ -162,12 +162,12 @@ def _tricks(board: Board, setting: Setting) -> str:
     )
 
 
-def _taking_card(trick: LaidTrick, setting: Setting) -> str:
+def _taking_card(trick: LaidTrick, setting: MatchLook) -> str:
     card = next((card for seat, card in trick.laid if seat == trick.best), None)
     return f" ({setting.faces.card(card)})" if card else ""
 
 
-def laid(board: Board, setting: Setting) -> Iterator[Part]:
+def laid(board: ShownHand, setting: MatchLook) -> Iterator[Part]:
     """Yield the cards on the table, each after the name of its seat."""
     face_down = setting.speech.say("screen.face_down")
     for seat, card in board.laid:
@@ -175,17 +175,17 @@ def laid(board: Board, setting: Setting) -> Iterator[Part]:
         yield (f"{face_down}  ", "dim") if card is None else card_part(card, setting)
 
 
-def card_part(card: str, setting: Setting) -> Part:
+def card_part(card: str, setting: MatchLook) -> Part:
     """Return a card by rank and suit, with space after it."""
     return f"{setting.faces.card(card)}  ", setting.faces.colour(card)
 
 
-def sign_of(word: str, setting: Setting) -> str:
+def sign_of(word: str, setting: MatchLook) -> str:
     """Return the name of a sign."""
     return sign_label(word, setting.speech.lang, setting.speech.words)
 
 
-def heard(board: Board, setting: Setting) -> Iterator[TableRow]:
+def heard(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
     """Yield the values said and the signs seen."""
     yield from said_values(board, setting)
     if board.memory.signs:
@@ -196,21 +196,21 @@ def heard(board: Board, setting: Setting) -> Iterator[TableRow]:
         yield plain_row(setting.speech.say("screen.signs"), ", ".join(signs))
 
 
-def said_values(board: Board, setting: Setting) -> Iterator[TableRow]:
+def said_values(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
     """Yield the values said, each after the name of its seat."""
     if board.memory.values:
         values = (setting.speech.of(setting.names[seat], n) for seat, n in board.memory.values)
         yield plain_row(setting.speech.say("screen.values"), ", ".join(values))
 
 
-def orders(board: Board, setting: Setting) -> Iterator[TableRow]:
+def orders(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
     """Yield the orders in force."""
     if board.orders:
         given = ", ".join(f"{order} ({setting.names[seat]})" for seat, order in board.orders)
         yield plain_row(setting.speech.say("screen.order"), given)
 
 
-def own_value(board: Board, setting: Setting) -> Iterator[TableRow]:
+def own_value(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
     """Yield what one's own cards are worth in the bets on values, where the game has them and the cards are known."""
     known = [card for card in board.own if card is not None]
     if setting.rules is not None and known and len(known) == len(board.own):
@@ -221,7 +221,7 @@ def own_value(board: Board, setting: Setting) -> Iterator[TableRow]:
             yield plain_row(label, str(worth[1]))
 
 
-def _own(board: Board, setting: Setting) -> TableRow:
+def _own(board: ShownHand, setting: MatchLook) -> TableRow:
     said = setting.speech.catalogue.screen
     if board.is_unseen:
         return plain_row(said["cards"], said["unseen"])

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from truc_client.happenings import Choice, YourTurn
+from truc_client.happenings import MoveChoice, YourTurn
 from truc_protocol.messages import TableState
 from truc_protocol.records import BLIND
 from truc_protocol.setup import Opts, read_opts
 from truc_rules import VariantError, preset
-from truc_terminal.replay_model.board import Board
-from truc_terminal.screen.drawing import Setting
+from truc_terminal.replay_model.board import ShownHand
+from truc_terminal.screen.drawing import MatchLook
 from truc_terminal.screen.questions import BESIDE, meanings, named, talk_typed
 from truc_terminal.screen.wrapping import said_again
 from truc_words import Speech, Talk, move_meaning, time_label, typed_name
@@ -49,12 +49,12 @@ _SAID: Final = (*_AIMS, "decision_ms", "bank_ms", "guests", "mode")
 """The options that have words."""
 
 
-class Subject(NamedTuple):
+class AskedAbout(NamedTuple):
     """What a player asks about: the text typed, the option it means, if any, and the table."""
 
     typed: str
-    choice: Choice | None
-    board: Board
+    choice: MoveChoice | None
+    board: ShownHand
 
     @property
     def line(self) -> str:
@@ -62,7 +62,7 @@ class Subject(NamedTuple):
         return self.typed if self.choice is None else self.choice.line
 
 
-def options_explained(turn: YourTurn, board: Board, setting: Setting) -> Iterator[str]:
+def options_explained(turn: YourTurn, board: ShownHand, setting: MatchLook) -> Iterator[str]:
     """Yield the signs and phrases, what else may be typed, and what the options mean, those of one kind combined.
 
     The options come last: where there is little room above the table, they are what stays in sight.
@@ -75,7 +75,7 @@ def options_explained(turn: YourTurn, board: Board, setting: Setting) -> Iterato
         yield f"{named(choices, board, setting)}: {meaning}"
 
 
-def explained(subject: Subject, setting: Setting, rules: Mapping[str, Chapter]) -> Iterator[str]:
+def explained(subject: AskedAbout, setting: MatchLook, rules: Mapping[str, Chapter]) -> Iterator[str]:
     """Yield what there is to know about a subject; if it is none, what may be asked about."""
     said = setting.speech.catalogue.screen
     headings = ", ".join(chapter.heading for chapter in rules.values())

@@ -10,11 +10,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from truc_bots import Tried
-from truc_client.happenings import Choice, Fact, MatchStarted, YourTurn
+from truc_bots import OptionResult
+from truc_client.happenings import Fact, MatchStarted, MoveChoice, YourTurn
 from truc_client.table import Table
-from truc_terminal.replay_model.board import Board, Laid
-from truc_terminal.screen.drawing import Setting, short_label
+from truc_terminal.replay_model.board import LaidCard, ShownHand
+from truc_terminal.screen.drawing import MatchLook, short_label
 from truc_terminal.screen.menu import menu
 from truc_terminal.screen.questions import option_label
 from truc_terminal.styles import Advice
@@ -24,7 +24,7 @@ from truc_words.primer import Bet, Primer
 Taught = Fact | MatchStarted | YourTurn | Advice
 """What a lesson is about."""
 
-Teach = Callable[[Taught, Board, Setting], Iterable[str]]
+Teach = Callable[[Taught, ShownHand, MatchLook], Iterable[str]]
 """What a screen asks for lessons: given what has come, and the table after it."""
 
 Stronger = Mapping[str, int]
@@ -40,7 +40,7 @@ _ON_THE_HAND: Final = ("stake", "last-point")
 _ENVIDO: Final = frozenset({*_ENVIDO_BETS, "points"})
 
 
-def untaught(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
+def untaught(taught: Taught, board: ShownHand, setting: MatchLook) -> Iterable[str]:
     """Teach nothing."""
     del taught, board, setting
     return ()
@@ -50,7 +50,7 @@ def teaching_at(table: Table) -> Teach:
     """Return the lessons of a table, by the rules signed into its match; nothing is taught before there is a match."""
     found: list[Teacher] = []
 
-    def teach(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
+    def teach(taught: Taught, board: ShownHand, setting: MatchLook) -> Iterable[str]:
         if not found and table.match is not None:
             found.append(Teacher(Primer(table.match.ledger.setup.terms.variant)))
         return found[0](taught, board, setting) if found else ()
@@ -66,7 +66,7 @@ class Teacher:
         self._stronger = cache(primer.stronger)
         self._said: set[str] = set()
 
-    def __call__(self, taught: Taught, board: Board, setting: Setting) -> Iterator[str]:
+    def __call__(self, taught: Taught, board: ShownHand, setting: MatchLook) -> Iterator[str]:
         """Yield what there is to say, in the player's language."""
         yield from self._game(setting)
         match taught:
@@ -79,7 +79,7 @@ class Teacher:
             case _:
                 yield from self._fact(taught, board, setting)
 
-    def _once(self, key: str, setting: Setting, **values: object) -> Iterator[str]:
+    def _once(self, key: str, setting: MatchLook, **values: object) -> Iterator[str]:
         yield from self._new(_say(setting, key, **values), key)
 
     def _new(self, lesson: str, key: str) -> Iterator[str]:
@@ -88,7 +88,7 @@ class Teacher:
             self._said.add(key)
             yield lesson
 
-    def _game(self, setting: Setting) -> Iterator[str]:
+    def _game(self, setting: MatchLook) -> Iterator[str]:
         """Yield how the game goes, before anything else."""
         primer, speech = self._primer, setting.speech
         yield from self._once("hand", setting)
@@ -102,7 +102,7 @@ class Teacher:
             legend = setting.faces.legend
             yield from self._new(speech.catalogue.screen[legend], legend)
 
-    def _words(self, setting: Setting) -> Iterator[str]:
+    def _words(self, setting: MatchLook) -> Iterator[str]:
         """Yield what the words mean by which the table calls players and points in this game."""
         local = setting.speech.local
         for role in ("eldest", "dealer"):
@@ -112,7 +112,7 @@ class Teacher:
             low, high = (local.halves[which][1].format(n="").strip() for which in ("low", "high"))
             yield from self._once("word-halves", setting, low=low, high=high)
 
-    def _turn(self, turn: YourTurn, board: Board, setting: Setting) -> Iterator[str]:
+    def _turn(self, turn: YourTurn, board: ShownHand, setting: MatchLook) -> Iterator[str]:
         if not turn.must:
             return
         if any(choice.kind in _ENVIDO for choice in turn.options) or board.answering == "envido":
@@ -120,7 +120,7 @@ class Teacher:
         for meaning, numbers in self._meanings(turn, board, setting).items():
             yield f"{', '.join(numbers)}. {meaning}"
 
-    def _envido(self, board: Board, setting: Setting) -> Iterator[str]:
+    def _envido(self, board: ShownHand, setting: MatchLook) -> Iterator[str]:
         """Yield how envido is counted, and once in a hand what one's own cards count."""
         cards = [card for card in board.own if card is not None]
         if cards:
@@ -130,7 +130,7 @@ class Teacher:
             own = _say(setting, "envido-own", n=self._primer.value("envido", cards, board.turned_up))
             yield from self._new(own, f"envido {' '.join(sorted(cards))}")
 
-    def _meanings(self, turn: YourTurn, board: Board, setting: Setting) -> Mapping[str, list[str]]:
+    def _meanings(self, turn: YourTurn, board: ShownHand, setting: MatchLook) -> Mapping[str, list[str]]:
         """Return the numbers of the options by their meaning: cards every time, other moves only the first time."""
         counted = self._stronger(board.turned_up)
         told: dict[str, list[str]] = {}
@@ -144,7 +144,7 @@ class Teacher:
         self._said.update(told)
         return told
 
-    def _advice(self, advice: Advice, board: Board, setting: Setting) -> Iterator[str]:
+    def _advice(self, advice: Advice, board: ShownHand, setting: MatchLook) -> Iterator[str]:
         """Yield what seems best, what next best, and why; nothing before there are cards to judge by."""
         if not board.cards:
             return
@@ -161,7 +161,7 @@ class Teacher:
             if (odd := _oddity(tried, its)) is not None:
                 yield _say(setting, odd)
 
-    def _reasons(self, best: Choice, board: Board, setting: Setting) -> Iterator[str]:
+    def _reasons(self, best: MoveChoice, board: ShownHand, setting: MatchLook) -> Iterator[str]:
         """Yield why a choice may be a good one, in the terms of the game, where that can be seen."""
         counted, own = self._stronger(board.turned_up), [card for card in board.own if card is not None]
         if (bet := _bet(best, board)) is not None:
@@ -179,7 +179,7 @@ class Teacher:
                 yield _say(setting, key)
             yield from _how_strong(board, setting, counted)
 
-    def _fact(self, fact: Fact, board: Board, setting: Setting) -> Iterator[str]:
+    def _fact(self, fact: Fact, board: ShownHand, setting: MatchLook) -> Iterator[str]:
         match fact:
             case {"what": "hands_committed"}:
                 yield from self._once("bound", setting)
@@ -199,7 +199,7 @@ class Teacher:
                 pass
 
 
-def _bet(choice: Choice, board: Board) -> Bet | None:
+def _bet(choice: MoveChoice, board: ShownHand) -> Bet | None:
     """Return the side bet that a choice is about."""
     answered = board.answering if choice.kind in _ANSWERS else ""
     if choice.kind in _ENVIDO_BETS or answered == "envido":
@@ -207,7 +207,7 @@ def _bet(choice: Choice, board: Board) -> Bet | None:
     return "flor" if choice.kind in _FLOR_BETS or answered == "flor" else None
 
 
-def _why_this_card(card: str, board: Board, counted: Stronger) -> str | None:
+def _why_this_card(card: str, board: ShownHand, counted: Stronger) -> str | None:
     """Return the key of the reason for a card: what it is among one's own, beside what lies on the table."""
     own = [counted[each] for each in board.cards if each in counted]
     if card not in counted or len(set(own)) == 1:
@@ -222,7 +222,7 @@ def _why_this_card(card: str, board: Board, counted: Stronger) -> str | None:
     return "why-highest" if best is None and not board.tricks and counted[card] == min(own) else None
 
 
-def _how_strong(board: Board, setting: Setting, counted: Stronger) -> Iterator[str]:
+def _how_strong(board: ShownHand, setting: MatchLook, counted: Stronger) -> Iterator[str]:
     """Yield what one's cards are good for: tricks that nobody can take, a trick taken already, or how many are stronger."""
     own = sorted((card for card in board.cards if card in counted), key=lambda card: counted[card])
     unseen = counted.keys() - _seen(board)
@@ -242,7 +242,7 @@ def _how_strong(board: Board, setting: Setting, counted: Stronger) -> Iterator[s
         yield _say(setting, "why-best", card=_cards(own[:1], setting), n=stronger, total=len(unseen))
 
 
-def _seen(board: Board) -> set[str | None]:
+def _seen(board: ShownHand) -> set[str | None]:
     """Return the cards of which one knows where they are."""
     tricks = (*board.tricks, board.last_trick)
     played = (laid.card for trick in tricks for laid in trick.laid)
@@ -250,7 +250,7 @@ def _seen(board: Board) -> set[str | None]:
     return {*board.own, *board.cards, *played, *shown, board.turned_up}
 
 
-def _oddity(tried: Tried, its: Tried) -> str | None:
+def _oddity(tried: OptionResult, its: OptionResult) -> str | None:
     """Return the key of what explains that the next best looks better than the best; None if it does not."""
     is_richer = round(its.points, 1) > round(tried.points, 1)
     wins_more = its.ahead * tried.deals > tried.ahead * its.deals
@@ -261,39 +261,39 @@ def _oddity(tried: Tried, its: Tried) -> str | None:
     return "by-score" if is_richer else "fewer-wins"
 
 
-def _say(setting: Setting, key: str, **values: object) -> str:
+def _say(setting: MatchLook, key: str, **values: object) -> str:
     return setting.speech.catalogue.lessons[key].format(**values)
 
 
-def _cards(cards: Iterable[str], setting: Setting) -> str:
+def _cards(cards: Iterable[str], setting: MatchLook) -> str:
     return " ".join(map(setting.faces.card, cards))
 
 
-def _is_other(seat: int, board: Board) -> bool:
+def _is_other(seat: int, board: ShownHand) -> bool:
     """Tell whether a seat is on the other side; to a watcher every seat is."""
     return board.seat is None or (seat - board.seat) % 2 == 1
 
 
-def best_laid(laid: Iterable[Laid], counted: Stronger) -> Laid | None:
+def best_laid(laid: Iterable[LaidCard], counted: Stronger) -> LaidCard | None:
     """Return the strongest card of a trick, the first of equals; None if none lies open."""
     laid = [each for each in laid if each.card in counted]
     return min(laid, key=lambda each: counted[str(each.card)], default=None)
 
 
-def _why_won(board: Board, setting: Setting, counted: Stronger, side: int) -> Iterator[str]:
+def _why_won(board: ShownHand, setting: MatchLook, counted: Stronger, side: int) -> Iterator[str]:
     best = best_laid(board.last_trick.laid, counted)
     if best is not None and best.card is not None and best.seat % 2 == side:
         yield _say(setting, "strongest", card=setting.faces.card(best.card), seat=setting.names[best.seat])
 
 
-def _meaning(choice: Choice, board: Board, setting: Setting) -> str:
+def _meaning(choice: MoveChoice, board: ShownHand, setting: MatchLook) -> str:
     """Return what an option means; for a card with an ask, what the ask means, as the card alone is an option too."""
     _, with_ask, stake = choice.line.partition(f" {_RAISE} ")
     line = f"{_RAISE} {stake}" if with_ask else choice.line
     return move_meaning(line, setting.speech, choice.hints, answering=board.answering)
 
 
-def _of_card(card: str, board: Board, setting: Setting, counted: Stronger) -> str:
+def _of_card(card: str, board: ShownHand, setting: MatchLook, counted: Stronger) -> str:
     """Return what a card would do to the trick as it stands."""
     best = best_laid(board.laid, counted)
     shown = setting.faces.card(card)
@@ -308,14 +308,14 @@ def _of_card(card: str, board: Board, setting: Setting, counted: Stronger) -> st
     return _say(setting, "ties" if counted[card] == counted[best.card] else "falls", **values)
 
 
-def _named(choice: Choice, turn: YourTurn, board: Board, setting: Setting) -> str:
+def _named(choice: MoveChoice, turn: YourTurn, board: ShownHand, setting: MatchLook) -> str:
     """Return an option as its number, if it has one, and its label."""
     label = short_label(option_label(choice, board, setting))
     keys = (option.key for option in menu(turn, board) if choice in option.choices)
     return next((f"{key} ({label})" for key in keys), label)
 
 
-def _why(tried: Tried, setting: Setting) -> str:
+def _why(tried: OptionResult, setting: MatchLook) -> str:
     """Return how an option fared in the imagined deals."""
     tenths = round(tried.points, 1)
     points = f"{tenths:+g}".replace(".", setting.speech.say("said.decimal")) if tenths else "0"

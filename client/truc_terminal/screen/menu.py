@@ -13,8 +13,8 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from truc_client.happenings import Choice, YourTurn
-from truc_terminal.replay_model.board import Board
+from truc_client.happenings import MoveChoice, YourTurn
+from truc_terminal.replay_model.board import ShownHand
 
 _PLAY, _RAISE, _COVER, _SHOW, _ORDER, _GIVES_UP = "play", "raise", "cover", "show", "order", "concede"
 _PLAY_AND_ASK: Final = f"{_PLAY} {_RAISE}"
@@ -54,35 +54,35 @@ _KEYS: Final[Mapping[str, int]] = MappingProxyType(
 _OTHERS: Final = 20
 
 
-class Option(NamedTuple):
+class MenuOption(NamedTuple):
     """What has a key: a move, or several among which is asked once more."""
 
     key: str
-    choices: tuple[Choice, ...]
+    choices: tuple[MoveChoice, ...]
 
 
-def menu(turn: YourTurn, board: Board) -> tuple[Option, ...]:
+def menu(turn: YourTurn, board: ShownHand) -> tuple[MenuOption, ...]:
     """Return the options that have keys, in their order."""
     options, last = [], 0
     for wanted, choices in sorted(_wanted(turn, board), key=itemgetter(0)):
         last = max(last + 1, wanted)
-        options.append(Option(str(last), choices))
+        options.append(MenuOption(str(last), choices))
     given_up = (choice for choice in turn.options if turn.must and choice.kind == _GIVES_UP)
-    return (*options, *(Option(_LAST, (choice,)) for choice in given_up))
+    return (*options, *(MenuOption(_LAST, (choice,)) for choice in given_up))
 
 
-def keyed(options: Iterable[Option], text: str) -> tuple[Choice, ...]:
+def keyed(options: Iterable[MenuOption], text: str) -> tuple[MoveChoice, ...]:
     """Return the moves that have a key; none if no option has it."""
     return next((option.choices for option in options if option.key == text), ())
 
 
-def _wanted(turn: YourTurn, board: Board) -> Iterator[tuple[int, tuple[Choice, ...]]]:
+def _wanted(turn: YourTurn, board: ShownHand) -> Iterator[tuple[int, tuple[MoveChoice, ...]]]:
     """Yield the options, each after the number that it has if it is free."""
     choices = [choice for choice in turn.options if turn.must and choice.kind != _GIVES_UP]
     choices = [
         choice for choice in choices if choice.kind != _ORDER
     ] or choices  # orders have keys only where all else lacks
-    alike: dict[str, list[Choice]] = {}
+    alike: dict[str, list[MoveChoice]] = {}
     for choice in choices:
         alike.setdefault(_shape(choice), []).append(choice)
     is_asked_once_more = len(alike) == 1 < len(choices)
@@ -97,7 +97,7 @@ def _wanted(turn: YourTurn, board: Board) -> Iterator[tuple[int, tuple[Choice, .
             yield number, tuple(group)
 
 
-def _shape(choice: Choice) -> str:
+def _shape(choice: MoveChoice) -> str:
     """Return what the options have in common that are alike but for the card or the stake."""
     kind, *rest = choice.line.split()
     if kind == _PLAY and _RAISE in rest:
@@ -111,7 +111,7 @@ def _kind(shape: str) -> str:
     return _PLAY_AND_ASK if shape.startswith(_PLAY_AND_ASK) else shape.partition(" ")[0]
 
 
-def _own_number(choice: Choice, board: Board) -> int:
+def _own_number(choice: MoveChoice, board: ShownHand) -> int:
     """Return the stake that is asked for, or the place of a card in the hand, as far as it is known; else 1."""
     kind, *rest = choice.line.split()
     if kind == _RAISE and rest[0].isdigit():

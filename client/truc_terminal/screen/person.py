@@ -19,12 +19,12 @@ import trio
 
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.happenings import (
-    Choice,
     Happening,
     MatchEnded,
+    MoveChoice,
     RecordSeen,
-    SeatTakenOver,
-    TableClosed,
+    SeatLost,
+    TableGone,
     YourTurn,
 )
 from truc_client.table import Table
@@ -227,13 +227,13 @@ class Person:
     def _take(self, item: Happening) -> bool:
         """Show one happening; tell whether to go on."""
         self._note_turn(item)
-        self.has_lost_seat = isinstance(item, TableClosed | SeatTakenOver)
+        self.has_lost_seat = isinstance(item, TableGone | SeatLost)
         rested = self._screen.awaits_resume
         self._screen.show(item)
         if self._screen.awaits_resume != rested:
             self._awaits_own = False
             self._pose()
-        return not isinstance(item, MatchEnded | TableClosed | SeatTakenOver)
+        return not isinstance(item, MatchEnded | TableGone | SeatLost)
 
     def _consider(self, nursery: trio.Nursery) -> None:
         """Start for a new turn what is done beside it: the advice, and waiting for the end of its time, as far as wanted."""
@@ -246,7 +246,7 @@ class Person:
         if self._plays_on and turn.deadline_ms is not None and (card := _first_card(turn)) is not None:
             nursery.start_soon(self._play_on, turn, card, turn.deadline_ms / 1000)
 
-    async def _play_on(self, turn: YourTurn, card: Choice, left_s: float) -> None:
+    async def _play_on(self, turn: YourTurn, card: MoveChoice, left_s: float) -> None:
         """Play a card when the time of a turn is nearly over, unless something was decided by then."""
         await trio.sleep(left_s - min(_PLAYED_ON_S, left_s / 2))
         if self._turn is turn:
@@ -390,7 +390,7 @@ class Person:
                 self._screen.list_options(self._among)
 
 
-def _first_card(turn: YourTurn) -> Choice | None:
+def _first_card(turn: YourTurn) -> MoveChoice | None:
     """Return the move that plays the card in the lowest slot and asks nothing; None where no card is to be played."""
     plain = (choice for choice in turn.options if choice.kind in _CARDS and " raise " not in choice.line)
     return next(plain, None)

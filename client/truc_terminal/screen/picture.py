@@ -17,7 +17,7 @@ from typing import Final, Literal, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from truc_terminal.replay_model.board import Board, Laid
+from truc_terminal.replay_model.board import LaidCard, ShownHand
 from truc_terminal.replay_model.faces import Faces, short, taker
 from truc_terminal.screen.blocks import (
     Align,
@@ -31,8 +31,8 @@ from truc_terminal.screen.blocks import (
     wrapped,
 )
 from truc_terminal.screen.drawing import (
+    MatchLook,
     Part,
-    Setting,
     TableRow,
     duel,
     glyphs_of,
@@ -69,7 +69,7 @@ _CROWDED: Final = 6
 """The fewest seats at which the cards of top and bottom lie one above the other, like those at the sides."""
 
 
-class Places(NamedTuple):
+class SeatPlaces(NamedTuple):
     """Who sits where, seen from the bottom; each side from top to bottom."""
 
     left: tuple[int, ...]
@@ -112,11 +112,11 @@ _LAYOUTS: Final = (
 """From the largest to the smallest; if none fits, the table is written in rows."""
 
 
-class Sketch(NamedTuple):
+class Canvas(NamedTuple):
     """What is drawn, and with what: the characters, the columns, and how much is drawn."""
 
-    board: Board
-    setting: Setting
+    board: ShownHand
+    setting: MatchLook
     glyphs: Glyphs
     width: int
     layout: Layout
@@ -137,7 +137,7 @@ class Sketch(NamedTuple):
 
 
 def picture(
-    board: Board, setting: Setting, *, width: int, height: int, title: str = "", stands: bool = False
+    board: ShownHand, setting: MatchLook, *, width: int, height: int, title: str = "", stands: bool = False
 ) -> Iterator[Text]:
     """Yield the lines of the table, none wider than `width`, no more than `height`; the more room the larger the cards.
 
@@ -145,7 +145,7 @@ def picture(
     """
     names = tuple(shown_name(name, seat) for seat, name in enumerate(setting.names))
     setting = setting._replace(names=names)
-    sketch = Sketch(board, setting, glyphs_of(setting.faces), width, _LAYOUTS[-1])
+    sketch = Canvas(board, setting, glyphs_of(setting.faces), width, _LAYOUTS[-1])
     drawn = (_lines(sketch._replace(layout=layout), height, title) for layout in _fitting(sketch))
     lines = next(filter(None, drawn), None) or _written(sketch, height, title)
     while not (stands or lines[-1].plain.strip()):
@@ -155,7 +155,7 @@ def picture(
         yield line
 
 
-def _fitting(sketch: Sketch) -> Iterator[Layout]:
+def _fitting(sketch: Canvas) -> Iterator[Layout]:
     """Yield the layouts that there are columns for."""
     for layout in _LAYOUTS:
         needed = _AROUND if layout.around else 0
@@ -167,7 +167,7 @@ def _fitting(sketch: Sketch) -> Iterator[Layout]:
             yield layout
 
 
-def _lines(sketch: Sketch, height: int, title: str) -> list[Text] | None:
+def _lines(sketch: Canvas, height: int, title: str) -> list[Text] | None:
     """Return the table in a layout, with as much beside one's own cards as there is room for; None if it does not fit."""
     head = [_title(title, sketch), *_score(sketch)]
     head += _around(sketch) if sketch.layout.around else _listed(sketch)
@@ -179,12 +179,12 @@ def _lines(sketch: Sketch, height: int, title: str) -> list[Text] | None:
     return [*head, *below, *[Text()] * (min(left, least + _SPARE) - len(below))]
 
 
-def _score(sketch: Sketch) -> Iterator[Text]:
+def _score(sketch: Canvas) -> Iterator[Text]:
     label = sketch.setting.speech.say("screen.score")
     return _rows([plain_row(label, score_line(sketch.board, sketch.setting))], sketch)
 
 
-def _written(sketch: Sketch, height: int, title: str) -> list[Text]:
+def _written(sketch: Canvas, height: int, title: str) -> list[Text]:
     """Return the table in rows, for very little room: the score, what lies on the table, and one's own cards come first."""
     board, setting = sketch.board, sketch.setting
     score = [*_score(sketch)]
@@ -201,7 +201,7 @@ def _written(sketch: Sketch, height: int, title: str) -> list[Text]:
     return [*first, *_packed(others, height - len(first), sketch)][:height]
 
 
-def _score_alone(sketch: Sketch) -> Text:
+def _score_alone(sketch: Canvas) -> Text:
     """Return the score on one line, without names: one's own side comes first."""
     own, setting = sketch.bottom % 2, sketch.setting
     scores = (
@@ -221,23 +221,25 @@ def lines_of_keys(rows: int) -> int:
     return min(_MOST_LINES_OF_KEYS, max(1, rows // _ROWS_FOR_A_LINE_OF_KEYS))
 
 
-def places(seats: int, bottom: int, next_sits: Literal["left", "right"]) -> Places:
+def places(seats: int, bottom: int, next_sits: Literal["left", "right"]) -> SeatPlaces:
     """Return where the other seats sit: the next in turn at the side `next_sits`, the one halfway round on top."""
     half = seats // 2
     others = [(bottom + n) % seats for n in range(1, seats)]
     if next_sits == "left":
         others.reverse()
-    return Places(left=tuple(others[half:]), top=others[half - 1], right=tuple(reversed(others[: half - 1])))
+    return SeatPlaces(
+        left=tuple(others[half:]), top=others[half - 1], right=tuple(reversed(others[: half - 1]))
+    )
 
 
-def _title(title: str, sketch: Sketch) -> Text:
+def _title(title: str, sketch: Canvas) -> Text:
     edge = sketch.glyphs.across
     told = Text.assemble((edge * 2, "dim"), (f" {printable(title)} " if title else "", "bold"))
     line = fitted(told, min(told.cell_len, sketch.width), sketch.glyphs)
     return line.append(edge * (sketch.width - line.cell_len), "dim")
 
 
-def _around(sketch: Sketch) -> Iterator[Text]:
+def _around(sketch: Canvas) -> Iterator[Text]:
     """Yield the table with its seats: one on top, those at the sides, one's own."""
     sitting = places(sketch.board.seats, sketch.bottom, sketch.setting.speech.local.next_sits)
     laid = beside(*_cards_around(sitting, sketch), gap=1)
@@ -252,7 +254,7 @@ def _around(sketch: Sketch) -> Iterator[Text]:
     yield sketch.line(_on_a_line(sketch.bottom, sketch), "center")
 
 
-def _cards_around(sitting: Places, sketch: Sketch) -> Iterator[Block]:
+def _cards_around(sitting: SeatPlaces, sketch: Canvas) -> Iterator[Block]:
     """Yield the cards on the table in columns, each lying towards its seat, in no more room than that takes."""
     width, card = sketch.laid
     top, bottom = _laid_by(sitting.top, sketch), _laid_by(sketch.bottom, sketch)
@@ -274,7 +276,7 @@ def _spread(blocks: Sequence[Block], height: int, width: int) -> Block:
     return in_middle(tuple(line for share in shares for line in share), height, width)
 
 
-def _seat_block(seat: int, sketch: Sketch, align: Align) -> Block:
+def _seat_block(seat: int, sketch: Canvas, align: Align) -> Block:
     marks = [*_marks(seat, sketch)]
     if sketch.board.seats >= _CROWDED:
         marks = [Text(" " * _GAP).join(marks)]
@@ -282,7 +284,7 @@ def _seat_block(seat: int, sketch: Sketch, align: Align) -> Block:
     return tuple(sketch.line(line, align) for line in told)
 
 
-def _laid_by(seat: int, sketch: Sketch) -> Block:
+def _laid_by(seat: int, sketch: Canvas) -> Block:
     """Return a seat's card on the table, or its empty place."""
     trick = sketch.board.last_trick
     for player, card in trick.laid:
@@ -292,29 +294,29 @@ def _laid_by(seat: int, sketch: Sketch) -> Block:
     return in_middle((place,), sketch.laid.height, sketch.laid.width)
 
 
-def _laid_in_line(seat: int, sketch: Sketch) -> Text:
+def _laid_in_line(seat: int, sketch: Canvas) -> Text:
     trick = sketch.board.last_trick
     return text_of(
         part for each in trick.laid if each.seat == seat for part in _of_trick(each, trick.best, sketch)
     )
 
 
-def _of_trick(laid: Laid, taker: int | None, sketch: Sketch) -> Iterator[Part]:
+def _of_trick(laid: LaidCard, taker: int | None, sketch: Canvas) -> Iterator[Part]:
     """Yield a card of a trick, marked if it took the trick."""
     if laid.seat == taker:
         yield sketch.glyphs.taken_by, "bold"
     yield _part(laid.card, sketch)
 
 
-def _face(card: str | None, size: CardSize, sketch: Sketch, *, is_taking: bool = False) -> Block:
+def _face(card: str | None, size: CardSize, sketch: Canvas, *, is_taking: bool = False) -> Block:
     glyphs = sketch.glyphs
-    edge = Edge(glyphs.taking, "bold") if is_taking else Edge(glyphs.frame)
+    edge = CardEdge(glyphs.taking, "bold") if is_taking else CardEdge(glyphs.frame)
     if card is None:
         return back_block(glyphs.back, size, edge)
     return card_block(card, sketch.setting.faces, size, edge)
 
 
-def _listed(sketch: Sketch) -> Iterator[Text]:
+def _listed(sketch: Canvas) -> Iterator[Text]:
     """Yield a line for each seat, the next in turn first, one's own last."""
     seats = sketch.board.seats
     widest = min(width_of(sketch.setting.names) + _GAP, sketch.width // 2)
@@ -327,32 +329,32 @@ def _listed(sketch: Sketch) -> Iterator[Text]:
         yield sketch.line(Text(" ").join(parts))
 
 
-def _on_a_line(seat: int, sketch: Sketch, *, is_named: bool = True) -> Text:
+def _on_a_line(seat: int, sketch: Canvas, *, is_named: bool = True) -> Text:
     parts = [_named(seat, sketch)] if is_named else []
     return Text(" " * _GAP).join(
         part for part in (*parts, _held(seat, sketch), *_marks(seat, sketch)) if part
     )
 
 
-def _named(seat: int, sketch: Sketch) -> Text:
+def _named(seat: int, sketch: Canvas) -> Text:
     name = sketch.setting.names[seat]
     return Text(f"{sketch.glyphs.turn} {name}", style="bold") if seat in sketch.board.acting else Text(name)
 
 
-def _held(seat: int, sketch: Sketch) -> Text:
+def _held(seat: int, sketch: Canvas) -> Text:
     """Return what another seat holds, as far as known here."""
     cards = sketch.board.held_by(seat) if seat != sketch.board.seat else ()
     return Text(" ").join(text_of([_part(card, sketch)]) for card in cards)
 
 
-def _part(card: str | None, sketch: Sketch) -> Part:
+def _part(card: str | None, sketch: Canvas) -> Part:
     """Return a card by rank and suit, or its back."""
     if card is None:
         return sketch.glyphs.back, "dim"
     return sketch.setting.faces.card(card), sketch.setting.faces.colour(card)
 
 
-def _marks(seat: int, sketch: Sketch) -> Iterator[Text]:
+def _marks(seat: int, sketch: Canvas) -> Iterator[Text]:
     """Yield the commitment to a seat's cards, ticked once they are open, and whether it deals."""
     memory, glyphs = sketch.board.memory, sketch.glyphs
     if seat < len(memory.digests):
@@ -362,7 +364,7 @@ def _marks(seat: int, sketch: Sketch) -> Iterator[Text]:
         yield Text(sketch.setting.speech.term("dealer"), style="italic")
 
 
-def _below(sketch: Sketch, height: int) -> Iterator[Text]:
+def _below(sketch: Canvas, height: int) -> Iterator[Text]:
     """Yield one's own cards, and beside them, if there is room, what else there is to know."""
     size, own = sketch.layout.own, _own(sketch.board)
     cards = () if size is None else beside(*(_face(card, size, sketch) for card in own), gap=1)
@@ -378,19 +380,19 @@ def _below(sketch: Sketch, height: int) -> Iterator[Text]:
         yield from beside(cards, told[:height], gap=_GAP)
 
 
-def _own_row(sketch: Sketch) -> Iterator[TableRow]:
+def _own_row(sketch: Canvas) -> Iterator[TableRow]:
     """Yield one's own cards as a row, if one has a seat."""
     if sketch.board.seat is not None:
         parts = [part for card in _own(sketch.board) for part in (_part(card, sketch), ("  ", ""))]
         yield TableRow(sketch.setting.speech.say("screen.cards"), tuple(parts))
 
 
-def _own(board: Board) -> Sequence[str | None]:
+def _own(board: ShownHand) -> Sequence[str | None]:
     """Return one's own cards, face down in a blind hand."""
     return board.held_by(board.seat) if board.is_unseen else board.cards
 
 
-def _details(sketch: Sketch) -> Iterator[TableRow]:
+def _details(sketch: Canvas) -> Iterator[TableRow]:
     """Yield what else there is to know, the most important first."""
     board, setting = sketch.board, sketch.setting
     said = setting.speech.catalogue.screen
@@ -410,7 +412,7 @@ def _details(sketch: Sketch) -> Iterator[TableRow]:
     yield from _proven(sketch)
 
 
-def _offers(sketch: Sketch) -> Iterator[TableRow]:
+def _offers(sketch: Canvas) -> Iterator[TableRow]:
     """Yield what waits for an answer, in the sentences that told it."""
     label = sketch.setting.speech.say("screen.open")
     for offer in sketch.board.offers:
@@ -418,7 +420,7 @@ def _offers(sketch: Sketch) -> Iterator[TableRow]:
         label = ""
 
 
-def _proven(sketch: Sketch) -> Iterator[TableRow]:
+def _proven(sketch: Canvas) -> Iterator[TableRow]:
     """Yield how many of the hands so far had all their cards opened and checked."""
     if hands := sketch.board.proven_hands:
         tick, style = (f"{sketch.glyphs.opened} ", "green") if all(hands) else ("", "")
@@ -426,7 +428,7 @@ def _proven(sketch: Sketch) -> Iterator[TableRow]:
         yield TableRow(label, ((f"{tick}{sum(hands)}/{len(hands)}", style),))
 
 
-def _tricks(sketch: Sketch) -> Iterator[TableRow]:
+def _tricks(sketch: Canvas) -> Iterator[TableRow]:
     """Yield each finished trick: its cards in the order played, and who took it."""
     board, label = sketch.board, sketch.setting.speech.say("screen.tricks")
     for trick in board.tricks:
@@ -436,7 +438,7 @@ def _tricks(sketch: Sketch) -> Iterator[TableRow]:
         label = ""
 
 
-def _packed(rows: Iterable[TableRow], height: int, sketch: Sketch) -> Iterator[Text]:
+def _packed(rows: Iterable[TableRow], height: int, sketch: Canvas) -> Iterator[Text]:
     """Yield as many rows as fit into a height, several on a line; where there is no room for one, the next is tried."""
     lines: list[Text] = []
     for row in rows:
@@ -449,7 +451,7 @@ def _packed(rows: Iterable[TableRow], height: int, sketch: Sketch) -> Iterator[T
     yield from map(sketch.line, lines)
 
 
-def _rows(rows: Sequence[TableRow], sketch: Sketch) -> Iterator[Text]:
+def _rows(rows: Sequence[TableRow], sketch: Canvas) -> Iterator[Text]:
     """Yield the lines of rows, with their texts aligned and wrapped; a label that is too long loses what is in brackets."""
     most = sketch.width // 2 - _GAP
     labels = [row.label if cell_len(row.label) <= most else short_label(row.label) for row in rows]
@@ -481,14 +483,14 @@ _SPANISH_FIGURES: Final = {"10": "♙", "11": "♘", "12": "♔"}
 _FRENCH_FIGURES: Final = {"J": "♙", "Q": "♕", "K": "♔"}
 
 
-class Edge(NamedTuple):
+class CardEdge(NamedTuple):
     """How a card is framed: with which characters, and in which style."""
 
     frame: Frame
     style: str = "dim"
 
 
-def card_block(card: str, faces: Faces, size: CardSize, edge: Edge) -> Block:
+def card_block(card: str, faces: Faces, size: CardSize, edge: CardEdge) -> Block:
     """Return a card face up."""
     inner = size.width - 2
     colour = f"bold {faces.colour(card)}"
@@ -497,7 +499,7 @@ def card_block(card: str, faces: Faces, size: CardSize, edge: Edge) -> Block:
     return _framed([row.center(inner) for row in _pips(card, faces)], faces.rank(card), colour, edge)
 
 
-def back_block(back: str, size: CardSize, edge: Edge) -> Block:
+def back_block(back: str, size: CardSize, edge: CardEdge) -> Block:
     """Return a card face down, filled with a character."""
     return _framed([back * (size.width - 2)] * (size.height - 2), "", "dim", edge)
 
@@ -513,7 +515,7 @@ def _pips(card: str, faces: Faces) -> Iterator[str]:
     yield f"    {pip}"
 
 
-def _framed(rows: list[str], corner: str, style: str, edge: Edge) -> Block:
+def _framed(rows: list[str], corner: str, style: str, edge: CardEdge) -> Block:
     """Return rows in a frame, with the text `corner` in two of its corners."""
     inner = len(rows[0])
     (left, right, low_left, low_right), across, upright = edge.frame

@@ -63,11 +63,11 @@ class Prompt:
         self._until: float | None = None
         self._posed: Question | None = None  # until the prompt's thread takes it
         self._is_due = False
-        self._drawn = Drawn(0, ())
+        self._drawn = DrawnLines(0, ())
         self._table_of: tuple[Question, Size] | None = None
         self._table_lines: list[StyleAndTextTuples] = []
-        self._screenful = Screenful(sys.stdout)
-        self.above = Above(sys.stdout if output else self._screenful, self._show_above)
+        self._screenful = TerminalWriter(sys.stdout)
+        self.above = LinesAbove(sys.stdout if output else self._screenful, self._show_above)
         self._session = self._make_session(is_coloured, terminal, output or output_to(self._screenful))
         self._app = self._session.app
         self._app.refresh_interval = _TICK_S
@@ -222,7 +222,7 @@ class Prompt:
         """Note what is on the terminal, up to the cursor."""
         shown = "".join(text for _, text, *_ in self._message())
         lines = (shown + self._session.default_buffer.document.text_before_cursor).split("\n")
-        self._drawn = Drawn(self._app.output.get_size().columns, tuple(map(get_cwidth, lines)))
+        self._drawn = DrawnLines(self._app.output.get_size().columns, tuple(map(get_cwidth, lines)))
 
     def _clear_broken(self, _app: Application[str]) -> None:
         """Clear what was drawn before the terminal got its present size."""
@@ -233,7 +233,7 @@ class Prompt:
         elif more := self._drawn.rows_more(columns) if _breaks_lines() else 0:
             self._app.output.cursor_up(more)
             self._app.output.erase_down()
-        self._drawn = Drawn(columns, ())
+        self._drawn = DrawnLines(columns, ())
 
     def _draw_anew(self, size: Size) -> None:
         """Draw all that is on a terminal of another size: what terminals make of the old lines differs from one to the next."""
@@ -251,7 +251,7 @@ class Prompt:
         return f"{left // 60}:{left % 60:02}"
 
 
-class Drawn(NamedTuple):
+class DrawnLines(NamedTuple):
     """What was drawn on a terminal: how many columns the terminal had, and how wide each line was."""
 
     columns: int
@@ -324,7 +324,7 @@ class _OnTerminal(io.TextIOBase):
     encoding: str = ""
     errors: str | None = None
 
-    def __init__(self, terminal: "TextIO | Screenful") -> None:
+    def __init__(self, terminal: "TextIO | TerminalWriter") -> None:
         self.encoding = terminal.encoding
         self.errors = terminal.errors
         self._terminal = terminal
@@ -338,10 +338,10 @@ class _OnTerminal(io.TextIOBase):
         return self._terminal.fileno()
 
 
-class Above(_OnTerminal):
+class LinesAbove(_OnTerminal):
     """A stream that replaces the terminal's and calls `wake` when there is a line to show."""
 
-    def __init__(self, terminal: "TextIO | Screenful", wake: Callable[[], None]) -> None:
+    def __init__(self, terminal: "TextIO | TerminalWriter", wake: Callable[[], None]) -> None:
         super().__init__(terminal)
         self._wake = wake
         self._lock = Lock()
@@ -398,7 +398,7 @@ def rows_of(width: int, columns: int) -> int:
     return max(1, -(-width // columns))
 
 
-class Screenful(_OnTerminal):
+class TerminalWriter(_OnTerminal):
     """A terminal to which text is written: prompt_toolkit would encode it itself, with `?` for what the terminal lacks."""
 
     def __init__(self, terminal: TextIO) -> None:
@@ -430,7 +430,7 @@ class Screenful(_OnTerminal):
             self._terminal.flush()
 
 
-def output_to(terminal: Screenful) -> Output:
+def output_to(terminal: TerminalWriter) -> Output:
     """Return the terminal of this process; it is not asked for its cursor's position, as some never answer."""
     output = create_output(cast("TextIO", terminal))
     if isinstance(output, Vt100_Output):

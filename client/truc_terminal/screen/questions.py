@@ -19,11 +19,11 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from truc_client.happenings import Choice, Waiting, YourTurn
+from truc_client.happenings import MatchWaits, MoveChoice, YourTurn
 from truc_rules import KINDS, ArgShape
-from truc_terminal.replay_model.board import Board
-from truc_terminal.screen.drawing import Setting, glyphs_of, short_label
-from truc_terminal.screen.menu import Option, menu
+from truc_terminal.replay_model.board import ShownHand
+from truc_terminal.screen.drawing import MatchLook, glyphs_of, short_label
+from truc_terminal.screen.menu import MenuOption, menu
 from truc_terminal.screen.wrapping import MOST_SAID, said_again, spaced, together
 from truc_words import Speech, joined, move_label, phrase_label, sign_label, typed_name
 
@@ -33,16 +33,16 @@ _MOST_DIGITS: Final = 6
 BETWEEN_KEYS: Final = 3
 """Columns between a label and the next key."""
 
-Names = Callable[[Choice], Iterable[str]]
+Names = Callable[[MoveChoice], Iterable[str]]
 
 
-def unnumbered(turn: YourTurn, board: Board) -> tuple[Choice, ...]:
+def unnumbered(turn: YourTurn, board: ShownHand) -> tuple[MoveChoice, ...]:
     """Return the options that are chosen by typing their lines."""
     counted = [choice for option in menu(turn, board) for choice in option.choices]
     return tuple(choice for choice in turn.options if choice not in counted)
 
 
-def grouped(choices: Iterable[Choice]) -> str:
+def grouped(choices: Iterable[MoveChoice]) -> str:
     """Return move lines, those of one kind combined: `play 5e|7o`."""
     values: dict[str, list[str]] = {}
     for choice in choices:
@@ -55,7 +55,7 @@ def _is_number(word: str) -> bool:
     return word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS
 
 
-def find_choice(turn: YourTurn, text: str, names: Names) -> tuple[Choice | None, int | None]:
+def find_choice(turn: YourTurn, text: str, names: Names) -> tuple[MoveChoice | None, int | None]:
     """Return the option that a line means, by its move line or one of its `names`; for `cut 12` also the place."""
     found = _named(turn, text, names)
     if found is not None:
@@ -66,7 +66,7 @@ def find_choice(turn: YourTurn, text: str, names: Names) -> tuple[Choice | None,
     return None, None
 
 
-def _named(turn: YourTurn, text: str, names: Names) -> Choice | None:
+def _named(turn: YourTurn, text: str, names: Names) -> MoveChoice | None:
     """Return the option with this move line, else the only one with this name."""
     wanted = plain_text(text)
     by_line = [choice for choice in turn.options if plain_text(choice.line) == wanted]
@@ -79,9 +79,9 @@ def plain_text(text: str) -> str:
     return " ".join(text.casefold().rstrip(" ?!").split())
 
 
-def meanings(turn: YourTurn, meaning: Callable[[str], str]) -> Iterator[tuple[list[Choice], str]]:
+def meanings(turn: YourTurn, meaning: Callable[[str], str]) -> Iterator[tuple[list[MoveChoice], str]]:
     """Yield the meanings of the options, each once, after the options that have it."""
-    by_meaning: dict[str, list[Choice]] = {}
+    by_meaning: dict[str, list[MoveChoice]] = {}
     for choice in turn.options:
         by_meaning.setdefault(meaning(choice.line), []).append(choice)
     for told, choices in by_meaning.items():
@@ -138,7 +138,7 @@ class Question(NamedTuple):
 Pose = Callable[[Question], None]
 
 
-def option_label(choice: Choice, board: Board, setting: Setting) -> str:
+def option_label(choice: MoveChoice, board: ShownHand, setting: MatchLook) -> str:
     """Return the label of an option on the screen."""
     return move_label(
         choice.line,
@@ -150,7 +150,7 @@ def option_label(choice: Choice, board: Board, setting: Setting) -> str:
     )
 
 
-def key_label(option: Option, board: Board, setting: Setting) -> str:
+def key_label(option: MenuOption, board: ShownHand, setting: MatchLook) -> str:
     """Return the label of what has a key; of several moves what they have in common, with dots in place of the rest."""
     choice, *more = option.choices
     if not more:
@@ -160,7 +160,7 @@ def key_label(option: Option, board: Board, setting: Setting) -> str:
     return move_label(line, hints, lambda _card: dots, setting.speech, answering=board.answering)
 
 
-def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str]:
+def option_names(choice: MoveChoice, board: ShownHand, setting: MatchLook) -> Iterator[str]:
     """Yield the names of an option besides its move line: as it is shown, with suits as symbols, letters or left out."""
     played, ask, stake = choice.line.partition(f" {_RAISE} ")
     kind, *cards = played.split()
@@ -177,7 +177,7 @@ def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str
             yield short_label(label).replace(faces.card(cards[0]), faces.rank(cards[0]))
 
 
-def _claim_typed(choice: Choice, setting: Setting) -> tuple[str, str]:
+def _claim_typed(choice: MoveChoice, setting: MatchLook) -> tuple[str, str]:
     """Return a claim as it is typed: the game's own word, else that of the player's language, and whom it is about.
 
     A player's name is one word here, so that none is cut where two begin alike.
@@ -188,7 +188,7 @@ def _claim_typed(choice: Choice, setting: Setting) -> tuple[str, str]:
     return word, names.get(seat, seat)
 
 
-def named(choices: Iterable[Choice], board: Board, setting: Setting) -> str:
+def named(choices: Iterable[MoveChoice], board: ShownHand, setting: MatchLook) -> str:
     """Return what may be typed for options, what names have in common once: `mandar jugar un siete|un ocho, truco`."""
     by_kind: dict[str, list[tuple[str, ...]]] = {}
     for choice in choices:
@@ -207,7 +207,7 @@ def _together(names: Sequence[tuple[str, ...]]) -> str:
     return " ".join([*words[0][:same], rest])
 
 
-def talk_typed(setting: Setting) -> Mapping[str, str]:
+def talk_typed(setting: MatchLook) -> Mapping[str, str]:
     """Return what each sign and phrase of the game means, by what is typed for it."""
     speech, typed = setting.speech, setting.speech.catalogue.typed
     signs = {
@@ -230,14 +230,19 @@ def commands_typed(commands: Iterable[str], speech: Speech) -> Iterator[str]:
         yield " ".join(filter(None, [asked, speech.catalogue.typed[word]])) + " " * (word == CHAT)
 
 
-def awaited_text(waiting: Waiting, setting: Setting) -> str:
+def awaited_text(waiting: MatchWaits, setting: MatchLook) -> str:
     """Return who is waited for, and why."""
     seats = joined([setting.names[seat] for seat in waiting.seats], setting.speech)
     return setting.speech.say(f"screen.{_WAITING.get(waiting.what, 'waiting')}", seats=seats)
 
 
 def question(
-    turn: YourTurn | None, board: Board, setting: Setting, awaited: str = "", *, asks_again: bool = False
+    turn: YourTurn | None,
+    board: ShownHand,
+    setting: MatchLook,
+    awaited: str = "",
+    *,
+    asks_again: bool = False,
 ) -> Question:
     """Return the question that a turn asks, once more among some of its options; if there is none, who is waited for."""
     options = () if turn is None else turn.options
@@ -320,7 +325,7 @@ WhyNot = Callable[[str], str | None]
 """What gives the key of the rule that a move line of the player breaks."""
 
 
-def mistake(text: str, turn: YourTurn, board: Board, setting: Setting, why_not: WhyNot) -> str:
+def mistake(text: str, turn: YourTurn, board: ShownHand, setting: MatchLook, why_not: WhyNot) -> str:
     """Return the sentence for a line that is none of the options of a turn."""
     say, got = setting.speech.say, said_again(text)
     rule = next(filter(None, map(why_not, _lines_meant(text, board, setting))), None)
@@ -336,24 +341,26 @@ def mistake(text: str, turn: YourTurn, board: Board, setting: Setting, why_not: 
     return say("screen.nearest", told=told, option=short_label(option_label(nearest, board, setting)))
 
 
-def _lines_meant(text: str, board: Board, setting: Setting) -> Iterator[str]:
+def _lines_meant(text: str, board: ShownHand, setting: MatchLook) -> Iterator[str]:
     """Yield the move lines of the game that a text may mean, whether or not they are options now."""
     wanted = plain_text(text)
     yield from (f"play {card}" for place, card in enumerate(board.own, 1) if wanted == str(place))
     yield wanted
     for line in _lines_named(setting):
-        if wanted in map(plain_text, option_names(Choice(line, line.split()[0], {}), board, setting)):
+        if wanted in map(plain_text, option_names(MoveChoice(line, line.split()[0], {}), board, setting)):
             yield line
 
 
-def _lines_named(setting: Setting) -> Iterable[str]:
+def _lines_named(setting: MatchLook) -> Iterable[str]:
     """Return the lines that have names of their own: the words of the game, moves of one word, the cards."""
     alone = (str(kind) for kind, shape in KINDS.items() if shape is ArgShape.NONE)
     cards = (f"play {card}" for card in setting.pack)
     return dict.fromkeys((*setting.speech.local.moves, *alone, *cards))
 
 
-def _nearest(text: str, options: Iterable[Choice], board: Board, setting: Setting) -> Choice | None:
+def _nearest(
+    text: str, options: Iterable[MoveChoice], board: ShownHand, setting: MatchLook
+) -> MoveChoice | None:
     """Return the option with the name most like a text, if one is."""
     names = {
         plain_text(name): choice

@@ -26,11 +26,11 @@ from rich.console import Console
 from rich.text import Text
 
 from truc_terminal.replay_model.annotating import Annotated
-from truc_terminal.replay_model.board import Board, LaidTrick
+from truc_terminal.replay_model.board import LaidTrick, ShownHand
 from truc_terminal.replay_model.faces import Faces, faces_of, short, stake_words, taker
-from truc_terminal.replay_model.retelling import Telling
-from truc_terminal.replay_model.stages import MatchStage, ReplayedMatch, Where, seen_by
-from truc_terminal.screen.drawing import Part, Setting, TableRow, plain_row, said_values, score_line
+from truc_terminal.replay_model.retelling import RecordTelling
+from truc_terminal.replay_model.stages import CardState, MatchStage, ReplayedMatch, seen_by
+from truc_terminal.screen.drawing import MatchLook, Part, TableRow, plain_row, said_values, score_line
 from truc_terminal.screen.glyphs import ASCII, MANY
 from truc_terminal.screen.picture import picture
 from truc_terminal.verdicts import game_name, refutation_line, verdict_lines
@@ -122,10 +122,11 @@ def _seen(replay: Replay, stage: MatchStage) -> MatchStage:
     return stage if replay.seat is None else seen_by(stage, replay.seat)
 
 
-def _board(replay: Replay, stage: MatchStage) -> Board:
+def _board(replay: Replay, stage: MatchStage) -> ShownHand:
     """Return the board with the cards known to the viewer: their own as held, those of the others as shown."""
     held = tuple(
-        tuple(each.card for each in cards if each.where in (Where.HELD, Where.SHOWN)) for cards in stage.cards
+        tuple(each.card for each in cards if each.where in (CardState.HELD, CardState.SHOWN))
+        for cards in stage.cards
     )
     memory = stage.board.memory._replace(
         digests=stage.board.memory.digests if stage.cards else (),
@@ -164,7 +165,7 @@ def _title(replay: Replay, stage: MatchStage) -> str:
 def _eyes(replay: Replay, record: Annotated) -> str:
     if replay.seat is None:
         return replay.said["open"]
-    return replay.said["eyes"].format(who=Telling(record, replay.lang).role(replay.seat + 1))
+    return replay.said["eyes"].format(who=RecordTelling(record, replay.lang).role(replay.seat + 1))
 
 
 def _told(replay: Replay, stage: MatchStage) -> list[Text]:
@@ -189,13 +190,13 @@ def _table(replay: Replay, stage: MatchStage) -> list[Text]:
     return [_line(row, width) for row in rows]
 
 
-def _setting(replay: Replay, stage: MatchStage) -> Setting:
+def _setting(replay: Replay, stage: MatchStage) -> MatchLook:
     names = tuple(shown_name(name, seat) for seat, name in enumerate(stage.record.names))
     speech, terms = Speech(replay.lang, stage.record.words), replay.match.terms
     if terms is None:
-        return Setting(names, Faces(is_spanish=False, is_plain=True), speech, 0)
+        return MatchLook(names, Faces(is_spanish=False, is_plain=True), speech, 0)
     faces = faces_of(terms.variant.pack, speech, is_plain=replay.is_plain)
-    return Setting(names, faces, speech, terms.variant.scoring.target)
+    return MatchLook(names, faces, speech, terms.variant.scoring.target)
 
 
 def _line(row: TableRow, width: int) -> Text:
@@ -205,7 +206,7 @@ def _line(row: TableRow, width: int) -> Text:
     return text
 
 
-def _rows(replay: Replay, stage: MatchStage, setting: Setting) -> Iterator[TableRow]:
+def _rows(replay: Replay, stage: MatchStage, setting: MatchLook) -> Iterator[TableRow]:
     board, names, speech, said = stage.board, setting.names, setting.speech, setting.speech.catalogue.screen
     yield plain_row(said["score"], score_line(board, setting))
     yield plain_row(said["stake"], stake_words(board, names, speech))
@@ -225,7 +226,7 @@ def _mark(seat: int, stage: MatchStage) -> str:
     return ">" if seat in stage.waiting else " "
 
 
-def _of_seat(replay: Replay, stage: MatchStage, setting: Setting, seat: int) -> Iterator[Part]:
+def _of_seat(replay: Replay, stage: MatchStage, setting: MatchLook, seat: int) -> Iterator[Part]:
     """Yield the digest that binds the server to a seat's cards, ticked once all are open, then the cards by place."""
     cards = stage.cards[seat] if stage.cards else ()
     digests = stage.board.memory.digests
@@ -234,7 +235,7 @@ def _of_seat(replay: Replay, stage: MatchStage, setting: Setting, seat: int) -> 
         is_open = all(each.is_open(stage.number) for each in cards)
         yield digest, "green" if is_open else "dim"
         yield f" {(_tick(replay) if is_open else '').ljust(_GAP)}", "green"
-    for where in Where:
+    for where in CardState:
         there = [each for each in cards if each.where is where]
         if there:
             yield f"  {replay.said[where]}", "dim"
@@ -243,7 +244,7 @@ def _of_seat(replay: Replay, stage: MatchStage, setting: Setting, seat: int) -> 
                 yield _face(each.card, setting)
 
 
-def _face(card: str | None, setting: Setting) -> Part:
+def _face(card: str | None, setting: MatchLook) -> Part:
     if card is None:
         return _UNKNOWN, "dim"
     return setting.faces.card(card), setting.faces.colour(card)
@@ -253,7 +254,7 @@ def _tick(replay: Replay) -> str:
     return (ASCII if replay.is_plain else MANY).opened
 
 
-def _tricks(replay: Replay, stage: MatchStage, setting: Setting) -> Iterator[TableRow]:
+def _tricks(replay: Replay, stage: MatchStage, setting: MatchLook) -> Iterator[TableRow]:
     """Yield the tricks; in front of those of a duel, who plays whom."""
     for seats, tricks in groupby(stage.tricks, key=attrgetter("duel")):
         if seats is not None:
@@ -262,7 +263,7 @@ def _tricks(replay: Replay, stage: MatchStage, setting: Setting) -> Iterator[Tab
             yield TableRow(replay.said["trick"].format(n=number), tuple(_trick(trick, replay, setting)))
 
 
-def _trick(trick: LaidTrick, replay: Replay, setting: Setting) -> Iterator[Part]:
+def _trick(trick: LaidTrick, replay: Replay, setting: MatchLook) -> Iterator[Part]:
     face_down = setting.speech.say("screen.face_down")
     for number, (seat, card) in enumerate(trick.laid):
         yield f"{'  ' if number else ''}{setting.speech.of(setting.names[seat], '')}", ""
@@ -281,7 +282,7 @@ def _numbers(replay: Replay, stage: MatchStage) -> str:
     """Return whose secret numbers of the deal are open by now, and whether it was dealt again from them."""
     hand = next(hand for hand in replay.match.hands if hand.number == stage.hand)
     opened = (role for role, at in hand.links if at <= stage.number)
-    roles = dict.fromkeys(map(Telling(stage.record, replay.lang).role, opened))
+    roles = dict.fromkeys(map(RecordTelling(stage.record, replay.lang).role, opened))
     told = [replay.said["numbers"].format(who=", ".join(roles))] if roles else []
     if hand.recomputed is not None and hand.recomputed <= stage.number:
         told.append(replay.said["again"].format(tick=_tick(replay)))
@@ -302,7 +303,7 @@ _TERMINATED: Final = 128
 _SIGNALS: Final = ("SIGTERM", "SIGHUP")
 
 
-class Walk:
+class ReplayPosition:
     """Where the viewer is in a match; `top` is the first line shown of a page that is too long."""
 
     def __init__(self, replay: Replay, at: int) -> None:
@@ -364,9 +365,9 @@ class Walk:
 
 def step_through(
     replay: Replay, at: int, *, keys: Input | None = None, screen: Output | None = None
-) -> tuple[Walk, int]:
+) -> tuple[ReplayPosition, int]:
     """Show a match from a stage on until the viewer leaves; return where they were, and the exit status."""
-    walk = Walk(replay, at)
+    walk = ReplayPosition(replay, at)
     page_of = Window(FormattedTextControl(lambda: _drawn(walk)))
     note = Window(FormattedTextControl(lambda: _noted(walk)), height=1, style="reverse")
     application: Application[int] = Application(
@@ -379,7 +380,7 @@ def step_through(
     return walk, application.run(pre_run=partial(_leave_on_signals, application))
 
 
-def _drawn(walk: Walk) -> ANSI:
+def _drawn(walk: ReplayPosition) -> ANSI:
     """Return the part of the page that there is room for, with lines wrapped between words."""
     size, drawn = get_app().output.get_size(), StringIO()
     console = Console(file=drawn, force_terminal=True, color_system="standard", width=size.columns)
@@ -392,12 +393,12 @@ def _drawn(walk: Walk) -> ANSI:
     return ANSI("\n".join(lines[walk.top : walk.top + room]))
 
 
-def _noted(walk: Walk) -> str:
+def _noted(walk: ReplayPosition) -> str:
     more = [walk.replay.said["more"]] if walk.top < walk.most else []
     return "  ".join([*more, walk.note])
 
 
-def _bindings(walk: Walk) -> KeyBindings:
+def _bindings(walk: ReplayPosition) -> KeyBindings:
     bindings = KeyBindings()
     for step, keys in _KEYS.items():
         for key in keys:
@@ -414,11 +415,11 @@ def _bindings(walk: Walk) -> KeyBindings:
     return bindings
 
 
-def _step(walk: Walk, step: ReplayStep, _: KeyPressEvent) -> None:
+def _step(walk: ReplayPosition, step: ReplayStep, _: KeyPressEvent) -> None:
     walk.step(step)
 
 
-def _type(walk: Walk, digit: str, _: KeyPressEvent) -> None:
+def _type(walk: ReplayPosition, digit: str, _: KeyPressEvent) -> None:
     walk.type(digit)
 
 

@@ -12,36 +12,36 @@ from rich.console import Console
 from rich.text import Text
 
 from truc_client.happenings import (
-    Away,
     CardsDealt,
     ChatSaid,
-    Choice,
     Fact,
     Happening,
     HostSaid,
     Interrupted,
+    MatchContinued,
     MatchEnded,
     MatchStarted,
+    MatchWaits,
+    MoveChoice,
     PartnerCards,
     PhraseSaid,
-    Recalled,
+    PresenceChanged,
     RecordSeen,
     Resumed,
-    SeatTakenOver,
+    SeatLost,
     ServerDraining,
-    Signed,
+    SignMade,
     Substituted,
     TableChanged,
-    TableClosed,
+    TableGone,
     TranscriptSetAside,
-    Waiting,
     YourTurn,
 )
 from truc_protocol.messages import TableState
 from truc_protocol.records import BLIND
 from truc_terminal.replay_model.board import (
-    Board,
-    Memory,
+    SeatMemory,
+    ShownHand,
     board_of,
     remembered,
     with_partner,
@@ -49,9 +49,9 @@ from truc_terminal.replay_model.board import (
     with_sign,
 )
 from truc_terminal.replay_model.faces import Faces, faces_of
-from truc_terminal.screen.company import Absences, Company, Standstill, followed
+from truc_terminal.screen.company import Absences, Company, PauseState, followed
 from truc_terminal.screen.drawing import (
-    Setting,
+    MatchLook,
     committed_text,
     opened_lines,
     score_line,
@@ -61,7 +61,7 @@ from truc_terminal.screen.drawing import (
 )
 from truc_terminal.screen.explaining import (
     TABLE,
-    Subject,
+    AskedAbout,
     explained,
     options_explained,
     terms_in_full,
@@ -110,11 +110,11 @@ class Screen:
         self._company = Company()
         self._level = ""
         self._offered: tuple[str, ...] = ()
-        self._board = Board(0, None)
+        self._board = ShownHand(0, None)
         self._view: View | None = None
-        self._standstill = Standstill(None)
+        self._standstill = PauseState(None)
         self._absences = Absences()
-        self._setting = Setting((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
+        self._setting = MatchLook((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
         self._awaited = ""
         self._asked: Sentence | None = None
         self._standing = Question()
@@ -139,16 +139,16 @@ class Screen:
         return self._speech.lang
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> MatchLook:
         """What stays the same in the match."""
         return self._setting
 
     @property
-    def board(self) -> Board:
+    def board(self) -> ShownHand:
         """The table as it stands."""
         return self._board
 
-    def _remember(self, memory: Memory) -> None:
+    def _remember(self, memory: SeatMemory) -> None:
         """Draw the table anew from the newest view, with what is remembered beside it."""
         if self._view is None:
             self._board = self._board._replace(memory=memory)
@@ -216,9 +216,9 @@ class Screen:
                 self._begin(happening)
             case RecordSeen():
                 self._tell_record(happening)
-            case Recalled():
+            case MatchContinued():
                 self._recall(happening)
-            case CardsDealt() | PartnerCards() | Signed() | PhraseSaid():
+            case CardsDealt() | PartnerCards() | SignMade() | PhraseSaid():
                 self._receive(happening)
             case YourTurn():
                 self._ask(happening)
@@ -234,21 +234,21 @@ class Screen:
         match happening:
             case TableChanged(state):
                 self._seat(state)
-            case Waiting() if self._setting.names:
+            case MatchWaits() if self._setting.names:
                 self._await(happening)
             case Substituted(seat, name):
                 self._rename(seat, name)
             case ChatSaid():
                 self.say(f"{self._company.speaker(happening)}: {happening.text}", "cyan")
                 self._company = self._company.hear(happening)
-            case SeatTakenOver():
+            case SeatLost():
                 self.note("taken_over", "yellow")
-            case TableClosed():
+            case TableGone():
                 self.note("closed", "yellow", reason=happening.why)
             case _:
                 self._note_line(happening)
 
-    def _await(self, waiting: Waiting) -> None:
+    def _await(self, waiting: MatchWaits) -> None:
         """Tell who is waited for; at the prompt, if there is one, until there is news."""
         if waiting.what in BY_PROGRAMS:
             others = tuple(seat for seat in waiting.seats if seat != self._board.seat)
@@ -274,7 +274,7 @@ class Screen:
             case Resumed():
                 self.note("resumed", "dim")
                 self.note_line(is_lost=False)
-            case Away():
+            case PresenceChanged():
                 self._tell_away(happening)
             case ServerDraining(left_ms):
                 self.note("draining", "yellow", time=time_label(left_ms / 1000))
@@ -283,13 +283,13 @@ class Screen:
             case _:
                 pass
 
-    def _receive(self, happening: CardsDealt | PartnerCards | Signed | PhraseSaid) -> None:
+    def _receive(self, happening: CardsDealt | PartnerCards | SignMade | PhraseSaid) -> None:
         match happening:
             case CardsDealt(cards):
                 self._remember(self._board.memory._replace(own=cards))
             case PartnerCards(seat, cards):
                 self._remember(with_partner(self._board.memory, seat, cards))
-            case Signed(seat, word):
+            case SignMade(seat, word):
                 self._remember(with_sign(self._board.memory, seat, word))
                 self.note("signed", "magenta", seat=self._name(seat), sign=sign_of(word, self._setting))
             case PhraseSaid(seat, phrase):
@@ -298,7 +298,7 @@ class Screen:
             case _:
                 assert_never(happening)
 
-    def _tell_away(self, away: Away) -> None:
+    def _tell_away(self, away: PresenceChanged) -> None:
         note, self._absences = self._absences.note(away, self._board.seat), self._absences.after(away)
         if note is None:
             return
@@ -340,11 +340,11 @@ class Screen:
         speech = Speech(self._speech.lang, started.words)
         faces = faces_of(started.pack, speech, is_plain=self._has_ascii)
         talk = (started.signs, started.phrases)
-        self._setting = Setting(
+        self._setting = MatchLook(
             names, faces, speech, started.target, *talk, started.raised, started.pack
         )._replace(variant=started.variant, rules=started.rules)
-        self._board, self._view = Board(len(names), started.seat), None
-        self._standstill, self._is_over = Standstill(started.seat), False
+        self._board, self._view = ShownHand(len(names), started.seat), None
+        self._standstill, self._is_over = PauseState(started.seat), False
         self._absences = self._absences._replace(told={})
         how = "goes_on" if started.resumed else "begins"
         self.note(how, "bold", variant=started.variant, players=" - ".join(names))
@@ -355,7 +355,7 @@ class Screen:
             self.note(f"level_{started.level.lower()}", "yellow")
         self.tell_lessons(started)
 
-    def _recall(self, recalled: Recalled) -> None:
+    def _recall(self, recalled: MatchContinued) -> None:
         self._view = recalled.view
         self._remember(reduce(remembered, recalled.means, self._board.memory))
         self._tell_of_pause(*recalled.means)
@@ -437,7 +437,7 @@ class Screen:
         self.list_options(turn)
         self.prompt(clock)
 
-    def show_table(self, title: str = "", board: Board | None = None) -> None:
+    def show_table(self, title: str = "", board: ShownHand | None = None) -> None:
         """Show the table as it stands, or another board, drawn for the present size of the terminal."""
         board = self._board if board is None else board
         if self.is_plain:
@@ -469,7 +469,14 @@ class Screen:
         return partial(self._drawn, self._board, self._setting, title, stands=True)
 
     def _drawn(
-        self, board: Board, setting: Setting, title: str, columns: int, rows: int, *, stands: bool = False
+        self,
+        board: ShownHand,
+        setting: MatchLook,
+        title: str,
+        columns: int,
+        rows: int,
+        *,
+        stands: bool = False,
     ) -> Iterator[Text]:
         """Return the lines of a table, with room left for what is told above and asked below."""
         height = standing_room(rows, is_taught=self.teach is not untaught)
@@ -484,14 +491,14 @@ class Screen:
             told = self._speech.say("screen.also", moves=named(also, self._board, self._setting))
             self.say(f"  {told}")
 
-    def meant(self, turn: YourTurn, text: str) -> tuple[tuple[Choice, ...], int | None]:
+    def meant(self, turn: YourTurn, text: str) -> tuple[tuple[MoveChoice, ...], int | None]:
         """Return the options that a line means, several if they have one key; for `cut 12` also the place."""
         if choices := keyed(menu(turn, self._board), text):
             return choices, None
         choice, place = find_choice(turn, text, self._names)
         return (() if choice is None else (choice,)), place
 
-    def _names(self, choice: Choice) -> Iterator[str]:
+    def _names(self, choice: MoveChoice) -> Iterator[str]:
         return option_names(choice, self._board, self._setting)
 
     def mistaken(self, got: str, turn: YourTurn, why_not: WhyNot) -> None:
@@ -531,13 +538,13 @@ class Screen:
             self._show_in_full()
             return
         choices = () if turn is None else self.meant(turn, subject)[0]
-        what = Subject(subject, next(iter(choices), None), self._board)
+        what = AskedAbout(subject, next(iter(choices), None), self._board)
         width = self._console.width - len(_INDENT)
         for line in rendered(explained(what, self._setting, rules), self._setting.faces, width):
             self.say(f"{_INDENT}{line}" if line else line)
 
 
-def _title(asked: Question, setting: Setting) -> str:
+def _title(asked: Question, setting: MatchLook) -> str:
     """Return what stands above a table: that it is one's turn, or the game."""
     return setting.speech.say("screen.your_turn") if asked.at is not None else setting.variant
 

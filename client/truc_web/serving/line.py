@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeVar
 import h11
 import trio
 
-from truc_web.serving.pages import COMMON, Answer
+from truc_web.serving.pages import COMMON, PageAnswer
 
 HEADER_BYTES: Final = 8_192
 HEADER_S: Final = 5.0
@@ -129,7 +129,7 @@ class Line:
             if patience.cancelled_caught:
                 raise trio.BrokenResourceError
 
-    async def converse(self, find: Callable[[Asked], Awaitable[Answer | T]]) -> T | None:
+    async def converse(self, find: Callable[[Asked], Awaitable[PageAnswer | T]]) -> T | None:
         """Answer what is asked until the connection ends, or something else than an answer is found, which is returned."""
         goes_on = True
         while goes_on:
@@ -141,7 +141,7 @@ class Line:
             if asked is None:
                 return None
             found = await find(asked)
-            if not isinstance(found, Answer):
+            if not isinstance(found, PageAnswer):
                 return found
             is_head = isinstance(asked, h11.Request) and asked.method == b"HEAD"
             goes_on = await self.answer(found, has_body=not is_head)
@@ -160,7 +160,7 @@ class Line:
                 if left < 0:
                     return
 
-    async def answer(self, answer: Answer, *, has_body: bool = True) -> bool:
+    async def answer(self, answer: PageAnswer, *, has_body: bool = True) -> bool:
         """Answer the request; tell whether another may follow."""
         length = [("Content-Length", str(len(answer.body)))] if answer.status is not _UNCHANGED else []
         headers = [*length, *COMMON, *answer.headers]

@@ -33,7 +33,7 @@ COMMON: Final[tuple[Header, ...]] = (
 CLOSE: Final[Header] = ("Connection", "close")
 
 
-class Answer(NamedTuple):
+class PageAnswer(NamedTuple):
     """What a request is answered with; `why` names the refusal for the metrics."""
 
     status: HTTPStatus
@@ -74,7 +74,7 @@ class Pages:
             if path != PAGE  # it is served as the page alone, with what stands in it for values
         }
 
-    def find(self, path: str, headers: Headers) -> Answer:
+    def find(self, path: str, headers: Headers) -> PageAnswer:
         """Return the answer to a request for a path, by the headers of the request."""
         is_link = path.startswith("/t/")
         stored = self._pages[language_of(headers), is_link] if is_page(path) else self._files.get(path)
@@ -104,19 +104,19 @@ def is_page(path: str) -> bool:
     return _PAGES.fullmatch(path) is not None
 
 
-def text(body: str, *headers: Header, status: HTTPStatus = HTTPStatus.OK) -> Answer:
+def text(body: str, *headers: Header, status: HTTPStatus = HTTPStatus.OK) -> PageAnswer:
     """Return an answer in plain words, which nobody keeps."""
-    return Answer(
+    return PageAnswer(
         status, f"{body}\n".encode(), (("Content-Type", _TEXT), ("Cache-Control", "no-store"), *headers)
     )
 
 
-def data(body: bytes, cache: str = "no-store") -> Answer:
+def data(body: bytes, cache: str = "no-store") -> PageAnswer:
     """Return an answer for programs."""
-    return Answer(HTTPStatus.OK, body, (("Content-Type", "application/json"), ("Cache-Control", cache)))
+    return PageAnswer(HTTPStatus.OK, body, (("Content-Type", "application/json"), ("Cache-Control", cache)))
 
 
-def refused(status: HTTPStatus, words: str, *headers: Header, why: str | None = None) -> Answer:
+def refused(status: HTTPStatus, words: str, *headers: Header, why: str | None = None) -> PageAnswer:
     """Return an answer that says why there is no other."""
     return text(words, *headers, status=status)._replace(why=why)
 
@@ -130,9 +130,9 @@ def _stored(
     return _Stored(content, packed if len(packed) < len(content) else None, etag, own + headers)
 
 
-def _answer(stored: _Stored, *, packs: bool, known: str) -> Answer:
+def _answer(stored: _Stored, *, packs: bool, known: str) -> PageAnswer:
     if known.strip() == "*" or stored.etag in (each.strip().removeprefix("W/") for each in known.split(",")):
-        return Answer(HTTPStatus.NOT_MODIFIED, b"", stored.headers)
+        return PageAnswer(HTTPStatus.NOT_MODIFIED, b"", stored.headers)
     if packs and stored.packed is not None:
-        return Answer(HTTPStatus.OK, stored.packed, (*stored.headers, ("Content-Encoding", "gzip")))
-    return Answer(HTTPStatus.OK, stored.plain, stored.headers)
+        return PageAnswer(HTTPStatus.OK, stored.packed, (*stored.headers, ("Content-Encoding", "gzip")))
+    return PageAnswer(HTTPStatus.OK, stored.plain, stored.headers)

@@ -20,7 +20,7 @@ from wsproto.utilities import RemoteProtocolError
 
 from truc_protocol.wire.transport import LOOPBACK, SUBPROTOCOL
 from truc_web.serving.line import HEADER_S, announces_body
-from truc_web.serving.pages import CLOSE, Answer, is_page, refused, text, values_of
+from truc_web.serving.pages import CLOSE, PageAnswer, is_page, refused, text, values_of
 
 
 def path_of(request: h11.Request) -> str:
@@ -28,7 +28,7 @@ def path_of(request: h11.Request) -> str:
     return bytes(request.target).partition(b"?")[0].decode("latin-1")
 
 
-def broken(error: h11.RemoteProtocolError) -> Answer:
+def broken(error: h11.RemoteProtocolError) -> PageAnswer:
     """Return the answer to what is no request."""
     status = HTTPStatus(error.error_status_hint)
     if status is HTTPStatus.REQUEST_TIMEOUT:
@@ -36,7 +36,7 @@ def broken(error: h11.RemoteProtocolError) -> Answer:
     return refused(status, "expected a request of HTTP/1.1", CLOSE, why="request")
 
 
-def objection(request: h11.Request, origin: str) -> Answer | None:
+def objection(request: h11.Request, origin: str) -> PageAnswer | None:
     """Return why a request to a server of this origin is refused without looking further."""
     if request.method not in (b"GET", b"HEAD"):
         allow = ("Allow", "GET, HEAD")
@@ -52,7 +52,7 @@ def objection(request: h11.Request, origin: str) -> Answer | None:
     return None
 
 
-def _misdirected(hosts: Sequence[str], path: str, origin: str) -> Answer:
+def _misdirected(hosts: Sequence[str], path: str, origin: str) -> PageAnswer:
     """Answer a request for another host: who wrote this machine in other words is shown the way to its page."""
     if len(hosts) == 1 and is_alias(hosts[0], origin) and is_page(path):
         return text(f"this is {origin}", ("Location", origin + path), status=HTTPStatus.PERMANENT_REDIRECT)
@@ -74,7 +74,7 @@ class Upgrade(NamedTuple):
     answer: bytes
 
 
-def agree(request: h11.Request) -> Upgrade | Answer:
+def agree(request: h11.Request) -> Upgrade | PageAnswer:
     """Return the WebSocket that a request asks for, or the answer why there is none."""
     handshake = H11Handshake(ConnectionType.SERVER)
     try:

@@ -4,15 +4,15 @@ from truc_protocol.audit.auditor import AuditError, Auditor, Finding, server_lin
 from truc_protocol.audit.cross_audit import (
     Agreement,
     Contradiction,
+    CrossAudit,
     EvidenceExamined,
     Examined,
-    Together,
     TranscriptExamined,
     examine,
     verify,
 )
 from truc_protocol.audit.equivocation import Equivocation, compare
-from truc_protocol.audit.evidence import Judgement, Weighed
+from truc_protocol.audit.evidence import Judgement, WeighedItem
 from truc_protocol.audit.hands import ClosedHand
 from truc_protocol.audit.own import Accepted, OwnSeat
 from truc_protocol.audit.verdict import Refutation, Result, Verdict, is_preset
@@ -24,6 +24,7 @@ __all__ = [
     "Auditor",
     "ClosedHand",
     "Contradiction",
+    "CrossAudit",
     "Equivocation",
     "EvidenceExamined",
     "Examined",
@@ -32,10 +33,9 @@ __all__ = [
     "OwnSeat",
     "Refutation",
     "Result",
-    "Together",
     "TranscriptExamined",
     "Verdict",
-    "Weighed",
+    "WeighedItem",
     "compare",
     "examine",
     "is_preset",

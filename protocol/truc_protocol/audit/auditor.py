@@ -20,7 +20,7 @@ from truc_protocol.audit.own import (
     read_lent,
     read_sealed,
 )
-from truc_protocol.audit.verdict import Refutation, Result, Verdict, Words, describe
+from truc_protocol.audit.verdict import Refutation, Result, UnsignedWord, Verdict, describe
 from truc_protocol.bodies import (
     AnyBody,
     Call,
@@ -42,8 +42,8 @@ from truc_protocol.crypto import chains, keys
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.crypto.keys import BoxKey, box_key
 from truc_protocol.ledger import (
-    Exposed,
-    Folded,
+    ExposedSeat,
+    FoldedRecord,
     Ledger,
     box_public,
     check_place,
@@ -111,11 +111,11 @@ class Auditor:
         self._partners: tuple[tuple[int, tuple[Held, ...]], ...] = ()
         self._seen: Ledger | None = None  # in mode blind
         self._is_garbled = False
-        self._words = Words()
+        self._words = UnsignedWord()
         self._unheard: tuple[tuple[Ledger, AnyBody], ...] = ()
         self._newcomers: frozenset[int] = frozenset()
         self._unopened: tuple[tuple[int, tuple[int, ...]], ...] = ()
-        self._exposed: Exposed | None = None
+        self._exposed: ExposedSeat | None = None
         self._failed: Refutation | None = None
         self._sound: frozenset[keys.Signed] = frozenset()
 
@@ -224,7 +224,7 @@ class Auditor:
         if self._own is not None and self._ledger.is_dealerless:
             self._look(self._ledger, body)
         if before.sealed is not None and isinstance(body, Release):
-            folded = Folded(folded.ledger, untold(folded.events, self._told))
+            folded = FoldedRecord(folded.ledger, untold(folded.events, self._told))
         self._told = () if isinstance(body, Close) else self._told + folded.events
         self._count(before, record, body)
         if self._ledger.sealed is not None and self._ledger.sealed.exposed is not None:
@@ -331,7 +331,7 @@ class Auditor:
             return ledger
         return seen
 
-    def _close(self, before: Ledger, record: Record, body: Close) -> Folded:
+    def _close(self, before: Ledger, record: Record, body: Close) -> FoldedRecord:
         """Fold a close; the cards that it opens are recomputed first, since they alone may tell that the hand is over.
 
         Its events are what has not been told yet, such as what became of a claim.
@@ -342,7 +342,7 @@ class Auditor:
         opened, hand, happened = open_at_close(before, closed_hand(before, body))
         folded = fold(opened, record, body)
         self._closed = _Closed(hand, self._closed)
-        return Folded(folded.ledger, untold(happened + folded.events, self._told))
+        return FoldedRecord(folded.ledger, untold(happened + folded.events, self._told))
 
     def _end(self, before: Ledger, body: End) -> None:
         if before.is_dealerless:

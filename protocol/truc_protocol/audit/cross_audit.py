@@ -16,10 +16,10 @@ from typing import Final, NamedTuple, TypeVar
 
 from truc_protocol.audit.auditor import AuditError, Auditor, Finding
 from truc_protocol.audit.equivocation import Equivocation, contradictions
-from truc_protocol.audit.evidence import Weighed, weigh
+from truc_protocol.audit.evidence import WeighedItem, weigh
 from truc_protocol.audit.verdict import Refutation, Result, Verdict
-from truc_protocol.audit.verified_prefix import EvidenceWanted, Passed, PassedNotes, wanted
-from truc_protocol.bodies import Table
+from truc_protocol.audit.verified_prefix import EvidenceWanted, PassedNotes, PassedRecords, wanted
+from truc_protocol.bodies import TableTerms
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import EvidenceItem, SignedRefusal, is_evidence, read_evidence
 from truc_protocol.ledger import Ledger
@@ -102,7 +102,7 @@ class TranscriptExamined(NamedTuple):
 class EvidenceExamined(NamedTuple):
     """What each item of an evidence file amounts to beside the transcripts of its match, or why the file cannot be read."""
 
-    weighed: tuple[Weighed, ...] = ()
+    weighed: tuple[WeighedItem, ...] = ()
     unreadable: Refutation | None = None
     lacks_transcript: bool = False
 
@@ -140,7 +140,7 @@ class Agreement(NamedTuple):
     is_whole: bool
 
 
-class Together(NamedTuple):
+class CrossAudit(NamedTuple):
     """The outcome of several files, and of each pair of them."""
 
     files: tuple[Examined, ...]
@@ -156,12 +156,12 @@ class Together(NamedTuple):
 class _Given(NamedTuple):
     """The files that can be used, by number: what passes of transcripts, the numbers of each match, and evidence."""
 
-    transcripts: Mapping[int, Passed]
+    transcripts: Mapping[int, PassedRecords]
     matches: Mapping[bytes, Sequence[int]]
     items: Mapping[int, tuple[EvidenceItem, ...]]
 
 
-def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> Together:
+def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> CrossAudit:
     """Examine files together, transcripts and evidence in any order; `notes` are told of what passes in any of them."""
     evidence = {n: _read(file) for n, file in enumerate(files) if is_evidence(file)}
     items = {n: read for n, read in evidence.items() if not isinstance(read, Refutation)}
@@ -179,15 +179,15 @@ def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> Together:
     refuting = _refuting(each for row in weighed.values() for each in row)
     found |= {n: TranscriptExamined(_beside(verdict, refuting.get(n))) for n, (verdict, _) in through.items()}
     files_found = tuple(found[n] for n in range(len(files)))
-    return Together(files_found, _contradictions(given), tuple(_agreements(given)))
+    return CrossAudit(files_found, _contradictions(given), tuple(_agreements(given)))
 
 
 def _read_through(
     files: Mapping[int, bytes], asked: EvidenceWanted, notes: Sequence[Note], threads: int
-) -> dict[int, tuple[Verdict, Passed]]:
+) -> dict[int, tuple[Verdict, PassedRecords]]:
     """Audit each transcript once; of one that is examined alone, only the verdict is kept."""
     if len(files) == 1 and asked == EvidenceWanted():
-        return {n: (verify(file, *notes, threads=threads), Passed()) for n, file in files.items()}
+        return {n: (verify(file, *notes, threads=threads), PassedRecords()) for n, file in files.items()}
     through = {}
     for n, file in files.items():
         watch = PassedNotes(asked)
@@ -203,24 +203,24 @@ def _read(file: bytes) -> tuple[EvidenceItem, ...] | Refutation:
         return Refutation(error.check, error.message, error.culprit, None, 0)
 
 
-def _weighed(items: Sequence[EvidenceItem], given: _Given) -> tuple[Weighed, ...]:
+def _weighed(items: Sequence[EvidenceItem], given: _Given) -> tuple[WeighedItem, ...]:
     return tuple(each for item in items for each in _weighed_item(item, given))
 
 
-def _weighed_item(item: EvidenceItem, given: _Given) -> tuple[Weighed, ...]:
+def _weighed_item(item: EvidenceItem, given: _Given) -> tuple[WeighedItem, ...]:
     """Weigh an item against every transcript of its match."""
     named = given.matches.get(item.mid, ())
     if not named:
         what = "refusal" if isinstance(item, SignedRefusal) else "complaint"
-        return (Weighed(f"{what} in the match {item.mid.hex()[:16]}: {_ALONE}"),)
+        return (WeighedItem(f"{what} in the match {item.mid.hex()[:16]}: {_ALONE}"),)
     return tuple(weigh(given.transcripts[n], item)._replace(transcript=n) for n in named)
 
 
-def _lacks(weighed: Sequence[Weighed]) -> bool:
+def _lacks(weighed: Sequence[WeighedItem]) -> bool:
     return any(each.transcript is None for each in weighed)
 
 
-def _refuting(weighed: Iterable[Weighed]) -> dict[int, Refutation]:
+def _refuting(weighed: Iterable[WeighedItem]) -> dict[int, Refutation]:
     """Return what the evidence refutes first in each transcript, by number."""
     found: dict[int, Refutation] = {}
     for each in weighed:
@@ -259,7 +259,7 @@ def _contradictions(given: _Given) -> tuple[Contradiction, ...]:
     )
 
 
-def _rivals(transcripts: Mapping[int, Passed]) -> list[tuple[int, int]]:
+def _rivals(transcripts: Mapping[int, PassedRecords]) -> list[tuple[int, int]]:
     """Return the pairs of transcripts that may contradict each other: of one nonce, where they differ in some place.
 
     Whatever two lists can contradict each other in, a match, a table or a nonce, they share the nonce. Equal lists, and
@@ -268,13 +268,13 @@ def _rivals(transcripts: Mapping[int, Passed]) -> list[tuple[int, int]]:
     nonces = _grouped(
         ((body.spk, body.tn), n)
         for n, through in transcripts.items()
-        if through.signed and isinstance(body := through.signed[0].body, Table)
+        if through.signed and isinstance(body := through.signed[0].body, TableTerms)
     )
     several = (numbers for numbers in nonces.values() if len(numbers) > 1)
     return sorted(pair for numbers in several for pair in _differing({n: transcripts[n] for n in numbers}))
 
 
-def _differing(transcripts: Mapping[int, Passed]) -> Iterator[tuple[int, int]]:
+def _differing(transcripts: Mapping[int, PassedRecords]) -> Iterator[tuple[int, int]]:
     lists = _grouped(
         ((tuple(item.record for item in each.items), each.failed), n) for n, each in transcripts.items()
     )
@@ -300,7 +300,7 @@ def ties(file: bytes) -> Ties:
         _, at = read_document_item(file)
         records = read_records(file, at)
         table = next((parse(record) for record in records), None)
-        if isinstance(table, Table):
+        if isinstance(table, TableTerms):
             found.add((table.spk, table.tn))
             found.update(body_hash(record) for record in islice(records, table.seats, table.seats + 1))
     return frozenset(found)
@@ -325,7 +325,7 @@ def parts(files: Mapping[int, Ties]) -> Iterator[tuple[int, ...]]:
             yield tuple(sorted(part))
 
 
-def joined(examined: Iterable[tuple[Sequence[int], Together]]) -> Together:
+def joined(examined: Iterable[tuple[Sequence[int], CrossAudit]]) -> CrossAudit:
     """Return the outcome of all files from that of each part, given with the numbers of its files."""
     files: dict[int, Examined] = {}
     contradictions: list[Contradiction] = []
@@ -339,7 +339,7 @@ def joined(examined: Iterable[tuple[Sequence[int], Together]]) -> Together:
         agreements += (each._replace(files=tuple(numbers[n] for n in each.files)) for each in part.agreements)
     contradictions.sort(key=lambda pair: (pair.first, pair.second))
     agreements.sort(key=lambda each: each.files)
-    return Together(tuple(files[n] for n in sorted(files)), tuple(contradictions), tuple(agreements))
+    return CrossAudit(tuple(files[n] for n in sorted(files)), tuple(contradictions), tuple(agreements))
 
 
 def _renumbered(file: Examined, numbers: Sequence[int]) -> Examined:

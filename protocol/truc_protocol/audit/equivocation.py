@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from truc_protocol.audit.verified_prefix import Passed, PassedRecord, passed
+from truc_protocol.audit.verified_prefix import PassedRecord, PassedRecords, passed
 from truc_protocol.bodies import (
     Act,
     AnyBody,
@@ -23,7 +23,7 @@ from truc_protocol.bodies import (
     Release,
     Resign,
     Sub,
-    Table,
+    TableTerms,
 )
 from truc_protocol.checks import role_name
 from truc_protocol.codec import sha256
@@ -55,7 +55,7 @@ def compare(first: Transcript, second: Transcript) -> tuple[Equivocation, ...]:
 
 
 def contradictions(
-    first: Passed, second: Passed, refusals: Sequence[SignedRefusal] = ()
+    first: PassedRecords, second: PassedRecords, refusals: Sequence[SignedRefusal] = ()
 ) -> tuple[Equivocation, ...]:
     """Compare what passes of two transcripts.
 
@@ -72,7 +72,7 @@ def contradictions(
     return tuple(dict.fromkeys(found))
 
 
-def refused_record(through: Passed, refusal: SignedRefusal) -> Equivocation | None:
+def refused_record(through: PassedRecords, refusal: SignedRefusal) -> Equivocation | None:
     """Find the record that a refusal refuses, although its server took it or the rules allow it (C35).
 
     Taken it was where the server has signed something behind it: the list's end is whoever's who wrote it. Allowed it is
@@ -98,7 +98,7 @@ def refused_record(through: Passed, refusal: SignedRefusal) -> Equivocation | No
 def _is_signed(refusal: SignedRefusal, items: Sequence[PassedRecord]) -> bool:
     """Tell whether the server of a list has signed a refusal."""
     table = items[0].body if items else None
-    return isinstance(table, Table) and keys.verify(table.spk, refusal.record.body, refusal.record.sig)
+    return isinstance(table, TableTerms) and keys.verify(table.spk, refusal.record.body, refusal.record.sig)
 
 
 def _mid(body: AnyBody) -> bytes | None:
@@ -111,7 +111,7 @@ def _setups(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Itera
         if a.record.body == b.record.body:
             continue
         match a.body, b.body:
-            case Table(), Table() if (a.body.spk, a.body.tn) == (b.body.spk, b.body.tn):
+            case TableTerms(), TableTerms() if (a.body.spk, a.body.tn) == (b.body.spk, b.body.tn):
                 yield Equivocation("C36", "server", "two tables with one nonce", a.record, b.record)
             case MatchStart(), MatchStart() if a.body.th == b.body.th:
                 yield Equivocation("C36", "server", "two matches on one table", a.record, b.record)
@@ -121,7 +121,7 @@ def _setups(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Itera
 
 def _terms(items: Sequence[PassedRecord]) -> Iterator[PassedRecord]:
     """Yield the table record of a list, and the match record that closes its setup."""
-    return (item for item in items if isinstance(item.body, Table | MatchStart))
+    return (item for item in items if isinstance(item.body, TableTerms | MatchStart))
 
 
 def _server(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Iterator[Equivocation]:
@@ -137,7 +137,7 @@ def _server(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Itera
             yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
 
 
-def _lists(one: Passed, other: Passed) -> Iterator[Equivocation]:
+def _lists(one: PassedRecords, other: PassedRecords) -> Iterator[Equivocation]:
     """C33: two lists of one match, each under a later signature of the server, that differ where both have a record."""
     for a, b in zip(one.vouched, other.vouched, strict=False):
         if a.k is not None and _mid(a.body) == _mid(b.body) and a.record != b.record:
@@ -146,7 +146,7 @@ def _lists(one: Passed, other: Passed) -> Iterator[Equivocation]:
             return
 
 
-def _seats(one: Passed, other: Passed, refused: frozenset[bytes]) -> Iterator[Equivocation]:
+def _seats(one: PassedRecords, other: PassedRecords, refused: frozenset[bytes]) -> Iterator[Equivocation]:
     """C34: two decisions of a seat for one position, two releases for one index."""
     strangers = _brought(one.items, other.items) - _brought(one.vouched, other.vouched)
     for a, b in _contradictions(one.items, other.items):

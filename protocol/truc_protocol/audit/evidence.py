@@ -11,7 +11,7 @@ from typing import NamedTuple
 from truc_protocol.audit.equivocation import refused_record
 from truc_protocol.audit.own import OwnSeat, open_deal, open_share
 from truc_protocol.audit.verdict import Refutation
-from truc_protocol.audit.verified_prefix import Passed, PassedRecord, Spot
+from truc_protocol.audit.verified_prefix import DealSpot, PassedRecord, PassedRecords
 from truc_protocol.bodies import AnyBody, Deal, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import box_key
@@ -27,14 +27,14 @@ class Judgement(StrEnum):
     UPHELD = "upheld"
 
 
-class Judged(NamedTuple):
+class JudgedComplaint(NamedTuple):
     """A judgement and its grounds."""
 
     judgement: Judgement
     message: str
 
 
-class Weighed(NamedTuple):
+class WeighedItem(NamedTuple):
     """What an item says, beside one transcript, and what it refutes there, if anything.
 
     Attributes:
@@ -48,7 +48,7 @@ class Weighed(NamedTuple):
     transcript: int | None = None
 
 
-def weigh(through: Passed, each: EvidenceItem) -> Weighed:
+def weigh(through: PassedRecords, each: EvidenceItem) -> WeighedItem:
     """Weigh an item against a transcript of its match, which was read through for it."""
     match each:
         case Complaint():
@@ -56,22 +56,22 @@ def weigh(through: Passed, each: EvidenceItem) -> Weighed:
             message = f"complaint of seat {each.seat} about record {each.k}: {judged.message}"
             upheld = judged.judgement is Judgement.UPHELD
             found = Refutation("C18", judged.message, "server", each.k, 0) if upheld else None
-            return Weighed(message, found, judged.judgement)
+            return WeighedItem(message, found, judged.judgement)
         case SignedRefusal():
             return _weigh_refusal(through, each)
 
 
-def _weigh_refusal(through: Passed, refusal: SignedRefusal) -> Weighed:
+def _weigh_refusal(through: PassedRecords, refusal: SignedRefusal) -> WeighedItem:
     found, code = refused_record(through, refusal), reprlib.repr(refusal.body.code)
     if found is None:
-        return Weighed(
+        return WeighedItem(
             f"refusal ({code}): it refuses no record of the transcript, or its server did not sign it"
         )
     refutation = Refutation(found.check, found.message, found.culprit, found.places[1], 0)
-    return Weighed(f"refusal ({code}): {found.message}", refutation)
+    return WeighedItem(f"refusal ({code}): {found.message}", refutation)
 
 
-def judge(through: Passed, complaint: Complaint) -> Judged:
+def judge(through: PassedRecords, complaint: Complaint) -> JudgedComplaint:
     """Judge a complaint about a list that was read through for it: open its box with the secret it discloses."""
     spot = through.spots.get((complaint.mid, complaint.k))
     if spot is None:
@@ -84,15 +84,15 @@ def judge(through: Passed, complaint: Complaint) -> Judged:
     try:
         _opened(_known(spot, own), spot.item, own)
     except CheckError as error:
-        return Judged(Judgement.UPHELD, f"upheld: {error.message}")
-    return Judged(Judgement.DISMISSED, "dismissed: the box opens, and holds the cards committed to")
+        return JudgedComplaint(Judgement.UPHELD, f"upheld: {error.message}")
+    return JudgedComplaint(Judgement.DISMISSED, "dismissed: the box opens, and holds the cards committed to")
 
 
-def _none(why: str) -> Judged:
-    return Judged(Judgement.NO_COMPLAINT, f"no complaint: {why}")
+def _none(why: str) -> JudgedComplaint:
+    return JudgedComplaint(Judgement.NO_COMPLAINT, f"no complaint: {why}")
 
 
-def _known(spot: Spot, own: OwnSeat) -> Ledger:
+def _known(spot: DealSpot, own: OwnSeat) -> Ledger:
     """Return the ledger before a spot as its seat knows it, or as all know it if an earlier box was garbled.
 
     That box is for another complaint. What a seat knows of its cards begins with the first deal of the hand.

@@ -7,7 +7,7 @@ from typing import NamedTuple, assert_never
 
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Rule, SideScore, Sub, Void
 from truc_protocol.checks import CHECKS
-from truc_protocol.ledger import Exposed, Ledger, is_exhausted, score
+from truc_protocol.ledger import ExposedSeat, Ledger, is_exhausted, score
 from truc_protocol.records import BLIND, DEALT
 from truc_protocol.setup import MatchTerms
 from truc_rules import Variant, preset, presets
@@ -54,7 +54,7 @@ class Refutation(NamedTuple):
         return CHECKS[self.check]
 
 
-class Words(NamedTuple):
+class UnsignedWord(NamedTuple):
     """What rests on somebody's word: rulings on the server's, proxies until a signature covers them.
 
     Each links to what was heard before it, so that nothing is copied as they grow; the first has no record.
@@ -69,21 +69,21 @@ class Words(NamedTuple):
     body: Rule | Void | Proxy | Sub | Rekey | None = None
     is_asked: bool = False
     is_due: bool = False
-    before: "Words | None" = None
+    before: "UnsignedWord | None" = None
     moves: tuple[int, int] = (0, 0)
 
-    def heard(self, before: Ledger, body: AnyBody) -> "Words":
+    def heard(self, before: Ledger, body: AnyBody) -> "UnsignedWord":
         """Return these with `body`, the record after `before`."""
         moves = self._moves_with(body)
         match body:
             case Rule():
                 shown = body.ruling in ("pause", "resume") and len(before.pause.asked) == before.seats
-                return Words(before.k, body, is_asked=shown, before=self, moves=moves)
+                return UnsignedWord(before.k, body, is_asked=shown, before=self, moves=moves)
             case Rekey():
                 due = is_exhausted(before, body.role)
-                return Words(before.k, body, is_due=due, before=self, moves=moves)
+                return UnsignedWord(before.k, body, is_due=due, before=self, moves=moves)
             case Void() | Proxy() | Sub():
-                return Words(before.k, body, before=self, moves=moves)
+                return UnsignedWord(before.k, body, before=self, moves=moves)
             case _:
                 return self if moves is self.moves else self._replace(moves=moves)
 
@@ -97,9 +97,9 @@ class Words(NamedTuple):
                 return self.moves
         return (self.moves[0] + (side == 0), self.moves[1] + (side == 1))
 
-    def told(self) -> "Told":
+    def told(self) -> "UnsignedWords":
         """Return what was heard, by kind, the oldest first."""
-        told, at = Told([], [], [], [], [], [], []), self
+        told, at = UnsignedWords([], [], [], [], [], [], []), self
         while at.body is not None and at.before is not None:
             told.take(at)
             at = at.before
@@ -108,7 +108,7 @@ class Words(NamedTuple):
         return told
 
 
-class Told(NamedTuple):
+class UnsignedWords(NamedTuple):
     """What was heard, by kind; filled from the newest on."""
 
     rulings: list[tuple[int, Rule]]
@@ -119,7 +119,7 @@ class Told(NamedTuple):
     rekeys: list[tuple[int, int]]
     scheduled: list[int]
 
-    def take(self, word: Words) -> None:
+    def take(self, word: UnsignedWord) -> None:
         """Put one where it belongs."""
         match word.body:
             case Rule():
@@ -201,7 +201,7 @@ class Verdict(NamedTuple):
     mode: str = DEALT
     hands: int = 0
     unopened: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    exposed: Exposed | None = None
+    exposed: ExposedSeat | None = None
 
     @property
     def host_saw_no_card(self) -> bool:
@@ -254,7 +254,7 @@ def describe(
     refutation: Refutation | None,
     terms: MatchTerms | None,
     signed: Ledger | None,
-    words: Words,
+    words: UnsignedWord,
 ) -> Verdict:
     """Put together what is known of a match; `signed` is its ledger after the last signed record."""
     variant = terms.variant.name if terms else None
@@ -283,7 +283,7 @@ def _reached(verdict: Verdict, signed: Ledger) -> Verdict:
     )
 
 
-def _counted(verdict: Verdict, end: int, words: Words) -> Verdict:
+def _counted(verdict: Verdict, end: int, words: UnsignedWord) -> Verdict:
     """Return a verdict with what was heard; a proxy and a newcomer count only before `end`."""
     told = words.told()
     counted = verdict._replace(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from truc_protocol.audit.auditor import AuditError, Auditor, Finding
-from truc_protocol.bodies import Act, AnyBody, Close, Deal, End, MatchStart, Placed, Resign, Share, Table
+from truc_protocol.bodies import Act, AnyBody, Close, Deal, End, MatchStart, Placed, Resign, Share, TableTerms
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import admissible, verify
@@ -34,7 +34,7 @@ class PassedRecord(NamedTuple):
     is_sure: bool = True
 
 
-class Spot(NamedTuple):
+class DealSpot(NamedTuple):
     """A deal or a share, with the ledger before it, and what came since the first deal of its hand.
 
     Attributes:
@@ -62,7 +62,7 @@ def wanted(items: Sequence[EvidenceItem]) -> EvidenceWanted:
     return EvidenceWanted(frozenset((each.mid, each.k) for each in complaints), frozenset(refusals))
 
 
-class Passed(NamedTuple):
+class PassedRecords(NamedTuple):
     """The records of a list that pass, in order, with the spots and bodies among them that were wanted.
 
     Attributes:
@@ -70,7 +70,7 @@ class Passed(NamedTuple):
     """
 
     items: tuple[PassedRecord, ...] = ()
-    spots: Mapping[tuple[bytes, int], Spot] = {}
+    spots: Mapping[tuple[bytes, int], DealSpot] = {}
     bodies: Mapping[bytes, PassedRecord] = {}
     failed: PassedRecord | None = None
 
@@ -92,7 +92,7 @@ class PassedNotes:
     def __init__(self, asked: EvidenceWanted) -> None:
         self._asked = asked
         self._items: list[PassedRecord] = []
-        self._spots: dict[tuple[bytes, int], Spot] = {}
+        self._spots: dict[tuple[bytes, int], DealSpot] = {}
         self._bodies: dict[bytes, int] = {}
         self._failed: PassedRecord | None = None
         self._unsure: list[int] = []
@@ -129,12 +129,12 @@ class PassedNotes:
         place = before.setup.mid, before.k
         if place in self._asked.places:
             start, at = self._start
-            self._spots[place] = Spot(item, before, start, tuple(self._items[at:]))
+            self._spots[place] = DealSpot(item, before, start, tuple(self._items[at:]))
 
-    def passed(self) -> Passed:
+    def passed(self) -> PassedRecords:
         """Return what was noted."""
         bodies = {digest: self._items[at] for digest, at in self._bodies.items()}
-        return Passed(tuple(self._items), self._spots, bodies, self._failed)
+        return PassedRecords(tuple(self._items), self._spots, bodies, self._failed)
 
 
 def servers_word(terms: Record, record: Record) -> PassedRecord | None:
@@ -145,7 +145,7 @@ def servers_word(terms: Record, record: Record) -> PassedRecord | None:
         table, body = parse(terms), parse(record)
     except CheckError:
         return None
-    if not isinstance(table, Table) or not isinstance(body, Placed | Table | MatchStart):
+    if not isinstance(table, TableTerms) or not isinstance(body, Placed | TableTerms | MatchStart):
         return None
     if not admissible(table.spk) or not verify(table.spk, record.body, record.sig):
         return None
@@ -162,7 +162,7 @@ def _hangs_on_cards(before: Ledger, body: Act | Resign) -> bool:
     return hangs_on_cards(before.match, Seat(body.seat), body.kind if isinstance(body, Act) else "resign")
 
 
-def passed(transcript: Transcript, items: Sequence[EvidenceItem] = ()) -> Passed:
+def passed(transcript: Transcript, items: Sequence[EvidenceItem] = ()) -> PassedRecords:
     """Audit a transcript as far as it passes, and keep what items of evidence ask of it."""
     auditor, watch = Auditor(transcript.document), PassedNotes(wanted(items))
     for record in transcript.records:

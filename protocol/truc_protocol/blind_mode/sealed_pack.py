@@ -35,7 +35,7 @@ from truc_protocol.crypto.keys import in_prime_subgroup
 from truc_protocol.crypto.shuffle import shuffle
 
 
-class Plan(NamedTuple):
+class PackPlan(NamedTuple):
     """What the call of an index fixes.
 
     Attributes:
@@ -80,7 +80,7 @@ class Plan(NamedTuple):
         return dealt + [(None, at) for at in range(0 if d else self.turned)]
 
 
-class Place(NamedTuple):
+class PackPlace(NamedTuple):
     """One place of the ordered pack.
 
     Attributes:
@@ -134,7 +134,7 @@ class LendStep(NamedTuple):
     box: bytes
 
 
-class Redeal(NamedTuple):
+class GrantedRedeal(NamedTuple):
     """The rules have granted new cards: sub-deal `d` is due."""
 
     d: int
@@ -147,10 +147,10 @@ class PlayedUnseen(NamedTuple):
 
 
 SeatStep = MaskStep | LockStep | KeysStep | LendStep
-Step = SeatStep | Redeal | PlayedUnseen
+Step = SeatStep | GrantedRedeal | PlayedUnseen
 
 
-class Stage(Enum):
+class PackStage(Enum):
     """What an index waits for."""
 
     MASK = "mask"
@@ -176,12 +176,12 @@ class SealedPack(NamedTuple):
         steps: all steps so far.
     """
 
-    plan: Plan
+    plan: PackPlan
     pairs: tuple[Pair, ...]
     points: frozenset[bytes]
     masked: int = 0
     order: tuple[int, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[PackPlace, ...] = ()
     d: int = 0
     turn: int = 0
     keyed: tuple[KeysStep, ...] = ()
@@ -190,26 +190,26 @@ class SealedPack(NamedTuple):
     steps: tuple[Step, ...] = ()
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> PackStage:
         """What comes next."""
         seats = self.plan.seats
         if self.masked < seats:
-            return Stage.MASK
+            return PackStage.MASK
         if self.turn <= seats:
-            return Stage.LOCK
-        return Stage.KEYS if len(self.keyed) < seats else Stage.READY
+            return PackStage.LOCK
+        return PackStage.KEYS if len(self.keyed) < seats else PackStage.READY
 
     def owing(self) -> tuple[int, ...]:
         """Return the seats whose step the index waits for: one, or with keys several, ascending."""
         match self.stage:
-            case Stage.MASK:
+            case PackStage.MASK:
                 return (self.plan.in_order()[self.masked],)
-            case Stage.LOCK:
+            case PackStage.LOCK:
                 return (lock_turns(self.plan)[self.turn].seat,)
-            case Stage.KEYS:
+            case PackStage.KEYS:
                 there = {keys.seat for keys in self.keyed}
                 return tuple(seat for seat in range(self.plan.seats) if seat not in there)
-            case Stage.READY:
+            case PackStage.READY:
                 return ()
 
     @property
@@ -217,7 +217,7 @@ class SealedPack(NamedTuple):
         """Whether the newest keys were the last of a sub-deal, so that its hands can be read."""
         return self.asked is None and len(self.dealt) > self.d
 
-    def hand(self, d: int, seat: int) -> tuple[Place, ...]:
+    def hand(self, d: int, seat: int) -> tuple[PackPlace, ...]:
         """Return a seat's places of a sub-deal, by slot."""
         return tuple(self.places[self.plan.place(d, seat, slot)] for slot in range(self.plan.ncards))
 
@@ -230,13 +230,13 @@ class LockTurn(NamedTuple):
     others: bool
 
 
-def begin(plan: Plan) -> SealedPack:
+def begin(plan: PackPlan) -> SealedPack:
     """Return an index that has nothing but its call."""
     plain = plain_pack(plan.deck)
     return SealedPack(plan, plain, frozenset((BASE, *map(card_point, range(plan.deck)))))
 
 
-def lock_turns(plan: Plan) -> list[LockTurn]:
+def lock_turns(plan: PackPlan) -> list[LockTurn]:
     """Return who locks which trays, in order: one turn more than there are seats."""
     eldest, *others = plan.in_order()
     between = [LockTurn(seat, own_of_dealer=True, others=True) for seat in others]
@@ -254,11 +254,11 @@ def turn_places(pack: SealedPack) -> list[int]:
     ]
 
 
-def _is_dealers(plan: Plan, seat: int | None) -> bool:
+def _is_dealers(plan: PackPlan, seat: int | None) -> bool:
     return seat is not None and seat % 2 == plan.dealer % 2
 
 
-def final_order(plan: Plan, nonce: bytes) -> tuple[int, ...]:
+def final_order(plan: PackPlan, nonce: bytes) -> tuple[int, ...]:
     """Return D: the masked pack in the order the eldest's nonce gives, then cut."""
     order = shuffle(digest("order", plan.mid, plan.j, nonce), plan.deck)
     return (*order[plan.cut :], *order[: plan.cut])
@@ -305,14 +305,17 @@ def _check_due(pack: SealedPack, step: SeatStep, author: str) -> None:
     stage, plan = pack.stage, pack.plan
     match step:
         case MaskStep():
-            fits = stage is Stage.MASK and len(step.points) == 2 * plan.deck
+            fits = stage is PackStage.MASK and len(step.points) == 2 * plan.deck
         case LockStep():
-            fits = stage is Stage.LOCK and _is_due_lock(pack, step)
+            fits = stage is PackStage.LOCK and _is_due_lock(pack, step)
         case KeysStep():
-            fits = stage is Stage.KEYS and _is_due_keys(pack, step)
+            fits = stage is PackStage.KEYS and _is_due_keys(pack, step)
         case LendStep():
             fits = (
-                stage is Stage.READY and step.d == pack.d and not plan.unseen and step.receiver < plan.seats
+                stage is PackStage.READY
+                and step.d == pack.d
+                and not plan.unseen
+                and step.receiver < plan.seats
             )
             if fits:
                 return
@@ -358,7 +361,7 @@ def _check_keys(pack: SealedPack, step: KeysStep, author: str) -> None:
         raise CheckError("C46", f"expected a box of {length} bytes for each other seat", author)
 
 
-def key_digest(plan: Plan, *, p: int, seat: int, key: bytes) -> bytes:
+def key_digest(plan: PackPlan, *, p: int, seat: int, key: bytes) -> bytes:
     """Return what a seat shows of its key of a place when it locks it, before it knows anybody else's."""
     return digest("key", plan.mid, plan.j, p, seat, key)
 
@@ -382,7 +385,7 @@ def take_step(pack: SealedPack, step: Step) -> SealedPack:
             return _keyed(logged, step)
         case LendStep():
             return logged
-        case Redeal():
+        case GrantedRedeal():
             return _with_places(logged._replace(d=step.d, turn=0, keyed=(), asked=None))
         case PlayedUnseen():
             return logged._replace(asked=step.place, keyed=())
@@ -396,7 +399,7 @@ def _with_places(pack: SealedPack) -> SealedPack:
     """Add the places of the newest sub-deal."""
     first = pack.plan.first_place(pack.d)
     new = tuple(
-        Place(seat, slot, *pack.pairs[pack.order[first + at]])
+        PackPlace(seat, slot, *pack.pairs[pack.order[first + at]])
         for at, (seat, slot) in enumerate(pack.plan.owners(pack.d))
     )
     return pack._replace(places=pack.places + new)
@@ -450,7 +453,7 @@ def leaves(pack: SealedPack, d: int) -> tuple[tuple[bytes, ...], ...]:
 
 
 @lru_cache(maxsize=256)
-def find_card(place: Place, keys: tuple[bytes, ...], deck: int) -> int | None:
+def find_card(place: PackPlace, keys: tuple[bytes, ...], deck: int) -> int | None:
     """Return the card of a place by its keys, one of each seat; None if it is none of the pack."""
     try:
         shown = times(inverse(product([decoded(key) for key in keys]))).times(place.locked)

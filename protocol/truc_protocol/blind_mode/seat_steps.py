@@ -15,12 +15,12 @@ from typing import Final, NamedTuple
 from truc_protocol.blind_mode.key_boxes import KeyBoxError, Lent, open_keys, open_lent, seal_keys, seal_lent
 from truc_protocol.blind_mode.points import Logarithms, ScalarError, encoded, inverse, times
 from truc_protocol.blind_mode.sealed_pack import (
+    GrantedRedeal,
     KeysStep,
     LendStep,
     LockStep,
     MaskStep,
     PlayedUnseen,
-    Redeal,
     SealedPack,
     SeatStep,
     begin,
@@ -243,7 +243,7 @@ def differences(pack: SealedPack, links: Links, kept: Links = _NONE) -> dict[int
     known, at = Logarithms(plan.deck), begin(plan)
     for number, step in enumerate(pack.steps):
         match step:
-            case Redeal() | PlayedUnseen():
+            case GrantedRedeal() | PlayedUnseen():
                 pass
             case _ if step.seat in found or (own := secrets.get(step.seat)) is None:
                 pass

@@ -5,7 +5,7 @@ State, and the questions asked of it, in `state`; what the rules are told in `re
 """
 
 from truc_protocol.ledger.deals import check_server_link, learn, learn_all, next_call
-from truc_protocol.ledger.fold import Folded, InPlace, check_place, fold, take
+from truc_protocol.ledger.fold import FoldedRecord, PlacedRecord, check_place, fold, take
 from truc_protocol.ledger.opens import check_exact
 from truc_protocol.ledger.replay import hangs_on_cards, known_hands, replayed, untold
 from truc_protocol.ledger.rulings import may_abandon, may_forfeit
@@ -21,7 +21,7 @@ from truc_protocol.ledger.sealed import (
 from truc_protocol.ledger.state import (
     Contributor,
     Due,
-    Exposed,
+    ExposedSeat,
     HandLog,
     Ledger,
     LoggedMove,
@@ -52,14 +52,14 @@ from truc_protocol.ledger.state import (
 __all__ = [
     "Contributor",
     "Due",
-    "Exposed",
-    "Folded",
+    "ExposedSeat",
+    "FoldedRecord",
     "HandLog",
-    "InPlace",
     "Ledger",
     "LoggedMove",
     "Outcome",
     "Pause",
+    "PlacedRecord",
     "StepKind",
     "StepsDue",
     "awaits_substitutes",

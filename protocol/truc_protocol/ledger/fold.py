@@ -72,14 +72,14 @@ _IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Open, Close, End, Ack, Release)
 """What may stand in a pause; the opens and the close of a hand that is over need no decision of anybody, nor do its links."""
 
 
-class Folded(msgspec.Struct, frozen=True):
+class FoldedRecord(msgspec.Struct, frozen=True):
     """The ledger after a record, and what happened in the rules."""
 
     ledger: Ledger
     events: tuple[Event, ...]
 
 
-class InPlace(msgspec.Struct, frozen=True):
+class PlacedRecord(msgspec.Struct, frozen=True):
     """A record that may stand next after `ledger`: what `check_place` has made sure of, so that it is not asked twice."""
 
     ledger: Ledger
@@ -88,7 +88,7 @@ class InPlace(msgspec.Struct, frozen=True):
     is_parallel: bool
 
 
-def fold(ledger: Ledger, record: Record, body: AnyBody, *, is_known: bool = False) -> Folded:
+def fold(ledger: Ledger, record: Record, body: AnyBody, *, is_known: bool = False) -> FoldedRecord:
     """Take one record, already parsed; `is_known` as `take` has it.
 
     Raises:
@@ -97,7 +97,7 @@ def fold(ledger: Ledger, record: Record, body: AnyBody, *, is_known: bool = Fals
     return take(check_place(ledger, record, body), is_known=is_known)
 
 
-def take(placed: InPlace, *, is_known: bool = False) -> Folded:
+def take(placed: PlacedRecord, *, is_known: bool = False) -> FoldedRecord:
     """Take a record that is in its place.
 
     `is_known` says of a hand in mode blind that it was folded here before, and exposed nobody: then the points of its steps
@@ -129,10 +129,10 @@ def take(placed: InPlace, *, is_known: bool = False) -> Folded:
             taken, events = sealed.take_seat_step(ledger, body, is_known=is_known)
         case _:
             taken, events = _take_silently(ledger, body), ()
-    return Folded(_advance(taken, placed), events)
+    return FoldedRecord(_advance(taken, placed), events)
 
 
-def check_place(ledger: Ledger, record: Record, body: AnyBody) -> InPlace:
+def check_place(ledger: Ledger, record: Record, body: AnyBody) -> PlacedRecord:
     """Return a record in its place: its position, head, phase and seats are right, and no other record is due.
 
     A record at another place blames nobody: whoever wrote the list may have moved it.
@@ -166,7 +166,7 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> InPlace:
         raise CheckError("C26", message, _untimely_author(record, body))
     if ledger.pause.active and not isinstance(body, _IN_A_PAUSE):
         raise CheckError("C29", f"{tag_of(body)}: the match is paused", _author(record, body))
-    return InPlace(ledger, record, body, is_parallel)
+    return PlacedRecord(ledger, record, body, is_parallel)
 
 
 def _author(record: Record, body: AnyBody) -> str | None:
@@ -268,7 +268,7 @@ def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:
             assert_never(body)
 
 
-def _advance(taken: Ledger, placed: InPlace) -> Ledger:
+def _advance(taken: Ledger, placed: PlacedRecord) -> Ledger:
     before, record = placed.ledger, placed.record
     k, head = before.k + 1, link(before.head, record)
     parallel = before.parallel if placed.is_parallel else (k, head)

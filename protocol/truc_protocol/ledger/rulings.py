@@ -9,7 +9,7 @@ from truc_protocol.ledger.play import counted, moved, open_slots, played_unseen
 from truc_protocol.ledger.replay import may_rule, readings, told
 from truc_protocol.ledger.sealed import owes
 from truc_protocol.ledger.state import (
-    Exposed,
+    ExposedSeat,
     HandLog,
     Ledger,
     LoggedMove,
@@ -127,7 +127,7 @@ def _may_forfeit_sealed(ledger: Ledger, seat: int, kind: str) -> bool:
     if kind == "opening":
         owing = owes(ledger) if ledger.phase is not Phase.OVER else ()  # links may come then, and are not due
         return exposed is None and seat in owing and {each % 2 for each in owing} == {seat % 2}
-    return owes_forfeit(ledger) and exposed == Exposed(seat, kind)
+    return owes_forfeit(ledger) and exposed == ExposedSeat(seat, kind)
 
 
 def may_abandon(ledger: Ledger, kind: str) -> bool:

@@ -16,9 +16,9 @@ from truc_protocol.blind_mode.sealed_pack import (
     LendStep,
     LockStep,
     MaskStep,
-    Plan,
+    PackPlan,
+    PackStage,
     SeatStep,
-    Stage,
     begin,
     check_step,
     due_to_all,
@@ -49,7 +49,7 @@ from truc_protocol.ledger.chain_links import open_link
 from truc_protocol.ledger.play import CardElsewhereError, moved, open_slots
 from truc_protocol.ledger.replay import replayed, told
 from truc_protocol.ledger.state import (
-    Exposed,
+    ExposedSeat,
     HandLog,
     Ledger,
     Links,
@@ -72,7 +72,11 @@ _TO_CLOSE: Final = (*_TO_OPEN, Close)
 _TO_LEND: Final = (Lend, Garbled, Rule, Resign)
 _TO_SHOW: Final = (Keys, Rule, Resign, Garbled)
 StepKind = Literal["mask", "lock", "keys", "opening"]
-_KIND_OF: Final[Mapping[Stage, StepKind]] = {Stage.MASK: "mask", Stage.LOCK: "lock", Stage.KEYS: "keys"}
+_KIND_OF: Final[Mapping[PackStage, StepKind]] = {
+    PackStage.MASK: "mask",
+    PackStage.LOCK: "lock",
+    PackStage.KEYS: "keys",
+}
 
 
 def called(ledger: Ledger, body: Call, match: Match) -> SealedHand:
@@ -81,7 +85,7 @@ def called(ledger: Ledger, body: Call, match: Match) -> SealedHand:
     table = ledger.setup.terms.table
     return SealedHand(
         begin(
-            Plan(
+            PackPlan(
                 mid=ledger.setup.mid,
                 j=body.j,
                 deck=table.deck,
@@ -161,7 +165,7 @@ def find_shown(ledger: Ledger, keys: Sequence[Keys]) -> None:
 
 
 def _owed(ledger: Ledger) -> bool:
-    return ledger.sealed is not None and ledger.sealed.pack.stage is not Stage.READY
+    return ledger.sealed is not None and ledger.sealed.pack.stage is not PackStage.READY
 
 
 def _sealed(ledger: Ledger, author: str | None) -> SealedHand:
@@ -223,7 +227,7 @@ def claim_garbled(ledger: Ledger, body: Garbled) -> Ledger:
     )  # where new cards are granted, or a card is played unseen, there are keys to come
     if pack is None or body.d != pack.d:
         raise CheckError("C43", f"expected a claim of the newest sub-deal, got one of {body.d}", author)
-    if pack.stage is not Stage.READY:
+    if pack.stage is not PackStage.READY:
         raise CheckError("C48", "a hand is garbled only where all keys are in", author)
     return garbled_by(ledger, body.seat)
 
@@ -237,7 +241,7 @@ def check_places(ledger: Ledger, body: Deal) -> None:
     pack = sealed_pack(ledger)
     if pack is None:
         return
-    if pack.stage is not Stage.READY:
+    if pack.stage is not PackStage.READY:
         raise CheckError("C15", f"steps of seats {list(pack.owing())} are missing", "server")
     up = turned_up(pack) if pack.d == 0 else ()
     if (body.leaves, body.up) != (leaves(pack, pack.d), up):
@@ -255,7 +259,7 @@ def release(ledger: Ledger, body: Release, *, is_known: bool = False) -> Taken:
     if exposed is None and not is_known:
         kept = _by_seat(sealed.opened)  # nobody is exposed: they have all done as these say
         if first_difference(sealed.pack, body.seat, body.link, kept) is not None:
-            exposed = Exposed(body.seat, "cheat")
+            exposed = ExposedSeat(body.seat, "cheat")
     links = tuple(sorted((*sealed.opened, (body.seat + 1, body.link))))
     after = replace(opened, sealed=replace(sealed, opened=links, exposed=exposed))
     return _judged(after) if is_opened(after) else (after, ())
@@ -309,7 +313,7 @@ def _judged(ledger: Ledger) -> Taken:
     if sealed is None or sealed.exposed is not None:
         return ledger, ()
     if sealed.garbled:
-        exposed = None if sealed.claimant is None else Exposed(sealed.claimant, "cheat")
+        exposed = None if sealed.claimant is None else ExposedSeat(sealed.claimant, "cheat")
         return replace(ledger, sealed=replace(sealed, exposed=exposed)), ()
     if hand is None:
         return ledger, ()
@@ -317,7 +321,7 @@ def _judged(ledger: Ledger) -> Taken:
     try:
         match, happened = replayed(hand, hands)
     except RulesError:
-        exposed = Exposed(_false(hand, hands), "false")
+        exposed = ExposedSeat(_false(hand, hands), "false")
         return replace(ledger, sealed=replace(sealed, exposed=exposed)), ()
     return replace(ledger, match=match, hand=replace(hand, known=len(hand.deals))), happened
 
@@ -368,7 +372,7 @@ def owes(ledger: Ledger) -> frozenset[int]:
     if sealed is None or pack is None or match is None:
         return frozenset()
     if not sealed.garbled and (
-        pack.stage is Stage.KEYS or (ledger.hand is not None and pack.stage is Stage.LOCK)
+        pack.stage is PackStage.KEYS or (ledger.hand is not None and pack.stage is PackStage.LOCK)
     ):
         return frozenset(pack.owing())
     is_over = ledger.hand is not None and not awaits_deal(match) and is_hand_over(match)
@@ -390,7 +394,7 @@ def steps_due(ledger: Ledger) -> StepsDue | None:
     if sealed.exposed is not None or sealed.garbled or ledger.phase is Phase.OVER:
         left = unopened(ledger)
         return StepsDue("opening", left) if left else None
-    if pack.stage is not Stage.READY:
+    if pack.stage is not PackStage.READY:
         return StepsDue(_KIND_OF[pack.stage], pack.owing())
     if (lend := next_share(ledger)) is not None:
         return StepsDue("keys", (lend[0],))

@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 import msgspec
 
 from truc_protocol.blind_mode.sealed_pack import (
+    GrantedRedeal,
     LendStep,
+    PackStage,
     PlayedUnseen,
-    Redeal,
     SealedPack,
-    Stage,
     take_step,
     turned_up,
 )
@@ -177,7 +177,7 @@ class Outcome(NamedTuple):
         return f"{winner} to win, {self.reason!r}"
 
 
-class Exposed(NamedTuple):
+class ExposedSeat(NamedTuple):
     """A seat that its own link, or all cards together, convict: of a "cheat" with the pack, or of "false" moves."""
 
     seat: int
@@ -199,7 +199,7 @@ class SealedHand(msgspec.Struct, frozen=True):
     opened: Links = ()
     garbled: bool = False
     claimant: int | None = None
-    exposed: Exposed | None = None
+    exposed: ExposedSeat | None = None
 
 
 class Ledger(msgspec.Struct, frozen=True):
@@ -357,7 +357,7 @@ def _waits_for_steps(ledger: Ledger, sealed: SealedHand) -> bool:
     """Tell whether seats owe keys, locks, links or cards to be lent in mode blind, which no rule decides."""
     if ledger.match is None or (pack := sealed_pack(ledger)) is None:
         return False
-    if sealed.garbled or pack.stage is not Stage.READY or is_hand_over(ledger.match):
+    if sealed.garbled or pack.stage is not PackStage.READY or is_hand_over(ledger.match):
         return True
     return next_share(ledger) is not None
 
@@ -366,7 +366,7 @@ def _due_sealed(ledger: Ledger, sealed: SealedHand) -> Due:
     pack, match = sealed_pack(ledger), ledger.match
     if sealed.exposed is not None or (sealed.garbled and is_opened(ledger)):
         return Due.CONSEQUENCE
-    if sealed.garbled or pack is None or match is None or pack.stage is not Stage.READY:
+    if sealed.garbled or pack is None or match is None or pack.stage is not PackStage.READY:
         return _PLAYERS
     if ledger.hand is None or awaits_deal(match):
         return _PLAYERS if None in turned_up(pack) else Due.DEAL  # somebody has to say that it is garbled
@@ -382,7 +382,7 @@ def sealed_pack(ledger: Ledger) -> SealedPack | None:
     if hand is None or match is None:
         return pack
     if awaits_deal(match) and pack.d < len(hand.deals):
-        return take_step(pack, Redeal(len(hand.deals)))
+        return take_step(pack, GrantedRedeal(len(hand.deals)))
     if hand.unseen is not None:
         seat, (slot,) = unseen_slot(hand.unseen)
         p = pack.plan.place(pack.d, seat, slot)

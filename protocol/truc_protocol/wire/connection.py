@@ -112,7 +112,7 @@ class Pulse(Enum):
     GIVE_UP = auto()
 
 
-class Connection:
+class ConnectionEnd:
     """One end of a connection, from the first byte to the last.
 
     A client closes without a word after any `Failure`; a server sends `answer(failure)` first. `to_bytes` encodes what

@@ -137,7 +137,7 @@ class MessageError(RemoteError):
     """A frame that is not a message; `re` is its request id if that could be read."""
 
 
-class Head(msgspec.Struct, frozen=True):
+class FrameHead(msgspec.Struct, frozen=True):
     """What a frame is, and whether it answers a request; of any other field only what a link between servers needs."""
 
     t: str
@@ -156,10 +156,10 @@ class Head(msgspec.Struct, frozen=True):
     """Whether an error ends the connection."""
 
 
-_HEADS: Final = msgspec.msgpack.Decoder(Head)
+_HEADS: Final = msgspec.msgpack.Decoder(FrameHead)
 
 
-def head_of(frame: bytes) -> Head:
+def head_of(frame: bytes) -> FrameHead:
     """Return the head of an encoded message, without its length.
 
     Raises:

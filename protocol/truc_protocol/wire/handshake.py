@@ -63,7 +63,7 @@ class Revoke(Body, frozen=True, tag="truc/1/revoke"):
     pk: Hash
 
 
-class Broken(Enum):
+class BrokenPart(Enum):
     """What a check found broken, where that matters to whoever reads the error."""
 
     PROOF = auto()
@@ -75,9 +75,9 @@ class Broken(Enum):
 
 
 _NOT_ITS_CERTIFICATE: Final = {
-    Broken.IN_CLEAR: "the server has encrypted this connection, but it comes in clear",
-    Broken.ENCRYPTION: "this connection is encrypted, but not by the server",
-    Broken.CERTIFICATE: "this connection is encrypted with another certificate than the server's",
+    BrokenPart.IN_CLEAR: "the server has encrypted this connection, but it comes in clear",
+    BrokenPart.ENCRYPTION: "this connection is encrypted, but not by the server",
+    BrokenPart.CERTIFICATE: "this connection is encrypted with another certificate than the server's",
 }
 
 
@@ -85,7 +85,7 @@ class HandshakeError(RemoteError):
     """A check of the handshake failed; `check` is its number, `what` is what it found broken."""
 
     def __init__(
-        self, check: str, message: str, code: Code = Code.BAD_SIGNATURE, what: Broken = Broken.PROOF
+        self, check: str, message: str, code: Code = Code.BAD_SIGNATURE, what: BrokenPart = BrokenPart.PROOF
     ) -> None:
         super().__init__(code, f"{check}: {message}", field="body" if code is Code.BAD_MESSAGE else None)
         self.check = check
@@ -115,7 +115,7 @@ class Trust(Enum):
     ROLLED = auto()
 
 
-class Contact(NamedTuple):
+class KnownServer(NamedTuple):
     """What a client knows when the server's hello comes in.
 
     `hello_frame` is the client's own hello as sent, `known` what it knows of this server: a pin, the fingerprint of a
@@ -212,7 +212,7 @@ def server_hello(greeting: Greeting, request: int, client_frame: bytes) -> Serve
     )
 
 
-def check_server_hello(hello: ServerHello, contact: Contact) -> ServerIdentity:
+def check_server_hello(hello: ServerHello, contact: KnownServer) -> ServerIdentity:
     """Check who answers, before saying who asks.
 
     Raises:
@@ -286,7 +286,7 @@ def check_revoke(revocation: SignedBody) -> bytes:
     return body.pk
 
 
-def _recognise(spk: bytes, rolls: Sequence[Roll], contact: Contact) -> tuple[Pin, Trust]:
+def _recognise(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple[Pin, Trust]:
     """Find the way from what is known to the key that signed."""
     _check_revoked(spk, contact.revoked)
     match contact.known:
@@ -322,7 +322,7 @@ def _onwards(pin: Pin, due: Sequence[Roll]) -> tuple[Pin, Sequence[Roll]]:
     return pin, due
 
 
-def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: Contact) -> tuple[Pin, Trust]:
+def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple[Pin, Trust]:
     """Take the key as it is; the rolls only tell how far its serials have come."""
     serial = 0
     if rolls:
@@ -333,7 +333,9 @@ def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: Contact) -> tuple
     return Pin(spk, spk, serial), Trust.FIRST_CONTACT
 
 
-def _invited(invited: Fingerprint, spk: bytes, rolls: Sequence[Roll], contact: Contact) -> tuple[Pin, Trust]:
+def _invited(
+    invited: Fingerprint, spk: bytes, rolls: Sequence[Roll], contact: KnownServer
+) -> tuple[Pin, Trust]:
     """Take the key whose fingerprint the join string gave, or one that it was rolled to."""
     if fingerprint(spk) == invited:
         return _first_contact(spk, rolls, contact)
@@ -345,7 +347,7 @@ def _invited(invited: Fingerprint, spk: bytes, rolls: Sequence[Roll], contact: C
     raise _changed(invited, spk)
 
 
-def _follow(pin: Pin, rolls: Sequence[Roll], spk: bytes, contact: Contact) -> int:
+def _follow(pin: Pin, rolls: Sequence[Roll], spk: bytes, contact: KnownServer) -> int:
     """Follow rotations from a pinned key to `spk` and return the last serial."""
     present, serial = pin.present, pin.serial
     for body, sig_old, sig_new in rolls:
@@ -386,13 +388,19 @@ def _check_revoked(key: bytes, revoked: Collection[bytes]) -> None:
 
 def _changed(known: str, spk: bytes) -> HandshakeError:
     message = f"the server's key has changed: expected {known}, got {fingerprint(spk)}"
-    return HandshakeError("C37", message, what=Broken.KEY)
+    return HandshakeError("C37", message, what=BrokenPart.KEY)
 
 
 def _check_certificate(signed: bytes | None, seen: bytes | None) -> None:
     """Check that the hello was made for what the client sees: this certificate, or none."""
     if signed != seen:
-        what = Broken.IN_CLEAR if seen is None else Broken.CERTIFICATE if signed else Broken.ENCRYPTION
+        what = (
+            BrokenPart.IN_CLEAR
+            if seen is None
+            else BrokenPart.CERTIFICATE
+            if signed
+            else BrokenPart.ENCRYPTION
+        )
         raise HandshakeError("C37", _NOT_ITS_CERTIFICATE[what], what=what)
 
 

@@ -64,7 +64,7 @@ class Trick(NamedTuple):
     """Who won it; None if it was tied."""
 
 
-class Row(NamedTuple):
+class TrickRow(NamedTuple):
     """The tricks so far and the one on the table."""
 
     eldest: Seat
@@ -195,14 +195,14 @@ class Contests(NamedTuple):
 NO_CONTESTS = Contests(envido_closed=False, flor_closed=False, flores=(), quiet=(), claims=(), said=())
 
 
-class Ordered(NamedTuple):
+class OrderInForce(NamedTuple):
     """An order in force: what a governor told its partner to play next, and how many it has given for that card."""
 
     word: str
     given: int
 
 
-Orders = tuple[Ordered | None, Ordered | None]
+Orders = tuple[OrderInForce | None, OrderInForce | None]
 NO_ORDERS: Orders = (None, None)
 
 
@@ -211,7 +211,7 @@ class Hand(NamedTuple):
 
     phase: HandPhase
     dealt: HandCards
-    row: Row
+    row: TrickRow
     bets: Bets
     offers: tuple[Offer, ...]
     winner: Side | None
@@ -260,7 +260,7 @@ def with_offers(hand: Hand, offers: tuple[Offer, ...], contests: Contests) -> Ha
     return Hand(hand.phase, hand.dealt, hand.row, hand.bets, offers, None, *rest)
 
 
-def players(row: Row, seats: int) -> tuple[Seat, ...]:
+def players(row: TrickRow, seats: int) -> tuple[Seat, ...]:
     """Return the seats that play this row of tricks, eldest first, in order of play."""
     return seats_from(row.eldest, row.stride, seats)
 

@@ -28,14 +28,14 @@ SETUP = ("variant", "seats", "dealer", "rule")
 DEALS = ("deal", "turn")
 
 
-class Prepared(NamedTuple):
+class PreparedMatch(NamedTuple):
     """A match and the lines that are left of its scenario."""
 
     match: Match
     lines: tuple[ScenarioLine, ...]
 
 
-def set_up(scenario: Scenario, folder: Path) -> Prepared:
+def set_up(scenario: Scenario, folder: Path) -> PreparedMatch:
     """Make the match of a scenario; deals and assertions before the first move stay in its lines.
 
     The paths of variant files are relative to `folder`.
@@ -50,7 +50,7 @@ def set_up(scenario: Scenario, folder: Path) -> Prepared:
     head = tuple(line for line in before if line.words[0] in SETUP or line is score)
     variant = _variant(scenario.title, head, folder)
     match = _match(head, variant)
-    return Prepared(match, tuple(line for line in lines if line not in head))
+    return PreparedMatch(match, tuple(line for line in lines if line not in head))
 
 
 def _only(head: Sequence[ScenarioLine], word: str) -> ScenarioLine | None:

@@ -19,14 +19,14 @@ from msgspec.structs import replace
 from truc_protocol.errors import Code
 from truc_server.admin import requests
 from truc_server.admin.requests import MOST_ROWS, AdminError, Answer
-from truc_server.house import House
 from truc_server.identity.certificate import Tls, TlsError, open_tls, open_web_tls
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.measures import why_behind
 from truc_server.net.connections import Connections
-from truc_server.net.peer import Peer, RefusedError
+from truc_server.net.peer import Peer, RefusedRequestError
 from truc_server.net.sanctions import imposed_now, setting_naming
 from truc_server.operation import logs
+from truc_server.parts import ServerParts
 from truc_server.requests.moderating import say_to_all
 from truc_server.settings.folder import Folder
 from truc_server.settings.in_force import Control
@@ -37,8 +37,8 @@ from truc_server.storage import SanctionKind
 from truc_server.tables.table import Table
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import draining
-from truc_server.upkeep.draining import Giving, GivingError
-from truc_server.upkeep.sanction_watch import Upkeep
+from truc_server.upkeep.draining import GivingError, TableGiver
+from truc_server.upkeep.sanction_watch import SanctionWatch
 
 
 def page(found: Iterator[Answer]) -> Answer:
@@ -118,13 +118,13 @@ def _has(text: str, *words: object) -> bool:
     return not text or any(text.lower() in str(word).lower() for word in words if word is not None)
 
 
-def cluster(house: House) -> Answer:
+def cluster(parts: ServerParts) -> Answer:
     """Return what the database says about its nodes; blocks.
 
     Raises:
         StoreError: It says nothing.
     """
-    me, lease_ms = house.lease.owner, 1_000 * house.settings.now.cluster.lease_s
+    me, lease_ms = parts.lease.owner, 1_000 * parts.settings.now.cluster.lease_s
     rows = [
         {
             "node": node.name,
@@ -140,9 +140,9 @@ def cluster(house: House) -> Answer:
             "inner": node.place.inner,
             "since_ms": node.started_ms,
         }
-        for node in house.store.nodes()
+        for node in parts.store.nodes()
     ]
-    return {"nodes": rows, "lease_ms": lease_ms, "unowned": house.store.unowned()}
+    return {"nodes": rows, "lease_ms": lease_ms, "unowned": parts.store.unowned()}
 
 
 if TYPE_CHECKING:
@@ -160,16 +160,16 @@ _VERSION: Final = version("truc")  # read from a file, which cannot be opened wh
 class Desk(NamedTuple):
     """One running server, in the hands of its host."""
 
-    house: House
+    parts: ServerParts
     lobby: Lobby
     connections: Connections
-    upkeep: Upkeep
+    upkeep: SanctionWatch
     control: Control
     folder: Folder
     port: int
     since_ms: int
     web: "WebDoor | None" = None
-    giving: Giving | None = None
+    giving: TableGiver | None = None
 
     async def do(self, request: requests.AdminRequest) -> Answer:
         """Do what the host asks, and return the answer.
@@ -191,13 +191,13 @@ class Desk(NamedTuple):
                 return self._close(table)
             case requests.SayToAll(text):
                 return self._say(text)
-            case requests.Drain(node) if node in ("", self.house.settings.now.cluster.node):
+            case requests.Drain(node) if node in ("", self.parts.settings.now.cluster.node):
                 return self._drain()
             case requests.MoveTable() | requests.ShowCluster() | requests.Drain():
                 return await self._of_cluster(request)
             case requests.Reload():
                 return await reload(
-                    self.house,
+                    self.parts,
                     self.lobby,
                     self.connections,
                     self.upkeep,
@@ -216,14 +216,14 @@ class Desk(NamedTuple):
     async def _impose(self, kind: SanctionKind, subject: str, hours: int | None) -> Answer:
         sanction = imposed_now(subject, kind, hours)
         met = sum(_is_met(Subjects.of([subject]), peer) for peer in self.connections.everybody())
-        await trio.to_thread.run_sync(self.house.store.impose, sanction)
+        await trio.to_thread.run_sync(self.parts.store.impose, sanction)
         await self.upkeep.look()
         return {"subject": subject, "until_ms": sanction.until_ms, "connections": met}
 
     async def _lift(self, kind: SanctionKind, subject: str) -> Answer:
-        was_imposed = await trio.to_thread.run_sync(self.house.store.lift, subject, kind)
+        was_imposed = await trio.to_thread.run_sync(self.parts.store.lift, subject, kind)
         await self.upkeep.look()
-        if named := setting_naming(self.house.settings.now.access, subject, kind):
+        if named := setting_naming(self.parts.settings.now.access, subject, kind):
             raise AdminError(f"{subject} stands in {named}: take it out of the settings, then reload")
         if not was_imposed:
             raise AdminError(
@@ -265,7 +265,7 @@ class Desk(NamedTuple):
     def _close(self, code: str) -> Answer:
         try:
             table = self.lobby.table(code)
-        except RefusedError as error:
+        except RefusedRequestError as error:
             raise AdminError(error.message) from error
         was = table.board.state
         is_closed = table.close_for_host()
@@ -277,7 +277,7 @@ class Desk(NamedTuple):
         if self.giving is None:
             raise AdminError("this server is no node of a cluster: cluster.node is empty")
         if isinstance(request, requests.ShowCluster):
-            return await trio.to_thread.run_sync(cluster, self.house)
+            return await trio.to_thread.run_sync(cluster, self.parts)
         try:
             if isinstance(request, requests.Drain):
                 await self.giving.let_drain(request.node)
@@ -290,7 +290,7 @@ class Desk(NamedTuple):
     def _say(self, text: str) -> Answer:
         try:
             return {"connections": say_to_all(self.lobby, text)}
-        except RefusedError as error:
+        except RefusedRequestError as error:
             raise AdminError(error.message) from error
 
     def _drain(self) -> Answer:
@@ -300,16 +300,16 @@ class Desk(NamedTuple):
         return {
             "node": None,
             "hands": hands,
-            "seconds": self.house.settings.now.tables.drain_s,
+            "seconds": self.parts.settings.now.tables.drain_s,
             "before": was_asked,
         }
 
     def _status(self) -> Answer:
-        house, tables = self.house, self.lobby.tables()
+        parts, tables = self.parts, self.lobby.tables()
         return {
-            "name": house.settings.now.name,
+            "name": parts.settings.now.name,
             "version": _VERSION,
-            "fingerprint": house.identity.fingerprint,
+            "fingerprint": parts.identity.fingerprint,
             "port": self.port,
             "web": self.web and self.web.origin,
             "since_ms": self.since_ms,
@@ -319,16 +319,16 @@ class Desk(NamedTuple):
             "playing": sum(table.board.state == "playing" for table in tables),
             "hands": draining.hands_under_way(self.lobby),
             "bots": {"started": len(self.lobby.calls.started), "connected": self.lobby.calls.are_here()},
-            "draining": house.drain.is_on or self.control.drain.is_set(),
+            "draining": parts.drain.is_on or self.control.drain.is_set(),
             "store": self._store_state(),
         }
 
     def _store_state(self) -> str:
-        if self.house.failure is not None:
+        if self.parts.failure is not None:
             return "failed"
-        if self.house.disk.is_nearly_full:
+        if self.parts.disk.is_nearly_full:
             return "disk nearly full"
-        return why_behind(self.house.journal) or "ok"
+        return why_behind(self.parts.journal) or "ok"
 
 
 def _is_met(meant: Subjects, peer: Peer) -> bool:
@@ -360,10 +360,10 @@ log = structlog.get_logger()
 
 
 async def reload(
-    house: House,
+    parts: ServerParts,
     lobby: Lobby,
     connections: Connections,
-    upkeep: Upkeep,
+    upkeep: SanctionWatch,
     control: Control,
     *,
     folder: Folder,
@@ -378,17 +378,17 @@ async def reload(
         wanted = await trio.to_thread.run_sync(control.reread)
     except SettingsError as error:
         raise AdminError(f"{error}; nothing has changed") from error
-    before = house.settings.now
+    before = parts.settings.now
     taken = changeable(before, wanted)
     tls, web_tls = await _open_tls(taken, folder)
     changed, left = differing(before, taken), differing(taken, wanted)
-    house.renew(taken)
+    parts.renew(taken)
     lobby.renew(taken)
     connections.renew(taken)
     if web is not None:
         web.tls = web_tls
     until_ms = tls.ends * 1_000 if connections.show(tls) and tls is not None else None
-    await house.disk.look()
+    await parts.disk.look()
     if taken.log != before.log:
         logs.configure(taken.log, sys.stderr)
     log.info("reloaded", changed=changed, left=left, certificate=until_ms is not None)

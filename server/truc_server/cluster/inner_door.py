@@ -19,15 +19,15 @@ import trio
 from truc_protocol.errors import Code
 from truc_protocol.messages import AnyMessage, Refusal, refusal
 from truc_protocol.wire.connection import Failure
-from truc_server.cluster.inner_protocol import Admitted, Preface, Sealed, StrangerError, answer, receive
-from truc_server.house import House
+from truc_server.cluster.inner_protocol import DoorAnswer, LinkSealer, Preface, StrangerError, answer, receive
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, listen_at
-from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.operation.logs import Seldom
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.operation.logs import LastingFault
+from truc_server.parts import ServerParts
 
 STRANGERS: Final = 64  # at once, who have not proved anything yet; one more is cut
 
@@ -54,19 +54,19 @@ class InnerDoor:
 
     def __init__(
         self,
-        house: House,
+        parts: ServerParts,
         lobby: Lobby,
         connections: Connections,
         admission: Admission,
         handle: Callable[[Peer, AnyMessage | Failure], Awaitable[None]],
     ) -> None:
-        self._house = house
+        self._parts = parts
         self._lobby = lobby
         self._connections = connections
         self._admission = admission
         self._handle = handle
         self._strangers = 0
-        self._warnings = Seldom()
+        self._warnings = LastingFault()
 
     async def run(self, listeners: list[trio.SocketListener]) -> None:
         """Let other nodes in, until cancelled."""
@@ -76,7 +76,7 @@ class InnerDoor:
             async with trio.open_nursery() as tasks:
                 await accept(listeners, self._serve, tasks)
         finally:
-            _remove(self._house.settings.now.cluster.inner)
+            _remove(self._parts.settings.now.cluster.inner)
 
     async def _serve(self, stream: trio.SocketStream) -> None:
         """Speak with a player whom another node brings, until one of them ends it."""
@@ -95,32 +95,32 @@ class InnerDoor:
         except Exception:  # harms no other connection
             log.exception("internal", incident=token_hex(4))
 
-    async def _receive(self, stream: trio.SocketStream) -> tuple[Sealed, Preface]:
+    async def _receive(self, stream: trio.SocketStream) -> tuple[LinkSealer, Preface]:
         if self._strangers >= STRANGERS:
             raise StrangerError("crowded")
         self._strangers += 1
         try:
-            return await receive(stream, self._house.identity.at_rest)
+            return await receive(stream, self._parts.identity.at_rest)
         finally:
             self._strangers -= 1
 
     def _turn_away(self, error: StrangerError) -> None:
-        self._house.figures.brought[error.why] += 1
+        self._parts.figures.brought[error.why] += 1
         self._warnings.say(log.warning, "inner_stranger", reason=error.why)
 
-    async def _let_in(self, stream: trio.SocketStream, sealed: Sealed, preface: Preface) -> None:
-        player = Player(preface.kind, preface.player, preface.name)
+    async def _let_in(self, stream: trio.SocketStream, sealed: LinkSealer, preface: Preface) -> None:
+        player = LoggedInPlayer(preface.kind, preface.player, preface.name)
         try:
-            members.check_banned(self._house.sanctions.now, player)
-        except RefusedError as error:
+            members.check_banned(self._parts.sanctions.now, player)
+        except RefusedRequestError as error:
             await answer(stream, sealed, _refused(error.refusal(None)))
             return
         if self._lobby.drain.is_on and not self._lobby.has_seat(player):
             away = refusal(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
             await answer(stream, sealed, _refused(away))
             return
-        await answer(stream, sealed, Admitted())
-        self._house.figures.brought["in"] += 1
+        await answer(stream, sealed, DoorAnswer())
+        self._parts.figures.brought["in"] += 1
         peer = self._brought(stream, sealed, preface)
         self._lobby.note_name(player)
         peer.admit(player)
@@ -129,8 +129,8 @@ class InnerDoor:
         peer.ignored |= set(preface.ignored)
         await self._connections.attend(peer, self._handle)
 
-    def _brought(self, stream: trio.SocketStream, sealed: Sealed, preface: Preface) -> Peer:
-        peer = Peer(self._house, stream, preface.address, began=trio.current_time(), sealer=sealed)
+    def _brought(self, stream: trio.SocketStream, sealed: LinkSealer, preface: Preface) -> Peer:
+        peer = Peer(self._parts, stream, preface.address, began=trio.current_time(), sealer=sealed)
         peer.connection.begin_ready()
         peer.wanted = preface.wanted
         return peer
@@ -143,5 +143,5 @@ def _remove(inner: str) -> None:
             Path(inner).unlink()
 
 
-def _refused(why: Refusal) -> Admitted:
-    return Admitted(code=why.code, msg=why.msg, retry_after_ms=why.retry_after_ms)
+def _refused(why: Refusal) -> DoorAnswer:
+    return DoorAnswer(code=why.code, msg=why.msg, retry_after_ms=why.retry_after_ms)

@@ -49,8 +49,8 @@ def link_keys(at_rest: bytes, caller: bytes, door: bytes) -> LinkKeys:
     return LinkKeys(*(derive(at_rest, salt, enc([f"truc/1/inner/{name}"])) for name in names))
 
 
-class Sealed:
-    """What stands between the frames of a link and its socket, at either end (a `Sealer` of net/outbox.py).
+class LinkSealer:
+    """What stands between the frames of a link and its socket, at either end (a `FrameSealer` of net/outbox.py).
 
     Attributes:
         certificate: empty, as no hello is bound to a link: the player has said hello to the node that brings them.
@@ -152,7 +152,7 @@ class Preface(msgspec.Struct, frozen=True):
     """The tags of whom they ignore."""
 
 
-class Admitted(msgspec.Struct, frozen=True):
+class DoorAnswer(msgspec.Struct, frozen=True):
     """The door's answer: nothing, or why the player may not come in."""
 
     code: str | None = None
@@ -198,7 +198,7 @@ class _Words:
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise StrangerError("gone") from error
 
-    async def open(self, sealed: Sealed, kind: type[T]) -> T:
+    async def open(self, sealed: LinkSealer, kind: type[T]) -> T:
         """Return what the other end has sealed first.
 
         Raises:
@@ -221,7 +221,7 @@ def _packed(value: Any) -> bytes:
     return pack(msgspec.to_builtins(value, builtin_types=(bytes,)))
 
 
-async def call(stream: trio.SocketStream, at_rest: bytes, preface: Preface) -> tuple[Sealed, Admitted]:
+async def call(stream: trio.SocketStream, at_rest: bytes, preface: Preface) -> tuple[LinkSealer, DoorAnswer]:
     """Bring a player to the door of another node; return what seals the link, and the answer.
 
     Raises:
@@ -235,12 +235,12 @@ async def call(stream: trio.SocketStream, at_rest: bytes, preface: Preface) -> t
         keys = link_keys(at_rest, nonce, other)
         if not same_secret(proof, keys.door):
             raise StrangerError("forged")
-        sealed = Sealed(seals=keys.to_owner, opens=keys.to_client)
+        sealed = LinkSealer(seals=keys.to_owner, opens=keys.to_client)
         await words.say(sealed.seal(_packed(preface)))
-        return sealed, await words.open(sealed, Admitted)
+        return sealed, await words.open(sealed, DoorAnswer)
 
 
-async def receive(stream: trio.SocketStream, at_rest: bytes) -> tuple[Sealed, Preface]:
+async def receive(stream: trio.SocketStream, at_rest: bytes) -> tuple[LinkSealer, Preface]:
     """Take whoever connects at their word, once they have proved it; return what seals the link, and whom they bring.
 
     Raises:
@@ -255,13 +255,13 @@ async def receive(stream: trio.SocketStream, at_rest: bytes) -> tuple[Sealed, Pr
                 raise StrangerError("version" if is_node else "stranger")
             keys = link_keys(at_rest, await words.read(NONCE), nonce)
             await words.say(nonce + keys.door)
-            sealed = Sealed(seals=keys.to_client, opens=keys.to_owner)
+            sealed = LinkSealer(seals=keys.to_client, opens=keys.to_owner)
             return sealed, await words.open(sealed, Preface)
     except trio.TooSlowError as error:
         raise StrangerError("slow") from error
 
 
-async def answer(stream: trio.SocketStream, sealed: Sealed, admitted: Admitted) -> None:
+async def answer(stream: trio.SocketStream, sealed: LinkSealer, admitted: DoorAnswer) -> None:
     """Tell the node that has brought a player whether they may come in; raises what `receive` does."""
     with trio.move_on_after(GREETING_S) as patience:
         await _Words(stream).say(sealed.seal(_packed(admitted)))

@@ -27,23 +27,23 @@ from truc_protocol.wire.encoding import (
     CLIENT_LIMIT,
     LENGTH_BYTES,
     SERVER_LIMIT,
+    FrameHead,
     FrameSplitter,
-    Head,
     encode,
     head_of,
     to_frame,
 )
 from truc_server.cluster.inner_door import InnerDoor, open_inner
-from truc_server.cluster.inner_protocol import Preface, Sealed, StrangerError, call
-from truc_server.house import House
+from truc_server.cluster.inner_protocol import LinkSealer, Preface, StrangerError, call
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import CHUNK, KERNEL_BYTES
 from truc_server.net.outbox import Outbox
-from truc_server.net.peer import Peer, Player, TooSoonError
+from truc_server.net.peer import LoggedInPlayer, Peer, TooSoonError
+from truc_server.parts import ServerParts
 from truc_server.requests.dispatch import Dispatch
-from truc_server.requests.elsewhere import AGAIN_MS, Board, OwnersWord, Routes
+from truc_server.requests.elsewhere import AGAIN_MS, BroughtRequests, PublicTables, Routes
 from truc_server.storage import TableOwner
 
 BELIEVED_S: Final = 0.5
@@ -96,21 +96,21 @@ class Routing:
         routes: what becomes of requests for tables that are not here.
     """
 
-    def __init__(self, house: House, lobby: Lobby, *, public: str, board: Board | None) -> None:
-        cluster = house.settings.now.cluster
-        self._house = house
+    def __init__(self, parts: ServerParts, lobby: Lobby, *, public: str, board: PublicTables | None) -> None:
+        cluster = parts.settings.now.cluster
+        self._parts = parts
         self._lobby = lobby
         self._patience_s = max(_LEAST_S, _LEASES * cluster.lease_s)
         # a node that has not renewed its lease for so long may be gone: nobody is sent there
         spare_ms = cluster.lease_s * 1_000 // 2
-        self._directory = StoreDirectory(partial(house.store.find_table, spare_ms=spare_ms))
-        self._links = Links(house, cluster.node)
+        self._directory = StoreDirectory(partial(parts.store.find_table, spare_ms=spare_ms))
+        self._links = NodeLinks(parts, cluster.node)
         self.routes = Routes(
             cluster.node,
             public,
             lobby,
-            house.journal,
-            house.pace,
+            parts.journal,
+            parts.pace,
             sends=cluster.route == "moved",
             patience_s=self._patience_s,
             directory=self._directory,
@@ -129,11 +129,11 @@ class Routing:
             OSError: That cannot be listened on.
         """
         await tasks.start(self._links.run)
-        if inner := self._house.settings.now.cluster.inner:
+        if inner := self._parts.settings.now.cluster.inner:
             listeners = await open_inner(inner)
-            word = OwnersWord(self._directory, self._patience_s)
-            brought = Dispatch(self._house.means(), self._lobby, admission, word)
-            door = InnerDoor(self._house, self._lobby, connections, admission, brought.handle)
+            word = BroughtRequests(self._directory, self._patience_s)
+            brought = Dispatch(self._parts.means(), self._lobby, admission, word)
+            door = InnerDoor(self._parts, self._lobby, connections, admission, brought.handle)
             tasks.start_soon(door.run, listeners)
 
 
@@ -151,7 +151,7 @@ _LOOK_AGAIN: Final = frozenset({Code.RATE_LIMITED, Code.NO_SUCH_TABLE})
 log = structlog.get_logger()
 
 
-class Link:
+class NodeLink:
     """One connection to another node, for one client here.
 
     Attributes:
@@ -162,14 +162,14 @@ class Link:
     """
 
     def __init__(
-        self, peer: Peer, place: TableOwner, stream: trio.SocketStream, sealed: Sealed, house: House
+        self, peer: Peer, place: TableOwner, stream: trio.SocketStream, sealed: LinkSealer, parts: ServerParts
     ) -> None:
         self.peer = peer
         self.place = place
         self.stream = stream
         self.sealed = sealed
         self.scope = trio.CancelScope()
-        self.outbox = Outbox(stream.socket, LINK_BYTES, house.flusher, sealed, on_broken=self.scope.cancel)
+        self.outbox = Outbox(stream.socket, LINK_BYTES, parts.flusher, sealed, on_broken=self.scope.cancel)
         self.tables: set[str] = set()
         self.heard = trio.current_time()
         self.pinged: float | None = None
@@ -204,15 +204,15 @@ class Link:
         self.scope.cancel()
 
 
-class Links:
+class NodeLinks:
     """Every link of this node's clients."""
 
     _tasks: trio.Nursery  # one for each link
 
-    def __init__(self, house: House, node: str) -> None:
-        self._house = house
+    def __init__(self, parts: ServerParts, node: str) -> None:
+        self._parts = parts
         self._node = node
-        self._links: dict[Peer, dict[str, Link]] = {}
+        self._links: dict[Peer, dict[str, NodeLink]] = {}
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Hold the tasks of all links, until cancelled."""
@@ -224,7 +224,7 @@ class Links:
 
     def _look_at_silences(self, now: float) -> None:
         # a node whose lease has ended may have lost its tables: waiting for it any longer is in vain
-        patience_s = self._house.settings.now.cluster.lease_s
+        patience_s = self._parts.settings.now.cluster.lease_s
         for links in tuple(self._links.values()):
             for link in [link for link in links.values() if not link.is_held]:
                 match pulse(now, heard=link.heard, pinged=link.pinged, idle_s=patience_s):
@@ -250,7 +250,7 @@ class Links:
         return False
 
     async def bring(
-        self, peer: Peer, player: Player, message: ClientMessage, place: TableOwner, code: str | None
+        self, peer: Peer, player: LoggedInPlayer, message: ClientMessage, place: TableOwner, code: str | None
     ) -> None:
         """Pass a request on to a node, over a link that is opened if there is none.
 
@@ -274,7 +274,7 @@ class Links:
         for link in self._links.pop(peer, {}).values():
             link.scope.cancel()
 
-    async def _open(self, peer: Peer, player: Player, place: TableOwner) -> Link | None:
+    async def _open(self, peer: Peer, player: LoggedInPlayer, place: TableOwner) -> NodeLink | None:
         """Open a link to a node, whose door lets the player in; None if the client is gone by then.
 
         Raises:
@@ -292,15 +292,15 @@ class Links:
         if not peer.is_open:
             stream.socket.close()
             return None
-        link = Link(peer, place, stream, sealed, self._house)
+        link = NodeLink(peer, place, stream, sealed, self._parts)
         self._links.setdefault(peer, {})[place.node] = link
-        self._house.figures.links += 1
+        self._parts.figures.links += 1
         self._tasks.start_soon(self._attend, link)
         return link
 
     async def _introduce(
-        self, stream: trio.SocketStream, peer: Peer, player: Player, place: TableOwner
-    ) -> Sealed:
+        self, stream: trio.SocketStream, peer: Peer, player: LoggedInPlayer, place: TableOwner
+    ) -> LinkSealer:
         preface = Preface(
             node=self._node,
             kind=player.kind,
@@ -311,21 +311,21 @@ class Links:
             ignored=tuple(peer.ignored),
         )
         try:
-            sealed, admitted = await call(stream, self._house.identity.at_rest, preface)
+            sealed, admitted = await call(stream, self._parts.identity.at_rest, preface)
         except (StrangerError, trio.TooSlowError) as error:
             raise self._lost("refused", place, str(error)) from error
         if admitted.code is not None:
-            self._house.figures.links_lost["refused"] += 1
+            self._parts.figures.links_lost["refused"] += 1
             why = f"the node that has it lets nobody in from there now: {admitted.msg}"
             raise TooSoonError(why, admitted.retry_after_ms or AGAIN_MS)
         return sealed
 
     def _lost(self, why: str, place: TableOwner, reason: str) -> TooSoonError:
-        self._house.figures.links_lost[why] += 1
+        self._parts.figures.links_lost[why] += 1
         log.info("no_link", node=place.node, reason=reason)
         return TooSoonError("the node that has it does not answer: ask again in a moment", AGAIN_MS)
 
-    async def _attend(self, link: Link) -> None:
+    async def _attend(self, link: NodeLink) -> None:
         """Pass on what the owner says, until the link ends; then the client's connection ends too."""
         try:
             with link.scope:
@@ -344,7 +344,7 @@ class Links:
         finally:
             link.outbox.shut()
             link.stream.socket.close()
-            self._house.figures.links -= 1
+            self._parts.figures.links -= 1
             links = self._links.get(link.peer, {})
             if links.get(link.place.node) is link:
                 del links[link.place.node]
@@ -352,15 +352,15 @@ class Links:
             if not links:
                 self._links.pop(link.peer, None)
 
-    def _tell(self, link: Link) -> None:
+    def _tell(self, link: NodeLink) -> None:
         """Let a client come back whose link has ended."""
-        self._house.figures.links_lost["ended"] += 1
+        self._parts.figures.links_lost["ended"] += 1
         log.info("link_ended", node=link.place.node, reason=link.ended or "it was closed")
         link.peer.dismiss(
             Code.SHUTTING_DOWN, "the node that has one of your tables is gone: come back in a moment"
         )
 
-    async def _pass_back(self, link: Link) -> None:
+    async def _pass_back(self, link: NodeLink) -> None:
         splitter, outbox = FrameSplitter(SERVER_LIMIT), link.peer.outbox
         while not link.peer.outbox.is_broken:
             while (opened := link.sealed.read()) is not None:
@@ -376,7 +376,7 @@ class Links:
             link.heard, link.pinged = trio.current_time(), None
             link.sealed.feed(received)
 
-    def _take(self, link: Link, frame: bytes) -> bool:
+    def _take(self, link: NodeLink, frame: bytes) -> bool:
         """Pass a frame on, unless it is for this node; tell whether it was the last."""
         head, peer = head_of(frame), link.peer
         match head.t:
@@ -395,20 +395,20 @@ class Links:
                     peer.send_frame(to_frame(frame, SERVER_LIMIT))
         return False
 
-    def _note(self, link: Link, head: Head) -> None:
+    def _note(self, link: NodeLink, head: FrameHead) -> None:
         """Note which tables the client is told of by their owner."""
         if head.t == "table":
             link.peer.brought |= {head.table}
         elif head.t == "closed":
             link.peer.brought -= {head.table}
 
-    def _answers(self, link: Link, head: Head, number: int) -> bool:
+    def _answers(self, link: NodeLink, head: FrameHead, number: int) -> bool:
         """Close the request that a frame answers; False if the client has none of that number, as it was this node's own."""
         if head.t == "error" and head.code in _LOOK_AGAIN:
             link.tables.clear()  # where they are now, the directory says
         return link.peer.connection.close_request(number)
 
-    def _part(self, link: Link, head: Head) -> None:
+    def _part(self, link: NodeLink, head: FrameHead) -> None:
         """Take the owner's goodbye; if it is about the player, pass it on to the client."""
         link.ended = str(head.code)
         if head.code in _TOLD:

@@ -13,11 +13,11 @@ import structlog
 import trio
 
 from truc_server import recovery
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.operation.logs import Seldom
+from truc_server.operation.logs import LastingFault
+from truc_server.parts import ServerParts
 from truc_server.settings.settings import ClusterSettings
-from truc_server.storage import Lease, NodePlace, StoreError, StoreLostError, Taken
+from truc_server.storage import Lease, NodePlace, StoreError, StoreLostError, TakenTables
 
 RENEWALS: Final = 3  # in the time of one lease
 LOOK_S: Final = 0.5
@@ -45,14 +45,14 @@ class Tenancy:
         place: what the node says about itself, from the next renewal on.
     """
 
-    def __init__(self, house: House, lease: Lease, place: NodePlace, *, since: float) -> None:
+    def __init__(self, parts: ServerParts, lease: Lease, place: NodePlace, *, since: float) -> None:
         self.place = place
-        self._house = house
+        self._parts = parts
         self._lease = lease
         self._epoch = lease.epoch  # of the newest tables that it knows of
-        self._lease_s = house.settings.now.cluster.lease_s
-        self._until = house.figures.lease_until = since + self._lease_s
-        self._complaints = Seldom()
+        self._lease_s = parts.settings.now.cluster.lease_s
+        self._until = parts.figures.lease_until = since + self._lease_s
+        self._complaints = LastingFault()
         self._news = trio.Event()
 
     def say(self, place: NodePlace) -> None:
@@ -65,7 +65,9 @@ class Tenancy:
         """For how long the lease lasts at least."""
         return self._until - time.monotonic()
 
-    async def run(self, lobby: Lobby, stored: recovery.Stored, *, task_status: trio.TaskStatus[None]) -> None:
+    async def run(
+        self, lobby: Lobby, stored: recovery.StoredState, *, task_status: trio.TaskStatus[None]
+    ) -> None:
         """Hold the lease and take up what is free, until cancelled or the lease is lost; begun when its own tables are back.
 
         Of `stored` count what was `restored`, and the matches `unasked`.
@@ -77,13 +79,13 @@ class Tenancy:
             task_status.started()
             tasks.start_soon(self._take_over, lobby, stored)
 
-    async def _take_up_own(self, lobby: Lobby, known: recovery.Stored) -> None:
+    async def _take_up_own(self, lobby: Lobby, known: recovery.StoredState) -> None:
         """Take up the tables that the name has, some at a time: reading all may take longer than a lease, which goes on."""
-        codes = await trio.to_thread.run_sync(self._house.store.owned, self._lease)
+        codes = await trio.to_thread.run_sync(self._parts.store.owned, self._lease)
         for first in range(0, max(1, len(codes)), _AT_ONCE):
-            if self._house.failure is not None:
+            if self._parts.failure is not None:
                 return
-            await self._take_up(Taken(self._lease.epoch, codes[first : first + _AT_ONCE]), lobby, known)
+            await self._take_up(TakenTables(self._lease.epoch, codes[first : first + _AT_ONCE]), lobby, known)
 
     async def _watch(self) -> None:
         """Stop the server before the lease ends."""
@@ -91,17 +93,17 @@ class Tenancy:
             if self.left_s <= _MARGIN * self._lease_s:
                 break
             await trio.sleep(self._lease_s / _LOOKS)
-        self._house.fail(StoreLostError(f"the lease of {self._lease.owner} could not be renewed in time"))
-        self._house.store.sever()  # a commit or a read may be under way that the end would wait for
+        self._parts.fail(StoreLostError(f"the lease of {self._lease.owner} could not be renewed in time"))
+        self._parts.store.sever()  # a commit or a read may be under way that the end would wait for
 
     async def _renew(self) -> None:
-        figures = self._house.figures
+        figures = self._parts.figures
         while True:
             asked = time.monotonic()
             try:
                 await trio.to_thread.run_sync(self._ask, abandon_on_cancel=True)
             except StoreLostError as error:
-                self._house.fail(error)
+                self._parts.fail(error)
                 return
             except StoreError as error:
                 figures.renewals_failed += 1
@@ -111,32 +113,32 @@ class Tenancy:
                 await trio.sleep(_AGAIN_S)
                 continue
             self._until = figures.lease_until = asked + self._lease_s
-            self._house.renewals_s.add(time.monotonic() - asked)
+            self._parts.renewals_s.add(time.monotonic() - asked)
             with trio.move_on_after(self._lease_s / RENEWALS):
                 await self._news.wait()
             self._news = trio.Event()
 
     def _ask(self) -> None:
-        house = self._house
-        house.store.renew(
+        parts = self._parts
+        parts.store.renew(
             self._lease,
-            lease_ms=lease_ms(house.settings.now.cluster),
+            lease_ms=lease_ms(parts.settings.now.cluster),
             place=self.place,
-            draining=house.drain.is_on,
+            draining=parts.drain.is_on,
         )
 
-    async def _take_over(self, lobby: Lobby, known: recovery.Stored) -> None:
+    async def _take_over(self, lobby: Lobby, known: recovery.StoredState) -> None:
         """Look for free tables, and take some: one go at a time."""
-        taken: Taken | None = None  # until they are in the lobby: what could not be read is read again
+        taken: TakenTables | None = None  # until they are in the lobby: what could not be read is read again
         while True:
             try:
                 taken = taken or await self._taken()
                 if taken is not None:
                     await self._take_up(taken, lobby, known)
-                    self._house.figures.tables_taken += len(taken.codes)
+                    self._parts.figures.tables_taken += len(taken.codes)
                     log.info("tables_taken_over", tables=len(taken.codes), epoch=taken.epoch)
             except StoreLostError as error:
-                self._house.fail(error)
+                self._parts.fail(error)
                 return
             except StoreError as error:
                 self._complaints.say(log.warning, "tables_not_taken", reason=str(error))
@@ -147,19 +149,19 @@ class Tenancy:
                     continue
             await trio.sleep(min(LOOK_S, self._lease_s / RENEWALS))
 
-    async def _taken(self) -> Taken | None:
+    async def _taken(self) -> TakenTables | None:
         """Take free tables, if there are any and a node that is not drained; or raise as `_take`."""
-        if self._house.drain.is_on:
+        if self._parts.drain.is_on:
             return None
         return await trio.to_thread.run_sync(self._take, abandon_on_cancel=True)
 
-    def _take(self) -> Taken | None:
+    def _take(self) -> TakenTables | None:
         """Take free tables, if there are any; blocks.
 
         Raises:
             StoreLostError: Some were taken before, and which was not heard: when it comes again they are its own.
         """
-        store, lease = self._house.store, self._lease
+        store, lease = self._parts.store, self._lease
         if store.epoch(lease) != self._epoch:
             raise StoreLostError(f"{lease.owner} has taken tables and does not know which")
         if not store.is_any_free(lease):
@@ -168,14 +170,14 @@ class Tenancy:
         self._epoch = taken.epoch
         return taken
 
-    def _read(self, taken: Taken, known: recovery.Stored) -> recovery.Stored:
+    def _read(self, taken: TakenTables, known: recovery.StoredState) -> recovery.StoredState:
         """Read what was taken; blocks."""
-        store = self._house.store
+        store = self._parts.store
         stored = recovery.read(store, known.restored, codes=taken.codes)
-        late_s = UNHEARD * self._house.settings.now.limits.idle_s + _WAY_BACK_S
+        late_s = UNHEARD * self._parts.settings.now.limits.idle_s + _WAY_BACK_S
         return stored._replace(unasked={**known.unasked, **store.unasked(taken.codes)}, late_s=late_s)
 
-    async def _take_up(self, taken: Taken, lobby: Lobby, known: recovery.Stored) -> None:
+    async def _take_up(self, taken: TakenTables, lobby: Lobby, known: recovery.StoredState) -> None:
         """Let the matches of tables go on."""
         stored = await trio.to_thread.run_sync(self._read, taken, known, abandon_on_cancel=True)
-        recovery.restore(self._house.backing(epoch=taken.epoch), lobby, stored)
+        recovery.restore(self._parts.backing(epoch=taken.epoch), lobby, stored)

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_origi
 
 import click
 
-from truc_commands.completion import Known
+from truc_commands.completion import KnownValues
 from truc_commands.files import MAX_TEXT, read_bounded
 from truc_protocol.crypto.keys import KeyFileError
 from truc_protocol.wire.transport import scheme
@@ -97,7 +97,7 @@ def _option(name: str, flag: Flag) -> Callable[[_Command], _Command]:
     if kind is bool:
         return click.option(flag.flag, name, is_flag=True, default=None, help=flag.line)
     if words := words_of(flag.key):
-        return click.option(flag.flag, name, type=Known(lambda: words, or_file=False), help=flag.line)
+        return click.option(flag.flag, name, type=KnownValues(lambda: words, or_file=False), help=flag.line)
     is_list = get_origin(kind) is tuple
     return click.option(flag.flag, name, type=int if kind is int else str, multiple=is_list, help=flag.line)
 

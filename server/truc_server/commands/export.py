@@ -111,7 +111,7 @@ class MatchFilter(NamedTuple):
     player: str | None
 
 
-class Exported(NamedTuple):
+class ExportedMatch(NamedTuple):
     """A match that was asked for, and what has become of it."""
 
     state: FileState
@@ -174,7 +174,7 @@ def _wanted(*, named: tuple[str, ...], player: str | None, **others: Any) -> Mat
     return MatchFilter(named, player=who, **others)
 
 
-def _export_all(archive: "Archive", target: Path, wanted: MatchFilter) -> Iterator[Exported]:
+def _export_all(archive: "Archive", target: Path, wanted: MatchFilter) -> Iterator[ExportedMatch]:
     for match in _matches(archive, wanted):
         variant = game_of(match.document)
         if wanted.variant not in {None, variant}:
@@ -183,18 +183,18 @@ def _export_all(archive: "Archive", target: Path, wanted: MatchFilter) -> Iterat
         if found is not None:  # else it was deleted meanwhile
             records = (*found.setup, *found.records)
             state = export_file(target / file_name(match.mid), write_transcript(found.document, records))
-            yield Exported(state, match, variant, len(records))
+            yield ExportedMatch(state, match, variant, len(records))
 
 
 def _matches(archive: "Archive", wanted: MatchFilter) -> "Iterator[ArchivedMatch]":
     # Slow to import.
-    from truc_server.storage.archive import Span
+    from truc_server.storage.archive import EndedBetween
 
     if wanted.named:
         yield from [_match(archive, digits.lower()) for digits in wanted.named]
         return
     players = None if wanted.player is None else _ids(archive, wanted.player)
-    yield from archive.over(Span(_ms(wanted.since), _ms(wanted.until)), players=players)
+    yield from archive.over(EndedBetween(_ms(wanted.since), _ms(wanted.until)), players=players)
 
 
 def _match(archive: "Archive", digits: str) -> "ArchivedMatch":
@@ -220,14 +220,14 @@ def _ms(at: datetime | None) -> int | None:
     return None if at is None else int(at.replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def _line(exported: Exported) -> str:
+def _line(exported: ExportedMatch) -> str:
     match = exported.match
     ended = minute(match.ended_ms or 0)
     game = exported.variant or _UNREADABLE
     return f"{exported.state:{_WIDTH}}  {file_name(match.mid)}  {ended}  {game}  {match.reason}"
 
 
-def _facts(archive: "Archive", exported: Exported) -> str:
+def _facts(archive: "Archive", exported: ExportedMatch) -> str:
     # Slow to import.
     from truc_server.net.peer import tag_of
 

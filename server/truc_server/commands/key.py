@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 
 import click
 
-from truc_protocol.bodies import Table
+from truc_protocol.bodies import TableTerms
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import KeyFileError, fingerprint
 from truc_protocol.key_files import REVOCATION_LIMIT, revocation_text
@@ -129,7 +129,7 @@ def _key_of(record: Record) -> bytes | None:
         body = parse(record)
     except CheckError:
         return None
-    return body.spk if isinstance(body, Table) else None
+    return body.spk if isinstance(body, TableTerms) else None
 
 
 _STANDARD_STREAM: Final = Path("-")

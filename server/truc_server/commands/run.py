@@ -45,7 +45,7 @@ from truc_server.net.listening import bind_with_others
 from truc_server.operation import logs, notify
 from truc_server.operation.process import collect_when_grown, needed_files, raise_file_limit
 from truc_server.settings.folder import Folder, locked, make_private, open_folder, write_private
-from truc_server.settings.in_force import Control, Together
+from truc_server.settings.in_force import Control, MachineDrain
 from truc_server.settings.settings import Settings, SettingsError
 from truc_server.settings.settings_file import KEYS
 from truc_server.settings.variants import VariantCatalogue, VariantsError, read_catalogue
@@ -173,7 +173,7 @@ async def _serve(
     async with trio.open_nursery() as nursery:
         at_signal = drain if settings.tables.drain_s else None
         hearing: trio.CancelScope = await nursery.start(_stop_on_signal, nursery.cancel_scope, at_signal)
-        together = Together() if is_of_nodes else None
+        together = MachineDrain() if is_of_nodes else None
         control = Control(drain, reread, on_end=hearing.cancel, together=together)
         if together is not None:
             nursery.start_soon(_drain_with_all, control, together)
@@ -215,7 +215,7 @@ async def _stop_on_signal(
             return
 
 
-async def _drain_with_all(control: Control, together: Together) -> None:
+async def _drain_with_all(control: Control, together: MachineDrain) -> None:
     """Drain with all other nodes when the process that watches them says so; tell it when no hand is under way here."""
     with trio.open_signal_receiver(ALL_DRAIN) as signals:
         async for _ in signals:

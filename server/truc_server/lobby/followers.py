@@ -12,7 +12,7 @@ import trio
 
 from truc_protocol.messages import ChatLine, LobbyState, ServerMessage, TableClosed
 from truc_protocol.wire.connection import broadcast_frame
-from truc_server.lobby.others import OtherTable
+from truc_server.lobby.other_nodes import OtherTable
 from truc_server.net.peer import Peer
 from truc_server.tables.table import Table
 from truc_server.timing.clock import Alarm, Timers

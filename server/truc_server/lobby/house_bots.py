@@ -18,12 +18,12 @@ from truc_protocol.messages.table import Direction
 from truc_protocol.records import BLIND
 from truc_protocol.wire.encoding import decode, encode
 from truc_server.lobby.online_players import OnlinePlayers
-from truc_server.lobby.others import Others
-from truc_server.net.peer import Peer, Player
-from truc_server.settings.in_force import InForce, ServerDrain
+from truc_server.lobby.other_nodes import OtherNodes
+from truc_server.net.peer import LoggedInPlayer, Peer
+from truc_server.settings.in_force import CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind
-from truc_server.storage.told import Said, ToldLine
+from truc_server.storage.node_news import LineKind, LineNews
 from truc_server.table_data.codes import label
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class BotCalls:
         started: those of the bots that the server has started.
     """
 
-    def __init__(self, listed: Sequence[str], presence: OnlinePlayers, others: Others | None) -> None:
+    def __init__(self, listed: Sequence[str], presence: OnlinePlayers, others: OtherNodes | None) -> None:
         self._presence = presence
         self._others = others
         self._elsewhere: Collection[str] = () if others is None else others.players.house
@@ -57,7 +57,7 @@ class BotCalls:
         """Every bot, once, those that other nodes have started included."""
         return tuple(dict.fromkeys((*self.listed, *self.started, *sorted(self._elsewhere))))
 
-    def is_bot(self, player: Player) -> bool:
+    def is_bot(self, player: LoggedInPlayer) -> bool:
         """Tell whether a player is one of the host's own bots, of this node or another."""
         if player.kind is not PlayerKind.KEY:
             return False
@@ -95,10 +95,10 @@ class BotCalls:
             elif self._others is not None:
                 self._call_elsewhere(self._others, table, called)
 
-    def _call_elsewhere(self, others: Others, table: "Table", called: Called) -> None:
-        others.notes.say(Said.CALL, name=table.made.chosen.mode, text=encode(called).hex())
+    def _call_elsewhere(self, others: OtherNodes, table: "Table", called: Called) -> None:
+        others.notes.say(LineKind.CALL, name=table.made.chosen.mode, text=encode(called).hex())
 
-    def pass_on(self, line: ToldLine) -> None:
+    def pass_on(self, line: LineNews) -> None:
         """Call bots that are connected here to a seat at another node."""
         called = decode(bytes.fromhex(line.text), Direction.TO_CLIENT)
         if self._others is None or not isinstance(called, BotWanted | PlayersWanted):
@@ -122,7 +122,7 @@ class BotCalls:
         connections = reversed(self._presence.connections(tag))
         return next((peer for peer in connections if HOUSE_BOTS in peer.wanted), None)
 
-    def catch_up(self, peer: Peer, player: Player, tables: Iterable["Table"]) -> None:
+    def catch_up(self, peer: Peer, player: LoggedInPlayer, tables: Iterable["Table"]) -> None:
         """Call a newly connected bot to every vacant seat."""
         if HOUSE_BOTS in peer.wanted and self.is_bot(player):
             for table in tables:
@@ -162,11 +162,11 @@ def _note(bot: Peer, code: str, seat: int) -> None:
     log.info("bot_called", bot=bot.player and bot.player.tag, table=label(code), seat=seat)
 
 
-class Filling:
+class TablesToFill:
     """The tables that wait, and when the bots are called to each."""
 
     def __init__(
-        self, settings: InForce[Settings], timers: "Timers", drain: ServerDrain, calls: BotCalls
+        self, settings: CurrentValue[Settings], timers: "Timers", drain: ServerDrain, calls: BotCalls
     ) -> None:
         self._settings = settings
         self._timers = timers

@@ -18,26 +18,26 @@ from truc_protocol.messages import Create, Draining, LobbyState, SeatHeld, Seek,
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import Variant
 from truc_server.lobby.followers import LobbyFollowers
-from truc_server.lobby.house_bots import BotCalls, Filling
+from truc_server.lobby.house_bots import BotCalls, TablesToFill
 from truc_server.lobby.names import Names
 from truc_server.lobby.online_players import PAGE as PLAYERS
 from truc_server.lobby.online_players import OnlinePlayers, PlayerPage
-from truc_server.lobby.others import Others, OtherTable
+from truc_server.lobby.other_nodes import OtherNodes, OtherTable
 from truc_server.lobby.seeking import suitable
-from truc_server.lobby.table_limits import Counts, MadeTables
+from truc_server.lobby.table_limits import MadeTables, TableCounts
 from truc_server.matches.acceptance import Verified, accept_substitute
 from truc_server.matches.game import Game, Turn
-from truc_server.net.floods import CHAT, LISTS, Allowance
-from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.net.usage_limits import CHAT, LISTS, Allowance
 from truc_server.operation.disk import Disk
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import AddPlayer, TableOwner
-from truc_server.storage.told import Said, ToldPlayer, ToldTable
+from truc_server.storage.node_news import LineKind, PlayerNews, TableNews
 from truc_server.table_data.board import Blueprint, Seated, seat_row
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.table_data.options import ChosenGame, Defaults, Options, choose, played
-from truc_server.tables.table import Backing, Table
+from truc_server.tables.table import Table, TableBacking
 from truc_server.timing.clock import now_ms
 
 PAGE: Final = 24  # tables in one answer; far below the longest frame
@@ -72,19 +72,19 @@ class Lobby:
     """
 
     def __init__(
-        self, backing: Backing, catalogue: VariantCatalogue, disk: Disk, *, share: int | None = None
+        self, backing: TableBacking, catalogue: VariantCatalogue, disk: Disk, *, share: int | None = None
     ) -> None:
         self.presence = OnlinePlayers()
-        self.others = others = None if share is None else Others()
+        self.others = others = None if share is None else OtherNodes()
         self.names = Names(None if others is None else others.lent)
         self.floods = Allowance(CHAT)
         self.lists = Allowance(LISTS)
         settings = backing.settings
-        elsewhere = None if others is None else Counts(others.tables.made_by, others.tables.made_from)
+        elsewhere = None if others is None else TableCounts(others.tables.made_by, others.tables.made_from)
         self.made = MadeTables(settings.now.limits, elsewhere)
         self.following = LobbyFollowers(backing.timers, self._state)
         self.calls = BotCalls(settings.now.access.bots, self.presence, others)
-        self._filling = Filling(settings, backing.timers, backing.drain, self.calls)
+        self._filling = TablesToFill(settings, backing.timers, backing.drain, self.calls)
         self._backing = backing
         self._settings = settings
         self.drain = backing.drain
@@ -120,12 +120,12 @@ class Lobby:
         """
         table = self._tables.get(code.upper())
         if table is None:
-            raise RefusedError(
+            raise RefusedRequestError(
                 Code.NO_SUCH_TABLE, f"expected the code of a table, got {code!r}", field="table"
             )
         return table
 
-    def place(self, code: str, player: Player) -> tuple[Table, int | None]:
+    def place(self, code: str, player: LoggedInPlayer) -> tuple[Table, int | None]:
         """Return a table by its code, and the seat of a player there; None if they have none.
 
         Raises:
@@ -140,7 +140,7 @@ class Lobby:
         except KeyError:
             return table, None
 
-    def create(self, player: Player, wanted: Create, network: str) -> Table:
+    def create(self, player: LoggedInPlayer, wanted: Create, network: str) -> Table:
         """Make a table with its creator on a seat; `network` is where the creator comes from.
 
         Raises:
@@ -157,13 +157,13 @@ class Lobby:
         self.add(table, network)
         try:
             self.join(table, player, wanted.seat)
-        except RefusedError:
+        except RefusedRequestError:
             table.close("empty")
             raise
         log.info("table_created", table=label(code), variant=wanted.variant, seats=seats, mode=chosen.mode)
         return table
 
-    def seek(self, player: Player, wanted: Seek, network: str) -> Table:
+    def seek(self, player: LoggedInPlayer, wanted: Seek, network: str) -> Table:
         """Seat a player at an open public table that fits the request, or at a new one if there is none.
 
         Raises:
@@ -176,7 +176,7 @@ class Lobby:
         fresh = Create(id=wanted.id, variant=wanted.variant, seats=wanted.seats, options=wanted.options)
         return self.create(player, fresh, network)
 
-    def find(self, player: Player, wanted: Seek) -> Table | None:
+    def find(self, player: LoggedInPlayer, wanted: Seek) -> Table | None:
         """Return the open public table that suits a player best; None if there is none.
 
         Raises:
@@ -202,19 +202,19 @@ class Lobby:
         """
         if self.drain.is_on:
             message = "the server is about to be stopped: no table or match begins until it is back"
-            raise RefusedError(Code.TOO_MANY_TABLES, message)
+            raise RefusedRequestError(Code.TOO_MANY_TABLES, message)
         if self.disk.is_nearly_full:
             message = "the server's disk is nearly full: no table or match begins until there is room"
-            raise RefusedError(Code.TOO_MANY_TABLES, message)
+            raise RefusedRequestError(Code.TOO_MANY_TABLES, message)
 
-    def _check_room(self, player: Player) -> None:
+    def _check_room(self, player: LoggedInPlayer) -> None:
         self.check_may_begin()
         limits = self._settings.now.limits
         if len(self._tables) >= limits.tables:
-            raise RefusedError(Code.TOO_MANY_TABLES, f"tables of this server: at most {limits.tables}")
+            raise RefusedRequestError(Code.TOO_MANY_TABLES, f"tables of this server: at most {limits.tables}")
         self.check_seats(player)
 
-    def check_seats(self, player: Player) -> None:
+    def check_seats(self, player: LoggedInPlayer) -> None:
         """Check that a player may have one more seat.
 
         Raises:
@@ -225,7 +225,7 @@ class Lobby:
         if self.others is not None:
             held += self.others.tables.count_seats(player.id)
         if held >= most:
-            raise RefusedError(Code.TOO_MANY_TABLES, f"seats of one player: at most {most}")
+            raise RefusedRequestError(Code.TOO_MANY_TABLES, f"seats of one player: at most {most}")
 
     def _fresh_code(self, length: int) -> str:
         while True:
@@ -288,19 +288,19 @@ class Lobby:
         self.withhold(table.code)
         self.following.note_state()
 
-    def _unseat(self, table: Table, player: Player) -> None:
+    def _unseat(self, table: Table, player: LoggedInPlayer) -> None:
         held = self._seats.get(player.id, {})
         held.pop(table.code, None)
         if not held:
             self._seats.pop(player.id, None)
             self._free_name(player)
 
-    def _free_name(self, player: Player) -> None:
+    def _free_name(self, player: LoggedInPlayer) -> None:
         """Free the name of a player who is no longer connected or seated."""
         if player.id not in self._seats and not self.presence.connections(player.tag):
             self.names.drop(player.id)
 
-    def named(self, player: Player, kept: str | None = None) -> Player:
+    def named(self, player: LoggedInPlayer, kept: str | None = None) -> LoggedInPlayer:
         """Return a player under the name they get here, on all of their connections; a seated player keeps theirs.
 
         `kept` is the name by which they sit elsewhere. A name that looks like another player's gets a number.
@@ -309,19 +309,19 @@ class Lobby:
             kept = self.names.of(player.id)
         elif kept is not None:
             self.names.insist(player.id, kept)
-        named = Player(player.kind, player.id, kept or self.names.give(player.id, player.name))
+        named = LoggedInPlayer(player.kind, player.id, kept or self.names.give(player.id, player.name))
         for connection in self.presence.connections(player.tag):
             connection.player = named
             if self.others is not None:
                 self.others.notes.player(named)
         return named
 
-    def note_name(self, player: Player) -> None:
+    def note_name(self, player: LoggedInPlayer) -> None:
         """Note the name that a player was given on another node, like others here or not: they sign with it."""
         if self.names.of(player.id) is None:
             self.names.keep(player.id, player.name)
 
-    def join(self, table: Table, player: Player, seat: int | None) -> int:
+    def join(self, table: Table, player: LoggedInPlayer, seat: int | None) -> int:
         """Seat a player and return the seat.
 
         Raises:
@@ -333,7 +333,9 @@ class Lobby:
         self._seats.setdefault(player.id, {})[table.code] = taken
         return taken
 
-    def substitute(self, table: Table, game: Game, peer: Peer, player: Player, signed: Verified) -> Turn:
+    def substitute(
+        self, table: Table, game: Game, peer: Peer, player: LoggedInPlayer, signed: Verified
+    ) -> Turn:
         """Give a seat of a match to the player who stands by for it on this connection and has signed.
 
         The record, the seat, and the fact that its new player has played in the match are stored together.
@@ -343,7 +345,7 @@ class Lobby:
         """
         self.check_seats(player)
         if table.audience.is_skipped(peer):
-            raise RefusedError(Code.NOT_NOW, "expected a connection that has been sent every record")
+            raise RefusedRequestError(Code.NOT_NOW, "expected a connection that has been sent every record")
         seat = signed.placed.record.signer - 1
         left, newcomer = table.board.seats[seat], Seated(player, is_ready=True)
         had = AddPlayer(game.mid, seat, player.id, player.kind, now_ms())
@@ -356,7 +358,7 @@ class Lobby:
         self._seats.setdefault(player.id, {})[table.code] = seat
         return turn
 
-    def leave(self, table: Table, player: Player) -> None:
+    def leave(self, table: Table, player: LoggedInPlayer) -> None:
         """Unseat a player; a table that everybody has left is the caller's to close.
 
         Raises:
@@ -383,7 +385,7 @@ class Lobby:
             both.append(self.others.tables.after(code))
         return merge(*both, key=lambda table: table.code)
 
-    def suitable(self, player: Player, wanted: Seek) -> TableOwner | None:
+    def suitable(self, player: LoggedInPlayer, wanted: Seek) -> TableOwner | None:
         """Return the node that has a table which a player who seeks a seat may be given, the best one; None if none is known.
 
         Raises:
@@ -401,20 +403,20 @@ class Lobby:
         place = others.places[table.node]
         return TableOwner(table.node, place.public, place.inner)
 
-    def hear_tables(self, others: Others, node: str, told: Iterable[ToldTable]) -> None:
+    def hear_tables(self, others: OtherNodes, node: str, told: Iterable[TableNews]) -> None:
         """Take in what another node tells of its tables."""
         for table in told:
             if table.code not in self._tables:  # else it is this node's by now
                 self._hear_table(others, node, table)
         self.following.note_state()
 
-    def hear_players(self, others: Others, node: str, told: Iterable[ToldPlayer]) -> None:
+    def hear_players(self, others: OtherNodes, node: str, told: Iterable[PlayerNews]) -> None:
         """Take in what another node tells of who is connected to it."""
         for player in told:
             others.players.hear(node, player)
         self.following.note_state()
 
-    def _hear_table(self, others: Others, node: str, told: ToldTable) -> None:
+    def _hear_table(self, others: OtherNodes, node: str, told: TableNews) -> None:
         is_new = told.code not in others.tables
         change = others.tables.hear(node, told)
         if change is not None:
@@ -422,7 +424,7 @@ class Lobby:
         if is_new and told.reason is None and now_ms() - told.created_ms < _MINUTE_MS:
             self.made.note_elsewhere(told.creator, told.network)
 
-    def lose(self, others: Others, node: str) -> None:
+    def lose(self, others: OtherNodes, node: str) -> None:
         """Note that another node is gone, with whoever was connected to it; others will take its tables."""
         others.places.pop(node, None)
         others.players.lose(node)
@@ -437,7 +439,7 @@ class Lobby:
         found = map(self.player, tags[:PLAYERS])
         return PlayerPage(tuple(player for player in found if player is not None), len(tags) > PLAYERS)
 
-    def player(self, tag: str) -> Player | None:
+    def player(self, tag: str) -> LoggedInPlayer | None:
         """Return a player who is connected, here or to another node, by their tag."""
         here = self.presence.player(tag)
         return here if here is not None or self.others is None else self.others.players.player(tag)
@@ -446,12 +448,12 @@ class Lobby:
         """Tell whether a player is connected, here or to another node."""
         return self.player(tag) is not None
 
-    def seated(self) -> frozenset[Player]:
+    def seated(self) -> frozenset[LoggedInPlayer]:
         """Return everybody who has a seat."""
         held = (seated for table in self._tables.values() for seated in table.board.seats)
         return frozenset(seated.player for seated in held if seated is not None)
 
-    def seats_of(self, player: Player) -> tuple[SeatHeld, ...]:
+    def seats_of(self, player: LoggedInPlayer) -> tuple[SeatHeld, ...]:
         """Return every seat of a player here."""
         held = self._seats.get(player.id, {})
         return tuple(
@@ -459,11 +461,11 @@ class Lobby:
             for code, seat in sorted(held.items())
         )
 
-    def has_seat(self, player: Player) -> bool:
+    def has_seat(self, player: LoggedInPlayer) -> bool:
         """Tell whether a player has a seat at any table."""
         return player.id in self._seats
 
-    def public_tables_of(self, player: Player) -> tuple[str, ...]:
+    def public_tables_of(self, player: LoggedInPlayer) -> tuple[str, ...]:
         """Return the codes of the public tables where a player sits as far as everybody may know, ascending."""
         held = map(self._tables.__getitem__, self._seats.get(player.id, {}))
         shown = (table.code for table in held if not (table.made.private or table.feed.is_behind))
@@ -490,7 +492,7 @@ class Lobby:
         for table in self._tables.values():
             table.chat.forget(player)
 
-    def enter(self, peer: Peer, player: Player) -> None:
+    def enter(self, peer: Peer, player: LoggedInPlayer) -> None:
         """Note that a connection speaks for a player now."""
         self.presence.enter(peer, player)
         if self.drain.by is not None:
@@ -501,7 +503,13 @@ class Lobby:
         self.calls.catch_up(peer, player, self._tables.values())
 
     def say_elsewhere(
-        self, what: Said, player: Player | None = None, *, tag: str = "", name: str = "", text: str = ""
+        self,
+        what: LineKind,
+        player: LoggedInPlayer | None = None,
+        *,
+        tag: str = "",
+        name: str = "",
+        text: str = "",
     ) -> None:
         """Let other nodes know, if there are any, what was said, or done by a player or to them."""
         if self.others is not None:

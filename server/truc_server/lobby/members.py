@@ -14,7 +14,7 @@ import structlog
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code
-from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.net.sanctions import Sanctions
 from truc_server.settings.settings import AccessSettings, Settings
 from truc_server.storage import Invite, Member
@@ -44,20 +44,20 @@ def check_guest(settings: Settings) -> None:
         RefusedError: Only players with a key may.
     """
     if not admits_guests(settings):
-        raise RefusedError(Code.GUESTS_NOT_ALLOWED, "this server admits only players with a key")
+        raise RefusedRequestError(Code.GUESTS_NOT_ALLOWED, "this server admits only players with a key")
 
 
-def check_banned(sanctions: Sanctions, player: Player) -> None:
+def check_banned(sanctions: Sanctions, player: LoggedInPlayer) -> None:
     """Check that the host has not shut a player out; addresses are checked before anybody logs in.
 
     Raises:
         RefusedError: The host has.
     """
     if player.tag in sanctions.banned.tags:
-        raise RefusedError(Code.BANNED, f"the host has shut {player.tag} out")
+        raise RefusedRequestError(Code.BANNED, f"the host has shut {player.tag} out")
 
 
-def check_muted(sanctions: Sanctions, peer: Peer, player: Player) -> None:
+def check_muted(sanctions: Sanctions, peer: Peer, player: LoggedInPlayer) -> None:
     """Check that the host lets a player talk, from where they are.
 
     Raises:
@@ -68,7 +68,7 @@ def check_muted(sanctions: Sanctions, peer: Peer, player: Player) -> None:
     if not peer.is_refused_talk:
         peer.is_refused_talk = True
         log.info("muted", subject=player.tag, address=peer.address)
-    raise RefusedError(Code.MUTED, "the host lets you play but not talk, so nobody was told of it")
+    raise RefusedRequestError(Code.MUTED, "the host lets you play but not talk, so nobody was told of it")
 
 
 def check_member(store: Store, access: AccessSettings, public: bytes, code: str | None) -> None:
@@ -82,10 +82,12 @@ def check_member(store: Store, access: AccessSettings, public: bytes, code: str 
         return
     if mode == "keys" or code is None:
         wanted = "ask the host to admit it" if mode == "keys" else "ask the host for an invite"
-        raise RefusedError(Code.KEY_NOT_ALLOWED, f"the key {own} is no member of this server: {wanted}")
+        raise RefusedRequestError(
+            Code.KEY_NOT_ALLOWED, f"the key {own} is no member of this server: {wanted}"
+        )
     if not store.use_invite(hash_of(code), Member(own, now_ms())):
         message = "the invite is unknown, used up or too old: ask the host for another"
-        raise RefusedError(Code.KEY_NOT_ALLOWED, message, field="invite")
+        raise RefusedRequestError(Code.KEY_NOT_ALLOWED, message, field="invite")
 
 
 def issue(store: Store, *, uses: int, days: int) -> str:

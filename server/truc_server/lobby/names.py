@@ -18,7 +18,7 @@ from secrets import randbelow
 from typing import Any, Final, NamedTuple
 
 from truc_protocol.errors import Code
-from truc_server.net.peer import RefusedError
+from truc_server.net.peer import RefusedRequestError
 
 _MARK: Final = "\u200e"  # around what is written from right to left
 _PACKAGE: Final = "confusable_homoglyphs"
@@ -123,8 +123,8 @@ def normalised(name: str) -> str:
     return cleaned
 
 
-def _refused(expected: str) -> RefusedError:
-    return RefusedError(Code.BAD_MESSAGE, f"name: expected {expected}", field="name")
+def _refused(expected: str) -> RefusedRequestError:
+    return RefusedRequestError(Code.BAD_MESSAGE, f"name: expected {expected}", field="name")
 
 
 def _check_visible(name: str) -> None:

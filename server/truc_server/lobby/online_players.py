@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
-from truc_server.net.peer import Peer, Player, tag_of
+from truc_server.net.peer import LoggedInPlayer, Peer, tag_of
 from truc_server.storage import PlayerKind
 
 PAGE: Final = 50  # players in one answer
@@ -20,7 +20,7 @@ GUESTS: Final = 4_096  # whose ignored players are remembered, including guests 
 class PlayerPage(NamedTuple):
     """Some players, and whether there are more."""
 
-    players: tuple[Player, ...]
+    players: tuple[LoggedInPlayer, ...]
     more: bool
 
 
@@ -41,7 +41,7 @@ class OnlinePlayers:
         """How many players are connected."""
         return len(self._tags)
 
-    def enter(self, peer: Peer, player: Player) -> None:
+    def enter(self, peer: Peer, player: LoggedInPlayer) -> None:
         """Note that a connection speaks for a player now."""
         tag = player.tag
         others = self._peers.get(tag, ())
@@ -85,7 +85,7 @@ class OnlinePlayers:
         first = bisect_right(self._tags, tag)
         return self._tags[first : first + most]
 
-    def player(self, tag: str) -> Player | None:
+    def player(self, tag: str) -> LoggedInPlayer | None:
         """Return a player who is connected, by their tag."""
         peers = self._peers.get(tag)
         return peers[-1].player if peers else None

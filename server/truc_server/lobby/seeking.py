@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from truc_server.net.peer import Player
+from truc_server.net.peer import LoggedInPlayer
 from truc_server.table_data.board import admits
 from truc_server.table_data.options import Options
 from truc_server.tables.table import Table
@@ -28,7 +28,7 @@ class Fit(NamedTuple):
 
 
 def suitable(
-    tables: Iterable[Table], player: Player, *, variant: str, seats: int | None, options: Options
+    tables: Iterable[Table], player: LoggedInPlayer, *, variant: str, seats: int | None, options: Options
 ) -> list[Table]:
     """Return the tables here that a player may be given, best first, then in the order of `tables`.
 
@@ -44,7 +44,7 @@ def _fits(table: Table, variant: str, seats: int | None, options: Options) -> bo
     return same_game and not made.private and seats in (None, made.seats)
 
 
-def _has_room(table: Table, player: Player) -> bool:
+def _has_room(table: Table, player: LoggedInPlayer) -> bool:
     if not table.board.may_change:
         return False
     free = None in table.board.seats and admits(
@@ -53,7 +53,7 @@ def _has_room(table: Table, player: Player) -> bool:
     return (free and bool(table.audience.online)) or table.board.seat_of(player) is not None
 
 
-def _fit(table: Table, player: Player) -> Fit:
+def _fit(table: Table, player: LoggedInPlayer) -> Fit:
     return Fit.of(
         is_own=table.board.seat_of(player) is not None,
         free=table.board.seats.count(None),

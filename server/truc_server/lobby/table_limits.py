@@ -12,14 +12,14 @@ from typing import NamedTuple, TypeVar
 import trio
 
 from truc_protocol.errors import Code
-from truc_server.net.peer import Player, RefusedError, TooSoonError
+from truc_server.net.peer import LoggedInPlayer, RefusedRequestError, TooSoonError
 from truc_server.settings.settings import LimitSettings
 from truc_server.timing.rate_limits import Meter
 
 _Key = TypeVar("_Key", bytes, str)
 
 
-class Counts(NamedTuple):
+class TableCounts(NamedTuple):
     """How many tables there are by whom and from where."""
 
     by: Mapping[bytes, int]
@@ -29,7 +29,7 @@ class Counts(NamedTuple):
 class MadeTables:
     """Who has made the tables that are open; `elsewhere` counts those of other nodes, which change as these tell."""
 
-    def __init__(self, limits: LimitSettings, elsewhere: Counts | None = None) -> None:
+    def __init__(self, limits: LimitSettings, elsewhere: TableCounts | None = None) -> None:
         self._elsewhere = elsewhere
         self._by: Counter[bytes] = Counter()
         self._from: Counter[str] = Counter()
@@ -50,7 +50,7 @@ class MadeTables:
         """The number of players and networks that have made an open table."""
         return len(self._by) + len(self._from)
 
-    def pay(self, player: Player, network: str) -> None:
+    def pay(self, player: LoggedInPlayer, network: str) -> None:
         """Check that a player may open one more table, and count it for the pace.
 
         Raises:
@@ -65,17 +65,19 @@ class MadeTables:
         self._pace.pay(player.id, now)
         self._crowd.pay(network, now)
 
-    def _check_number(self, player: Player, network: str) -> None:
+    def _check_number(self, player: LoggedInPlayer, network: str) -> None:
         most, of_address = self._limits.tables_per_player, self._limits.tables_per_address
         made, from_there = self._by[player.id], self._from[network]
         if (elsewhere := self._elsewhere) is not None:
             made += elsewhere.by.get(player.id, 0)
             from_there += elsewhere.of_network.get(network, 0)
         if made >= most:
-            raise RefusedError(Code.TOO_MANY_TABLES, f"expected at most {most} open tables of one player")
+            raise RefusedRequestError(
+                Code.TOO_MANY_TABLES, f"expected at most {most} open tables of one player"
+            )
         if from_there >= of_address:
             message = f"expected at most {of_address} open tables that were made from one address"
-            raise RefusedError(Code.TOO_MANY_TABLES, message)
+            raise RefusedRequestError(Code.TOO_MANY_TABLES, message)
 
     def add(self, code: str, creator: bytes, network: str | None) -> None:
         """Count a table."""

@@ -19,9 +19,9 @@ from truc_protocol.crypto import keys
 from truc_protocol.dealer import proxy
 from truc_protocol.errors import LATE, Code
 from truc_protocol.ledger import (
-    Folded,
-    InPlace,
+    FoldedRecord,
     Ledger,
+    PlacedRecord,
     check_place,
     find_shown,
     kept_links,
@@ -32,7 +32,7 @@ from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import KIND_OF, Binding, Record, parse, unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
 from truc_server.matches.game import Game, Turn
-from truc_server.net.peer import Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
 from truc_server.storage import Write
 
 CODES: Final[Mapping[str, Code]] = {
@@ -73,13 +73,13 @@ LONGEST_STEP: Final = 7_680
 _STEPS_FAIL: Final = ("C43", "C44", "C45", "C46")
 
 
-class Repeated(NamedTuple):
+class RepeatedBody(NamedTuple):
     """The position at which a body that was sent again already stands."""
 
     k: int
 
 
-class RefusedBodyError(RefusedError):
+class RefusedBodyError(RefusedRequestError):
     """A body that is not taken; `evidence` is the server's signed word on it, if its position is the present one."""
 
     def __init__(self, code: Code, message: str, evidence: Record | None = None) -> None:
@@ -102,12 +102,12 @@ class Verified(Struct, frozen=True):
     `found` is what the ledger makes of it there, or why it is not taken, if that was found out too.
     """
 
-    placed: InPlace
+    placed: PlacedRecord
     public: bytes
-    found: Folded | CheckError | None = None
+    found: FoldedRecord | CheckError | None = None
 
 
-def verified(public: bytes, placed: InPlace) -> Verified:
+def verified(public: bytes, placed: PlacedRecord) -> Verified:
     """Check who has signed a record in its place, and return it with that key: nothing else makes a `Verified`.
 
     Raises:
@@ -118,7 +118,7 @@ def verified(public: bytes, placed: InPlace) -> Verified:
     return Verified(placed, public)
 
 
-def judged(public: bytes, placed: InPlace, held: Sequence[Keys] = ()) -> Verified:
+def judged(public: bytes, placed: PlacedRecord, held: Sequence[Keys] = ()) -> Verified:
     """Check who has signed a record in its place, and everything else about it, which takes milliseconds in mode blind.
 
     If it is the keys that were missing beside those `held`, the cards that all of them show are found here too.
@@ -139,7 +139,7 @@ def judged(public: bytes, placed: InPlace, held: Sequence[Keys] = ()) -> Verifie
     return replace(signed, found=found)
 
 
-def judged_together(links: Sequence[tuple[bytes, InPlace]]) -> list[Verified | RefusedBodyError]:
+def judged_together(links: Sequence[tuple[bytes, PlacedRecord]]) -> list[Verified | RefusedBodyError]:
     """Check links of a hand in mode blind, each with the key that must have signed it, all in the same place.
 
     Each is taken behind those before it, as if these had been written. A seat is judged with all of them, which takes half the
@@ -155,12 +155,12 @@ def judged_together(links: Sequence[tuple[bytes, InPlace]]) -> list[Verified | R
             found.append(each)
             continue
         behind = _judged_behind(ledger, each, is_known=each.placed.record.signer - 1 in kept)
-        ledger = behind.found.ledger if isinstance(behind.found, Folded) else ledger
+        ledger = behind.found.ledger if isinstance(behind.found, FoldedRecord) else ledger
         found.append(behind)
     return found
 
 
-def _signed(public: bytes, placed: InPlace) -> Verified | RefusedBodyError:
+def _signed(public: bytes, placed: PlacedRecord) -> Verified | RefusedBodyError:
     try:
         return verified(public, placed)
     except RefusedBodyError as error:
@@ -176,7 +176,7 @@ def _judged_behind(ledger: Ledger, signed: Verified, *, is_known: bool) -> Verif
         return replace(signed, placed=placed, found=error)
 
 
-def look(game: Game, record: Record) -> InPlace | Repeated:
+def look(game: Game, record: Record) -> PlacedRecord | RepeatedBody:
     """Make the cheap comparisons, before a signature is checked, or tell where the record already stands.
 
     Raises:
@@ -196,15 +196,15 @@ def look(game: Game, record: Record) -> InPlace | Repeated:
         raise _misplaced(game, body, error) from error
 
 
-def _repeated(game: Game, record: Record, body: AnyBody) -> Repeated | None:
+def _repeated(game: Game, record: Record, body: AnyBody) -> RepeatedBody | None:
     """Return where a record already stands; None if it is for no position, or for one not reached yet."""
     if not isinstance(body, Placed) or body.k >= game.ledger.k:
         return None
     found = game.tail.find(record, since=body.k)
-    return None if found is None else Repeated(found)
+    return None if found is None else RepeatedBody(found)
 
 
-def accept(game: Game, signed: Verified) -> Turn | Repeated:
+def accept(game: Game, signed: Verified) -> Turn | RepeatedBody:
     """Return what follows from a seat's record in the match as it stands now, or where the record stands already.
 
     Raises:
@@ -225,7 +225,7 @@ def accept(game: Game, signed: Verified) -> Turn | Repeated:
     return _taken(game, placed, found=signed.found)
 
 
-def accept_keys(game: Game, signed: Verified) -> InPlace | Repeated:
+def accept_keys(game: Game, signed: Verified) -> PlacedRecord | RepeatedBody:
     """Return keys of mode blind in their place, to be written with those of the other seats, or where they stand already.
 
     Raises:
@@ -253,7 +253,7 @@ def accept_keys(game: Game, signed: Verified) -> InPlace | Repeated:
     return placed
 
 
-def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> InPlace:
+def look_at_newcomer(game: Game, record: Record, newcomer: LoggedInPlayer) -> PlacedRecord:
     """Make the cheap comparisons for the record with which a newcomer takes over a seat.
 
     Raises:
@@ -262,7 +262,7 @@ def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> InPlace:
     return _newcomer(game, record, parsed(record), newcomer)
 
 
-def _newcomer(game: Game, record: Record, body: AnyBody, newcomer: Player) -> InPlace:
+def _newcomer(game: Game, record: Record, body: AnyBody, newcomer: LoggedInPlayer) -> PlacedRecord:
     if not isinstance(body, Sub):
         raise RefusedBodyError(Code.NOT_NOW, f"expected a sub record for seat {record.signer - 1}")
     placed = _in_place(game, record, body)
@@ -272,7 +272,7 @@ def _newcomer(game: Game, record: Record, body: AnyBody, newcomer: Player) -> In
     return placed
 
 
-def accept_substitute(game: Game, signed: Verified, newcomer: Player, *also: Write) -> Turn:
+def accept_substitute(game: Game, signed: Verified, newcomer: LoggedInPlayer, *also: Write) -> Turn:
     """Return what follows from a newcomer's record in the match as it stands now; `also` is stored with it.
 
     Raises:
@@ -284,7 +284,9 @@ def accept_substitute(game: Game, signed: Verified, newcomer: Player, *also: Wri
     return _taken(game, placed, *also)
 
 
-def _taken(game: Game, placed: InPlace, *also: Write, found: Folded | CheckError | None = None) -> Turn:
+def _taken(
+    game: Game, placed: PlacedRecord, *also: Write, found: FoldedRecord | CheckError | None = None
+) -> Turn:
     if (
         placed.ledger is not game.ledger
     ):  # another record came in between: a body for its place brings no evidence
@@ -299,7 +301,7 @@ def _taken(game: Game, placed: InPlace, *also: Write, found: Folded | CheckError
         raise refused(game, placed, error) from error
 
 
-def refused(game: Game, placed: InPlace, error: CheckError) -> RefusedBodyError:
+def refused(game: Game, placed: PlacedRecord, error: CheckError) -> RefusedBodyError:
     """Return the refusal of a signed record that fails a check in its place, and note it if it is the step that is due."""
     code, seat = code_of(error), placed.record.signer - 1
     if error.check in _STEPS_FAIL and (due := steps_due(game.ledger)) is not None and seat in due.seats:
@@ -349,7 +351,7 @@ def _not_signed(record: Record) -> RefusedBodyError:
     )
 
 
-def _in_place(game: Game, record: Record, body: AnyBody) -> InPlace:
+def _in_place(game: Game, record: Record, body: AnyBody) -> PlacedRecord:
     try:
         return check_place(game.ledger, record, body)
     except CheckError as error:
@@ -383,14 +385,14 @@ def _window_is_closed(game: Game, body: AnyBody) -> bool:
 ANY_TIME = (Kind.PAUSE, Kind.RESUME, Kind.RESIGN)
 
 
-def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | Repeated:
+def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | RepeatedBody:
     """Return what follows from a guest's choice, or where it stands already.
 
     Raises:
         RefusedError: It is not taken.
     """
     if game.chosen.get(seat) == (choice.at, choice.choose, choice.p):
-        return Repeated(choice.at)
+        return RepeatedBody(choice.at)
     check_position(game, choice.at)
     action = _action(game, seat, choice)
     cut = choice.p if choice.p is not None else game.asking.cut(game.ledger)
@@ -401,7 +403,7 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | Repeated:
     try:
         return game.take(check_place(game.ledger, unsigned(body), body))
     except CheckError as error:
-        raise RefusedError(code_of(error), str(error)) from error
+        raise RefusedRequestError(code_of(error), str(error)) from error
 
 
 def check_position(game: Game, at: int) -> None:
@@ -412,14 +414,14 @@ def check_position(game: Game, at: int) -> None:
     """
     if at != game.ledger.k:
         code = Code.STALE_POSITION if at < game.ledger.k else Code.BAD_POSITION
-        raise RefusedError(code, f"expected position {game.ledger.k}, got {at}")
+        raise RefusedRequestError(code, f"expected position {game.ledger.k}, got {at}")
 
 
 def _action(game: Game, seat: int, choice: GuestAct) -> Action:
     try:
         action = parse_move(game.setup.terms.variant, Seat(seat), choice.choose)
     except MoveError as error:
-        raise RefusedError(Code.ILLEGAL_ACTION, str(error), field="choose") from error
+        raise RefusedRequestError(Code.ILLEGAL_ACTION, str(error), field="choose") from error
     here = game.waits.here
     # the options of whoever is asked are known already; looking again at a seat without moves finds none
     if action.kind in ANY_TIME or action in (here.found.get(seat) or here.find((seat,))[seat]):
@@ -427,12 +429,12 @@ def _action(game: Game, seat: int, choice: GuestAct) -> Action:
     raise _illegal(game, action)
 
 
-def _illegal(game: Game, action: Action) -> RefusedError:
+def _illegal(game: Game, action: Action) -> RefusedRequestError:
     if game.ledger.pause.active:
-        return RefusedError(Code.PAUSED, "the match is paused")
+        return RefusedRequestError(Code.PAUSED, "the match is paused")
     try:
         if game.ledger.match is not None:
             apply(game.ledger.match, action)
     except IllegalActionError as error:
-        return RefusedError(Code(error.code), error.message)
-    return RefusedError(Code.NOT_NOW, "nothing is to be decided now")
+        return RefusedRequestError(Code(error.code), error.message)
+    return RefusedRequestError(Code.NOT_NOW, "nothing is to be decided now")

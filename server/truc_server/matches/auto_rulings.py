@@ -31,13 +31,13 @@ from truc_protocol.ledger import (
 from truc_protocol.messages import Refusal
 from truc_protocol.records import Phase, Record
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE
-from truc_server.net.peer import RefusedError
+from truc_server.net.peer import RefusedRequestError
 
 _RULED: Final = (Phase.BETWEEN, Phase.HAND)
 _OWED: Final = (Due.SHARE, Due.OPEN, Due.CLOSE, Due.END)
 
 
-class Unrecorded(Struct, frozen=True):
+class UnrecordedState(Struct, frozen=True):
     """What no record shows.
 
     Attributes:
@@ -53,10 +53,10 @@ class Unrecorded(Struct, frozen=True):
     is_claimed: bool = False
 
 
-_NOTHING: Final = Unrecorded()
+_NOTHING: Final = UnrecordedState()
 
 
-def consequence(dealer: Dealer, ledger: Ledger, beside: Unrecorded = _NOTHING) -> Record | None:
+def consequence(dealer: Dealer, ledger: Ledger, beside: UnrecordedState = _NOTHING) -> Record | None:
     """Return the ruling that is due now, if any."""
     if ledger.sealed is not None and (ruling := _of_sealed(dealer, ledger, beside)) is not None:
         return ruling
@@ -82,7 +82,7 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
     return dealer.abandon(ledger, "server") if may_rule(ledger) else None
 
 
-def _of_sealed(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
+def _of_sealed(dealer: Dealer, ledger: Ledger, beside: UnrecordedState) -> Record | None:
     """Return what follows in mode blind from a seat that is exposed, or from what seats owe and have not sent in time."""
     exposed = None if ledger.sealed is None else ledger.sealed.exposed
     if (
@@ -139,14 +139,14 @@ def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
     return dealer.abandon(ledger, "voids" if may_abandon(ledger, "voids") else "server")
 
 
-def _for_absence(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
+def _for_absence(dealer: Dealer, ledger: Ledger, beside: UnrecordedState) -> Record | None:
     if ledger.setup.terms.opts.gone == GONE_SUBSTITUTE:
         return None  # rulings play on for the seat, and between hands it is offered
     gone = absent(ledger, beside.returned)
     return _against(dealer, ledger, gone, () if beside.is_claimed else beside.sides)
 
 
-def _after_hold(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
+def _after_hold(dealer: Dealer, ledger: Ledger, beside: UnrecordedState) -> Record | None:
     """Rule on the seats that nobody has taken over, and on those without a chain for the next call."""
     if awaits_substitutes(ledger):
         return _after_void(dealer, ledger)
@@ -174,7 +174,7 @@ def _for_pause(dealer: Dealer, ledger: Ledger) -> Record | None:
     return dealer.resume(ledger) if ledger.pause.active else dealer.pause(ledger)
 
 
-class TooEarlyError(RefusedError):
+class TooEarlyError(RefusedRequestError):
     """A claim that cannot be granted yet; `wait_ms` is how long until it may be, at least, if that can be told."""
 
     def __init__(self, message: str, wait_ms: int | None) -> None:
@@ -187,7 +187,7 @@ class TooEarlyError(RefusedError):
 
 
 def claimed(
-    dealer: Dealer, ledger: Ledger, seat: int, beside: Unrecorded, alone: Collection[int]
+    dealer: Dealer, ledger: Ledger, seat: int, beside: UnrecordedState, alone: Collection[int]
 ) -> Record | None:
     """Return the ruling that a seat may claim now; `alone` are the seats without a connection for too long."""
     if not may_rule(ledger):

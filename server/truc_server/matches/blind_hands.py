@@ -20,10 +20,18 @@ from outcome import Outcome
 from truc_protocol.bodies import Close, Keys
 from truc_protocol.dealing import DealtCards
 from truc_protocol.errors import Code
-from truc_protocol.ledger import Folded, InPlace, Ledger, known_hands, opened_hands, replayed, untold
+from truc_protocol.ledger import (
+    FoldedRecord,
+    Ledger,
+    PlacedRecord,
+    known_hands,
+    opened_hands,
+    replayed,
+    untold,
+)
 from truc_protocol.messages import Request, SignedAct
 from truc_protocol.records import Record, parse_own
-from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.storage import AddRecord
 
 GATHER_S: Final = 0.1
@@ -32,10 +40,10 @@ CHECKED_S: Final = 2 * GATHER_S
 """How long it takes at most until what has come is checked, on a machine that can do it."""
 
 
-class Held(NamedTuple):
+class KeysHeldBack(NamedTuple):
     """Keys that a seat has sent, and the request that waits for its answer."""
 
-    placed: InPlace
+    placed: PlacedRecord
     peer: Peer
     request: Request
 
@@ -48,9 +56,9 @@ class HeldKeys:
     """
 
     def __init__(self) -> None:
-        self.held: dict[int, Held] = {}
+        self.held: dict[int, KeysHeldBack] = {}
 
-    def put(self, seat: int, held: Held, *, holder: Peer | None) -> None:
+    def put(self, seat: int, held: KeysHeldBack, *, holder: Peer | None) -> None:
         """Hold a seat's keys; if they came before with another request, refuse the one of the two that is not kept.
 
         Kept is the later one, or that of the connection which has the seat: what was sent on an old one may be read late.
@@ -60,7 +68,9 @@ class HeldKeys:
         """
         before = self.held.get(seat)
         if before is not None and before.placed.record.body != held.placed.record.body:
-            raise RefusedError(Code.NOT_NOW, "expected the keys that this seat has sent already, got others")
+            raise RefusedRequestError(
+                Code.NOT_NOW, "expected the keys that this seat has sent already, got others"
+            )
         is_late = before is not None and before.peer is holder and held.peer is not holder
         if not is_late:
             self.held[seat] = held
@@ -83,19 +93,19 @@ class HeldKeys:
         """Return what is held."""
         return tuple(held.placed.body for held in self.held.values() if isinstance(held.placed.body, Keys))
 
-    def take(self) -> tuple[Held, ...]:
+    def take(self) -> tuple[KeysHeldBack, ...]:
         """Return what is held, seats ascending, and hold nothing any more."""
         taken = tuple(self.held[seat] for seat in sorted(self.held))
         self.held.clear()
         return taken
 
 
-def _refuse(held: Held, code: Code, message: str) -> None:
+def _refuse(held: KeysHeldBack, code: Code, message: str) -> None:
     if held.peer.is_open:
-        held.peer.refuse(RefusedError(code, message).refusal(held.request.id))
+        held.peer.refuse(RefusedRequestError(code, message).refusal(held.request.id))
 
 
-class Link(Struct):
+class SentLink(Struct):
     """A link that a seat has sent: in its place, and whom to answer.
 
     Attributes:
@@ -103,9 +113,9 @@ class Link(Struct):
             it is refused.
     """
 
-    placed: InPlace
+    placed: PlacedRecord
     peer: Peer
-    player: Player
+    player: LoggedInPlayer
     request: SignedAct
     answer: Outcome[float] | None = None
 
@@ -119,7 +129,7 @@ class StepsInTurn:
 
     def __init__(self) -> None:
         self.turn = trio.Lock()
-        self._links: dict[int, Link] = {}
+        self._links: dict[int, SentLink] = {}
         self._come = trio.Event()
 
     @property
@@ -132,7 +142,7 @@ class StepsInTurn:
         return seat in self._links
 
     @contextmanager
-    def waits(self, seat: int, link: Link) -> Iterator[None]:
+    def waits(self, seat: int, link: SentLink) -> Iterator[None]:
         """Keep a seat's link waiting within this block."""
         self._links[seat] = link
         self._come.set()
@@ -148,7 +158,7 @@ class StepsInTurn:
             while not self._links.keys() >= set(seats):
                 await self._come.wait()
 
-    def links(self, ledger: Ledger) -> list[Link]:
+    def links(self, ledger: Ledger) -> list[SentLink]:
         """Return those that wait, in the order of the masks."""
         if ledger.sealed is None:
             return []
@@ -162,12 +172,12 @@ def opened_hand(ledger: Ledger) -> DealtCards | None:
     return opened[-1] if opened else None
 
 
-def news_of(before: Ledger, folded: Folded) -> Folded:
+def news_of(before: Ledger, folded: FoldedRecord) -> FoldedRecord:
     """Return what follows from a link that opens a hand, with only those events that were not told as it was played."""
     if not folded.events or before.hand is None or before.match is None:
         return folded
     _, told = replayed(before.hand, known_hands(before.hand, before.match))
-    return Folded(folded.ledger, untold(folded.events, told))
+    return FoldedRecord(folded.ledger, untold(folded.events, told))
 
 
 def closed_before(rows: Sequence[AddRecord]) -> int:

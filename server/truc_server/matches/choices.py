@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from truc_protocol.acts import options_of
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
-from truc_protocol.dealer import Dealer, Sealer
-from truc_protocol.ledger import Folded, Ledger, box_public, deciding, fold, may_show
+from truc_protocol.dealer import BoxSealer, Dealer
+from truc_protocol.ledger import FoldedRecord, Ledger, box_public, deciding, fold, may_show
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, ServerMessage, Waiting
 from truc_protocol.own_steps import some_cut
 from truc_protocol.records import Phase, Record
@@ -43,7 +43,7 @@ Hints = tuple[tuple[str, int | str], ...]
 _WAITS: Final[Hints] = (("waits", 1),)  # said to one seat alone: the hand waits for it
 
 
-class Moment(Struct, frozen=True):
+class AskedMoment(Struct, frozen=True):
     """Where seats are asked, and until when: what the messages say in clear. `holders`: those everybody can tell."""
 
     table: str
@@ -123,7 +123,7 @@ class Window(Struct, frozen=True):
     later: tuple[Event, ...]
 
 
-def window(before: Ledger, record: Record, body: AnyBody, folded: Folded) -> Window | None:
+def window(before: Ledger, record: Record, body: AnyBody, folded: FoldedRecord) -> Window | None:
     """Return the window that a record opens, if it opens one."""
     if before.match is None or before.hand is None or not before.match.variant.has_windows:
         return None
@@ -184,10 +184,10 @@ class SeatFrames(Struct, frozen=True):
     notice: bytes | None
 
 
-class Asking:
+class SeatQuestions:
     """What the seats of one match are asked."""
 
-    def __init__(self, table: str, dealer: Dealer, sealer: Sealer) -> None:
+    def __init__(self, table: str, dealer: Dealer, sealer: BoxSealer) -> None:
         self._sealer = sealer
         self._table = table
         self._dealer = dealer
@@ -221,7 +221,7 @@ class Asking:
         left_ms = None
         if waiting is not None and waiting.what == "decision":
             holders, left_ms = waiting.seats, waiting.deadline_ms
-        moment = Moment(self._table, ledger.setup.mid, ledger.k, offer, holders, left_ms)
+        moment = AskedMoment(self._table, ledger.setup.mid, ledger.k, offer, holders, left_ms)
         hides = asks_all(here)
         found = here.find(seats.asked) if seats.asked else {}
         to_seats: list[tuple[int, bytes]] = []
@@ -253,7 +253,7 @@ class Asking:
         self,
         here: Position,
         rules: Match,
-        moment: Moment,
+        moment: AskedMoment,
         seat: int,
         actions: tuple[Action, ...],
         *,

@@ -52,7 +52,7 @@ from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, Opts
 from truc_rules import Kind
 from truc_server.matches.choices import Position
-from truc_server.net.peer import RefusedError
+from truc_server.net.peer import RefusedRequestError
 
 
 class Clocks(Struct, frozen=True, array_like=True):
@@ -122,7 +122,7 @@ class Wait(Struct, frozen=True):
     ms: int | None
 
 
-class Waits:
+class MatchClock:
     """The time of one match.
 
     Attributes:
@@ -313,13 +313,13 @@ class Waits:
         """
         ledger = self._ledger
         if ledger.contributors[seat + 1] is None or ledger.phase in (Phase.OVER, Phase.ENDED):
-            raise RefusedError(Code.NOT_NOW, "expected a seat with a key, in a match that goes on")
+            raise RefusedRequestError(Code.NOT_NOW, "expected a seat with a key, in a match that goes on")
         if _rekeys_left(ledger, seat) > self._vain[seat]:
             self._wishes.add(seat)
             self.now = self._next()
         elif not _ends_before_call(ledger, seat):
             message = f"expected at most {self._opts.rekeys} new chains of a seat, and as many wishes"
-            raise RefusedError(Code.ILLEGAL_ACTION, message)
+            raise RefusedRequestError(Code.ILLEGAL_ACTION, message)
 
     def timed(self, after: Ledger, body: AnyBody, now: float, *, opens: bool) -> Clocks:
         """Return the clocks after a record that is taken at this moment, and that `opens` a new decision or does not."""

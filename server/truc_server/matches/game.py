@@ -19,9 +19,20 @@ from msgspec import Raw, Struct
 from truc_protocol.bodies import AnyBody, Close, Deal, End, Release, SeatTaken, Share, Sub
 from truc_protocol.codec import unpack, write
 from truc_protocol.crypto.keys import fingerprint, seal_at_rest
-from truc_protocol.dealer import Dealer, Sealer
+from truc_protocol.dealer import BoxSealer, Dealer
 from truc_protocol.dealing import DealtCards
-from truc_protocol.ledger import Due, Folded, InPlace, Ledger, check_place, due, fold, owes, start, take
+from truc_protocol.ledger import (
+    Due,
+    FoldedRecord,
+    Ledger,
+    PlacedRecord,
+    check_place,
+    due,
+    fold,
+    owes,
+    start,
+    take,
+)
 from truc_protocol.ledger.facts import means
 from truc_protocol.match_secrets import MatchSecrets, new_root
 from truc_protocol.messages import Away, MatchRecord
@@ -29,14 +40,22 @@ from truc_protocol.records import BLIND, Phase, Record, parse, parse_own
 from truc_protocol.setup import MatchSetup
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.encoding import LENGTH_BYTES
-from truc_server.matches.auto_rulings import TooEarlyError, Unrecorded, claimed, consequence, desertion
+from truc_server.matches.auto_rulings import TooEarlyError, UnrecordedState, claimed, consequence, desertion
 from truc_server.matches.blind_hands import HeldKeys, StepsInTurn, news_of, opened_hand
-from truc_server.matches.choices import Answerers, Asking, Position, SeatFrames, Window, position, window
-from truc_server.matches.deadlines import Clocks, Wait, Waits, opens_decision, owes_chain, vacant
-from truc_server.matches.presence import AwayNews, RollCall
-from truc_server.matches.restore_hold import Hold
-from truc_server.net.peer import Player
-from truc_server.settings.in_force import InForce
+from truc_server.matches.choices import (
+    Answerers,
+    Position,
+    SeatFrames,
+    SeatQuestions,
+    Window,
+    position,
+    window,
+)
+from truc_server.matches.deadlines import Clocks, MatchClock, Wait, opens_decision, owes_chain, vacant
+from truc_server.matches.presence import AwayNews, MatchPresence
+from truc_server.matches.restore_hold import RestoreHold
+from truc_server.net.peer import LoggedInPlayer
+from truc_server.settings.in_force import CurrentValue
 from truc_server.settings.settings import Settings
 from truc_server.storage import AddRecord, EndMatch, RatedPlayer, RateMatch, SaveSecrets, Write
 from truc_server.table_data.board import Blueprint, Lineup
@@ -55,7 +74,7 @@ class RebuildError(Exception):
     """Stored records do not give the match they should."""
 
 
-class Item(Struct, frozen=True):
+class SentRecord(Struct, frozen=True):
     """A record as sent, with its position and the batch that makes it durable."""
 
     k: int
@@ -75,7 +94,7 @@ class Item(Struct, frozen=True):
         return (record.signer, record.body) == (signer, body)
 
 
-class Tail:
+class RecentRecords:
     """The records since the hand before the present one.
 
     Attributes:
@@ -84,7 +103,7 @@ class Tail:
 
     def __init__(self, first: int = 0) -> None:
         self.first = first
-        self._items: list[Item] = []
+        self._items: list[SentRecord] = []
         self._keep_from = first
 
     @property
@@ -92,7 +111,7 @@ class Tail:
         """The position of the next record to be made."""
         return self.first + len(self._items)
 
-    def add(self, item: Item) -> None:
+    def add(self, item: SentRecord) -> None:
         """Append the next record."""
         self._items.append(item)
 
@@ -106,11 +125,11 @@ class Tail:
         self.first += kept
         self._keep_from = self.end
 
-    def since(self, k: int) -> Iterator[Item]:
+    def since(self, k: int) -> Iterator[SentRecord]:
         """Yield the records from position `k` on."""
         yield from self._items[max(0, k - self.first) :]
 
-    def at(self, k: int) -> Item | None:
+    def at(self, k: int) -> SentRecord | None:
         """Return the record at position `k`, if it is held."""
         i = k - self.first
         return self._items[i] if 0 <= i < len(self._items) else None
@@ -200,7 +219,7 @@ class Game:
         made: Blueprint,
         lineup: Lineup,
         dealer: Dealer,
-        settings: InForce[Settings],
+        settings: CurrentValue[Settings],
         *,
         epoch: int,
         at_rest: bytes,
@@ -208,7 +227,7 @@ class Game:
         self.setup = lineup.setup
         self.mid = self.setup.mid
         self.ledger: Ledger = start(self.setup)
-        self.tail = Tail()
+        self.tail = RecentRecords()
         self.chosen: dict[int, GuestChoice] = {}
         self.dealer = dealer
         self.is_calm = False
@@ -216,9 +235,9 @@ class Game:
         self.is_blind = self.setup.terms.table.mode == BLIND
         self.keys = HeldKeys() if self.is_blind else None
         self.checking = StepsInTurn() if self.is_blind else None
-        self.hold = Hold(made.code, self.mid)
-        self.sealer = Sealer(dealer, epoch)
-        self.asking = Asking(made.code, dealer, self.sealer)
+        self.hold = RestoreHold(made.code, self.mid)
+        self.sealer = BoxSealer(dealer, epoch)
+        self.asking = SeatQuestions(made.code, dealer, self.sealer)
         self._guests = lineup.guests
         keys = [seat.pk for seat in self.setup.seats if type(seat) is SeatTaken]
         self.players = frozenset([*lineup.guests.values(), *keys])
@@ -227,8 +246,8 @@ class Game:
         self._settings = settings
         self._at_rest = at_rest
         self._table = made.code
-        self.waits = Waits(position(self.ledger), between_ms=settings.now.tables.between_hands_ms)
-        self.roll = RollCall(made.code, self.ledger, alone_s=settings.now.tables.expiry_s)
+        self.waits = MatchClock(position(self.ledger), between_ms=settings.now.tables.between_hands_ms)
+        self.roll = MatchPresence(made.code, self.ledger, alone_s=settings.now.tables.expiry_s)
         # an absent seat forfeits only when its opponents ask for it
         self._is_claimed = made.chosen.claim == "opponents"
         self._is_public = not made.private
@@ -242,7 +261,7 @@ class Game:
         """Whether the match has ended; acks may still come."""
         return self.ledger.phase is _ENDED
 
-    def is_of(self, seat: int, player: Player) -> bool:
+    def is_of(self, seat: int, player: LoggedInPlayer) -> bool:
         """Tell whether a player is the one this match has at a seat now, or had when it ended."""
         contributor = self.ledger.contributors[seat + 1]
         return player.id == (self._guests.get(seat) if contributor is None else contributor.public)
@@ -252,7 +271,11 @@ class Game:
         return self.take(check_place(self.ledger, record, parse_own(record)), *also, after=after)
 
     def take(
-        self, placed: InPlace, *also: Write, after: Turn | None = None, folded: Folded | None = None
+        self,
+        placed: PlacedRecord,
+        *also: Write,
+        after: Turn | None = None,
+        folded: FoldedRecord | None = None,
     ) -> Turn:
         """Return what follows from a record in its place; `also` is stored with it, and before it.
 
@@ -311,9 +334,9 @@ class Game:
             to_seats=to_seats,
         )
 
-    def _dealt(self, folded: Folded) -> Folded:
+    def _dealt(self, folded: FoldedRecord) -> FoldedRecord:
         """Return what follows from a deal as the dealer, who knows the cards, sees it."""
-        return Folded(self.dealer.know_deal(folded.ledger), folded.events)
+        return FoldedRecord(self.dealer.know_deal(folded.ledger), folded.events)
 
     def _opened(self) -> DealtCards:
         """Return the cards of the hand that the next record lays open."""
@@ -338,7 +361,7 @@ class Game:
                 self.players |= {body.pk}
             case _:
                 pass
-        self.tail.add(Item(turn.k, turn.frame, gate))
+        self.tail.add(SentRecord(turn.k, turn.frame, gate))
 
     def due(self, after: Turn | None = None, *, is_draining: bool) -> Turn | None:
         """Return what follows from the next record of the server's own; None if there is none to make now.
@@ -374,9 +397,9 @@ class Game:
         last = desertion(self.dealer, ledger) if self._is_deserted else None
         return last or consequence(self.dealer, ledger, self._unrecorded())
 
-    def _unrecorded(self) -> Unrecorded:
+    def _unrecorded(self) -> UnrecordedState:
         sides, returned = self.roll.attendance.sides, self.waits.returned
-        return Unrecorded(self.waits.is_over, sides, returned, self._is_claimed)
+        return UnrecordedState(self.waits.is_over, sides, returned, self._is_claimed)
 
     def meet(self, online: tuple[int, ...]) -> None:
         """Note which seats are connected; while none is, one is awaited, or the match is held, no seat's time runs."""

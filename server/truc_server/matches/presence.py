@@ -15,7 +15,7 @@ from truc_protocol.ledger import Ledger, is_gone
 from truc_protocol.messages import Away
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_WAIT, Opts
-from truc_server.matches.deadlines import STEPS, Waits
+from truc_server.matches.deadlines import STEPS, MatchClock
 
 
 class Attendance(NamedTuple):
@@ -155,7 +155,7 @@ class AwayNews(NamedTuple):
     to_watchers: tuple[Away, ...]
 
 
-class RollCall:
+class MatchPresence:
     """The attendance of one match.
 
     Attributes:
@@ -194,7 +194,7 @@ class RollCall:
             seats = range(first, ledger.seats, step)
             self.attendance = counted_anew(self.attendance, seats, trio.current_time())
 
-    def news(self, ledger: Ledger, waits: Waits, *, is_hushed: bool) -> AwayNews:
+    def news(self, ledger: Ledger, waits: MatchClock, *, is_hushed: bool) -> AwayNews:
         """Return what to tell of the seats that stand differently from what was told, while the match goes on.
 
         It counts as told; while watchers are hushed, they are told later how the seats stand then.
@@ -210,7 +210,7 @@ class RollCall:
         self.is_calm = now == self._everybody and not any(self.attendance.back)
         return AwayNews(to_seats, self._messages(ledger, waits, _changed(now, shown)))
 
-    def away(self, ledger: Ledger, waits: Waits) -> tuple[Away, ...]:
+    def away(self, ledger: Ledger, waits: MatchClock) -> tuple[Away, ...]:
         """Return what a connection that has just come is told of every seat that is away, if the match goes on."""
         if ledger.phase is Phase.ENDED:
             return ()  # from now on only the table's state says who comes and goes
@@ -220,10 +220,10 @@ class RollCall:
         left = self.attendance.left
         return tuple(SeatPresence(left[seat] is None, ledger.streaks[seat]) for seat in range(ledger.seats))
 
-    def _messages(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> tuple[Away, ...]:
+    def _messages(self, ledger: Ledger, waits: MatchClock, seats: Collection[int]) -> tuple[Away, ...]:
         return tuple(self._message(ledger, waits, seat) for seat in seats)
 
-    def _message(self, ledger: Ledger, waits: Waits, seat: int) -> Away:
+    def _message(self, ledger: Ledger, waits: MatchClock, seat: int) -> Away:
         presence = self._presences(ledger)[seat]
         return Away(
             table=self._table,
@@ -235,7 +235,7 @@ class RollCall:
             claim_in_ms=None if presence == _THERE else self.claim_in_ms(ledger, waits, seat),
         )
 
-    def claim_in_ms(self, ledger: Ledger, waits: Waits, seat: int) -> int | None:
+    def claim_in_ms(self, ledger: Ledger, waits: MatchClock, seat: int) -> int | None:
         """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
         clock = SeatClock(
             bank=waits.clocks.banks[seat],
@@ -245,11 +245,11 @@ class RollCall:
         )
         return claim_in_ms(ledger, seat, clock, is_back=seat in self.attendance.returned(ledger.streaks))
 
-    def alone(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> tuple[int, ...]:
+    def alone(self, ledger: Ledger, waits: MatchClock, seats: Collection[int]) -> tuple[int, ...]:
         """Return the seats that have kept the others waiting without a connection for longer than the host allows."""
         return tuple(seat for seat in seats if self._alone_ms(ledger, waits, seat) == 0)
 
-    def _alone_ms(self, ledger: Ledger, waits: Waits, seat: int) -> int | None:
+    def _alone_ms(self, ledger: Ledger, waits: MatchClock, seat: int) -> int | None:
         """Return how long until then; None with a connection, or where the clock of decisions says who is gone."""
         left = self.attendance.left[seat]
         if left is None or ledger.setup.terms.opts.decision_ms:
@@ -257,7 +257,7 @@ class RollCall:
         began = max(left, waits.rests_until or left)
         return max(0, int((began + self._alone_s - trio.current_time()) * 1000))
 
-    def claimable_in_ms(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> int | None:
+    def claimable_in_ms(self, ledger: Ledger, waits: MatchClock, seats: Collection[int]) -> int | None:
         """Return how long until a claim against any of the seats may be granted, if that is known.
 
         What is waited for comes first. Releases come in full time only if one is owed by a seat that is not there:

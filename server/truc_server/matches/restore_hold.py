@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 
 from truc_protocol.messages import Request
-from truc_server.net.peer import Peer, RefusedError, TooSoonError
+from truc_server.net.peer import Peer, RefusedRequestError, TooSoonError
 from truc_server.table_data.codes import label
 
 AGAIN_MS: Final = 1_000  # after this, what is not put off may be tried again
@@ -21,7 +21,7 @@ MOST_PUT_OFF: Final = 32  # acts of one match; a seat owes no more than a few
 log = structlog.get_logger()
 
 
-class Hold:
+class RestoreHold:
     """Whether one match is held, and whose word is missing.
 
     Attributes:
@@ -74,7 +74,7 @@ class Hold:
             if peer.is_open:
                 try:
                     take()
-                except RefusedError as error:
+                except RefusedRequestError as error:
                     peer.refuse(error.refusal(request.id))
 
     def check(self) -> None:

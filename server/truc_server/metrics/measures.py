@@ -14,12 +14,12 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.records import BLIND
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Reason
 from truc_server.operation.figures import INNER_CUTS, LINK_LOSSES, WEB_PATHS, WEB_REFUSALS
+from truc_server.parts import ServerParts
 from truc_server.storage import PlayerKind
-from truc_server.storage.journal import MAX_WAITING, SLOW_S, Journal, Shape, Spread
+from truc_server.storage.journal import MAX_WAITING, SLOW_S, Histogram, HistogramShape, Journal
 from truc_server.table_data.board import State
 
 EVERY_S: Final = 0.25  # between two looks at how late the loop is
@@ -32,14 +32,14 @@ class Health(NamedTuple):
     text: str
 
 
-def health(house: House) -> Health:
+def health(parts: ServerParts) -> Health:
     """Return whether the server is healthy."""
-    journal = house.journal
-    if house.failure is not None:
+    journal = parts.journal
+    if parts.failure is not None:
         return Health(is_well=False, text="failed: the store takes no more writes")
     if journal.is_closed:
         return Health(is_well=False, text="stopping")
-    if house.drain.is_on:
+    if parts.drain.is_on:
         return Health(is_well=False, text="draining: hands under way end, and nothing else begins")
     behind = why_behind(journal)
     return Health(is_well=behind is None, text=behind or "ok")
@@ -53,7 +53,7 @@ def why_behind(journal: Journal) -> str | None:
     return f"behind: a commit has been under way for {took:.0f} s" if took > SLOW_S else None
 
 
-async def watch(late_s: Spread) -> None:
+async def watch(late_s: Histogram) -> None:
     """Measure again and again how late the loop is."""
     moment = trio.current_time()
     while True:
@@ -64,12 +64,12 @@ async def watch(late_s: Spread) -> None:
         moment = max(moment, now)
 
 
-class Seen(NamedTuple):
+class MetricSources(NamedTuple):
     """What metrics are read from."""
 
-    house: House
+    parts: ServerParts
     lobby: Lobby
-    late_s: Spread
+    late_s: Histogram
 
 
 class MeasureKind(Enum):
@@ -80,7 +80,7 @@ class MeasureKind(Enum):
     HISTOGRAM = auto()
 
 
-Value = float | Shape | Mapping[str, float]
+Value = float | HistogramShape | Mapping[str, float]
 """A figure, how values are spread, or a figure for each value of the label."""
 
 
@@ -90,7 +90,7 @@ class Measure(NamedTuple):
     name: str
     kind: MeasureKind
     text: str
-    read: Callable[[Seen], Value]
+    read: Callable[[MetricSources], Value]
     label: str | None = None
 
 
@@ -106,18 +106,18 @@ def _all_of(values: Iterable[str], counted: Mapping[str, int]) -> Mapping[str, f
     return {value: counted.get(value, 0) for value in map(str, values)}
 
 
-def _all_states(seen: Seen) -> Value:
+def _all_states(seen: MetricSources) -> Value:
     return _all_of(get_args(State), Counter(table.board.state for table in seen.lobby.tables()))
 
 
-def _connections(seen: Seen) -> Value:
-    figures = seen.house.figures
+def _connections(seen: MetricSources) -> Value:
+    figures = seen.parts.figures
     logged_in = figures.logins.total() - figures.left
     return {"login": figures.connections - figures.closed - logged_in, "ready": logged_in}
 
 
-def _lease_left(seen: Seen) -> Value:
-    until = seen.house.figures.lease_until
+def _lease_left(seen: MetricSources) -> Value:
+    until = seen.parts.figures.lease_until
     return 0.0 if until is None else max(0.0, until - time.monotonic())
 
 
@@ -126,7 +126,7 @@ MEASURES: Final = (
         "truc_healthy",
         MeasureKind.GAUGE,
         "1 while /health says ok, 0 otherwise.",
-        lambda seen: health(seen.house).is_well,
+        lambda seen: health(seen.parts).is_well,
     ),
     Measure(
         "truc_connections",
@@ -139,26 +139,26 @@ MEASURES: Final = (
         "truc_connections_opened_total",
         MeasureKind.COUNTER,
         "Connections that were let in, and have agreed on TLS where listen.tls is on.",
-        lambda seen: seen.house.figures.connections,
+        lambda seen: seen.parts.figures.connections,
     ),
     Measure(
         "truc_tls_failures_total",
         MeasureKind.COUNTER,
         "Connections that were let in and have not agreed on TLS, although listen.tls is on.",
-        lambda seen: seen.house.figures.unencrypted,
+        lambda seen: seen.parts.figures.unencrypted,
     ),
     Measure(
         "truc_certificate_ends_seconds",
         MeasureKind.GAUGE,
         "When the certificate that new connections are shown ends, in seconds since 1970; 0 while listen.tls is off.",
-        lambda seen: seen.house.figures.certificate_ends,
+        lambda seen: seen.parts.figures.certificate_ends,
     ),
     Measure(
         "truc_turned_away_total",
         MeasureKind.COUNTER,
         "Connections that were not let in, by the reason: banned, full (limits.connections), address "
         "(limits.connections_per_address), site (a tenth of limits.connections), pace (limits.connects_per_min).",
-        lambda seen: _all_of(get_args(Reason), seen.house.figures.turned_away),
+        lambda seen: _all_of(get_args(Reason), seen.parts.figures.turned_away),
         label="reason",
     ),
     Measure(
@@ -166,21 +166,21 @@ MEASURES: Final = (
         MeasureKind.COUNTER,
         "What came to cluster.inner: players brought by another node (in), and what was cut: no node (stranger), another "
         "version (version), without the key (forged), too slow (slow), gone (gone), too many at once (crowded).",
-        lambda seen: _all_of(("in", *INNER_CUTS), seen.house.figures.brought),
+        lambda seen: _all_of(("in", *INNER_CUTS), seen.parts.figures.brought),
         label="reason",
     ),
     Measure(
         "truc_links",
         MeasureKind.GAUGE,
         "Links to other nodes that are open for players of this one.",
-        lambda seen: seen.house.figures.links,
+        lambda seen: seen.parts.figures.links,
     ),
     Measure(
         "truc_links_lost_total",
         MeasureKind.COUNTER,
         "Links to other nodes that came to nothing: the node does not answer (unreached), or lets nobody in (refused); and "
         "those that ended while their player was here (ended).",
-        lambda seen: _all_of(LINK_LOSSES, seen.house.figures.links_lost),
+        lambda seen: _all_of(LINK_LOSSES, seen.parts.figures.links_lost),
         label="reason",
     ),
     Measure(
@@ -193,19 +193,19 @@ MEASURES: Final = (
         "truc_lease_renewal_seconds",
         MeasureKind.HISTOGRAM,
         "How long one renewal of the lease took.",
-        lambda seen: seen.house.renewals_s.shape(),
+        lambda seen: seen.parts.renewals_s.shape(),
     ),
     Measure(
         "truc_lease_failures_total",
         MeasureKind.COUNTER,
         "Renewals of the lease that the database has not taken; each is tried again.",
-        lambda seen: seen.house.figures.renewals_failed,
+        lambda seen: seen.parts.figures.renewals_failed,
     ),
     Measure(
         "truc_tables_moved_total",
         MeasureKind.COUNTER,
         "Tables taken up from nodes that are gone or have given them (taken), and given to others (given).",
-        lambda seen: {"taken": seen.house.figures.tables_taken, "given": seen.house.figures.tables_given},
+        lambda seen: {"taken": seen.parts.figures.tables_taken, "given": seen.parts.figures.tables_given},
         label="how",
     ),
     Measure(
@@ -215,7 +215,7 @@ MEASURES: Final = (
         "truc_logins_total",
         MeasureKind.COUNTER,
         "Logins, by the kind of player.",
-        lambda seen: _all_of(PlayerKind, seen.house.figures.logins),
+        lambda seen: _all_of(PlayerKind, seen.parts.figures.logins),
         label="kind",
     ),
     Measure(
@@ -235,27 +235,27 @@ MEASURES: Final = (
         "truc_acts_total",
         MeasureKind.COUNTER,
         "Acts that seats have signed (key) or chosen (guest) and the server has accepted.",
-        lambda seen: _all_of(PlayerKind, seen.house.figures.acts),
+        lambda seen: _all_of(PlayerKind, seen.parts.figures.acts),
         label="kind",
     ),
     Measure(
         "truc_act_seconds",
         MeasureKind.HISTOGRAM,
         "Time from when an act was read until it was durable and sent out.",
-        lambda seen: seen.house.journal.acts_s.shape(),
+        lambda seen: seen.parts.journal.acts_s.shape(),
     ),
     Measure(
         "truc_errors_total",
         MeasureKind.COUNTER,
         "What was answered with an error, by its code.",
-        lambda seen: _all_of(Code, seen.house.figures.errors),
+        lambda seen: _all_of(Code, seen.parts.figures.errors),
         label="code",
     ),
     Measure(
         "truc_goodbyes_total",
         MeasureKind.COUNTER,
         "Connections that the server has ended of its own accord, by the code of its bye.",
-        lambda seen: _all_of(Code, seen.house.figures.goodbyes),
+        lambda seen: _all_of(Code, seen.parts.figures.goodbyes),
         label="code",
     ),
     Measure(
@@ -263,26 +263,26 @@ MEASURES: Final = (
         MeasureKind.COUNTER,
         "Connections that were cut because they do not read: more waits than limits.outbox_bytes (full), or "
         "nothing was taken for long (stuck).",
-        lambda seen: {"full": seen.house.figures.cut, "stuck": seen.house.flusher.stuck},
+        lambda seen: {"full": seen.parts.figures.cut, "stuck": seen.parts.flusher.stuck},
         label="reason",
     ),
     Measure(
         "truc_frames_dropped_total",
         MeasureKind.COUNTER,
         "Frames for watchers dropped for want of room; the watcher is sent the state later instead.",
-        lambda seen: seen.house.figures.dropped,
+        lambda seen: seen.parts.figures.dropped,
     ),
     Measure(
         "truc_received_bytes_total",
         MeasureKind.COUNTER,
         "Bytes of the protocol that clients have sent, without what TLS adds.",
-        lambda seen: seen.house.figures.received,
+        lambda seen: seen.parts.figures.received,
     ),
     Measure(
         "truc_sent_bytes_total",
         MeasureKind.COUNTER,
         "Bytes of the protocol that clients were sent, without what TLS adds.",
-        lambda seen: seen.house.flusher.sent,
+        lambda seen: seen.parts.flusher.sent,
     ),
     Measure(
         "truc_web_requests_total",
@@ -290,7 +290,7 @@ MEASURES: Final = (
         "Requests of browsers that were answered, by what was asked for and the status.",
         lambda seen: {
             **dict.fromkeys((f"{path} 200" for path in WEB_PATHS), 0),
-            **seen.house.figures.web_requests,
+            **seen.parts.figures.web_requests,
         },
         label="path status",
     ),
@@ -298,7 +298,7 @@ MEASURES: Final = (
         "truc_web_refused_total",
         MeasureKind.COUNTER,
         "What came to web.listen and was not served, by the reason.",
-        lambda seen: _all_of(WEB_REFUSALS, seen.house.figures.web_refused),
+        lambda seen: _all_of(WEB_REFUSALS, seen.parts.figures.web_refused),
         label="why",
     ),
     Measure(
@@ -306,8 +306,8 @@ MEASURES: Final = (
         MeasureKind.GAUGE,
         "Open connections of browsers: for pages (http), or with the protocol (websocket), which truc_connections has too.",
         lambda seen: {
-            "http": seen.house.figures.web_connections,
-            "websocket": seen.house.figures.websockets,
+            "http": seen.parts.figures.web_connections,
+            "websocket": seen.parts.figures.websockets,
         },
         label="kind",
     ),
@@ -315,26 +315,26 @@ MEASURES: Final = (
         "truc_web_tree_info",
         MeasureKind.GAUGE,
         "1, with the name of the tree of files that browsers are given; 0 without one while web.listen is empty.",
-        lambda seen: {seen.house.figures.web_tree: bool(seen.house.figures.web_tree)},
+        lambda seen: {seen.parts.figures.web_tree: bool(seen.parts.figures.web_tree)},
         label="tree",
     ),
     Measure(
         "truc_append_seconds",
         MeasureKind.HISTOGRAM,
         "How long one commit of the journal took.",
-        lambda seen: seen.house.journal.commits_s.shape(),
+        lambda seen: seen.parts.journal.commits_s.shape(),
     ),
     Measure(
         "truc_append_writes",
         MeasureKind.HISTOGRAM,
         "How many writes one commit of the journal had.",
-        lambda seen: seen.house.journal.sizes.shape(),
+        lambda seen: seen.parts.journal.sizes.shape(),
     ),
     Measure(
         "truc_journal_waiting_writes",
         MeasureKind.GAUGE,
         f"Writes that wait for a commit; with {MAX_WAITING} the journal is behind.",
-        lambda seen: seen.house.journal.waiting,
+        lambda seen: seen.parts.journal.waiting,
     ),
     Measure(
         "truc_loop_lag_seconds",
@@ -346,17 +346,17 @@ MEASURES: Final = (
         "truc_disk_nearly_full",
         MeasureKind.GAUGE,
         "1 while less than store.spare_mb is free, and no table or match begins.",
-        lambda seen: seen.house.disk.is_nearly_full,
+        lambda seen: seen.parts.disk.is_nearly_full,
     ),
     Measure(
         "truc_disk_free_bytes",
         MeasureKind.GAUGE,
         "What is free on the disk of the data folder, looked at every 10 seconds.",
-        lambda seen: seen.house.disk.free,
+        lambda seen: seen.parts.disk.free,
     ),
 )
 
 
-def read(seen: Seen) -> tuple[Reading, ...]:
+def read(seen: MetricSources) -> tuple[Reading, ...]:
     """Return every metric as it is at this moment."""
     return tuple(Reading(measure, measure.read(seen)) for measure in MEASURES)

@@ -29,13 +29,13 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from truc_protocol.wire.handshake import PROTOCOLS
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.metrics.measures import Measure, MeasureKind, Reading, Seen, health, read, watch
+from truc_server.metrics.measures import Measure, MeasureKind, MetricSources, Reading, health, read, watch
 from truc_server.net.listening import CHUNK, accept, read_out
+from truc_server.parts import ServerParts
 from truc_server.settings.settings import MetricsSettings
 from truc_server.storage.journal import SECONDS as BOUNDS
-from truc_server.storage.journal import Shape, Spread
+from truc_server.storage.journal import Histogram, HistogramShape
 
 CONNECTIONS: Final = 16
 SECONDS: Final = 5.0
@@ -47,7 +47,7 @@ _METHODS: Final = ("GET", "HEAD")
 log = structlog.get_logger()
 
 
-class Answer(NamedTuple):
+class MetricsAnswer(NamedTuple):
     """What a request is answered with."""
 
     status: HTTPStatus
@@ -55,7 +55,7 @@ class Answer(NamedTuple):
     content_type: str = _PLAIN
 
 
-Source = Callable[[], Awaitable[Answer]]
+Source = Callable[[], Awaitable[MetricsAnswer]]
 
 
 class CachedText(NamedTuple):
@@ -66,17 +66,17 @@ class CachedText(NamedTuple):
 
 
 async def run(
-    house: House, lobby: Lobby, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    parts: ServerParts, lobby: Lobby, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
     """Answer requests for as long as the server runs; started once it listens.
 
     Raises:
         OSError: The port cannot be listened on.
     """
-    metrics = house.settings.now.metrics
+    metrics = parts.settings.now.metrics
     listeners = await _listeners(metrics)
-    late_s = Spread(BOUNDS)
-    page = MetricsPage(house, lobby, late_s)
+    late_s = Histogram(BOUNDS)
+    page = MetricsPage(parts, lobby, late_s)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch, late_s)
         log.info("metrics_listening", host=metrics.host, port=metrics.port)
@@ -95,8 +95,8 @@ async def _listeners(metrics: MetricsSettings) -> list[trio.SocketListener]:
 class MetricsPage:
     """What one server says about itself."""
 
-    def __init__(self, house: House, lobby: Lobby, late_s: Spread) -> None:
-        self._seen = Seen(house, lobby, late_s)
+    def __init__(self, parts: ServerParts, lobby: Lobby, late_s: Histogram) -> None:
+        self._seen = MetricSources(parts, lobby, late_s)
         self._told = CachedText(b"", float("-inf"))
         self._one = trio.Lock()
         self._open = 0
@@ -119,33 +119,33 @@ class MetricsPage:
         try:
             request = await _request(connection, stream)
         except h11.RemoteProtocolError as error:
-            answer = Answer(HTTPStatus(error.error_status_hint), b"expected a request of HTTP\n")
+            answer = MetricsAnswer(HTTPStatus(error.error_status_hint), b"expected a request of HTTP\n")
             await _send(connection, stream, answer, has_body=True)
             return
         if request is not None:
             answer = await self._answer(request)
             await _send(connection, stream, answer, has_body=request.method != b"HEAD")
 
-    async def _answer(self, request: h11.Request) -> Answer:
+    async def _answer(self, request: h11.Request) -> MetricsAnswer:
         sources: dict[bytes, Source] = {b"/metrics": self._metrics, b"/health": self._health}
         source = sources.get(request.target.partition(b"?")[0])
         if source is None:
-            return Answer(HTTPStatus.NOT_FOUND, b"expected /metrics or /health\n")
+            return MetricsAnswer(HTTPStatus.NOT_FOUND, b"expected /metrics or /health\n")
         if request.method.decode() not in _METHODS:
-            return Answer(HTTPStatus.METHOD_NOT_ALLOWED, b"expected GET or HEAD\n")
+            return MetricsAnswer(HTTPStatus.METHOD_NOT_ALLOWED, b"expected GET or HEAD\n")
         return await source()
 
-    async def _health(self) -> Answer:
-        found = health(self._seen.house)
+    async def _health(self) -> MetricsAnswer:
+        found = health(self._seen.parts)
         status = HTTPStatus.OK if found.is_well else HTTPStatus.SERVICE_UNAVAILABLE
-        return Answer(status, f"{found.text}\n".encode())
+        return MetricsAnswer(status, f"{found.text}\n".encode())
 
-    async def _metrics(self) -> Answer:
+    async def _metrics(self) -> MetricsAnswer:
         async with self._one:
             if trio.current_time() >= self._told.moment + FRESH_S:
                 moment, readings = trio.current_time(), read(self._seen)
                 self._told = CachedText(await trio.to_thread.run_sync(text_of, readings), moment)
-        return Answer(HTTPStatus.OK, self._told.text, CONTENT_TYPE)
+        return MetricsAnswer(HTTPStatus.OK, self._told.text, CONTENT_TYPE)
 
 
 async def _request(connection: h11.Connection, stream: trio.SocketStream) -> h11.Request | None:
@@ -164,7 +164,7 @@ async def _request(connection: h11.Connection, stream: trio.SocketStream) -> h11
 
 
 async def _send(
-    connection: h11.Connection, stream: trio.SocketStream, answer: Answer, *, has_body: bool
+    connection: h11.Connection, stream: trio.SocketStream, answer: MetricsAnswer, *, has_body: bool
 ) -> None:
     head = h11.Response(
         status_code=answer.status,
@@ -217,7 +217,7 @@ def text_of(readings: Sequence[Reading]) -> bytes:
 def _family(reading: Reading) -> Metric:
     measure = reading.measure
     match reading.value:
-        case Shape() as shape:
+        case HistogramShape() as shape:
             return _histogram(measure, shape)
         case float() | int() as value:
             return _FAMILIES[measure.kind](measure.name, measure.text, value=value)
@@ -228,7 +228,7 @@ def _family(reading: Reading) -> Metric:
             return family
 
 
-def _histogram(measure: Measure, shape: Shape) -> Metric:
+def _histogram(measure: Measure, shape: HistogramShape) -> Metric:
     names = (*map(str, shape.bounds), "+Inf")
     buckets = list(zip(names, accumulate(shape.counts), strict=True))
     return HistogramMetricFamily(measure.name, measure.text, buckets=buckets, sum_value=shape.total)

@@ -19,16 +19,16 @@ from msgspec.structs import replace
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal, refusal
-from truc_protocol.wire.connection import Connection, Role
+from truc_protocol.wire.connection import ConnectionEnd, Role
 from truc_protocol.wire.transport import COME_LATER, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT
 from truc_server.net.listening import read_out
 from truc_server.net.peer import LINGER_S, Surroundings, TooSoonError
 from truc_server.settings.settings import LimitSettings
-from truc_server.storage.told import ToldCrowd
+from truc_server.storage.node_news import CrowdNews
 from truc_server.timing.rate_limits import SUBJECTS, Meter, site_of
 
 
-class Fresh(NamedTuple):
+class UntoldArrivals(NamedTuple):
     """How many connections have come, and how many logins have failed, since a node told last."""
 
     came: int
@@ -39,7 +39,7 @@ class OtherCrowds:
     """The connections of other nodes, by network and by site."""
 
     def __init__(self) -> None:
-        self._told: dict[str, dict[str, ToldCrowd]] = {}  # by node; the network told of last comes last
+        self._told: dict[str, dict[str, CrowdNews]] = {}  # by node; the network told of last comes last
         self._networks: dict[str, int] = {}
         self._sites: dict[str, int] = {}
 
@@ -51,19 +51,19 @@ class OtherCrowds:
         """Return how many connections of a network, and how many of its site, other nodes have."""
         return self._networks.get(network, 0), self._sites.get(site, 0)
 
-    def hear(self, node: str, told: Iterable[ToldCrowd]) -> dict[str, Fresh]:
+    def hear(self, node: str, told: Iterable[CrowdNews]) -> dict[str, UntoldArrivals]:
         """Take up what a node tells of networks; return what has come since, nothing of a node heard for the first time."""
         is_new = node not in self._told
         crowds = self._told.setdefault(node, {})
         fresh = {crowd.network: self._hear(crowds, crowd) for crowd in told}
         return {} if is_new else fresh
 
-    def _hear(self, crowds: dict[str, ToldCrowd], told: ToldCrowd) -> Fresh:
-        before = crowds.pop(told.network, ToldCrowd(told.network, 0, 0, 0))
+    def _hear(self, crowds: dict[str, CrowdNews], told: CrowdNews) -> UntoldArrivals:
+        before = crowds.pop(told.network, CrowdNews(told.network, 0, 0, 0))
         crowds[told.network] = told
         self._count(told.network, told.connections - before.connections)
         self._forget(crowds)
-        return Fresh(_more(before.came, told.came), _more(before.failed, told.failed))
+        return UntoldArrivals(_more(before.came, told.came), _more(before.failed, told.failed))
 
     def lose(self, node: str) -> None:
         """Count no more what a node has told that is gone."""
@@ -76,7 +76,7 @@ class OtherCrowds:
             if not counted[subject]:
                 del counted[subject]
 
-    def _forget(self, crowds: dict[str, ToldCrowd]) -> None:
+    def _forget(self, crowds: dict[str, CrowdNews]) -> None:
         if len(crowds) > SUBJECTS:
             oldest = next(iter(crowds))
             self._count(oldest, -crowds.pop(oldest).connections)
@@ -203,19 +203,19 @@ class Admission:
         if len(self._tallies) > SUBJECTS:
             del self._tallies[next(iter(self._tallies))]
 
-    def news(self) -> tuple[ToldCrowd, ...]:
+    def news(self) -> tuple[CrowdNews, ...]:
         """Return what has changed since the last time, for the other nodes."""
         untold, self._untold = self._untold, set()
         return tuple(
-            ToldCrowd(network, self._networks.get(network, 0), *self._tallies.get(network, Tally(0, 0)))
+            CrowdNews(network, self._networks.get(network, 0), *self._tallies.get(network, Tally(0, 0)))
             for network in sorted(untold)
         )
 
-    def put_back(self, news: Iterable[ToldCrowd]) -> None:
+    def put_back(self, news: Iterable[CrowdNews]) -> None:
         """Take back what the other nodes could not be told."""
         self._untold |= {crowd.network for crowd in news}
 
-    def hear(self, node: str, crowds: Iterable[ToldCrowd]) -> None:
+    def hear(self, node: str, crowds: Iterable[CrowdNews]) -> None:
         """Count what another node tells; what came and failed there is charged here as well."""
         now = trio.current_time()
         others = {} if self._others is None else self._others.hear(node, crowds)
@@ -278,5 +278,5 @@ class Admission:
 
     def _last_words(self, why: Refusal) -> bytes:
         grease = self._house.grease
-        words = Connection(Role.SERVER) if grease is None else Connection(Role.SERVER, grease.to_bytes)
+        words = ConnectionEnd(Role.SERVER) if grease is None else ConnectionEnd(Role.SERVER, grease.to_bytes)
         return words.refuse(why)

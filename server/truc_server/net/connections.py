@@ -21,7 +21,7 @@ from truc_server.identity.certificate import Tls
 from truc_server.net.admission import Admission
 from truc_server.net.listening import accept
 from truc_server.net.peer import Peer, Surroundings
-from truc_server.net.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
+from truc_server.net.tls import HandshakeFailedError, MistakenSchemeError, TlsSealer
 from truc_server.settings.settings import Settings
 from truc_server.timing.rate_limits import network_of
 
@@ -132,9 +132,9 @@ class Connections:
             peer.leave()
             self._on_left(peer)
 
-    async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> Encrypted | None:
+    async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> TlsSealer | None:
         """Agree with a client on encryption, within the time for the login; None if that failed."""
-        encrypted, seconds = Encrypted(tls), self._house.settings.now.limits.login_s
+        encrypted, seconds = TlsSealer(tls), self._house.settings.now.limits.login_s
         is_agreed = False
         try:
             with trio.move_on_after(seconds):

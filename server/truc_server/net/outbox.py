@@ -26,7 +26,7 @@ Waiting = tuple[int, bytes, bool]
 """The batch that a frame waits for, the frame, and whether it may be dropped."""
 
 
-class Sealer(Protocol):
+class FrameSealer(Protocol):
     """What turns frames into the bytes on the socket and back: TLS, a WebSocket, or one inside the other."""
 
     @property
@@ -107,7 +107,7 @@ class Outbox:
         wire: trio.socket.SocketType,
         limit: int,
         flusher: "Flusher",
-        sealer: Sealer | None = None,
+        sealer: FrameSealer | None = None,
         *,
         on_broken: Callable[[], None],
     ) -> None:

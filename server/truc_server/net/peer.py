@@ -19,13 +19,13 @@ from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, refusal
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
-from truc_protocol.wire.connection import Connection, Failure, Pulse, Role, State, pulse
+from truc_protocol.wire.connection import ConnectionEnd, Failure, Pulse, Role, State, pulse
 from truc_protocol.wire.encoding import encode
 from truc_server.net.listening import CHUNK
-from truc_server.net.outbox import LOW_BYTES, Flusher, Outbox, Sealer
+from truc_server.net.outbox import LOW_BYTES, Flusher, FrameSealer, Outbox
 from truc_server.net.sanctions import Sanctions
 from truc_server.operation.figures import Figures
-from truc_server.settings.in_force import InForce
+from truc_server.settings.in_force import CurrentValue
 from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind, SaveGuest
 from truc_server.storage.journal import Journal
@@ -47,7 +47,7 @@ _READY, _CLOSED = State.READY, State.CLOSED  # looked up once: a lookup in an En
 log = structlog.get_logger()
 
 
-class Player(NamedTuple):
+class LoggedInPlayer(NamedTuple):
     """Who is logged in: a key, or a guest with an id from the server. `id` tells players apart; the name is a label."""
 
     kind: PlayerKind
@@ -60,7 +60,7 @@ class Player(NamedTuple):
         return tag_of(self.kind, self.id)
 
 
-def _fed(sealer: Sealer, raw: bytes) -> bytes | None:
+def _fed(sealer: FrameSealer, raw: bytes) -> bytes | None:
     """Feed received bytes to the sealer; return the empty bytes that mean the end, if that is what came."""
     if not raw:
         return raw
@@ -76,7 +76,7 @@ def tag_of(kind: PlayerKind, player: bytes) -> str:
     return f"guest-{b32encode(sha256(player)).decode()[:_TAG_LENGTH]}"
 
 
-class RefusedError(Exception):
+class RefusedRequestError(Exception):
     """A request that is answered with an error."""
 
     def __init__(self, code: Code, message: str, *, field: str | None = None) -> None:
@@ -90,7 +90,7 @@ class RefusedError(Exception):
         return refusal(self.code, self.message, re=request, field=self.field)
 
 
-class TooSoonError(RefusedError):
+class TooSoonError(RefusedRequestError):
     """A request that would be taken later."""
 
     def __init__(self, message: str, wait_ms: int) -> None:
@@ -125,7 +125,7 @@ class Surroundings(Protocol):
     """What a connection needs of the running server."""
 
     @property
-    def settings(self) -> InForce[Settings]:
+    def settings(self) -> CurrentValue[Settings]:
         """The settings in force."""
         ...
 
@@ -135,7 +135,7 @@ class Surroundings(Protocol):
         ...
 
     @property
-    def sanctions(self) -> InForce[Sanctions]:
+    def sanctions(self) -> CurrentValue[Sanctions]:
         """Who is shut out or muted now."""
         ...
 
@@ -184,7 +184,7 @@ class Peer:
         address: str,
         *,
         began: float,
-        sealer: Sealer | None = None,
+        sealer: FrameSealer | None = None,
     ) -> None:
         limits = house.settings.now.limits
         house.figures.connections += 1
@@ -192,10 +192,12 @@ class Peer:
         self.address = address
         self.network = network_of(address)
         self._grease = house.grease
-        self.connection = Connection(Role.SERVER, encode if self._grease is None else self._grease.to_bytes)
+        self.connection = ConnectionEnd(
+            Role.SERVER, encode if self._grease is None else self._grease.to_bytes
+        )
         self.scope = trio.CancelScope()
         self.outbox = Outbox(stream.socket, LOGIN_OUTBOX, house.flusher, sealer, on_broken=self.scope.cancel)
-        self.player: Player | None = None
+        self.player: LoggedInPlayer | None = None
         self.challenge: Challenge | None = None
         self.newcomer: SaveGuest | None = None
         self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=began)
@@ -269,7 +271,7 @@ class Peer:
             self.heard, self._pinged = self._clock.current_time(), None
         return said
 
-    def _open(self, sealer: Sealer) -> bytes | None:
+    def _open(self, sealer: FrameSealer) -> bytes | None:
         """Return what comes next, opened, and let out what is owed for it."""
         opened = sealer.read()
         if sealer.owes_words and not self._house.flusher.write_alone(self.outbox, b"", 0):
@@ -407,7 +409,7 @@ class Peer:
         self.refuse(refusal(Code.INTERNAL, "the server has failed", detail={"incident": incident}))
         self.dismiss(Code.INTERNAL, "the server has failed")
 
-    def admit(self, player: Player) -> None:
+    def admit(self, player: LoggedInPlayer) -> None:
         """Let a player speak here, who is welcomed next: more may wait for them than before the login."""
         self.player = player
         self.knows_rules = player.kind is PlayerKind.KEY and OWN_OPTIONS in self.wanted

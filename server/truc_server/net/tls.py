@@ -33,7 +33,7 @@ class HandshakeFailedError(Exception):
     """The peer and this server cannot agree on how to encrypt; the text says why."""
 
 
-class Encrypted:
+class TlsSealer:
     """One encrypted connection, seen from the server.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 Invariants: no secret passes: no bytes, whatever they are; no value whose name has a word of `SECRET`; and tracebacks are
 plain, without the values of variables. A line that cannot be written, as when the disk is full, harms nobody. No event
-fills the disk, however often it happens (`Sparing`). What an event's own text says is the caller's responsibility:
+fills the disk, however often it happens (`LogThrottle`). What an event's own text says is the caller's responsibility:
 texts are constants, values go into fields.
 """
 
@@ -41,7 +41,7 @@ class _Minute(NamedTuple):
     left_out: int = 0
 
 
-class Sparing:
+class LogThrottle:
     """A structlog processor that drops lines beyond the limits."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -93,7 +93,7 @@ _MAX_DEPTH: Final = 4
 _NAMES: Final = 1_024  # of values, which are remembered as secret or not
 
 
-class Seldom:
+class LastingFault:
     """A fault that lasts, which is logged once in a while."""
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ def configure(logs: LogSettings, stream: TextIO) -> None:
     """Send the log to `stream`, in the format and from the level of the settings."""
     structlog.configure(
         processors=[
-            Sparing(),
+            LogThrottle(),
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),

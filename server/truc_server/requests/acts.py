@@ -18,13 +18,13 @@ from msgspec.structs import replace
 
 from truc_protocol.bodies import Act, Keys, Release, Resign
 from truc_protocol.errors import Code
-from truc_protocol.ledger import InPlace, unopened
+from truc_protocol.ledger import PlacedRecord, unopened
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Phase, Record
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.acceptance import (
     RefusedBodyError,
-    Repeated,
+    RepeatedBody,
     Verified,
     accept,
     accept_choice,
@@ -35,9 +35,9 @@ from truc_server.matches.acceptance import (
     look_at_newcomer,
     verified,
 )
-from truc_server.matches.blind_hands import Held, Link, StepsInTurn
+from truc_server.matches.blind_hands import KeysHeldBack, SentLink, StepsInTurn
 from truc_server.matches.game import Game, Turn
-from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.operation.worker import Worker
 from truc_server.requests.means import Checks
 from truc_server.storage import PlayerKind
@@ -47,7 +47,7 @@ Taken = tuple[float, bool]
 """The moment of Trio's clock at which something was taken, and whether it is what mode blind asks for with the pack of a hand."""
 
 
-class Place(Struct, frozen=True):
+class ActPlace(Struct, frozen=True):
     """Where an act belongs, found once; `stands_by` if the player does not have the seat yet."""
 
     table: Table
@@ -55,7 +55,7 @@ class Place(Struct, frozen=True):
     seat: int
     stands_by: bool
 
-    def is_kept_by(self, peer: Peer, player: Player) -> bool:
+    def is_kept_by(self, peer: Peer, player: LoggedInPlayer) -> bool:
         """Tell whether it still belongs there after a wait."""
         if self.table.game is not self.game:
             return False
@@ -65,7 +65,9 @@ class Place(Struct, frozen=True):
         return seated is not None and seated.player.id == player.id
 
 
-def place_of(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | GuestAct, mid: bytes) -> Place:
+def place_of(
+    lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct | GuestAct, mid: bytes
+) -> ActPlace:
     """Find the table, the seat and the match of an act.
 
     Raises:
@@ -80,7 +82,7 @@ def place_of(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | Gues
     if player.kind is not _ACTORS[type(message)]:
         raise acts_otherwise(message)
     game = table.own_game(mid, None if stands_by else player)
-    return Place(table, game, seat, stands_by)
+    return ActPlace(table, game, seat, stands_by)
 
 
 _ACTORS: Final = {SignedAct: PlayerKind.KEY, GuestAct: PlayerKind.GUEST}
@@ -88,11 +90,11 @@ _DECISIONS: Final = (Act, Resign)
 """What a seat signs of a hand that is no step with its pack."""
 
 
-def acts_otherwise(message: SignedAct | GuestAct) -> RefusedError:
+def acts_otherwise(message: SignedAct | GuestAct) -> RefusedRequestError:
     """Return the refusal of an act that is not made in the way of its player's kind."""
     if isinstance(message, SignedAct):
-        return RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
-    return RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
+        return RefusedRequestError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
+    return RefusedRequestError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
 
 
 class _Sent(Struct, frozen=True):
@@ -100,14 +102,16 @@ class _Sent(Struct, frozen=True):
 
     lobby: Lobby
     peer: Peer
-    player: Player
+    player: LoggedInPlayer
     message: SignedAct
     mid: bytes
-    place: Place
-    looked: InPlace
+    place: ActPlace
+    looked: PlacedRecord
 
 
-async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message: SignedAct) -> Taken | None:
+async def sign(
+    lobby: Lobby, checks: Checks, peer: Peer, player: LoggedInPlayer, message: SignedAct
+) -> Taken | None:
     """Take what a seat signs; return None if it was taken before.
 
     Raises:
@@ -123,7 +127,7 @@ async def sign(lobby: Lobby, checks: Checks, peer: Peer, player: Player, message
     record = Record(place.seat + 1, message.body, message.sig)
     looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
     match looked:  # a pattern, as `isinstance` is a call
-        case Repeated():
+        case RepeatedBody():
             _answer_again(peer, message, looked)
             return None
         case _:
@@ -161,7 +165,7 @@ async def _sign_alone(steps: Worker, sent: _Sent) -> Taken | None:
     while True:
         if place.game.ledger is not looked.ledger:
             again = look(place.game, looked.record)
-            if isinstance(again, Repeated):
+            if isinstance(again, RepeatedBody):
                 _answer_again(peer, message, again)
                 return None
             looked = again
@@ -179,7 +183,7 @@ async def _sign_alone(steps: Worker, sent: _Sent) -> Taken | None:
 async def _open(steps: Worker, checking: StepsInTurn, sent: _Sent, seat: int) -> Taken | None:
     """Take a seat's link, with those of the others if they come within a moment."""
     table, game = sent.place.table, sent.place.game
-    link = Link(sent.looked, sent.peer, sent.player, sent.message)
+    link = SentLink(sent.looked, sent.peer, sent.player, sent.message)
     with checking.waits(seat, link):
         await checking.gather({*unopened(game.ledger)}.intersection(table.audience.online))
         async with checking.turn:
@@ -190,7 +194,7 @@ async def _open(steps: Worker, checking: StepsInTurn, sent: _Sent, seat: int) ->
     return link.answer.unwrap(), True
 
 
-async def _take_together(steps: Worker, table: Table, game: Game, links: Sequence[Link]) -> None:
+async def _take_together(steps: Worker, table: Table, game: Game, links: Sequence[SentLink]) -> None:
     """Judge links and take them in one go; what cannot be taken so, as something has changed meanwhile, is not answered."""
     ledger = game.ledger
     here = [link for link in links if link.placed.ledger is ledger]
@@ -210,7 +214,7 @@ async def _take_together(steps: Worker, table: Table, game: Game, links: Sequenc
         table.go_on(turns[-1][1])
 
 
-def _turn_of(table: Table, game: Game, link: Link, signed: Verified | RefusedBodyError) -> Turn | None:
+def _turn_of(table: Table, game: Game, link: SentLink, signed: Verified | RefusedBodyError) -> Turn | None:
     """Take one of the links that were judged together; return None if it is refused, or has to be looked at again."""
     if not link.peer.is_open or table.board.seat_of(link.player) != link.placed.record.signer - 1:
         return None
@@ -219,22 +223,22 @@ def _turn_of(table: Table, game: Game, link: Link, signed: Verified | RefusedBod
     except RefusedBodyError as error:
         link.answer = outcome.Error(error)
         return None
-    if isinstance(turn, Repeated):
+    if isinstance(turn, RepeatedBody):
         return None
     table.commit(game, turn)
     link.answer = outcome.Value(turn.taken_at)
     return turn
 
 
-def _accepted(game: Game, signed: Verified | RefusedBodyError) -> Turn | Repeated:
+def _accepted(game: Game, signed: Verified | RefusedBodyError) -> Turn | RepeatedBody:
     if isinstance(signed, RefusedBodyError):
         raise signed
     return accept(game, signed)
 
 
 def _place_again(
-    lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, mid: bytes, signed: Verified
-) -> Place:
+    lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct, *, mid: bytes, signed: Verified
+) -> ActPlace:
     """Find the place of an act again, as something changed while it was checked.
 
     Raises:
@@ -243,12 +247,12 @@ def _place_again(
     place = place_of(lobby, peer, player, message, mid)
     if place.seat != signed.placed.record.signer - 1:
         expected = f"expected a player who still has their seat at table {place.table.code}"
-        raise RefusedError(Code.NOT_SEATED, expected)
+        raise RefusedRequestError(Code.NOT_SEATED, expected)
     return place
 
 
 def _take_signed(
-    lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, place: Place, signed: Verified
+    lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct, *, place: ActPlace, signed: Verified
 ) -> float | None:
     """Take a record whose signature is good into the match as it stands now."""
     table, game = place.table, place.game
@@ -264,7 +268,7 @@ def _take_signed(
         return turn.taken_at
     taken = accept(game, signed)
     match taken:
-        case Repeated():
+        case RepeatedBody():
             _answer_again(peer, message, taken)
             return None
         case _:
@@ -275,19 +279,21 @@ def _take_signed(
 def _hold(peer: Peer, table: Table, game: Game, message: SignedAct, signed: Verified) -> float | None:
     """Hold keys of mode blind until every seat that owes some has sent its own; the answer comes when they are written."""
     placed = accept_keys(game, signed)
-    if isinstance(placed, Repeated):
+    if isinstance(placed, RepeatedBody):
         _answer_again(peer, message, placed)
         return None
-    table.hold_keys(game, placed.record.signer - 1, Held(placed, peer, message))
+    table.hold_keys(game, placed.record.signer - 1, KeysHeldBack(placed, peer, message))
     return trio.current_time()
 
 
-def _answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: Repeated) -> None:
+def _answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: RepeatedBody) -> None:
     """Answer an act that was taken before."""
     peer.ok(message, k=repeated.k, dup=True)
 
 
-def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> float | None:
+def _sign_late(
+    lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct, mid: bytes
+) -> float | None:
     """Take what a seat has signed and was put off; it is rare enough to be checked on the main thread.
 
     Raises:
@@ -296,19 +302,19 @@ def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid
     place = place_of(lobby, peer, player, message, mid)
     record = Record(place.seat + 1, message.body, message.sig)
     looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
-    if isinstance(looked, Repeated):
+    if isinstance(looked, RepeatedBody):
         _answer_again(peer, message, looked)
         return None
     return _take_signed(lobby, peer, player, message, place=place, signed=verified(player.id, looked))
 
 
-def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Taken | None:
+def _sign_terms(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct) -> Taken | None:
     table = lobby.table(message.table)
     seat = table.own_seat(player)
     if player.kind is not PlayerKind.KEY:
         raise acts_otherwise(message)
     if table.gathering is None:
-        raise RefusedError(Code.TERMS_REFUSED, "there are no terms to be signed now")
+        raise RefusedRequestError(Code.TERMS_REFUSED, "there are no terms to be signed now")
     fresh = table.sign_terms(table.gathering, seat, Record(seat + 1, message.body, message.sig))
     peer.ok(message, dup=not fresh)
     if fresh:
@@ -316,7 +322,7 @@ def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) ->
     return (trio.current_time(), False) if fresh else None
 
 
-def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> Taken | None:
+def choose(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: GuestAct) -> Taken | None:
     """Take what a guest chooses; return None if it was taken before.
 
     Raises:
@@ -329,7 +335,7 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> Taken
         return trio.current_time(), False
     turn = accept_choice(game, seat, message)
     match turn:
-        case Repeated():
+        case RepeatedBody():
             _answer_again(peer, message, turn)
             return None
         case _:
@@ -338,7 +344,9 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> Taken
     return turn.taken_at, False
 
 
-def _in_match(lobby: Lobby, player: Player, message: ClaimMatch | WantRekey) -> tuple[Table, int, Game]:
+def _in_match(
+    lobby: Lobby, player: LoggedInPlayer, message: ClaimMatch | WantRekey
+) -> tuple[Table, int, Game]:
     """Return the table, the player's seat and the match that a request is about, if the match takes anything now.
 
     Raises:
@@ -351,7 +359,7 @@ def _in_match(lobby: Lobby, player: Player, message: ClaimMatch | WantRekey) -> 
     return table, seat, game
 
 
-def speak(lobby: Lobby, peer: Peer, player: Player, message: BoxedSign | OpenSign | Say) -> None:
+def speak(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: BoxedSign | OpenSign | Say) -> None:
     """Pass on a seat's sign to its partners, or its words to the table.
 
     Raises:
@@ -371,7 +379,7 @@ def speak(lobby: Lobby, peer: Peer, player: Player, message: BoxedSign | OpenSig
     peer.ok(message)
 
 
-def claim(lobby: Lobby, peer: Peer, player: Player, message: ClaimMatch) -> None:
+def claim(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: ClaimMatch) -> None:
     """End a match at a seat's request, because the other side is away.
 
     Raises:
@@ -379,14 +387,14 @@ def claim(lobby: Lobby, peer: Peer, player: Player, message: ClaimMatch) -> None
     """
     table, seat, game = _in_match(lobby, player, message)
     if game.ledger.phase in (Phase.OVER, Phase.ENDED):
-        raise RefusedError(Code.NOT_NOW, "expected a match that goes on")
+        raise RefusedRequestError(Code.NOT_NOW, "expected a match that goes on")
     turn = game.claim(seat, table.audience.online)
     table.commit(game, turn)
     peer.ok(message, k=turn.k)
     table.go_on()
 
 
-def wish(lobby: Lobby, peer: Peer, player: Player, message: WantRekey) -> None:
+def wish(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: WantRekey) -> None:
     """Note that a seat wants time to start a new chain.
 
     Raises:

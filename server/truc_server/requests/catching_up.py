@@ -14,10 +14,10 @@ import trio
 from truc_protocol.errors import Code
 from truc_protocol.messages import Resume, Watch
 from truc_server.lobby.lobby import Lobby
-from truc_server.matches.game import Game, Tail, record_frame
+from truc_server.matches.game import Game, RecentRecords, record_frame
 from truc_server.net.outbox import LOW_BYTES
-from truc_server.net.peer import SNAPSHOT, Peer, Player, RefusedError
-from truc_server.requests.means import Means
+from truc_server.net.peer import SNAPSHOT, LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.requests.means import RequestMeans
 from truc_server.requests.seating import check_deals
 from truc_server.spectating.spectator_feed import ShownMatch
 from truc_server.storage import AddRecord, StoreError
@@ -32,12 +32,14 @@ class Source(NamedTuple):
 
     table: str
     match: bytes
-    tail: Tail
+    tail: RecentRecords
     end: Callable[[], int]
     goes_on: Callable[[], bool]
 
 
-async def follow(means: Means, lobby: Lobby, peer: Peer, player: Player, request: Resume | Watch) -> None:
+async def follow(
+    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, request: Resume | Watch
+) -> None:
     """Send what has happened at a table, and then follow what happens.
 
     Raises:
@@ -53,7 +55,9 @@ async def follow(means: Means, lobby: Lobby, peer: Peer, player: Player, request
     table.chat.catch_up(peer)
 
 
-async def _resume(means: Means, table: Table, peer: Peer, player: Player, request: Resume) -> None:
+async def _resume(
+    means: RequestMeans, table: Table, peer: Peer, player: LoggedInPlayer, request: Resume
+) -> None:
     """Give a seat to this connection and send it every record from a position on.
 
     Raises:
@@ -77,7 +81,9 @@ async def _resume(means: Means, table: Table, peer: Peer, player: Player, reques
         return table.audience.holder(seat) is peer and table.game is game
 
     if not await _send_missed(means, table, game, peer, request, goes_on=goes_on):
-        raise RefusedError(Code.NOT_NOW, "a newer connection has the seat, or the match is over and gone")
+        raise RefusedRequestError(
+            Code.NOT_NOW, "a newer connection has the seat, or the match is over and gone"
+        )
     table.feed.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
     if game.is_of(seat, player):
@@ -87,7 +93,7 @@ async def _resume(means: Means, table: Table, peer: Peer, player: Player, reques
         game.hold.end()
 
 
-async def _follow_standing_by(means: Means, table: Table, peer: Peer, request: Resume) -> None:
+async def _follow_standing_by(means: RequestMeans, table: Table, peer: Peer, request: Resume) -> None:
     """Let a connection that stands by for a seat follow the match, whether or not anybody else may."""
     game = table.own_game(request.match)
     _check_next(request.next, game.ledger.k)
@@ -98,14 +104,14 @@ async def _follow_standing_by(means: Means, table: Table, peer: Peer, request: R
 
     if not await _send_missed(means, table, game, peer, request, goes_on=goes_on):
         table.feed.unwatch(peer)
-        raise RefusedError(Code.NOT_NOW, "the seat is not vacant any more")
+        raise RefusedRequestError(Code.NOT_NOW, "the seat is not vacant any more")
     table.feed.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
     table.greet(game, peer)
 
 
 async def _send_missed(
-    means: Means, table: Table, game: Game, peer: Peer, request: Resume, *, goes_on: Callable[[], bool]
+    means: RequestMeans, table: Table, game: Game, peer: Peer, request: Resume, *, goes_on: Callable[[], bool]
 ) -> bool:
     """Send what a connection has missed of a match in play; tell whether it still follows."""
     if request.next < 0:
@@ -118,7 +124,7 @@ async def _send_missed(
 def _check_next(wanted: int, newest: int) -> None:
     if wanted > newest:
         message = f"next: expected at most {newest}, got {wanted}"
-        raise RefusedError(Code.BAD_POSITION, message, field="next")
+        raise RefusedRequestError(Code.BAD_POSITION, message, field="next")
 
 
 def _check_seen(table: Table, game: Game, seat: int, wanted: int) -> None:
@@ -137,11 +143,11 @@ def _check_seen(table: Table, game: Game, seat: int, wanted: int) -> None:
             f"next: expected at most {newest}, got {wanted}: the server was restored from a backup that has less of"
             " this match. It cannot go on, the table is closed; what you have of the match stays good"
         )
-        raise RefusedError(Code.BAD_POSITION, message, field="next")
+        raise RefusedRequestError(Code.BAD_POSITION, message, field="next")
     _check_next(wanted, newest)
 
 
-async def _watch(means: Means, table: Table, peer: Peer, request: Watch) -> None:
+async def _watch(means: RequestMeans, table: Table, peer: Peer, request: Watch) -> None:
     """Let a connection follow a table without a seat.
 
     Raises:
@@ -170,19 +176,25 @@ async def _watch(means: Means, table: Table, peer: Peer, request: Watch) -> None
 
 def _check_watch(table: Table, peer: Peer, request: Watch) -> None:
     if table.audience.has_seat(peer):
-        raise RefusedError(Code.NOT_NOW, "this connection has a seat at the table, and is sent everything")
+        raise RefusedRequestError(
+            Code.NOT_NOW, "this connection has a seat at the table, and is sent everything"
+        )
     if not table.made.chosen.opts.spectators:
-        raise RefusedError(Code.PRIVATE_TABLE, f"table {table.code} admits nobody who watches")
+        raise RefusedRequestError(Code.PRIVATE_TABLE, f"table {table.code} admits nobody who watches")
     if request.next is None:
         return
     if request.match is None:
-        raise RefusedError(Code.BAD_MESSAGE, "match: expected the match that `next` is of", field="match")
+        raise RefusedRequestError(
+            Code.BAD_MESSAGE, "match: expected the match that `next` is of", field="match"
+        )
     shown = table.feed.match
     if shown is not None and shown.setup.mid == request.match:
         _check_next(request.next, shown.k)
 
 
-async def _watch_match(means: Means, table: Table, peer: Peer, shown: ShownMatch, request: Watch) -> int:
+async def _watch_match(
+    means: RequestMeans, table: Table, peer: Peer, shown: ShownMatch, request: Watch
+) -> int:
     """Send a match as far as it is shown, from where the request or a snapshot begins; return the next position."""
     mid = shown.setup.mid
     has = request.next if request.match == mid else None
@@ -200,7 +212,7 @@ async def _watch_match(means: Means, table: Table, peer: Peer, shown: ShownMatch
     return await _read_up(means, peer, source, first)
 
 
-async def _read_up(means: Means, peer: Peer, source: Source, k: int) -> int:
+async def _read_up(means: RequestMeans, peer: Peer, source: Source, k: int) -> int:
     """Send records from a position on, until there are no more; return the next position.
 
     There is no checkpoint between the last record and the return.
@@ -222,7 +234,7 @@ async def _read_up(means: Means, peer: Peer, source: Source, k: int) -> int:
     return k
 
 
-async def _read_page(means: Means, source: Source, k: int) -> deque[AddRecord]:
+async def _read_page(means: RequestMeans, source: Source, k: int) -> deque[AddRecord]:
     """Read records from a position on, the first of which must be in the store: it is no longer in the tail.
 
     Raises:

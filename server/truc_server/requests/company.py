@@ -21,11 +21,11 @@ from truc_protocol.messages import (
 )
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
-from truc_server.lobby.others import OtherTable
-from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.requests.means import Means
+from truc_server.lobby.other_nodes import OtherTable
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.requests.means import RequestMeans
 from truc_server.storage import DropIgnored, PlayerKind, SaveChat, SaveIgnored
-from truc_server.storage.told import Said
+from truc_server.storage.node_news import LineKind
 from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
 from truc_server.tables.talk import cleaned
@@ -39,7 +39,9 @@ IGNORED: Final = 100  # players, by one player
 SHOWN: Final = 16  # tables of one player in a list
 
 
-async def take(means: Means, lobby: Lobby, peer: Peer, player: Player, message: CompanyRequest) -> None:
+async def take(
+    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: CompanyRequest
+) -> None:
     """Do what a player asks that is about no seat.
 
     Raises:
@@ -81,7 +83,7 @@ def _list_players(lobby: Lobby, peer: Peer, message: ListPlayers) -> None:
     peer.ok(message, players=tuple(_shown(lobby, player) for player in page.players), more=page.more)
 
 
-def _shown(lobby: Lobby, player: Player) -> PlayerState:
+def _shown(lobby: Lobby, player: LoggedInPlayer) -> PlayerState:
     return PlayerState(
         player=player.tag,
         name=player.name,
@@ -90,7 +92,9 @@ def _shown(lobby: Lobby, player: Player) -> PlayerState:
     )
 
 
-async def _follow(means: Means, lobby: Lobby, peer: Peer, player: Player, message: FollowLobby) -> None:
+async def _follow(
+    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: FollowLobby
+) -> None:
     """Let a connection follow the lobby, from its present state on, or no longer."""
     following = lobby.following
     if message.off:
@@ -102,7 +106,7 @@ async def _follow(means: Means, lobby: Lobby, peer: Peer, player: Player, messag
     peer.ok(message)
 
 
-async def _tell_tables(means: Means, lobby: Lobby, peer: Peer) -> None:
+async def _tell_tables(means: RequestMeans, lobby: Lobby, peer: Peer) -> None:
     """Send the state of every public table, as fast as it is read."""
     after, more = "", True
     while more and peer.is_open:
@@ -117,7 +121,7 @@ async def _tell_tables(means: Means, lobby: Lobby, peer: Peer) -> None:
         more = page.more
 
 
-def _say(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Chat) -> None:
+def _say(means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Chat) -> None:
     table = None if message.table is None else lobby.table(message.table)
     _check_place(means, lobby, peer, table)
     members.check_muted(means.sanctions.now, peer, player)
@@ -125,7 +129,7 @@ def _say(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Chat) 
     lobby.floods.pay(peer, player, len(text))
     if table is None:
         lobby.following.tell(ChatLine(player=player.tag, name=player.name, text=text))
-        lobby.say_elsewhere(Said.CHAT, tag=player.tag, name=player.name, text=text)
+        lobby.say_elsewhere(LineKind.CHAT, tag=player.tag, name=player.name, text=text)
     else:
         seat = table.board.seat_of(player)
         line = SaveChat(table.code, table.chat.next, player.id, player.tag, player.name, seat, text, now_ms())
@@ -136,43 +140,47 @@ def _say(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Chat) 
     peer.ok(message)
 
 
-def _check_place(means: Means, lobby: Lobby, peer: Peer, table: Table | None) -> None:
+def _check_place(means: RequestMeans, lobby: Lobby, peer: Peer, table: Table | None) -> None:
     talks = means.settings.now.chat.lobby if table is None else means.settings.now.chat.tables
     if not talks:
         place = "the lobby" if table is None else "a table"
-        raise RefusedError(Code.NOT_NOW, f"{place} of this server has no chat")
+        raise RefusedRequestError(Code.NOT_NOW, f"{place} of this server has no chat")
     follows = peer in lobby.following if table is None else table.audience.is_following(peer)
     if not follows:
         place = "the lobby" if table is None else f"table {table.code}"
-        raise RefusedError(Code.NOT_NOW, f"expected a connection that follows {place}")
+        raise RefusedRequestError(Code.NOT_NOW, f"expected a connection that follows {place}")
 
 
-def _ignore_or_hear(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Ignore) -> None:
+def _ignore_or_hear(
+    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Ignore
+) -> None:
     if message.player == player.tag:
-        raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of somebody else", field="player")
+        raise RefusedRequestError(
+            Code.BAD_MESSAGE, "player: expected the tag of somebody else", field="player"
+        )
     if not message.player.isprintable():  # not every database takes it
-        raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
+        raise RefusedRequestError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
     if message.off:
         _hear(means, peer, player, message.player)
-        lobby.say_elsewhere(Said.HEAR, player, tag=message.player)
+        lobby.say_elsewhere(LineKind.HEAR, player, tag=message.player)
     elif message.player not in peer.ignored:
         _ignore(means, lobby, peer, player, message.player)
-        lobby.say_elsewhere(Said.IGNORE, player, tag=message.player)
+        lobby.say_elsewhere(LineKind.IGNORE, player, tag=message.player)
     if player.kind is PlayerKind.GUEST:
         lobby.presence.keep_ignored(player.id, peer.ignored)
     peer.ok(message)
 
 
-def _hear(means: Means, peer: Peer, player: Player, tag: str) -> None:
+def _hear(means: RequestMeans, peer: Peer, player: LoggedInPlayer, tag: str) -> None:
     if tag in peer.ignored and player.kind is PlayerKind.KEY:
         means.journal.write(DropIgnored(player.id, tag))
     peer.ignored.discard(tag)
 
 
-def _ignore(means: Means, lobby: Lobby, peer: Peer, player: Player, tag: str) -> None:
+def _ignore(means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, tag: str) -> None:
     if len(peer.ignored) >= IGNORED:
         message = f"player: expected at most {IGNORED} players to be ignored"
-        raise RefusedError(Code.BAD_MESSAGE, message, field="player")
+        raise RefusedRequestError(Code.BAD_MESSAGE, message, field="player")
     if player.kind is PlayerKind.KEY:
         means.journal.write(SaveIgnored(player.id, tag))
         lobby.presence.ignoring.add(player.id)

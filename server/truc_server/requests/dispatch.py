@@ -61,8 +61,8 @@ from truc_protocol.wire.connection import Failure
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
-from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.operation.logs import Seldom
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.operation.logs import LastingFault
 from truc_server.requests import (
     acts,
     catching_up,
@@ -74,7 +74,7 @@ from truc_server.requests import (
     seating,
 )
 from truc_server.requests.elsewhere import Elsewhere
-from truc_server.requests.means import Means
+from truc_server.requests.means import RequestMeans
 from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
 from truc_server.storage.journal import MAX_FILLED, JournalStoppedError
@@ -92,14 +92,14 @@ class Dispatch:
     """The way from a message to what it does; what asks for a table that is not here may be taken `elsewhere`."""
 
     def __init__(
-        self, means: Means, lobby: Lobby, admission: Admission, elsewhere: Elsewhere | None = None
+        self, means: RequestMeans, lobby: Lobby, admission: Admission, elsewhere: Elsewhere | None = None
     ) -> None:
         self._means = means
         self._lobby = lobby
         self._admission = admission
         self._elsewhere = elsewhere
         self._told = self._introduction(means.settings.now)
-        self._complaints = Seldom()
+        self._complaints = LastingFault()
 
     def _introduction(self, settings: Settings) -> login.Introduction:
         info = login.info_of(settings, self._lobby.catalogue)
@@ -130,7 +130,7 @@ class Dispatch:
                 _refuse_for_now(peer, message, _BEHIND_MS)
                 return
             if (player := peer.player) is None:
-                self._refuse(peer, message, RefusedError(Code.AUTH_REQUIRED, _LOGIN_FIRST))
+                self._refuse(peer, message, RefusedRequestError(Code.AUTH_REQUIRED, _LOGIN_FIRST))
                 return
             match message:
                 case SignedAct():
@@ -166,7 +166,9 @@ class Dispatch:
     async def _is_taken_elsewhere(self, peer: Peer, message: AnyMessage, error: Exception) -> bool:
         """Tell whether a message about a table that is not here was passed on, or answered with why not."""
         elsewhere = self._elsewhere
-        if elsewhere is None or not (isinstance(error, RefusedError) and error.code is Code.NO_SUCH_TABLE):
+        if elsewhere is None or not (
+            isinstance(error, RefusedRequestError) and error.code is Code.NO_SUCH_TABLE
+        ):
             return False
         try:
             return await elsewhere.take(peer, message)
@@ -178,7 +180,7 @@ class Dispatch:
         """Answer what could not be done."""
         request = message.id if isinstance(message, Request) else None
         match error:
-            case RefusedError():
+            case RefusedRequestError():
                 self._refuse(peer, message, error)
             case RemoteError():
                 peer.refuse(refusal(error.code, error.message, re=request, field=error.field))
@@ -207,7 +209,7 @@ class Dispatch:
                 return False
         capability = BROUGHT_BY.get(tag_of(message))
         if capability is not None and capability not in self._introduced.caps:  # the host has turned it off
-            raise RefusedError(Code.UNKNOWN_REQUEST, f"this server is without {capability}", field="t")
+            raise RefusedRequestError(Code.UNKNOWN_REQUEST, f"this server is without {capability}", field="t")
         return True
 
     def _charge(self, peer: Peer) -> int:
@@ -217,7 +219,7 @@ class Dispatch:
             peer.dismiss(Code.RATE_LIMITED, "requests went on although they were refused")
         return 0 if is_paid else peer.bucket.wait_ms  # what is refused has its price too
 
-    def _refuse(self, peer: Peer, message: AnyMessage, error: RefusedError) -> None:
+    def _refuse(self, peer: Peer, message: AnyMessage, error: RefusedRequestError) -> None:
         if isinstance(message, SignedAct | GuestAct):
             self._charge(peer)
         if error.code is Code.BAD_SIGNATURE:
@@ -231,7 +233,7 @@ class Dispatch:
         """Return, for the log, the table and the position that an act came to, if there is such a table."""
         if not isinstance(message, SignedAct | GuestAct):
             return {}
-        with suppress(RefusedError):
+        with suppress(RefusedRequestError):
             table = self._lobby.table(message.table)
             return {"table": label(table.code), "k": table.game and table.game.ledger.k}
         return {}
@@ -248,10 +250,10 @@ class Dispatch:
                 await self._enter(peer, message)
             case _:
                 if peer.player is None:
-                    raise RefusedError(Code.AUTH_REQUIRED, _LOGIN_FIRST)
+                    raise RefusedRequestError(Code.AUTH_REQUIRED, _LOGIN_FIRST)
                 await self._take_request(peer, peer.player, message)
 
-    async def _take_request(self, peer: Peer, player: Player, message: AnyMessage) -> None:
+    async def _take_request(self, peer: Peer, player: LoggedInPlayer, message: AnyMessage) -> None:
         means, lobby = self._means, self._lobby
         match message:
             case ReadRules():
@@ -280,7 +282,7 @@ class Dispatch:
             case Moderate():
                 await moderating.moderate(means, lobby, peer, player, message)
             case _:
-                raise RefusedError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")
+                raise RefusedRequestError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")
 
     async def _enter(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
         means, lobby = self._means, self._lobby
@@ -294,7 +296,7 @@ class Dispatch:
                     await login.enter_again(means, lobby, peer, message)
                 case _:
                     assert_never(message)
-        except (RefusedError, RemoteError) as error:
+        except (RefusedRequestError, RemoteError) as error:
             log.info("login_refused", address=peer.address, code=str(error.code))
             self._admission.note_refused(peer.network, error.code)
             raise

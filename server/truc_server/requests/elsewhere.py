@@ -14,8 +14,8 @@ import trio
 from truc_protocol.errors import Code
 from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Join, Request, Resume, Seek, Watch
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.floods import Pace
-from truc_server.net.peer import Peer, Player, RefusedError, TooSoonError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, TooSoonError
+from truc_server.net.usage_limits import Pace
 from truc_server.requests import login
 from truc_server.storage import TableOwner
 from truc_server.storage.journal import Journal
@@ -25,7 +25,7 @@ AGAIN_MS: Final = 1_000
 """After which a client asks again for a table that is between two nodes; longer than anybody believes what the directory said."""
 
 
-class Directory(Protocol):
+class OwnerDirectory(Protocol):
     """Which node owns a table."""
 
     async def owner_of(self, code: str) -> TableOwner | None:
@@ -37,10 +37,10 @@ class Directory(Protocol):
         ...
 
 
-class Board(Protocol):
+class PublicTables(Protocol):
     """The public tables of other nodes, as far as they are known here."""
 
-    def suitable(self, player: Player, wanted: Seek) -> TableOwner | None:
+    def suitable(self, player: LoggedInPlayer, wanted: Seek) -> TableOwner | None:
         """Return a node with a public table that is as wanted and has a seat for the player; None if none is known."""
         ...
 
@@ -57,7 +57,7 @@ class Carrier(Protocol):
         ...
 
     async def bring(
-        self, peer: Peer, player: Player, message: ClientMessage, place: TableOwner, code: str | None
+        self, peer: Peer, player: LoggedInPlayer, message: ClientMessage, place: TableOwner, code: str | None
     ) -> None:
         """Pass a request on to a node, over a link that is opened if there is none.
 
@@ -82,7 +82,7 @@ class Elsewhere(Protocol):
         """
         ...
 
-    async def seek(self, peer: Peer, player: Player, wanted: Seek) -> bool:
+    async def seek(self, peer: Peer, player: LoggedInPlayer, wanted: Seek) -> bool:
         """Take on a search for a seat that nothing here suits; False if nothing is known elsewhere either, or raise as `take`."""
         ...
 
@@ -97,7 +97,7 @@ def code_of(message: AnyMessage) -> str | None:
     return None if code is None else code.upper()
 
 
-class Awaited:
+class VainLookups:
     """For how long tables were asked for in vain that nobody has, or that this node should have but has not."""
 
     def __init__(self, patience_s: float) -> None:
@@ -137,9 +137,9 @@ class Routes:
         *,
         sends: bool,
         patience_s: float,
-        directory: Directory,
+        directory: OwnerDirectory,
         links: Carrier,
-        board: Board | None,
+        board: PublicTables | None,
     ) -> None:
         self._node = node
         self._public = public
@@ -150,7 +150,7 @@ class Routes:
         self._directory = directory
         self._links = links
         self._board = board
-        self._awaited = Awaited(patience_s)
+        self._awaited = VainLookups(patience_s)
 
     async def take(self, peer: Peer, message: AnyMessage) -> bool:
         """Take a request to the node that owns the table it names; False if there is no such table."""
@@ -170,10 +170,10 @@ class Routes:
             return True
         if isinstance(message, Join | Watch | Resume):
             where = f": it is at {place.public}, which takes another connection" if place.public else ""
-            raise RefusedError(Code.NOT_NOW, f"expected a table that this connection can reach{where}")
+            raise RefusedRequestError(Code.NOT_NOW, f"expected a table that this connection can reach{where}")
         return False
 
-    async def seek(self, peer: Peer, player: Player, wanted: Seek) -> bool:
+    async def seek(self, peer: Peer, player: LoggedInPlayer, wanted: Seek) -> bool:
         """Take a search for a seat to a node with a public table that suits; False if none is known."""
         place = None if self._board is None else self._board.suitable(player, wanted)
         if place is None or place.node == self._node:
@@ -185,7 +185,7 @@ class Routes:
         self._links.ignore(peer, message)
 
     async def _route(
-        self, peer: Peer, player: Player, message: ClientMessage, place: TableOwner, code: str | None
+        self, peer: Peer, player: LoggedInPlayer, message: ClientMessage, place: TableOwner, code: str | None
     ) -> bool:
         """Send a client to another node, or its request; False if neither way is open."""
         # behind one address for all of them a client that is sent there may come to any, this one too
@@ -205,12 +205,12 @@ class Routes:
         return self._links.carries(peer) or self._lobby.follows_any(peer)
 
 
-class OwnersWord:
+class BroughtRequests:
     """What becomes of a request that another node has brought: it goes no further, and who asks must look again."""
 
-    def __init__(self, directory: Directory, patience_s: float) -> None:
+    def __init__(self, directory: OwnerDirectory, patience_s: float) -> None:
         self._directory = directory
-        self._awaited = Awaited(patience_s)
+        self._awaited = VainLookups(patience_s)
 
     async def take(self, _peer: Peer, message: AnyMessage) -> bool:
         """Tell whoever asks to look again for a table that is on its way; False if there is no such table."""
@@ -219,7 +219,7 @@ class OwnersWord:
             return False
         return self._awaited.check(code)
 
-    async def seek(self, _peer: Peer, _player: Player, _wanted: Seek) -> bool:
+    async def seek(self, _peer: Peer, _player: LoggedInPlayer, _wanted: Seek) -> bool:
         """Look nowhere else."""
         return False
 

@@ -9,14 +9,14 @@ middle of it, wherever they sit. Other nodes do the same for what is theirs as t
 from truc_protocol.errors import Code
 from truc_protocol.messages import Forget
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.requests.login import default_name, seats_elsewhere
-from truc_server.requests.means import Means
+from truc_server.requests.means import RequestMeans
 from truc_server.storage import ForgetPlayer, PlayerKind
-from truc_server.storage.told import Said
+from truc_server.storage.node_news import LineKind
 
 
-async def forget(means: Means, lobby: Lobby, peer: Peer, request: Forget) -> None:
+async def forget(means: RequestMeans, lobby: Lobby, peer: Peer, request: Forget) -> None:
     """Forget the player who asks; one with a key stays, under the name of a player who has given none.
 
     Raises:
@@ -24,32 +24,32 @@ async def forget(means: Means, lobby: Lobby, peer: Peer, request: Forget) -> Non
     """
     player = peer.player
     if player is None:
-        raise RefusedError(Code.AUTH_REQUIRED, "expected a login first")
+        raise RefusedRequestError(Code.AUTH_REQUIRED, "expected a login first")
     if means.is_node:
         await _check_free_elsewhere(means, lobby, player)
     _check_free(lobby, player)
     vacate(lobby, player)
     _forget_here(lobby, player)
     means.journal.write(ForgetPlayer(player.id))
-    lobby.say_elsewhere(Said.FORGET, player)
+    lobby.say_elsewhere(LineKind.FORGET, player)
     peer.ok(request)
     _part(lobby, player)
 
 
-def forget_elsewhere(lobby: Lobby, player: Player) -> None:
+def forget_elsewhere(lobby: Lobby, player: LoggedInPlayer) -> None:
     """Forget what is known here of a player whom another node has forgotten."""
     vacate(lobby, player)
     _forget_here(lobby, player)
     _part(lobby, player)
 
 
-def _forget_here(lobby: Lobby, player: Player) -> None:
+def _forget_here(lobby: Lobby, player: LoggedInPlayer) -> None:
     lobby.note_forgotten(player.id)
     lobby.unsay(player.id)
     lobby.presence.forget_ignored(player.id)
 
 
-def _part(lobby: Lobby, player: Player) -> None:
+def _part(lobby: Lobby, player: LoggedInPlayer) -> None:
     """Let a forgotten player's connections that may stay go on under another name."""
     if player.kind is PlayerKind.KEY:
         lobby.named(player._replace(name=default_name(player.id)))
@@ -57,22 +57,22 @@ def _part(lobby: Lobby, player: Player) -> None:
         _empty_or_dismiss(connection, player)
 
 
-async def _check_free_elsewhere(means: Means, lobby: Lobby, player: Player) -> None:
+async def _check_free_elsewhere(means: RequestMeans, lobby: Lobby, player: LoggedInPlayer) -> None:
     held = await seats_elsewhere(means.store, lobby, player)
     if held:
         message = f"expected no seat at tables of other nodes: leave table {held[0].table} first"
-        raise RefusedError(Code.NOT_NOW, message)
+        raise RefusedRequestError(Code.NOT_NOW, message)
 
 
-def _check_free(lobby: Lobby, player: Player) -> None:
+def _check_free(lobby: Lobby, player: LoggedInPlayer) -> None:
     tables = (lobby.table(held.table) for held in lobby.seats_of(player))
     busy = next((table for table in tables if not table.board.may_change), None)
     if busy is not None:
         message = f"expected no seat in a match: the one at table {busy.code} is not over"
-        raise RefusedError(Code.NOT_NOW, message)
+        raise RefusedRequestError(Code.NOT_NOW, message)
 
 
-def vacate(lobby: Lobby, player: Player) -> None:
+def vacate(lobby: Lobby, player: LoggedInPlayer) -> None:
     """Give up every seat of a player, except those in a match."""
     for held in lobby.seats_of(player):
         table = lobby.table(held.table)
@@ -85,7 +85,7 @@ def vacate(lobby: Lobby, player: Player) -> None:
             table.announce()
 
 
-def _empty_or_dismiss(connection: Peer, player: Player) -> None:
+def _empty_or_dismiss(connection: Peer, player: LoggedInPlayer) -> None:
     connection.ignored.clear()
     connection.newcomer = None
     if player.kind is not PlayerKind.KEY:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, assert_never
 import trio
 
 from truc_protocol.bodies import Guest, SeatTaken
-from truc_protocol.bodies import Table as TableBody
+from truc_protocol.bodies import TableTerms as TableBody
 from truc_protocol.codec import unpack
 from truc_protocol.documents import game_of
 from truc_protocol.errors import Code
@@ -27,10 +27,10 @@ from truc_protocol.messages import (
 )
 from truc_protocol.records import Record, parse
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.requests.means import Means
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.requests.means import RequestMeans
 from truc_server.settings.abilities import HISTORY_PAGE, MATCHES_PAGE, STANDINGS_PAGE
-from truc_server.spectating.spectator_feed import Extent
+from truc_server.spectating.spectator_feed import ShownExtent
 from truc_server.storage import AddRecord, OwnMatch, PastMatch
 from truc_server.storage import RankedRating as Stored
 from truc_server.storage.ratings import Skill
@@ -60,10 +60,10 @@ class _Bound(NamedTuple):
 
 
 async def take(
-    means: Means,
+    means: RequestMeans,
     lobby: Lobby,
     peer: Peer,
-    player: Player,
+    player: LoggedInPlayer,
     request: History | ListMatches | Leaderboard | Profile,
 ) -> None:
     """Answer a request about what was played, or about ratings.
@@ -85,16 +85,20 @@ async def take(
             assert_never(request)
 
 
-async def _history(means: Means, lobby: Lobby, peer: Peer, player: Player, request: History) -> None:
+async def _history(
+    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, request: History
+) -> None:
     """Answer with a page of a match's records, and from -1 with its setup."""
     if request.limit == 0 and request.first >= 0:
         message = "limit: expected at least 1 record, or the setup too"
-        raise RefusedError(Code.BAD_MESSAGE, message, field="limit")
+        raise RefusedRequestError(Code.BAD_MESSAGE, message, field="limit")
     await means.pace.wait_page(peer.network)
     await means.journal.wait_durable(means.journal.gate)
     found = await trio.to_thread.run_sync(means.store.past, request.match)
     if found is None:
-        raise RefusedError(Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match")
+        raise RefusedRequestError(
+            Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match"
+        )
     bound = _bound(_extent(lobby, found.table, request.match), player, found)
     setup = found.setup if request.first < 0 else ()
     document = found.document if request.first < 0 else None
@@ -104,14 +108,14 @@ async def _history(means: Means, lobby: Lobby, peer: Peer, player: Player, reque
     peer.ok(request, past=page.records, k=page.k, more=page.more, **setup_fields)
 
 
-async def _matches(means: Means, peer: Peer, player: Player, request: ListMatches) -> None:
+async def _matches(means: RequestMeans, peer: Peer, player: LoggedInPlayer, request: ListMatches) -> None:
     """Answer with a page of the matches that a player has had a seat in."""
     await means.pace.wait_page(peer.network)
     page = partial(means.store.played, player.id, after=request.after, limit=MATCHES_PAGE + 1)
     found = await trio.to_thread.run_sync(page)
     if found is None:
         message = "after: expected one of one's own matches, or one that is not deleted yet"
-        raise RefusedError(Code.NO_SUCH_MATCH, message, field="after")
+        raise RefusedRequestError(Code.NO_SUCH_MATCH, message, field="after")
     more = len(found) > MATCHES_PAGE
     peer.ok(request, matches=tuple(map(_played_match, found[:MATCHES_PAGE])), more=more)
 
@@ -135,15 +139,15 @@ def _names(setup: Iterable[Record]) -> Iterator[str]:
             yield body.name.decode()
 
 
-def _extent(lobby: Lobby, code: str, mid: bytes) -> Extent | None:
+def _extent(lobby: Lobby, code: str, mid: bytes) -> ShownExtent | None:
     """Return how far a match has been shown to watchers of its table; None if it is shown no more."""
     try:
         return lobby.table(code).feed.extent(mid)
-    except RefusedError:
+    except RefusedRequestError:
         return None
 
 
-def _bound(shown: Extent | None, player: Player, found: PastMatch) -> _Bound:
+def _bound(shown: ShownExtent | None, player: LoggedInPlayer, found: PastMatch) -> _Bound:
     """Return how far a player may read the records.
 
     Raises:
@@ -155,11 +159,11 @@ def _bound(shown: Extent | None, player: Player, found: PastMatch) -> _Bound:
     if not found.is_over or (shown is not None and not shown.is_all):
         if spectators and shown is not None:
             return _Bound(shown.k)
-        raise RefusedError(Code.PRIVATE_TABLE, "the match is not over, and nobody may watch it")
+        raise RefusedRequestError(Code.PRIVATE_TABLE, "the match is not over, and nobody may watch it")
     if found.readers == "all" or (found.readers == "watchers" and spectators):
         delay_s = spectators - LATE
         return _Bound(made_ms=now_ms() - delay_s * 1_000 if delay_s > 0 else None)
-    raise RefusedError(Code.PRIVATE_TABLE, "only players who had a seat in the match may read it")
+    raise RefusedRequestError(Code.PRIVATE_TABLE, "only players who had a seat in the match may read it")
 
 
 def _spectators(found: PastMatch) -> int:
@@ -172,7 +176,7 @@ def _page(store: Store, request: History, bound: _Bound, *, room: int) -> _Page:
     last = _last(store, request.match, bound)
     if first > last:
         message = f"from: expected at most {last}, got {first}"
-        raise RefusedError(Code.BAD_POSITION, message, field="from")
+        raise RefusedRequestError(Code.BAD_POSITION, message, field="from")
     wanted = HISTORY_PAGE if request.limit is None else min(request.limit, HISTORY_PAGE)
     rows = store.records(request.match, first=first, limit=min(wanted, last - first))
     sent = _fitting(rows, room, at_least=0 if request.first < 0 else 1)
@@ -202,7 +206,7 @@ def _size_of(records: Iterable[Record]) -> int:
     return sum(len(record.body) + len(record.sig) + _ADDED for record in records)
 
 
-async def _show_board(means: Means, lobby: Lobby, peer: Peer, message: Leaderboard) -> None:
+async def _show_board(means: RequestMeans, lobby: Lobby, peer: Peer, message: Leaderboard) -> None:
     variant = played(lobby.catalogue, message.variant)
     if message.seats not in variant.players:
         raise wrong_seats(variant, message.seats)
@@ -219,10 +223,12 @@ async def _show_board(means: Means, lobby: Lobby, peer: Peer, message: Leaderboa
     peer.ok(message, standings=_shown(lobby, found[:STANDINGS_PAGE]), more=more)
 
 
-async def _show_profile(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Profile) -> None:
+async def _show_profile(
+    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Profile
+) -> None:
     tag = message.player or player.tag
     if not tag.isprintable():  # not every database takes it
-        raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
+        raise RefusedRequestError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
     await means.pace.wait_page(peer.network)
     found = await trio.to_thread.run_sync(means.store.profile, tag)
     peer.ok(message, standings=_shown(lobby, found))

@@ -32,8 +32,8 @@ from truc_protocol.wire.handshake import Challenge, Greeting, agree, check_login
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.names import normalised
-from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.requests.means import Means
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.requests.means import RequestMeans
 from truc_server.settings.abilities import capabilities
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
@@ -58,7 +58,7 @@ class Introduction(NamedTuple):
     info: bytes
 
 
-def greet(means: Means, peer: Peer, hello: ClientHello, introduction: Introduction) -> None:
+def greet(means: RequestMeans, peer: Peer, hello: ClientHello, introduction: Introduction) -> None:
     """Answer a client's hello with the server's proof.
 
     Raises:
@@ -84,7 +84,7 @@ def greet(means: Means, peer: Peer, hello: ClientHello, introduction: Introducti
         peer.dismiss(Code.MOVED, f"this server has moved to {place}", to=place)
 
 
-def _info(means: Means, introduction: Introduction) -> bytes:
+def _info(means: RequestMeans, introduction: Introduction) -> bytes:
     encoded = introduction.info + pack(now_ms())
     return encoded if means.grease is None else means.grease.info(encoded)
 
@@ -118,7 +118,7 @@ def info_of(settings: Settings, catalogue: VariantCatalogue) -> Info:
     )
 
 
-async def enter_with_key(means: Means, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
+async def enter_with_key(means: RequestMeans, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
     """Log in a player with a key.
 
     Raises:
@@ -138,13 +138,13 @@ async def enter_with_key(means: Means, lobby: Lobby, peer: Peer, login: KeyLogin
         _enter(lobby, peer, login.id, named, others=others)
 
 
-def _proved(means: Means, peer: Peer, login: KeyLogin) -> Player:
+def _proved(means: RequestMeans, peer: Peer, login: KeyLogin) -> LoggedInPlayer:
     """Return the player whose key has signed a login."""
     if peer.challenge is None:
-        raise RefusedError(Code.NOT_NOW, "expected hello first")
+        raise RefusedRequestError(Code.NOT_NOW, "expected hello first")
     name = None if login.name is None else normalised(login.name)
     public = check_login(login, peer.challenge)
-    player = Player(PlayerKind.KEY, public, name or default_name(public))
+    player = LoggedInPlayer(PlayerKind.KEY, public, name or default_name(public))
     members.check_banned(means.sanctions.now, player)
     return player
 
@@ -154,14 +154,14 @@ def default_name(public: bytes) -> str:
     return f"player {fingerprint(public)[:6]}"
 
 
-def enter_as_guest(means: Means, lobby: Lobby, peer: Peer, login: GuestLogin) -> None:
+def enter_as_guest(means: RequestMeans, lobby: Lobby, peer: Peer, login: GuestLogin) -> None:
     """Let in a new guest.
 
     Raises:
         RefusedError: The server takes no guests, or not under this name.
     """
     members.check_guest(means.settings.now)
-    newcomer = Player(PlayerKind.GUEST, token_bytes(_ID_BYTES), normalised(login.name))
+    newcomer = LoggedInPlayer(PlayerKind.GUEST, token_bytes(_ID_BYTES), normalised(login.name))
     if not _may_come(lobby, peer, newcomer):
         return
     guest = lobby.named(newcomer)
@@ -177,7 +177,7 @@ def remember(journal: Journal, peer: Peer) -> None:
         journal.write(newcomer._replace(seen_ms=now_ms()))
 
 
-async def enter_again(means: Means, lobby: Lobby, peer: Peer, login: GuestReturn) -> None:
+async def enter_again(means: RequestMeans, lobby: Lobby, peer: Peer, login: GuestReturn) -> None:
     """Let in a guest who was here before.
 
     Raises:
@@ -188,8 +188,8 @@ async def enter_again(means: Means, lobby: Lobby, peer: Peer, login: GuestReturn
         await means.journal.wait_durable(means.journal.gate)  # then the store knows who was forgotten before
         known = await means.tokens.guest(_hash(login.token))
     if known is None or known.id in forgotten:
-        raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
-    player = Player(PlayerKind.GUEST, known.id, known.name)
+        raise RefusedRequestError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
+    player = LoggedInPlayer(PlayerKind.GUEST, known.id, known.name)
     others = await seats_elsewhere(means.store, lobby, player) if means.is_node else ()
     members.check_banned(means.sanctions.now, player)
     if peer.is_open and _may_come(lobby, peer, player):
@@ -205,7 +205,7 @@ def _see_again(journal: Journal, guest: SaveGuest) -> None:
         journal.write(guest._replace(seen_ms=now))
 
 
-def _may_come(lobby: Lobby, peer: Peer, player: Player) -> bool:
+def _may_come(lobby: Lobby, peer: Peer, player: LoggedInPlayer) -> bool:
     """Tell whether a player may log in now; shortly before the server is stopped, only those with a seat may."""
     if not lobby.drain.is_on or lobby.has_seat(player):
         return True
@@ -217,7 +217,7 @@ def _hash(token: str) -> bytes:
     return sha256(token.encode())
 
 
-async def seats_elsewhere(store: Store, lobby: Lobby, player: Player) -> tuple[StoredSeat, ...]:
+async def seats_elsewhere(store: Store, lobby: Lobby, player: LoggedInPlayer) -> tuple[StoredSeat, ...]:
     """Return every seat of a player at tables of other nodes."""
     stored = await trio.to_thread.run_sync(store.held, player.id)
     return tuple(held for held in stored if lobby.get(held.table) is None)
@@ -227,7 +227,7 @@ def _enter(
     lobby: Lobby,
     peer: Peer,
     request: int,
-    player: Player,
+    player: LoggedInPlayer,
     token: str | None = None,
     *,
     others: tuple[StoredSeat, ...] = (),

@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 from truc_server.identity.identity import Identity
-from truc_server.net.floods import Pace
 from truc_server.net.grease import Grease
 from truc_server.net.sanctions import Sanctions
+from truc_server.net.usage_limits import Pace
 from truc_server.operation.figures import Figures
 from truc_server.operation.worker import Worker
-from truc_server.settings.in_force import InForce
+from truc_server.settings.in_force import CurrentValue
 from truc_server.settings.settings import Settings
 from truc_server.storage.guest_tokens import Tokens
 from truc_server.storage.journal import Journal
@@ -27,7 +27,7 @@ class Checks(NamedTuple):
     steps: Worker
 
 
-class Means(NamedTuple):
+class RequestMeans(NamedTuple):
     """What `dispatch` hands on, to each request what it needs.
 
     Attributes:
@@ -38,8 +38,8 @@ class Means(NamedTuple):
         is_node: whether other nodes have tables too.
     """
 
-    settings: InForce[Settings]
-    sanctions: InForce[Sanctions]
+    settings: CurrentValue[Settings]
+    sanctions: CurrentValue[Sanctions]
     identity: Identity
     store: Store
     journal: Journal

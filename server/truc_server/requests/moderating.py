@@ -16,13 +16,13 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import HostSays, Moderate
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.net.sanctions import imposed_now
-from truc_server.requests.means import Means
+from truc_server.requests.means import RequestMeans
 from truc_server.settings.subjects import is_player, normal_subject
 from truc_server.storage import PlayerKind, SanctionKind
+from truc_server.storage.node_news import LineKind
 from truc_server.storage.sql import Store
-from truc_server.storage.told import Said
 from truc_server.tables.talk import cleaned
 
 log = structlog.get_logger()
@@ -35,7 +35,9 @@ _LIFTED: Final[Mapping[str, SanctionKind]] = MappingProxyType(
 )
 
 
-async def moderate(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Moderate) -> None:
+async def moderate(
+    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Moderate
+) -> None:
     """Do what a moderator asks; a ban and a mute are in force a few seconds after the answer.
 
     Raises:
@@ -44,16 +46,20 @@ async def moderate(means: Means, lobby: Lobby, peer: Peer, player: Player, messa
     """
     moderators = means.settings.now.access.moderators
     if player.kind is not PlayerKind.KEY or player.tag not in moderators:
-        raise RefusedError(Code.NOT_NOW, "expected a moderator, whom the host has named in access.moderators")
+        raise RefusedRequestError(
+            Code.NOT_NOW, "expected a moderator, whom the host has named in access.moderators"
+        )
     if message.do == "say":
         if message.text is None:
-            raise RefusedError(Code.BAD_MESSAGE, "text: expected what to say", field="text")
+            raise RefusedRequestError(Code.BAD_MESSAGE, "text: expected what to say", field="text")
         say_to_all(lobby, message.text)
         subject = None
     else:
         subject = _subject(lobby, message)
         if subject in moderators:
-            raise RefusedError(Code.NOT_NOW, "player: expected one who is no moderator", field="player")
+            raise RefusedRequestError(
+                Code.NOT_NOW, "player: expected one who is no moderator", field="player"
+            )
         await _act_on(means.store, lobby, subject, message)
     log.info("moderated", moderator=player.tag, do=message.do, subject=subject, hours=message.hours)
     peer.ok(message)
@@ -66,7 +72,7 @@ def say_to_all(lobby: Lobby, text: str) -> int:
         RefusedError: The text is no line of chat.
     """
     line = cleaned(text)
-    lobby.say_elsewhere(Said.HOST, text=line)
+    lobby.say_elsewhere(LineKind.HOST, text=line)
     return say_here(lobby, line)
 
 
@@ -91,7 +97,7 @@ def _subject(lobby: Lobby, message: Moderate) -> str:
     tag = next(named, None) or elsewhere or normal_subject(meant)
     if tag is None or not is_player(tag):  # addresses and networks are the host's business
         expected = "player: expected the tag of a player, or the name of one who is connected"
-        raise RefusedError(Code.BAD_MESSAGE, expected, field="player")
+        raise RefusedRequestError(Code.BAD_MESSAGE, expected, field="player")
     return tag
 
 
@@ -103,15 +109,17 @@ async def _act_on(store: Store, lobby: Lobby, subject: str, message: Moderate) -
         await _lift(partial(store.lift, subject, _LIFTED[message.do]), message)
     elif lobby.is_online(subject):
         kick(lobby, subject)
-        lobby.say_elsewhere(Said.KICK, tag=subject)
+        lobby.say_elsewhere(LineKind.KICK, tag=subject)
     else:
-        raise RefusedError(Code.NOT_NOW, "player: expected one who is connected", field="player")
+        raise RefusedRequestError(Code.NOT_NOW, "player: expected one who is connected", field="player")
 
 
 async def _lift(lift: Callable[[], bool], message: Moderate) -> None:
     if not await trio.to_thread.run_sync(lift):
         was = "banned" if message.do == "unban" else "muted"
-        raise RefusedError(Code.NOT_NOW, f"player: expected one who was {was} by command", field="player")
+        raise RefusedRequestError(
+            Code.NOT_NOW, f"player: expected one who was {was} by command", field="player"
+        )
 
 
 def kick(lobby: Lobby, subject: str) -> None:

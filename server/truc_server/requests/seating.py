@@ -9,10 +9,10 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Create, Join, Leave, Ready, Seek, Unready, Unwatch
 from truc_protocol.records import BLIND
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.requests import login
 from truc_server.requests.elsewhere import Elsewhere
-from truc_server.requests.means import Means
+from truc_server.requests.means import RequestMeans
 from truc_server.storage import PlayerKind
 from truc_server.table_data.options import MODE, Options
 from truc_server.tables.table import Table
@@ -21,10 +21,10 @@ SeatRequest = Create | Join | Seek | Leave | Ready | Unready | Unwatch
 
 
 async def take(
-    means: Means,
+    means: RequestMeans,
     lobby: Lobby,
     peer: Peer,
-    player: Player,
+    player: LoggedInPlayer,
     message: SeatRequest,
     *,
     elsewhere: Elsewhere | None,
@@ -53,7 +53,7 @@ async def take(
             assert_never(message)
 
 
-def _check_options(means: Means, peer: Peer, player: Player, options: Options) -> None:
+def _check_options(means: RequestMeans, peer: Peer, player: LoggedInPlayer, options: Options) -> None:
     """Check that a player can sit at a table with these options.
 
     Raises:
@@ -63,12 +63,12 @@ def _check_options(means: Means, peer: Peer, player: Player, options: Options) -
         return
     if not means.settings.now.tables.blind:
         message = "mode: this server offers no tables whose host sees no card"
-        raise RefusedError(Code.BAD_OPTION, message, field=f"options/{MODE}")
+        raise RefusedRequestError(Code.BAD_OPTION, message, field=f"options/{MODE}")
     if not peer.plays_blind:
         raise _deals_not(player, Code.BAD_OPTION, f"options/{MODE}")
 
 
-def check_deals(table: Table, peer: Peer, player: Player) -> None:
+def check_deals(table: Table, peer: Peer, player: LoggedInPlayer) -> None:
     """Check that a client can have a seat at a table: where the host sees no card, the seats deal.
 
     Raises:
@@ -78,19 +78,25 @@ def check_deals(table: Table, peer: Peer, player: Player) -> None:
         raise _deals_not(player, Code.NOT_NOW)
 
 
-def _deals_not(player: Player, code: Code, field: str | None = None) -> RefusedError:
+def _deals_not(player: LoggedInPlayer, code: Code, field: str | None = None) -> RefusedRequestError:
     if player.kind is not PlayerKind.KEY:
         message = "mode blind: expected a player with a key, as the seats shuffle and seal the pack: log in with one"
-        return RefusedError(Code.GUESTS_NOT_ALLOWED, message, field=field)
+        return RefusedRequestError(Code.GUESTS_NOT_ALLOWED, message, field=field)
     message = (
         "mode blind: expected a client that shuffles and seals the pack, and says so by `blind` and `own-options` in"
         " `want`: use a newer one, or a table of mode dealt"
     )
-    return RefusedError(code, message, field=field)
+    return RefusedRequestError(code, message, field=field)
 
 
 async def _seek(
-    means: Means, lobby: Lobby, peer: Peer, player: Player, message: Seek, *, elsewhere: Elsewhere | None
+    means: RequestMeans,
+    lobby: Lobby,
+    peer: Peer,
+    player: LoggedInPlayer,
+    message: Seek,
+    *,
+    elsewhere: Elsewhere | None,
 ) -> None:
     """Look at every table for a seat, when it is this network's turn; those of other nodes come after those here."""
     _check_options(means, peer, player, message.options)
@@ -104,7 +110,9 @@ async def _seek(
         _sit(means, peer, player, message, lobby.seek(player, message, peer.network))
 
 
-def _sit(means: Means, peer: Peer, player: Player, message: Create | Seek, table: Table) -> None:
+def _sit(
+    means: RequestMeans, peer: Peer, player: LoggedInPlayer, message: Create | Seek, table: Table
+) -> None:
     seat = table.own_seat(player)
     is_new = table.attach(seat, peer)
     login.remember(means.journal, peer)
@@ -112,7 +120,7 @@ def _sit(means: Means, peer: Peer, player: Player, message: Create | Seek, table
     _welcome(table, peer, is_new=is_new)
 
 
-def _join(means: Means, lobby: Lobby, peer: Peer, player: Player, message: Join) -> None:
+def _join(means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Join) -> None:
     table = lobby.table(message.table)
     check_deals(table, peer, player)
     if table.board.seat_of(player) is None and table.game is not None and table.board.vacant:
@@ -136,7 +144,7 @@ def _welcome(table: Table, peer: Peer, *, is_new: bool) -> None:
     table.chat.catch_up(peer)
 
 
-def _leave(lobby: Lobby, peer: Peer, player: Player, message: Leave) -> None:
+def _leave(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Leave) -> None:
     table = lobby.table(message.table)
     if peer in table.standins.seats:
         table.standins.unwatch(peer)
@@ -161,7 +169,7 @@ def _unwatch(lobby: Lobby, peer: Peer, message: Unwatch) -> None:
     peer.ok(message)
 
 
-def _set_ready(lobby: Lobby, peer: Peer, player: Player, message: Ready | Unready) -> None:
+def _set_ready(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Ready | Unready) -> None:
     table = lobby.table(message.table)
     box_key = None
     if isinstance(message, Ready):

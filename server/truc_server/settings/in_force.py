@@ -14,7 +14,7 @@ from truc_server.settings.settings import Settings
 _Value = TypeVar("_Value")
 
 
-class InForce(Generic[_Value]):
+class CurrentValue(Generic[_Value]):
     """Where whoever needs such a value at the moment looks it up.
 
     Attributes:
@@ -43,7 +43,7 @@ class ServerDrain:
         return self.by is not None
 
 
-class Together:
+class MachineDrain:
     """The end of a node that drains with others of its machine.
 
     Attributes:
@@ -75,4 +75,4 @@ class Control(NamedTuple):
     drain: trio.Event
     reread: Callable[[], Settings]
     on_end: Callable[[], object]
-    together: Together | None = None
+    together: MachineDrain | None = None

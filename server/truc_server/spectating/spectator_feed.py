@@ -26,12 +26,12 @@ from truc_protocol.records import Phase, Record, link, parse_own
 from truc_protocol.setup import MatchSetup, close_setup, open_terms
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.encoding import LENGTH_BYTES
-from truc_server.matches.game import Tail, record_frame, record_of
+from truc_server.matches.game import RecentRecords, record_frame, record_of
 from truc_server.net.peer import Peer, tag_of
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.delay_line import DelayLine, Notice
 from truc_server.storage import AddRecord, PastMatch, PlayerKind
-from truc_server.storage.page_reader import PAGE, Pages
+from truc_server.storage.page_reader import PAGE, PageReader
 from truc_server.storage.sql import Store
 from truc_server.table_data.board import Lineup, TableBoard, setup_message
 from truc_server.table_data.codes import label
@@ -44,7 +44,7 @@ _S: Final = 1_000  # milliseconds
 log = structlog.get_logger()
 
 
-class Begun(NamedTuple):
+class HandStart(NamedTuple):
     """Where a hand begins: the position of its first record, and the frame of the record before that."""
 
     k: int
@@ -62,11 +62,11 @@ class ShownMatch:
         ended_ms: when the end was made; None before.
     """
 
-    def __init__(self, table: str, lineup: Lineup, tail: Tail) -> None:
+    def __init__(self, table: str, lineup: Lineup, tail: RecentRecords) -> None:
         self.setup = lineup.setup
         self.tail = tail
         self.k = 0
-        self.begun = Begun(0, None)
+        self.begun = HandStart(0, None)
         self.began_ms: int | None = None
         self.ended_ms: int | None = None
         self._guests = lineup.guests
@@ -109,7 +109,7 @@ class ShownMatch:
                 pass
 
     def _begin(self) -> None:
-        self.begun = Begun(self.k, self._newest)
+        self.begun = HandStart(self.k, self._newest)
         self._hand = []
 
     def hand(self) -> Sequence[bytes]:
@@ -182,7 +182,7 @@ class QueuedMatch(NamedTuple):
     shown: ShownMatch | None
 
 
-class Extent(NamedTuple):
+class ShownExtent(NamedTuple):
     """How far a match has been shown: the next position, and whether that is all there is."""
 
     k: int
@@ -211,7 +211,7 @@ class SpectatorFeed:
         self,
         board: TableBoard,
         store: Store,
-        pages: Pages,
+        pages: PageReader,
         timers: Timers,
         *,
         on_shown: Callable[[], None],
@@ -257,16 +257,16 @@ class SpectatorFeed:
         """The newest match, if the rest of it is held back only until its time comes."""
         return self._queue[-1].match if self.is_behind else None
 
-    def extent(self, match: bytes) -> Extent | None:
+    def extent(self, match: bytes) -> ShownExtent | None:
         """Return how far a match has been shown, 0 if it waits for its turn; None if it is no longer here."""
         for place, queued in enumerate(self._queue):
             if queued.match == match and queued.shown is not None:
-                return Extent(queued.shown.k, is_all=not place and queued.shown.is_complete)
+                return ShownExtent(queued.shown.k, is_all=not place and queued.shown.is_complete)
             if queued.match == match:
-                return Extent(0, is_all=False)
+                return ShownExtent(0, is_all=False)
         return None
 
-    def begin(self, lineup: Lineup, tail: Tail) -> ShownMatch:
+    def begin(self, lineup: Lineup, tail: RecentRecords) -> ShownMatch:
         """Take up a match, to be shown after those before it."""
         if not self.holds_back:
             self._queue.clear()
@@ -281,7 +281,7 @@ class SpectatorFeed:
     def restore(self, lineup: Lineup, rows: Sequence[AddRecord]) -> None:
         """Show the rest of an earlier match of the table, if it is held back only until its time comes."""
         if self.delay_s:
-            shown = self.begin(lineup, Tail(len(rows)))
+            shown = self.begin(lineup, RecentRecords(len(rows)))
             for row in rows:
                 shown.made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
                 self._put_off(row.k + 1, row.at_ms)
@@ -421,7 +421,7 @@ class SpectatorFeed:
         """Return a match whose records are all in the store, and none of them shown yet."""
         (terms, *seats, match), document = found.match.setup, found.match.document
         setup = close_setup(open_terms(document, terms), tuple(seats), match)
-        shown = ShownMatch(self.table, Lineup(setup, found.guests), Tail(end))
+        shown = ShownMatch(self.table, Lineup(setup, found.guests), RecentRecords(end))
         shown.began_ms = found.began_ms
         return shown
 

@@ -428,7 +428,7 @@ class TableOwner(NamedTuple):
     inner: str
 
 
-class Taken(NamedTuple):
+class TakenTables(NamedTuple):
     """Tables that were taken, by their codes, and the epoch they were taken under."""
 
     epoch: int

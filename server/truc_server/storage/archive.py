@@ -34,7 +34,7 @@ class ArchivedMatch(NamedTuple):
     ended_ms: int | None
 
 
-class Span(NamedTuple):
+class EndedBetween(NamedTuple):
     """When matches ended: not before `since_ms`, but before `until_ms`; None for no bound."""
 
     since_ms: int | None = None
@@ -56,7 +56,7 @@ class Archive:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def over(self, span: Span, *, players: Sequence[bytes] | None = None) -> Iterator[ArchivedMatch]:
+    def over(self, span: EndedBetween, *, players: Sequence[bytes] | None = None) -> Iterator[ArchivedMatch]:
         """Yield the matches that are over, in the order they ended; with `players`, only those they have played."""
         query = _MATCHES.where(*_within(span)).order_by(*_IN_ORDER).limit(_PAGE)
         if players is not None:
@@ -110,7 +110,7 @@ def unpack_setup(packed: bytes) -> tuple[Record, ...]:
     return tuple(Record._make(record) for record in dec(packed, MAX_SETUP))
 
 
-def _within(span: Span) -> Iterator[Any]:
+def _within(span: EndedBetween) -> Iterator[Any]:
     yield matches.c.ended_ms.is_not(None)
     if span.since_ms is not None:
         yield matches.c.ended_ms >= span.since_ms

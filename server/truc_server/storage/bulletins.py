@@ -28,19 +28,19 @@ from sqlalchemy import (
 from truc_protocol.codec import dec, enc
 from truc_server.storage import Lease, NodePlace, PlayerKind, StoreError
 from truc_server.storage.leases import db_now_ms, mine, newest_epoch
+from truc_server.storage.node_news import (
+    Bulletin,
+    BulletinMark,
+    CrowdNews,
+    LineKind,
+    LineNews,
+    NodeNews,
+    PlayerNews,
+    SeatNews,
+    TableNews,
+)
 from truc_server.storage.schema import board, bulletins, crowds, nodes, online, said, tables
 from truc_server.storage.statements import upsert
-from truc_server.storage.told import (
-    Bulletin,
-    Heard,
-    Mark,
-    Said,
-    ToldCrowd,
-    ToldLine,
-    ToldPlayer,
-    ToldSeat,
-    ToldTable,
-)
 
 CHANNEL: Final = "truc"
 """On which PostgreSQL says that there is something to hear; the notification itself says nothing."""
@@ -97,7 +97,7 @@ def tell(connection: Connection, lease: Lease, bulletin: Bulletin) -> None:
         connection.execute(select(func.pg_notify(CHANNEL, "")))
 
 
-def _own(connection: Connection, lease: Lease, told: Sequence[ToldTable]) -> list[ToldTable]:
+def _own(connection: Connection, lease: Lease, told: Sequence[TableNews]) -> list[TableNews]:
     """Leave out tables that belong to another node by now: it tells of them itself."""
     codes = [table.code for table in told]
     found = connection.execute(select(tables.c.code, tables.c.owner).where(tables.c.code.in_(codes)))
@@ -110,7 +110,7 @@ def _put(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
         connection.execute(upsert(connection.dialect.name, table), list(rows))
 
 
-def _table_row(told: ToldTable) -> dict[str, Any]:
+def _table_row(told: TableNews) -> dict[str, Any]:
     flags = [told.is_playing, told.is_behind]
     # names and networks as bytes: what is encoded knows no other text than ASCII
     network = None if told.network is None else told.network.encode()
@@ -119,19 +119,19 @@ def _table_row(told: ToldTable) -> dict[str, Any]:
     return {"code": told.code, "reason": told.reason, "notice": told.notice, "rest": rest}
 
 
-def heard(connection: Connection, lease: Lease, known: Mapping[str, Mark]) -> tuple[Heard, ...]:
+def heard(connection: Connection, lease: Lease, known: Mapping[str, BulletinMark]) -> tuple[NodeNews, ...]:
     """Return every other node that may write now and has told anything, with what it has told beyond what is `known`."""
     found = connection.execute(_TOLD, {"me": lease.owner}).all()
     now_ms: int = connection.execute(select(db_now_ms())).scalar_one()
     return tuple(_heard(connection, row, known.get(row.name), now_ms) for row in found)
 
 
-def _heard(connection: Connection, row: Any, known: Mark | None, now_ms: int) -> Heard:
-    mark = Mark(row.claimed, row.n)
+def _heard(connection: Connection, row: Any, known: BulletinMark | None, now_ms: int) -> NodeNews:
+    mark = BulletinMark(row.claimed, row.n)
     after = known.n if known is not None and known.claimed == mark.claimed else 0
     news = _news(connection, row.name, after, mark.n, now_ms=now_ms) if mark.n > after else Bulletin()
     place = NodePlace(row.public, row.inner, row.version)
-    return Heard(row.name, place, row.draining, mark, news)
+    return NodeNews(row.name, place, row.draining, mark, news)
 
 
 def _news(connection: Connection, node: str, after: int, until: int, *, now_ms: int) -> Bulletin:
@@ -141,28 +141,28 @@ def _news(connection: Connection, node: str, after: int, until: int, *, now_ms: 
         for table in (board, online, crowds)
     )
     # nor is what a newer version may say and this one does not know
-    new = (said.c.node == node, said.c.n.between(after + 1, until), said.c.what.in_(list(Said)))
+    new = (said.c.node == node, said.c.n.between(after + 1, until), said.c.what.in_(list(LineKind)))
     lines = connection.execute(select(said).where(*new).order_by(said.c.serial))
     return Bulletin(
         tuple(_table(row, now_ms) for row in told),
         tuple(
-            ToldPlayer(row.player, PlayerKind(row.kind), row.name, row.is_house, row.is_here)
+            PlayerNews(row.player, PlayerKind(row.kind), row.name, row.is_house, row.is_here)
             for row in players
         ),
-        tuple(ToldCrowd(row.network, row.connections, row.came, row.failed) for row in crowd),
+        tuple(CrowdNews(row.network, row.connections, row.came, row.failed) for row in crowd),
         tuple(_line(row) for row in lines),
     )
 
 
-def _line(row: Any) -> ToldLine:
+def _line(row: Any) -> LineNews:
     kind = PlayerKind(row.kind)
-    return ToldLine(row.serial, Said(row.what), kind, row.player, row.tag, row.name, row.text)
+    return LineNews(row.serial, LineKind(row.what), kind, row.player, row.tag, row.name, row.text)
 
 
-def _table(row: Any, now_ms: int) -> ToldTable:
+def _table(row: Any, now_ms: int) -> TableNews:
     creator, network, created_ms, flags, seats = dec(row.rest, _REST_BYTES)
     is_playing, is_behind = flags
-    return ToldTable(
+    return TableNews(
         row.code,
         row.reason,
         row.notice,
@@ -171,7 +171,7 @@ def _table(row: Any, now_ms: int) -> ToldTable:
         created_ms,
         is_playing,
         is_behind,
-        tuple(ToldSeat(player, name.decode()) for player, name in seats),
+        tuple(SeatNews(player, name.decode()) for player, name in seats),
         max(0, now_ms - row.at_ms),
     )
 
@@ -193,7 +193,7 @@ def sweep(connection: Connection) -> None:
         connection.execute(delete(table).where(table.c.node.not_in(live)))
 
 
-def open_ear(engine: Engine) -> "Ear | None":
+def open_ear(engine: Engine) -> "BulletinListener | None":
     """Return a listener for news from other nodes; None where the database has none. Blocks.
 
     Raises:
@@ -211,10 +211,10 @@ def open_ear(engine: Engine) -> "Ear | None":
     except Exception as error:
         driver.close()
         raise _silence(error) from error
-    return Ear(driver)
+    return BulletinListener(driver)
 
 
-class Ear:
+class BulletinListener:
     """A listener: its connection is only read, and waiting for its `socket` keeps no thread busy."""
 
     def __init__(self, driver: Any) -> None:

@@ -32,7 +32,7 @@ SIZES: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 log = structlog.get_logger()
 
 
-class Shape(NamedTuple):
+class HistogramShape(NamedTuple):
     """A histogram at one moment: how many values fell up to each bound, and last above all of them; and their sum."""
 
     bounds: tuple[float, ...]
@@ -40,7 +40,7 @@ class Shape(NamedTuple):
     total: float
 
 
-class Spread:
+class Histogram:
     """A histogram: how many values fell up to each bound and above the one before."""
 
     __slots__ = ("_bounds", "_counts", "_total")
@@ -56,9 +56,9 @@ class Spread:
             self._counts[bisect_left(self._bounds, value)] += 1
             self._total += value
 
-    def shape(self) -> Shape:
+    def shape(self) -> HistogramShape:
         """Return the histogram as it is now."""
-        return Shape(self._bounds, tuple(self._counts), self._total)
+        return HistogramShape(self._bounds, tuple(self._counts), self._total)
 
 
 class JournalStoppedError(StoreError, StoppingError):
@@ -98,9 +98,9 @@ class Journal:
         self.durable = 0
         self._stopped: str | None = None
         self._began = 0.0
-        self.commits_s = Spread(SECONDS)
-        self.sizes = Spread(SIZES)
-        self.acts_s = Spread(SECONDS)
+        self.commits_s = Histogram(SECONDS)
+        self.sizes = Histogram(SIZES)
+        self.acts_s = Histogram(SECONDS)
         # when each was read, by the batch it waits for
         self._acts: defaultdict[int, list[float]] = defaultdict(list)
         self._more = trio.lowlevel.ParkingLot()

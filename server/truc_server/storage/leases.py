@@ -39,7 +39,7 @@ from truc_server.storage import (
     StoreError,
     StoreLostError,
     TableOwner,
-    Taken,
+    TakenTables,
 )
 from truc_server.storage.schema import claims, matches, nodes, orders, ownership, records, tables, terms
 
@@ -182,7 +182,7 @@ def renew(connection: Connection, lease: Lease, *, lease_ms: int, place: NodePla
         raise lost(lease)
 
 
-def take(connection: Connection, lease: Lease, *, most: int) -> Taken:
+def take(connection: Connection, lease: Lease, *, most: int) -> TakenTables:
     """Take at most so many tables that no node owns any more; nodes whose lease has ended are removed.
 
     Raises:
@@ -198,7 +198,7 @@ def take(connection: Connection, lease: Lease, *, most: int) -> Taken:
     codes = tuple(connection.execute(_UNOWNED, {"me": lease.owner, "most": most}).scalars())
     connection.execute(update(tables).where(tables.c.code.in_(codes)).values(owner=lease.owner, epoch=epoch))
     connection.execute(update(nodes).where(*_ME).values(epoch=epoch), mine(lease))
-    return Taken(epoch, codes)
+    return TakenTables(epoch, codes)
 
 
 def _cut_off(connection: Connection, name: str, until_ms: int) -> None:

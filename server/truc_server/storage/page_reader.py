@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import structlog
 import trio
 
-from truc_server.operation.logs import Seldom
+from truc_server.operation.logs import LastingFault
 from truc_server.storage import StoreError
 
 PAGE: Final = 64  # records read at once
@@ -22,13 +22,13 @@ Found = TypeVar("Found")
 log = structlog.get_logger()
 
 
-class Pages:
+class PageReader:
     """The pages that are still to be read."""
 
     def __init__(self) -> None:
         self._asked: deque[tuple[Callable[[], Any], Callable[[Any], None]]] = deque()
         self._more = trio.lowlevel.ParkingLot()
-        self._complaints = Seldom()
+        self._complaints = LastingFault()
 
     def ask(self, read: Callable[[], Found], take: Callable[[Found], None]) -> None:
         """Ask for what `read`, which blocks, returns; `take` is called with it."""

@@ -44,7 +44,7 @@ from truc_server.storage import (
     ratings,
 )
 from truc_server.storage.archive import unpack_setup
-from truc_server.storage.bulletins import Ear, open_ear
+from truc_server.storage.bulletins import BulletinListener, open_ear
 from truc_server.storage.engine import is_busy, open_engine, reading, reason
 from truc_server.storage.schema import (
     chat,
@@ -364,7 +364,7 @@ class Store:
         """Return the `th` of secrets whose match never started."""
         return tuple(th for (th,) in self._read(_STRAY_SECRETS))
 
-    def ear(self) -> Ear | None:
+    def ear(self) -> BulletinListener | None:
         """Return a listener for news from other nodes; None where the database has none.
 
         Raises:

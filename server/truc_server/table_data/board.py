@@ -14,7 +14,7 @@ from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatState, Setup, TableState, Terms
 from truc_protocol.setup import MatchSetup, MatchTerms
-from truc_server.net.peer import Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
 from truc_server.storage import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat, SaveTable
 from truc_server.table_data.options import ChosenGame, Options
 from truc_server.timing.clock import now_ms
@@ -38,7 +38,7 @@ class Blueprint(NamedTuple):
 class Seated(NamedTuple):
     """A taken seat; `x` is a guest's box key for the next match."""
 
-    player: Player
+    player: LoggedInPlayer
     is_ready: bool = False
     x: bytes | None = None
 
@@ -72,7 +72,7 @@ class TableBoard:
         self._document = rule_document(made.chosen.variant)
         self._rules = sha256(self._document)
 
-    def seat_of(self, player: Player) -> int | None:
+    def seat_of(self, player: LoggedInPlayer) -> int | None:
         """Return the seat of a player."""
         for seat, seated in enumerate(self.seats):
             if seated is not None and seated.player.id == player.id:
@@ -101,7 +101,9 @@ class TableBoard:
             RefusedError: A match is being set up or played.
         """
         if not self.may_change:
-            raise RefusedError(Code.TABLE_NOT_OPEN, f"expected an open table, got one in state {self.state}")
+            raise RefusedRequestError(
+                Code.TABLE_NOT_OPEN, f"expected an open table, got one in state {self.state}"
+            )
 
     def unready(self, which: Iterable[int]) -> list[SaveSeat]:
         """Make players no longer ready; return what is stored of that."""
@@ -176,15 +178,15 @@ def free_seat(code: str, seats: Sequence[Seated | None], wanted: int | None) -> 
     free = [i for i, seated in enumerate(seats) if seated is None]
     if wanted is not None and wanted >= len(seats):
         message = f"seat: expected 0 to {len(seats) - 1}, got {wanted}"
-        raise RefusedError(Code.BAD_MESSAGE, message, field="seat")
+        raise RefusedRequestError(Code.BAD_MESSAGE, message, field="seat")
     if not free:
-        raise RefusedError(Code.TABLE_FULL, f"every seat of table {code} is taken")
+        raise RefusedRequestError(Code.TABLE_FULL, f"every seat of table {code} is taken")
     if wanted is not None and wanted not in free:
-        raise RefusedError(Code.SEAT_TAKEN, f"seat {wanted} is taken; free: {free}")
+        raise RefusedRequestError(Code.SEAT_TAKEN, f"seat {wanted} is taken; free: {free}")
     return free[0] if wanted is None else wanted
 
 
-def check_guest(seats: Sequence[Seated | None], player: Player, *, allowed: int) -> None:
+def check_guest(seats: Sequence[Seated | None], player: LoggedInPlayer, *, allowed: int) -> None:
     """Check that a table admits one more player of this kind.
 
     Raises:
@@ -192,10 +194,10 @@ def check_guest(seats: Sequence[Seated | None], player: Player, *, allowed: int)
     """
     if not admits(seats, player, guests=allowed):
         message = f"guests at this table: at most {allowed}, already {_guests(seats)}"
-        raise RefusedError(Code.GUESTS_NOT_ALLOWED, message)
+        raise RefusedRequestError(Code.GUESTS_NOT_ALLOWED, message)
 
 
-def admits(seats: Sequence[Seated | None], player: Player, *, guests: int) -> bool:
+def admits(seats: Sequence[Seated | None], player: LoggedInPlayer, *, guests: int) -> bool:
     """Tell whether a table that admits so many guests admits one more player of this kind."""
     return player.kind is PlayerKind.KEY or _guests(seats) < guests
 
@@ -221,7 +223,7 @@ def check_box_key(seats: Sequence[Seated | None], seat: int, x: bytes | None) ->
     """
     others = [seated.x for i, seated in enumerate(seats) if seated is not None and i != seat]
     if x is not None and (x in others or not admissible_box_public(x)):
-        raise RefusedError(Code.BAD_MESSAGE, "x: expected a fresh X25519 public key", field="x")
+        raise RefusedRequestError(Code.BAD_MESSAGE, "x: expected a fresh X25519 public key", field="x")
 
 
 def seat_row(code: str, seat: int, seated: Seated) -> SaveSeat:

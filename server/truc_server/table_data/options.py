@@ -7,7 +7,7 @@ from truc_protocol.errors import Code
 from truc_protocol.records import BLIND
 from truc_protocol.setup import Opts, blind_hindrance
 from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, nearest, with_options
-from truc_server.net.peer import RefusedError
+from truc_server.net.peer import RefusedRequestError
 from truc_server.settings.settings import LEAST_DECISION_MS, MAX_DELAY_S, MatchDefaults
 from truc_server.settings.variants import VariantCatalogue
 
@@ -86,13 +86,13 @@ def played(catalogue: VariantCatalogue, name: str) -> Variant:
     try:
         return catalogue.named(name)
     except VariantError as error:
-        raise RefusedError(Code.NO_SUCH_VARIANT, str(error), field="variant") from error
+        raise RefusedRequestError(Code.NO_SUCH_VARIANT, str(error), field="variant") from error
 
 
-def wrong_seats(variant: Variant, count: int) -> RefusedError:
+def wrong_seats(variant: Variant, count: int) -> RefusedRequestError:
     """Return the refusal of a number of seats that a game does not have."""
     numbers = " or ".join(map(str, variant.players))
-    return RefusedError(Code.BAD_OPTION, f"seats: expected {numbers}, got {count}", field="seats")
+    return RefusedRequestError(Code.BAD_OPTION, f"seats: expected {numbers}, got {count}", field="seats")
 
 
 def choose(
@@ -134,7 +134,7 @@ def _check_blind(chosen: ChosenGame) -> None:
     if len(chosen.variant.pack) > MOST_SEALED:
         hindrance = f"expected a pack of at most {MOST_SEALED} cards"
     if hindrance is not None:
-        raise RefusedError(Code.BAD_OPTION, f"mode blind: {hindrance}", field="options/mode")
+        raise RefusedRequestError(Code.BAD_OPTION, f"mode blind: {hindrance}", field="options/mode")
 
 
 def _word(options: Options, option: str, words: tuple[_Word, ...], default: _Word) -> _Word:
@@ -143,7 +143,7 @@ def _word(options: Options, option: str, words: tuple[_Word, ...], default: _Wor
         if word == chosen:
             return word
     message = f"{option}: expected {' or '.join(words)}, got {chosen!r}"
-    raise RefusedError(Code.BAD_OPTION, message, field=f"options/{option}")
+    raise RefusedRequestError(Code.BAD_OPTION, message, field=f"options/{option}")
 
 
 def terms(options: Options, seats: int, defaults: Opts) -> Opts:
@@ -160,7 +160,7 @@ def terms(options: Options, seats: int, defaults: Opts) -> Opts:
         return opts
     if "guests" in chosen:
         message = f"guests: expected at most {seats}, got {opts.guests}"
-        raise RefusedError(Code.BAD_OPTION, message, field="options/guests")
+        raise RefusedRequestError(Code.BAD_OPTION, message, field="options/guests")
     return opts._replace(guests=seats)
 
 
@@ -188,9 +188,9 @@ def _house_rules(variant: Variant, options: Options) -> Variant:
                 if like
                 else f"{key}: expected one of the options {', '.join(known)}"
             )
-            raise RefusedError(Code.BAD_OPTION, message, field=f"options/{key}") from error
+            raise RefusedRequestError(Code.BAD_OPTION, message, field=f"options/{key}") from error
         except VariantError as error:
-            raise RefusedError(Code.BAD_OPTION, str(error), field=f"options/{key}") from error
+            raise RefusedRequestError(Code.BAD_OPTION, str(error), field=f"options/{key}") from error
     return variant
 
 
@@ -199,5 +199,5 @@ def _term(key: str, value: int | str) -> int:
     has_none = key in _OR_NONE
     if type(value) is not int or (value not in allowed and not (has_none and value == 0)):
         expected = f"{'0 or ' if has_none else ''}{allowed.start} to {allowed.stop - 1}"
-        raise RefusedError(Code.BAD_OPTION, f"{key}: expected {expected}, got {value!r}", field=field)
+        raise RefusedRequestError(Code.BAD_OPTION, f"{key}: expected {expected}, got {value!r}", field=field)
     return value

@@ -12,7 +12,7 @@ from typing import Final
 
 from truc_protocol.errors import Code
 from truc_server.matches.game import Game
-from truc_server.net.peer import Peer, Player, RefusedError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import PlayerKind
 from truc_server.table_data.board import TableBoard
@@ -21,7 +21,7 @@ from truc_server.table_data.options import LATE
 MOST: Final = 8  # stand by at one table; the next to come takes the place of the first
 
 
-class Standins:
+class StandbySeats:
     """The connections that stand by at one table.
 
     Attributes:
@@ -34,19 +34,25 @@ class Standins:
         self._is_late = spectators > LATE
         self.seats: dict[Peer, int] = {}
 
-    def stand_by(self, game: Game, board: TableBoard, peer: Peer, player: Player, wanted: int | None) -> int:
+    def stand_by(
+        self, game: Game, board: TableBoard, peer: Peer, player: LoggedInPlayer, wanted: int | None
+    ) -> int:
         """Let a connection stand by for the vacant seat that it wants, or for any; return the seat.
 
         Raises:
             RefusedError: No such seat is vacant, or the player cannot take it.
         """
         if player.id in game.players:
-            raise RefusedError(Code.SEAT_GONE, "expected a player who has not played in this match before")
+            raise RefusedRequestError(
+                Code.SEAT_GONE, "expected a player who has not played in this match before"
+            )
         if player.kind is not PlayerKind.KEY:
-            raise RefusedError(Code.GUESTS_NOT_ALLOWED, "expected a player with a key for a vacant seat")
+            raise RefusedRequestError(
+                Code.GUESTS_NOT_ALLOWED, "expected a player with a key for a vacant seat"
+            )
         if not board.vacant or wanted not in (None, *board.vacant):
             message = f"expected one of the vacant seats {list(board.vacant)}, got {wanted}"
-            raise RefusedError(Code.SEAT_TAKEN, message)
+            raise RefusedRequestError(Code.SEAT_TAKEN, message)
         before = self._connection_of(player)
         seat = self._least_wanted(board.vacant, before) if wanted is None else wanted
         self._place(peer, seat, before)
@@ -61,7 +67,7 @@ class Standins:
         else:
             self._feed.audience.watch(peer)
 
-    def _connection_of(self, player: Player) -> Peer | None:
+    def _connection_of(self, player: LoggedInPlayer) -> Peer | None:
         """Return the connection on which a player stands by; the id tells, the name is only a label."""
         return next((peer for peer in self.seats if peer.player and peer.player.id == player.id), None)
 

@@ -21,12 +21,12 @@ from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
 from truc_server.matches.acceptance import refused
-from truc_server.matches.blind_hands import CHECKED_S, Held, HeldKeys, closed_before
+from truc_server.matches.blind_hands import CHECKED_S, HeldKeys, KeysHeldBack, closed_before
 from truc_server.matches.choices import Answerers
 from truc_server.matches.deadlines import AGAIN_S, vacant
 from truc_server.matches.game import Game, Turn
-from truc_server.net.peer import Peer, Player, RefusedError
-from truc_server.settings.in_force import InForce, ServerDrain
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.settings.in_force import CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import (
@@ -42,7 +42,7 @@ from truc_server.storage import (
     Write,
 )
 from truc_server.storage.journal import Journal, JournalStoppedError
-from truc_server.storage.page_reader import Pages
+from truc_server.storage.page_reader import PageReader
 from truc_server.storage.sql import Store
 from truc_server.table_data.board import (
     Blueprint,
@@ -58,8 +58,8 @@ from truc_server.table_data.board import (
     terms_message,
 )
 from truc_server.table_data.codes import label
-from truc_server.tables.gathering import Gathering, gather
-from truc_server.tables.standby import Standins
+from truc_server.tables.pending_terms import PendingTerms, gather
+from truc_server.tables.standby import StandbySeats
 from truc_server.tables.talk import TableChat, Talk
 from truc_server.timing.clock import Alarm, Timers, now_ms
 
@@ -86,7 +86,7 @@ class Register(Protocol):
         ...
 
 
-class Backing(NamedTuple):
+class TableBacking(NamedTuple):
     """What the tables of a server work with.
 
     Attributes:
@@ -94,11 +94,11 @@ class Backing(NamedTuple):
         pages: reads what is shown late from the store.
     """
 
-    settings: InForce[Settings]
+    settings: CurrentValue[Settings]
     identity: Identity
     epoch: int
     store: Store
-    pages: Pages
+    pages: PageReader
     journal: Journal
     timers: Timers
     drain: ServerDrain
@@ -111,7 +111,7 @@ class Table:
         is_leaving: whether another node is to have it: hands under way go on, and no other begins here.
     """
 
-    def __init__(self, backing: Backing, made: Blueprint, register: Register) -> None:
+    def __init__(self, backing: TableBacking, made: Blueprint, register: Register) -> None:
         self.made = made
         self.code = made.code
         self.board = TableBoard(made)
@@ -123,11 +123,11 @@ class Table:
             on_shown=lambda: register.changed(self),
         )
         self.audience = self.feed.audience
-        self.standins = Standins(self.feed, spectators=made.chosen.opts.spectators)
+        self.standins = StandbySeats(self.feed, spectators=made.chosen.opts.spectators)
         self.talk = Talk(self.feed, made.chosen.variant.phrases)
         self.chat = TableChat(made.code, self.feed, backing.timers)
         self.game: Game | None = None
-        self.gathering: Gathering | None = None
+        self.gathering: PendingTerms | None = None
         self._backing = backing
         self._journal = backing.journal
         self._register = register
@@ -139,7 +139,7 @@ class Table:
         self._put_off: int | None = None  # the position whose time ran out while something was being checked
         self.is_leaving = False
 
-    def own_seat(self, player: Player) -> int:
+    def own_seat(self, player: LoggedInPlayer) -> int:
         """Return the seat of a player who must have one.
 
         Raises:
@@ -148,18 +148,18 @@ class Table:
         if (seat := self.board.seat_of(player)) is not None:
             return seat
         self._check_not_gone(player)
-        raise RefusedError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
+        raise RefusedRequestError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
 
-    def _check_not_gone(self, player: Player) -> None:
+    def _check_not_gone(self, player: LoggedInPlayer) -> None:
         if self.board.state == "playing" and self.game is not None and player.id in self.game.players:
-            raise RefusedError(Code.SEAT_GONE, "a substitute has taken the seat of this player")
+            raise RefusedRequestError(Code.SEAT_GONE, "a substitute has taken the seat of this player")
 
     def match_of(self, seat: int) -> bytes | None:
         """Return the match that a seat's player is in, or was in last; None for a player who came later."""
         seated, game = self.board.seats[seat], self.game
         return self.board.match if game and seated and seated.player.id in game.players else None
 
-    def own_game(self, mid: bytes, player: Player | None = None) -> Game:
+    def own_game(self, mid: bytes, player: LoggedInPlayer | None = None) -> Game:
         """Return the match of this id, in which `player`, if given, must have had a seat.
 
         Raises:
@@ -168,10 +168,10 @@ class Table:
         game = self.game
         if game is None or game.mid != mid or (player is not None and player.id not in game.players):
             message = f"match: expected the present match of table {self.code}"
-            raise RefusedError(Code.NO_SUCH_MATCH, message, field="match")
+            raise RefusedRequestError(Code.NO_SUCH_MATCH, message, field="match")
         return game
 
-    def join(self, player: Player, wanted: int | None) -> int:
+    def join(self, player: LoggedInPlayer, wanted: int | None) -> int:
         """Seat a player, or find the seat they have; return it.
 
         Raises:
@@ -181,7 +181,7 @@ class Table:
         if own is not None:
             if wanted not in (None, own):
                 message = f"expected seat {own}, which is this player's: leave it first"
-                raise RefusedError(Code.NOT_NOW, message)
+                raise RefusedRequestError(Code.NOT_NOW, message)
             return own
         self._check_not_gone(player)
         seat = free_seat(self.code, self.board.seats, wanted)
@@ -190,7 +190,7 @@ class Table:
         self._sit(seat, Seated(player))
         return seat
 
-    def leave(self, player: Player) -> None:
+    def leave(self, player: LoggedInPlayer) -> None:
         """Give a seat up.
 
         Raises:
@@ -203,7 +203,7 @@ class Table:
         self.audience.release(seat)
         self.keep()
 
-    def set_ready(self, player: Player, *, is_ready: bool, x: bytes | None) -> None:
+    def set_ready(self, player: LoggedInPlayer, *, is_ready: bool, x: bytes | None) -> None:
         """Note whether a player agrees to start.
 
         Raises:
@@ -275,7 +275,7 @@ class Table:
         self._journal.write(*stale, *gathering.rows(), self.row())
         self.gather(gathering)
 
-    def gather(self, gathering: Gathering) -> None:
+    def gather(self, gathering: PendingTerms) -> None:
         """Wait for the signatures of terms that are stored."""
         terms = gathering.terms
         self.board.state, self.gathering = "terms", gathering
@@ -285,7 +285,7 @@ class Table:
         self.feed.tell(terms_message(self.code, terms))
         self.begin_if_signed()
 
-    def sign_terms(self, gathering: Gathering, seat: int, record: Record) -> bool:
+    def sign_terms(self, gathering: PendingTerms, seat: int, record: Record) -> bool:
         """Take what a seat signs of the terms; False if the very same was taken before.
 
         Raises:
@@ -393,7 +393,7 @@ class Table:
             log.debug("act", table=label(self.code), k=turn.k)
         self.go_on(turn)
 
-    def hold_keys(self, game: Game, seat: int, held: Held) -> None:
+    def hold_keys(self, game: Game, seat: int, held: KeysHeldBack) -> None:
         """Hold keys of mode blind; once every seat that owes some has sent its own, write them and let the match go on.
 
         Raises:
@@ -409,7 +409,7 @@ class Table:
 
     def _write_keys(self, game: Game, keys: HeldKeys) -> Turn | None:
         """Write the keys that are held, seats ascending, then answer who has sent them; return what followed last."""
-        written: list[tuple[Held, int]] = []
+        written: list[tuple[KeysHeldBack, int]] = []
         turn: Turn | None = None
         for held in keys.take():
             try:

@@ -23,8 +23,8 @@ from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import IllegalActionError, Match, Seat, check_sign, sign_receivers
 from truc_server.matches.acceptance import check_position
 from truc_server.matches.game import Game
-from truc_server.net.floods import TooMuchTalkError
-from truc_server.net.peer import Peer, RefusedError
+from truc_server.net.peer import Peer, RefusedRequestError
+from truc_server.net.usage_limits import TooMuchTalkError
 from truc_server.settings.abilities import CHAT_CHARS
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import KEPT_LINES, SaveChat
@@ -137,7 +137,7 @@ def cleaned(text: str) -> str:
     line = unicodedata.normalize("NFC", text).strip()
     if not 1 <= len(line) <= CHAT_CHARS or not all(map(_may_stand, line)) or all(c in _JOINERS for c in line):
         message = f"text: expected one line of 1 to {CHAT_CHARS} printable characters"
-        raise RefusedError(Code.BAD_MESSAGE, message, field="text")
+        raise RefusedRequestError(Code.BAD_MESSAGE, message, field="text")
     return line
 
 
@@ -176,7 +176,7 @@ class Talk:
         """
         if message.phrase not in self._phrases:
             expected = " or ".join(self._phrases) or "none, as this game has no phrases"
-            raise RefusedError(Code.ILLEGAL_ACTION, f"phrase: expected {expected}", field="phrase")
+            raise RefusedRequestError(Code.ILLEGAL_ACTION, f"phrase: expected {expected}", field="phrase")
         _pay(self._said, seat)
         said = Said(table=message.table, seat=seat, phrase=message.phrase)
         self._audience.tell_seats(said, of=tag)
@@ -207,13 +207,13 @@ class Talk:
     def _pass_on(self, match: Match, game: Game, seat: int, tag: str, message: BoxedSign | OpenSign) -> None:
         """Pass a sign on that is sealed from seat to seat: in mode blind the server reads none, and so judges no word."""
         if not isinstance(message, BoxedSign):
-            raise RefusedError(Code.NOT_NOW, "expected the sign in a box", field="word")
+            raise RefusedRequestError(Code.NOT_NOW, "expected the sign in a box", field="word")
         signals = match.variant.signals
         receivers = _receivers(match, seat, signals.vocabulary[0] if signals and signals.vocabulary else "")
         _check_receiver(message, receivers)
         if len(message.box) != SEALED_SIGN:
             expected = f"box: expected {SEALED_SIGN} bytes, got {len(message.box)}"
-            raise RefusedError(Code.BAD_MESSAGE, expected, field="box")
+            raise RefusedRequestError(Code.BAD_MESSAGE, expected, field="box")
         seen = BoxedSignSeen(table=message.table, match=game.mid, at=message.at, sender=seat, box=message.box)
         peer = self._audience.live(message.to)
         if peer is not None and tag not in peer.ignored:
@@ -247,10 +247,10 @@ def _rules(game: Game, at: int) -> Match:
     """Return the rules' state of a hand in which seats may sign at this position."""
     check_position(game, at)
     if game.ledger.pause.active:
-        raise RefusedError(Code.PAUSED, "the match is paused")
+        raise RefusedRequestError(Code.PAUSED, "the match is paused")
     match = game.ledger.match
     if match is None or game.ledger.phase is not Phase.HAND:
-        raise RefusedError(Code.NOT_NOW, "expected a hand whose cards are dealt")
+        raise RefusedRequestError(Code.NOT_NOW, "expected a hand whose cards are dealt")
     return match
 
 
@@ -259,18 +259,18 @@ def _word(game: Game, seat: int, message: BoxedSign | OpenSign) -> str:
     match message:
         case OpenSign(word=word):
             if shared is not None:
-                raise RefusedError(Code.NOT_NOW, "expected the sign in a box", field="word")
+                raise RefusedRequestError(Code.NOT_NOW, "expected the sign in a box", field="word")
             return word
         case BoxedSign(at=at, to=to, box=box):
             if shared is None:
-                raise RefusedError(
+                raise RefusedRequestError(
                     Code.NOT_NOW, "expected the sign in clear: this seat has no box key", field="box"
                 )
             key = boxes.upward_key(shared, game.mid, seat)
             try:
                 return boxes.open_sign_up(key, game.mid, seat=seat, at=at, to=to, box=box)
             except boxes.BoxError as error:
-                raise RefusedError(Code.BAD_MESSAGE, f"box: {error}", field="box") from error
+                raise RefusedRequestError(Code.BAD_MESSAGE, f"box: {error}", field="box") from error
         case _:
             assert_never(message)
 
@@ -279,14 +279,16 @@ def _receivers(match: Match, seat: int, word: str) -> tuple[Seat, ...]:
     try:
         check_sign(match, Seat(seat), word)
     except IllegalActionError as error:
-        raise RefusedError(Code(error.code), error.message) from error
+        raise RefusedRequestError(Code(error.code), error.message) from error
     return sign_receivers(match, Seat(seat))
 
 
 def _check_receiver(message: BoxedSign, receivers: tuple[Seat, ...]) -> None:
     if message.to not in receivers:
         expected = " or ".join(f"seat {receiver}" for receiver in receivers)
-        raise RefusedError(Code.ILLEGAL_ACTION, f"to: expected {expected}, got {message.to}", field="to")
+        raise RefusedRequestError(
+            Code.ILLEGAL_ACTION, f"to: expected {expected}, got {message.to}", field="to"
+        )
 
 
 def _boxed(game: Game, receiver: int, seen: OpenSignSeen) -> BoxedSignSeen:

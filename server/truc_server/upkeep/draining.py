@@ -19,13 +19,13 @@ import trio
 
 from truc_commands.files import MAX_OWN, read_bounded
 from truc_protocol.records import Phase
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.peer import RefusedError
+from truc_server.net.peer import RefusedRequestError
 from truc_server.operation import notify
-from truc_server.operation.logs import Seldom
+from truc_server.operation.logs import LastingFault
+from truc_server.parts import ServerParts
 from truc_server.settings.folder import Folder, write_private
-from truc_server.settings.in_force import Control, InForce, ServerDrain
+from truc_server.settings.in_force import Control, CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.storage import Node, NodeOrder, StoreError
 from truc_server.storage.journal import JournalStoppedError
@@ -55,7 +55,7 @@ def _is_held(table: Table) -> bool:
     return table.game is not None and table.game.hold.is_on
 
 
-class Moved(NamedTuple):
+class MovedTable(NamedTuple):
     """A table that goes to another node: its code, who has it now, and whether it waits for the end of a hand."""
 
     code: str
@@ -63,18 +63,18 @@ class Moved(NamedTuple):
     waits: bool
 
 
-class Giving:
+class TableGiver:
     """The tables of one node that others are to have."""
 
-    def __init__(self, house: House, lobby: Lobby, drain: trio.Event) -> None:
-        self._house = house
+    def __init__(self, parts: ServerParts, lobby: Lobby, drain: trio.Event) -> None:
+        self._parts = parts
         self._lobby = lobby
         self._drain = drain
         self._public = ""
         self._wanted: dict[str, Node] = {}
         self._under_way = 0
         self._tasks: trio.Nursery | None = None
-        self._complaints = Seldom()
+        self._complaints = LastingFault()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Give what is asked for as soon as its hand is over, until cancelled."""
@@ -85,7 +85,7 @@ class Giving:
                 self._give_wanted()
                 await trio.sleep(LOOK_S)
 
-    async def move(self, code: str, name: str) -> Moved:
+    async def move(self, code: str, name: str) -> MovedTable:
         """Let a node have a table, now or at the end of its hand; the node that has it is told, if that is another one.
 
         Raises:
@@ -97,9 +97,9 @@ class Giving:
             raise GivingError(f"expected a node that runs and does not drain, got {name!r}")
         try:
             table = self._lobby.table(code)
-        except RefusedError:
+        except RefusedRequestError:
             return await self._let_move(code.upper(), name)
-        if name == self._house.lease.owner:
+        if name == self._parts.lease.owner:
             raise GivingError(f"node {name} has table {label(table.code)} already")
         if _is_held(table):
             raise GivingError(f"table {label(table.code)} waits for its players after a restore")
@@ -107,17 +107,17 @@ class Giving:
         table.is_leaving = True
         waits = is_in_hand(table)
         self._give_wanted()
-        return Moved(table.code, self._house.lease.owner, waits=waits)
+        return MovedTable(table.code, self._parts.lease.owner, waits=waits)
 
-    async def _let_move(self, code: str, name: str) -> Moved:
+    async def _let_move(self, code: str, name: str) -> MovedTable:
         """Tell the owner of a table to let another node have it."""
-        owner = await trio.to_thread.run_sync(self._house.store.owner_of, code)
-        if owner is None or owner.name == self._house.lease.owner:
+        owner = await trio.to_thread.run_sync(self._parts.store.owner_of, code)
+        if owner is None or owner.name == self._parts.lease.owner:
             raise GivingError(f"no table {label(code)} at any node")
         if owner.name == name:
             raise GivingError(f"node {name} has table {label(code)} already")
-        await trio.to_thread.run_sync(self._house.store.order, owner.name, NodeOrder(code, name))
-        return Moved(code, owner.name, waits=True)
+        await trio.to_thread.run_sync(self._parts.store.order, owner.name, NodeOrder(code, name))
+        return MovedTable(code, owner.name, waits=True)
 
     async def let_drain(self, name: str) -> None:
         """Tell another node to drain.
@@ -128,11 +128,11 @@ class Giving:
         """
         if name not in {node.name for node in await self._others()}:
             raise GivingError(f"expected another node that runs and does not drain, got {name!r}")
-        await trio.to_thread.run_sync(self._house.store.order, name, NodeOrder("", ""))
+        await trio.to_thread.run_sync(self._parts.store.order, name, NodeOrder("", ""))
 
     async def _heed_orders(self) -> None:
         """Do what the host has told another node to tell this one."""
-        store, me = self._house.store, self._house.lease.owner
+        store, me = self._parts.store, self._parts.lease.owner
         while True:
             await trio.sleep(ORDERS_S)
             try:
@@ -162,7 +162,7 @@ class Giving:
         except StoreError as error:
             log.warning("tables_not_given", reason=str(error))
             return self._under_way
-        self._house.drain.to = self._way_to(min(others, key=lambda node: node.tables)) if others else ""
+        self._parts.drain.to = self._way_to(min(others, key=lambda node: node.tables)) if others else ""
         held = {node.name: node.tables for node in others}
         free: dict[str, list[Table]] = {node.name: [] for node in others}
         for table in self._lobby.tables() if others else ():
@@ -176,12 +176,12 @@ class Giving:
 
     async def _others(self) -> list[Node]:
         """Return the other nodes that may have tables."""
-        return [node for node in await self._nodes() if node.name != self._house.lease.owner]
+        return [node for node in await self._nodes() if node.name != self._parts.lease.owner]
 
     async def _nodes(self) -> list[Node]:
         """Return the nodes that run and do not drain, and note where players reach this one."""
-        nodes = await trio.to_thread.run_sync(self._house.store.nodes)
-        me = self._house.lease.owner
+        nodes = await trio.to_thread.run_sync(self._parts.store.nodes)
+        me = self._parts.lease.owner
         self._public = next((node.place.public for node in nodes if node.name == me), "")
         return [node for node in nodes if not node.draining and (node.left_ms is None or node.left_ms > 0)]
 
@@ -196,19 +196,19 @@ class Giving:
                 self._give([table], node)
 
     def _give(self, tables: list[Table], node: Node) -> None:
-        if not tables or self._tasks is None or self._house.journal.is_closed:
+        if not tables or self._tasks is None or self._parts.journal.is_closed:
             return  # a server that ends keeps what it has
         for table in tables:
             table.give(node.name)
             self._lobby.given(table)
-        self._house.figures.tables_given += len(tables)
+        self._parts.figures.tables_given += len(tables)
         self._under_way += len(tables)
-        self._tasks.start_soon(self._see_off, tables, node, self._house.journal.gate)
+        self._tasks.start_soon(self._see_off, tables, node, self._parts.journal.gate)
 
     async def _see_off(self, tables: list[Table], node: Node, gate: int) -> None:
         """Wait until the other node has the tables, then send whoever follows them after them."""
         try:
-            await self._house.journal.wait_durable(gate)
+            await self._parts.journal.wait_durable(gate)
         except JournalStoppedError:  # the server ends, and says so to everybody
             return
         owner: Node | None = None
@@ -231,7 +231,7 @@ class Giving:
         """Return the node that has taken all of these tables; None until one has."""
         try:
             owners = [
-                await trio.to_thread.run_sync(self._house.store.owner_of, table.code) for table in tables
+                await trio.to_thread.run_sync(self._parts.store.owner_of, table.code) for table in tables
             ]
         except StoreError:
             return None
@@ -246,7 +246,7 @@ class Giving:
 
     def _way_to(self, node: Node) -> str:
         """Return where players are sent who are to go to a node; empty if they may come to any node there, this one too."""
-        is_sent = self._house.settings.now.cluster.route == "moved" and node.place.public != self._public
+        is_sent = self._parts.settings.now.cluster.route == "moved" and node.place.public != self._public
         return node.place.public if is_sent else ""
 
 
@@ -254,13 +254,13 @@ log = structlog.get_logger()
 
 
 async def drain_when_asked(
-    settings: InForce[Settings],
+    settings: CurrentValue[Settings],
     drain: ServerDrain,
     lobby: Lobby,
     *,
     control: Control,
     stop: trio.Event,
-    giving: Giving | None = None,
+    giving: TableGiver | None = None,
 ) -> None:
     """Wait until a drain is asked for; stop the server when every hand is over, or after tables.drain_s.
 

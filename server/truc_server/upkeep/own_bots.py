@@ -20,10 +20,10 @@ from truc_commands.files import MAX_TEXT, read_beginning
 from truc_protocol.crypto.keys import KEY_BYTES, fingerprint, player_seed, signing_key_from_seed
 from truc_protocol.wire.handshake import MAX_ROLLS
 from truc_protocol.wire.transport import scheme
-from truc_server.house import House
 from truc_server.identity.identity import Identity
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.peer import Player
+from truc_server.net.peer import LoggedInPlayer
+from truc_server.parts import ServerParts
 from truc_server.settings.folder import Folder, write_private
 from truc_server.storage import PlayerKind
 from truc_server.table_data.codes import without_invites
@@ -49,15 +49,15 @@ class OwnBots:
         ends: cancelled when all of them shall end.
     """
 
-    def __init__(self, house: House, lobby: Lobby, folder: Folder, place: str) -> None:
+    def __init__(self, parts: ServerParts, lobby: Lobby, folder: Folder, place: str) -> None:
         self.ends = trio.CancelScope()
-        self._settings = house.settings
+        self._settings = parts.settings
         self._lobby = lobby
-        self._first = first_key(house.identity)
+        self._first = first_key(parts.identity)
         self._root = folder.house_bots / fingerprint(self._first)
-        self._address = f"{scheme(is_tls=house.settings.now.listen.tls)}{place}#{fingerprint(self._first)}"
+        self._address = f"{scheme(is_tls=parts.settings.now.listen.tls)}{place}#{fingerprint(self._first)}"
         self._running: dict[int, trio.CancelScope] = {}
-        self._players: dict[int, Player] = {}
+        self._players: dict[int, LoggedInPlayer] = {}
 
     async def run(self) -> None:
         """Keep as many bots running as the settings say, until cancelled; none where everybody is sent elsewhere."""
@@ -112,7 +112,7 @@ class OwnBots:
         """Run a bot to its end, and return why it has ended."""
         home = self._root / "bots" / name
         public = await trio.to_thread.run_sync(_key, home, self._first)
-        self._players[number] = Player(PlayerKind.KEY, public, name)
+        self._players[number] = LoggedInPlayer(PlayerKind.KEY, public, name)
         self._renew_calls()
         process = await trio.lowlevel.open_process(
             self._command(name),

@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 import trio
 
-from truc_server.settings.in_force import InForce
+from truc_server.settings.in_force import CurrentValue
 from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
 from truc_server.storage.sql import Store
@@ -46,7 +46,7 @@ def deletions(store: Store, *, before_ms: int) -> Iterator[bool]:
             return
 
 
-async def prune_daily(settings: InForce[Settings], store: Store) -> None:
+async def prune_daily(settings: CurrentValue[Settings], store: Store) -> None:
     """Delete the matches that are older than the settings in force keep them, at once and then every day."""
     while True:
         days = settings.now.store.keep_days
@@ -70,7 +70,7 @@ async def _prune(store: Store, days: int) -> None:
 
 
 async def prune_guests_daily(
-    settings: InForce[Settings], store: Store, connected: Callable[[], frozenset[bytes]]
+    settings: CurrentValue[Settings], store: Store, connected: Callable[[], frozenset[bytes]]
 ) -> None:
     """Forget absent guests, at once and then every day, as long as the server runs."""
     while not settings.now.access.moved_to:

@@ -11,11 +11,11 @@ import structlog
 import trio
 
 from truc_protocol.errors import Code
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.connections import Connections
-from truc_server.net.peer import Peer, Player
+from truc_server.net.peer import LoggedInPlayer, Peer
 from truc_server.net.sanctions import Sanctions, in_force
+from truc_server.parts import ServerParts
 from truc_server.requests.forgetting import vacate
 from truc_server.storage import Sanction, StoreError
 from truc_server.timing.clock import now_ms
@@ -25,11 +25,11 @@ SANCTIONS_S: Final = 5.0  # between two looks at what is imposed
 log = structlog.get_logger()
 
 
-class Upkeep:
+class SanctionWatch:
     """What is imposed, as last read."""
 
-    def __init__(self, house: House, lobby: Lobby, connections: Connections) -> None:
-        self._house = house
+    def __init__(self, parts: ServerParts, lobby: Lobby, connections: Connections) -> None:
+        self._parts = parts
         self._lobby = lobby
         self._connections = connections
         self._imposed: Sequence[Sanction] = ()
@@ -43,9 +43,9 @@ class Upkeep:
         Raises:
             StoreError: It cannot be known whom the host has shut out.
         """
-        self._imposed = await trio.to_thread.run_sync(self._house.store.sanctions)
+        self._imposed = await trio.to_thread.run_sync(self._parts.store.sanctions)
         self._heeded = in_force(self._imposed, now_ms())
-        self._house.sanctions.now = Sanctions.of(self._house.settings.now.access, self._heeded)
+        self._parts.sanctions.now = Sanctions.of(self._parts.settings.now.access, self._heeded)
         log.info("sanctions", imposed=len(self._heeded))
         task_status.started()
         while True:
@@ -56,7 +56,7 @@ class Upkeep:
         """Read the sanctions and enforce those in force; if they cannot be read, those that were read before."""
         async with self._one:
             try:
-                self._imposed = await trio.to_thread.run_sync(self._house.store.sanctions)
+                self._imposed = await trio.to_thread.run_sync(self._parts.store.sanctions)
                 self._is_readable = True
             except StoreError as error:
                 if self._is_readable:
@@ -70,9 +70,9 @@ class Upkeep:
 
     def heed(self) -> None:
         """Put in force what is imposed by now and what the settings say, and cut off everybody whom that shuts out."""
-        self._house.sanctions.now = Sanctions.of(self._house.settings.now.access, self._heeded)
+        self._parts.sanctions.now = Sanctions.of(self._parts.settings.now.access, self._heeded)
         try:
-            _cut(self._house, self._lobby, self._connections)
+            _cut(self._parts, self._lobby, self._connections)
         except StoreError:
             pass  # the server is stopping, and cuts everybody
         except Exception:
@@ -89,11 +89,11 @@ def _tell(before: Collection[Sanction], heeded: Collection[Sanction]) -> None:
             log.info("lifted", kind=str(sanction.kind), subject=sanction.subject)
 
 
-def _cut(house: House, lobby: Lobby, connections: Connections) -> None:
+def _cut(parts: ServerParts, lobby: Lobby, connections: Connections) -> None:
     """Say goodbye to everybody who is shut out; those with no connection, now or before, give up their seats."""
-    tags = house.sanctions.now.banned.tags
-    players = {player for player in lobby.seated() if player.tag in tags} if tags else set[Player]()
-    for peer in _shut_out(house, lobby, connections):
+    tags = parts.sanctions.now.banned.tags
+    players = {player for player in lobby.seated() if player.tag in tags} if tags else set[LoggedInPlayer]()
+    for peer in _shut_out(parts, lobby, connections):
         if peer.player is not None:
             players.add(peer.player)
         tag = None if peer.player is None else peer.player.tag
@@ -104,8 +104,8 @@ def _cut(house: House, lobby: Lobby, connections: Connections) -> None:
             vacate(lobby, player)
 
 
-def _shut_out(house: House, lobby: Lobby, connections: Connections) -> tuple[Peer, ...]:
-    banned = house.sanctions.now.banned
+def _shut_out(parts: ServerParts, lobby: Lobby, connections: Connections) -> tuple[Peer, ...]:
+    banned = parts.sanctions.now.banned
     named = {peer for tag in banned.tags for peer in lobby.presence.connections(tag)}
     placed = {peer for peer in connections.everybody() if banned.has_address(peer.address)}
     return tuple(peer for peer in named | placed if peer.is_open)

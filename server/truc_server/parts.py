@@ -8,27 +8,27 @@ from secrets import randbits
 import trio
 
 from truc_server.identity.identity import Identity
-from truc_server.net.floods import Pace
 from truc_server.net.grease import Grease
 from truc_server.net.outbox import Flusher
 from truc_server.net.sanctions import Sanctions
+from truc_server.net.usage_limits import Pace
 from truc_server.operation.disk import Disk
 from truc_server.operation.figures import Figures
 from truc_server.operation.worker import Worker
-from truc_server.requests.means import Checks, Means
-from truc_server.settings.in_force import InForce, ServerDrain
+from truc_server.requests.means import Checks, RequestMeans
+from truc_server.settings.in_force import CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, StoreError
 from truc_server.storage.guest_tokens import Tokens
-from truc_server.storage.journal import SECONDS, Journal, Spread
-from truc_server.storage.page_reader import Pages
+from truc_server.storage.journal import SECONDS, Histogram, Journal
+from truc_server.storage.page_reader import PageReader
 from truc_server.storage.sql import Store
-from truc_server.tables.table import Backing
+from truc_server.tables.table import TableBacking
 from truc_server.timing.clock import Timers
 
 
-class House:
+class ServerParts:
     """One running server.
 
     Attributes:
@@ -55,7 +55,7 @@ class House:
         *,
         disk: Disk,
     ) -> None:
-        self.settings = InForce(settings)
+        self.settings = CurrentValue(settings)
         self.catalogue = catalogue
         self.identity = identity
         self.store = store
@@ -63,23 +63,23 @@ class House:
         self.epoch = lease.epoch
         self.disk = disk
         self.figures = Figures()
-        self.renewals_s = Spread(SECONDS)
+        self.renewals_s = Histogram(SECONDS)
         self.timers = Timers()
         self.flusher = Flusher()
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self.fail)
         self.tokens = Tokens(store)
-        self.pages = Pages()
+        self.pages = PageReader()
         self.checks = Checks(Worker("signatures"), Worker("steps"))
         self.pace = Pace(settings.limits)
-        self.sanctions = InForce(Sanctions.of(settings.access))
+        self.sanctions = CurrentValue(Sanctions.of(settings.access))
         self.drain = ServerDrain()
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
         self.failure: StoreError | None = None
 
-    def backing(self, *, epoch: int | None = None) -> Backing:
+    def backing(self, *, epoch: int | None = None) -> TableBacking:
         """Return what tables work with; those that were taken over later have a later `epoch` than the server's own."""
-        return Backing(
+        return TableBacking(
             self.settings,
             self.identity,
             self.epoch if epoch is None else epoch,
@@ -90,9 +90,9 @@ class House:
             self.drain,
         )
 
-    def means(self) -> Means:
+    def means(self) -> RequestMeans:
         """Return what requests are answered with."""
-        return Means(
+        return RequestMeans(
             self.settings,
             self.sanctions,
             self.identity,

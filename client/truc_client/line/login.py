@@ -37,13 +37,13 @@ from truc_protocol.messages import (
     Software,
     Welcome,
 )
-from truc_protocol.wire.connection import Connection, Role
+from truc_protocol.wire.connection import ConnectionEnd, Role
 from truc_protocol.wire.handshake import (
     PROTOCOLS,
-    Broken,
-    Contact,
+    BrokenPart,
     Fingerprint,
     HandshakeError,
+    KnownServer,
     Pin,
     ServerIdentity,
     Trust,
@@ -57,17 +57,17 @@ _VERSION: Final = version("truc")
 _NONCE_BYTES: Final = 32
 
 
-class Demands(NamedTuple):
+class WantedCapabilities(NamedTuple):
     """The capabilities that a client can use, and those without which it cannot go on."""
 
     want: tuple[str, ...] = ()
     require: tuple[str, ...] = ()
 
 
-_NO_DEMANDS: Final = Demands()
+_NO_DEMANDS: Final = WantedCapabilities()
 
 
-class Entered(NamedTuple):
+class LoggedIn(NamedTuple):
     """A login that succeeded.
 
     Attributes:
@@ -85,7 +85,7 @@ class Entered(NamedTuple):
     keys: frozenset[bytes]
 
 
-class Met(NamedTuple):
+class MetServer(NamedTuple):
     """A server that has proved who it is, to somebody who has not said who they are.
 
     Attributes:
@@ -107,20 +107,22 @@ class _Greeted(NamedTuple):
     nonce: bytes
 
 
-async def meet(stream: trio.abc.Stream, address: Address, account: Account, known: Pin | None = None) -> Met:
+async def meet(
+    stream: trio.abc.Stream, address: Address, account: Account, known: Pin | None = None
+) -> MetServer:
     """Ask a server who it is, and nothing else; raises what `enter` does."""
     with _failures(address):
         greeted = await _greet(_Talk(stream), address, account, _NO_DEMANDS, known)
-    return Met(address, greeted.server, certificate_of(stream))
+    return MetServer(address, greeted.server, certificate_of(stream))
 
 
 async def enter(
     stream: trio.abc.Stream,
     address: Address,
     account: Account,
-    demands: Demands = _NO_DEMANDS,
+    demands: WantedCapabilities = _NO_DEMANDS,
     known: Pin | None = None,
-) -> Entered:
+) -> LoggedIn:
     """Make the handshake; `known` is the pin of the server expected here, from the address it has left.
 
     Raises:
@@ -153,8 +155,12 @@ def _failures(address: Address) -> Iterator[None]:
 
 
 async def _enter(
-    stream: trio.abc.Stream, address: Address, account: Account, demands: Demands, known: Pin | None
-) -> Entered:
+    stream: trio.abc.Stream,
+    address: Address,
+    account: Account,
+    demands: WantedCapabilities,
+    known: Pin | None,
+) -> LoggedIn:
     talk, clock = _Talk(stream), ClockOffset()
     asked = time.time()
     hello, server, nonce = await _greet(talk, address, account, demands, known)
@@ -164,11 +170,11 @@ async def _enter(
         raise ConnectError(Sentence("failures.welcome_expected", got=type(welcome).__name__))
     link = Link(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s, clock)
     keys = keys_shown(hello, server, revoked_keys(account.home))
-    return Entered(link, address, server, welcome, keys)
+    return LoggedIn(link, address, server, welcome, keys)
 
 
 async def _greet(
-    talk: "_Talk", address: Address, account: Account, demands: Demands, known: Pin | None
+    talk: "_Talk", address: Address, account: Account, demands: WantedCapabilities, known: Pin | None
 ) -> _Greeted:
     nonce = secrets.token_bytes(_NONCE_BYTES)
     client = Software(name="truc", version=_VERSION, lang="Python")
@@ -181,7 +187,7 @@ async def _greet(
     return _Greeted(hello, server, nonce)
 
 
-def _check_met(demands: Demands, server: ServerIdentity) -> None:
+def _check_met(demands: WantedCapabilities, server: ServerIdentity) -> None:
     """Check that the server has what is required: one that does not know the field `require` ignores it."""
     missing = ", ".join(name for name in demands.require if name not in server.info.caps)
     if missing:
@@ -192,7 +198,7 @@ class _Talk:
     """Question and answer before the connection is open to everything."""
 
     def __init__(self, stream: trio.abc.Stream) -> None:
-        self.protocol = Connection(Role.CLIENT)
+        self.protocol = ConnectionEnd(Role.CLIENT)
         self.inbox: deque[AnyMessage] = deque()
         self.stream = stream
 
@@ -219,7 +225,7 @@ class _Talk:
 
 
 def _login(
-    address: Address, account: Account, server: ServerIdentity, nonce: bytes, protocol: Connection
+    address: Address, account: Account, server: ServerIdentity, nonce: bytes, protocol: ConnectionEnd
 ) -> KeyLogin | GuestLogin | GuestReturn:
     if account.is_guest:
         token = account.store.token(server.pin.first)
@@ -230,9 +236,9 @@ def _login(
 
 
 _OF_THE_CONNECTION: Final = {
-    Broken.IN_CLEAR: "failures.sealed_and_seen_clear",
-    Broken.ENCRYPTION: "failures.sealed_by_another",
-    Broken.CERTIFICATE: "failures.other_certificate",
+    BrokenPart.IN_CLEAR: "failures.sealed_and_seen_clear",
+    BrokenPart.ENCRYPTION: "failures.sealed_by_another",
+    BrokenPart.CERTIFICATE: "failures.other_certificate",
 }
 
 
@@ -262,7 +268,7 @@ def _recognise(
     """
     pin = _expected(account.store.pin(address.server), moved, address)
     known = pin or address.fingerprint
-    contact = Contact(
+    contact = KnownServer(
         shown.own_frame, PROTOCOLS, known, int(time.time()), shown.certificate, revoked_keys(account.home)
     )
     try:
@@ -311,7 +317,7 @@ def keys_shown(hello: ServerHello, server: ServerIdentity, revoked: Collection[b
     return frozenset(keys)
 
 
-def _check_link(hello: ServerHello, contact: Contact, address: Address, server: ServerIdentity) -> None:
+def _check_link(hello: ServerHello, contact: KnownServer, address: Address, server: ServerIdentity) -> None:
     """Check that a link means the known server: by its first key, the present one, or one of its rotations."""
     invited = address.fingerprint
     if invited is None or invited in (fingerprint(server.pin.first), fingerprint(server.spk)):
@@ -345,7 +351,7 @@ def _stop(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin 
         return told if pin is None else Sentence("failures.then", told=told, command=forget)
     if error.what in _OF_THE_CONNECTION:
         return Sentence("failures.in_between", told=told)
-    if error.check != "C39" and error.what is not Broken.KEY:
+    if error.check != "C39" and error.what is not BrokenPart.KEY:
         return told
     if pin is not None:
         return Sentence("failures.if_confirmed", told=told, command=forget)
@@ -356,10 +362,10 @@ def _found(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin
     """Return what is wrong, with the known key and the one shown if a person must compare them."""
     if error.what in _OF_THE_CONNECTION:
         return Sentence(_OF_THE_CONNECTION[error.what], check=error.check)
-    if error.what is not Broken.KEY and error.check != "C39":
+    if error.what is not BrokenPart.KEY and error.check != "C39":
         return error.message
     keys = _keys(hello, address, pin)
-    if error.what is Broken.KEY:
+    if error.what is BrokenPart.KEY:
         return Sentence("failures.key_changed", check=error.check, **keys)
     key = "failures.both_keys" if "expected" in keys else "failures.shows_key"
     return Sentence(key, told=error.message, **keys)

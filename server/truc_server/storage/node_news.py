@@ -10,14 +10,14 @@ from typing import NamedTuple
 from truc_server.storage import NodePlace, PlayerKind
 
 
-class ToldSeat(NamedTuple):
+class SeatNews(NamedTuple):
     """Who has a seat, and under which name."""
 
     player: bytes
     name: str
 
 
-class ToldTable(NamedTuple):
+class TableNews(NamedTuple):
     """A table as its owner tells it, or why it is gone.
 
     Attributes:
@@ -36,11 +36,11 @@ class ToldTable(NamedTuple):
     created_ms: int = 0
     is_playing: bool = False
     is_behind: bool = False
-    seats: tuple[ToldSeat, ...] = ()
+    seats: tuple[SeatNews, ...] = ()
     ago_ms: int = 0
 
 
-class ToldPlayer(NamedTuple):
+class PlayerNews(NamedTuple):
     """A player who is connected to a node, or is not any more; `is_house` tells that it is a bot that this node has started."""
 
     player: bytes
@@ -50,7 +50,7 @@ class ToldPlayer(NamedTuple):
     is_here: bool
 
 
-class ToldCrowd(NamedTuple):
+class CrowdNews(NamedTuple):
     """How many connections of a network a node has; and how many came, and how many logins failed, since it began to count."""
 
     network: str
@@ -59,7 +59,7 @@ class ToldCrowd(NamedTuple):
     failed: int
 
 
-class Said(StrEnum):
+class LineKind(StrEnum):
     """What a line is: chat of the lobby, words of the host, something about a player wherever they are, a call to bots."""
 
     CHAT = "chat"
@@ -71,11 +71,11 @@ class Said(StrEnum):
     CALL = "call"
 
 
-class ToldLine(NamedTuple):
+class LineNews(NamedTuple):
     """What was said or done once, by or to a player; `tag` is of whom; `serial` tells it apart from others of the node."""
 
     serial: int
-    what: Said
+    what: LineKind
     kind: PlayerKind = PlayerKind.KEY
     player: bytes = b""
     tag: str = ""
@@ -86,24 +86,24 @@ class ToldLine(NamedTuple):
 class Bulletin(NamedTuple):
     """What has changed at a node since it last told."""
 
-    tables: tuple[ToldTable, ...] = ()
-    players: tuple[ToldPlayer, ...] = ()
-    crowds: tuple[ToldCrowd, ...] = ()
-    lines: tuple[ToldLine, ...] = ()
+    tables: tuple[TableNews, ...] = ()
+    players: tuple[PlayerNews, ...] = ()
+    crowds: tuple[CrowdNews, ...] = ()
+    lines: tuple[LineNews, ...] = ()
 
 
-class Mark(NamedTuple):
+class BulletinMark(NamedTuple):
     """How far a node has told, or is known to have: the number of its newest bulletin, and the claim it came under."""
 
     claimed: int
     n: int
 
 
-class Heard(NamedTuple):
+class NodeNews(NamedTuple):
     """A node that may write now, how far it has told, and what of that is new; one that drains gives its tables away."""
 
     node: str
     place: NodePlace
     is_draining: bool
-    mark: Mark
+    mark: BulletinMark
     bulletin: Bulletin

@@ -3,7 +3,7 @@
 A server without other nodes has none of this. What was told is good enough for lists, counts and limits; nothing that
 must hold is decided by it: whoever wants a seat asks the owner. Of a table and of a player only the newest state
 counts, so each is noted once, however often it changes; lines are all kept, up to a limit. Deliberately not here: when
-it is told (cluster/telling.py). Invariants: this node's own tables are never among these; a player counts once, at
+it is told (cluster/bulletin_exchange.py). Invariants: this node's own tables are never among these; a player counts once, at
 however many nodes they are; what a node has told of players is forgotten when it is gone, or when another process has
 taken its name; what was taken and could not be told is noted again, without replacing anything newer.
 """
@@ -29,15 +29,15 @@ from truc_protocol.wire.encoding import decode, encode
 from truc_server.lobby.names import LentNames
 from truc_server.lobby.seeking import Fit
 from truc_server.lobby.table_limits import uncount
-from truc_server.net.peer import Player, tag_of
+from truc_server.net.peer import LoggedInPlayer, tag_of
 from truc_server.storage import NodePlace, PlayerKind
-from truc_server.storage.told import Said, ToldLine, ToldPlayer, ToldSeat, ToldTable
+from truc_server.storage.node_news import LineKind, LineNews, PlayerNews, SeatNews, TableNews
 from truc_server.table_data.board import SEATS_MAY_CHANGE
 from truc_server.table_data.options import ChosenGame
 from truc_server.tables.table import Table
 
 MOST_LINES: Final = 1_000  # that wait; what is said then is told here alone
-_NONE: Final[Mapping[str, ToldSeat]] = MappingProxyType({})
+_NONE: Final[Mapping[str, SeatNews]] = MappingProxyType({})
 
 log = structlog.get_logger()
 
@@ -46,7 +46,7 @@ class OtherTable(NamedTuple):
     """A public table of another node: as it was told, and as everybody may see it, as of a moment of Trio's clock."""
 
     node: str
-    told: ToldTable
+    told: TableNews
     state: TableState
     since: float
 
@@ -78,10 +78,10 @@ class OtherTables:
         self.made_by = Counter[bytes]()
         self.made_from = Counter[str]()
         self._lent = lent
-        self._told: dict[str, ToldTable] = {}
+        self._told: dict[str, TableNews] = {}
         self._shown: dict[str, OtherTable] = {}  # the public ones
         self._public: list[str] = []  # their codes, ascending
-        self._seats: dict[bytes, dict[str, ToldSeat]] = {}
+        self._seats: dict[bytes, dict[str, SeatNews]] = {}
 
     def __len__(self) -> int:
         """How many there are, private ones included."""
@@ -95,7 +95,7 @@ class OtherTables:
         """Yield the public tables after a code, ascending."""
         return map(self._shown.__getitem__, self._public[bisect_right(self._public, code) :])
 
-    def hear(self, node: str, told: ToldTable) -> OtherTable | TableClosed | None:
+    def hear(self, node: str, told: TableNews) -> OtherTable | TableClosed | None:
         """Take up what a node tells of a table; return what those who follow the lobby are to know of it."""
         was_shown = told.code in self._shown
         self.drop(told.code)
@@ -109,7 +109,7 @@ class OtherTables:
         self._shown[told.code] = table
         return table
 
-    def _add(self, told: ToldTable) -> None:
+    def _add(self, told: TableNews) -> None:
         self._told[told.code] = told
         self.playing += told.is_playing
         self.made_by[told.creator] += 1
@@ -119,7 +119,7 @@ class OtherTables:
             self._seats.setdefault(held.player, {})[told.code] = held
             self._lent.add(held.player, held.name)
 
-    def drop(self, code: str) -> ToldTable | None:
+    def drop(self, code: str) -> TableNews | None:
         """Forget a table, as it is gone or is this node's own by now; return it as it was told."""
         told = self._told.pop(code, None)
         if told is None:
@@ -156,7 +156,12 @@ class OtherTables:
         return tuple(code for code in held if code in self._shown and not self._told[code].is_behind)
 
     def suitable(
-        self, player: Player, wanted: Seek, choose: Callable[[int], ChosenGame], *, nodes: Container[str]
+        self,
+        player: LoggedInPlayer,
+        wanted: Seek,
+        choose: Callable[[int], ChosenGame],
+        *,
+        nodes: Container[str],
     ) -> OtherTable | None:
         """Return the table of one of these nodes that a player may be given, the best by the order of the lobby.
 
@@ -175,7 +180,7 @@ def _may_be_meant(state: TableState, wanted: Seek) -> bool:
     return same_game and wanted.seats in (None, state.n) and state.state in SEATS_MAY_CHANGE
 
 
-def _has_room(state: TableState, player: Player) -> bool:
+def _has_room(state: TableState, player: LoggedInPlayer) -> bool:
     if any(seat.player == player.tag for seat in state.seats):
         return True
     guests = sum(seat.kind == "guest" for seat in state.seats)
@@ -190,7 +195,7 @@ def _is_same(state: TableState, chosen: ChosenGame) -> bool:
     return ours == (state.rules, tuple(state.opts), state.transcript, state.claim, state.mode)
 
 
-def _fit(table: OtherTable, player: Player) -> Fit:
+def _fit(table: OtherTable, player: LoggedInPlayer) -> Fit:
     state = table.state
     return Fit.of(
         is_own=any(seat.player == player.tag for seat in state.seats),
@@ -200,7 +205,7 @@ def _fit(table: OtherTable, player: Player) -> Fit:
     )
 
 
-def _state(told: ToldTable) -> TableState | None:
+def _state(told: TableNews) -> TableState | None:
     """Return what everybody may see of a table; None if another version tells of it in a form unknown here."""
     if told.notice is None:
         return None
@@ -212,15 +217,15 @@ def _state(told: ToldTable) -> TableState | None:
     return state if isinstance(state, TableState) else None
 
 
-class Draft(NamedTuple):
+class BulletinDraft(NamedTuple):
     """What has changed since the last one: tables by code, with the reason of those that are gone; players by id; lines."""
 
     tables: dict[str, str | None]
-    players: dict[bytes, Player]
-    lines: tuple[ToldLine, ...]
+    players: dict[bytes, LoggedInPlayer]
+    lines: tuple[LineNews, ...]
 
 
-class Notes:
+class UntoldChanges:
     """What has changed and is to be told.
 
     Attributes:
@@ -233,8 +238,8 @@ class Notes:
 
     def _empty(self) -> None:
         self._tables: dict[str, str | None] = {}
-        self._players: dict[bytes, Player] = {}
-        self._lines: list[ToldLine] = []
+        self._players: dict[bytes, LoggedInPlayer] = {}
+        self._lines: list[LineNews] = []
         self.woken = trio.Event()
 
     def table(self, code: str, reason: str | None = None) -> None:
@@ -242,28 +247,34 @@ class Notes:
         self._tables[code] = reason
         self.woken.set()
 
-    def player(self, player: Player) -> None:
+    def player(self, player: LoggedInPlayer) -> None:
         """Note that somebody has come, gone or changed their name."""
         self._players[player.id] = player
         self.woken.set()
 
     def say(
-        self, what: Said, player: Player | None = None, *, tag: str = "", name: str = "", text: str = ""
+        self,
+        what: LineKind,
+        player: LoggedInPlayer | None = None,
+        *,
+        tag: str = "",
+        name: str = "",
+        text: str = "",
     ) -> None:
         """Note what was said, or done by a player or to them, wherever they are."""
         if len(self._lines) < MOST_LINES:
-            line = ToldLine(next(self._serials), what, tag=tag, name=name, text=text)
+            line = LineNews(next(self._serials), what, tag=tag, name=name, text=text)
             whose = line if player is None else line._replace(kind=player.kind, player=player.id)
             self._lines.append(whose)
             self.woken.set()
 
-    def take(self) -> Draft:
+    def take(self) -> BulletinDraft:
         """Return what has changed, and start collecting again."""
-        draft = Draft(self._tables, self._players, tuple(self._lines))
+        draft = BulletinDraft(self._tables, self._players, tuple(self._lines))
         self._empty()
         return draft
 
-    def put_back(self, draft: Draft) -> None:
+    def put_back(self, draft: BulletinDraft) -> None:
         """Take back what could not be told, to tell it later."""
         self._tables = {**draft.tables, **self._tables}
         self._players = {**draft.players, **self._players}
@@ -271,13 +282,13 @@ class Notes:
         self.woken.set()
 
 
-def told(table: Table, network: str | None) -> ToldTable:
+def told(table: Table, network: str | None) -> TableNews:
     """Return a table as other nodes may know it; `network` is where it was made."""
     made, board, feed = table.made, table.board, table.feed
     seats = tuple(
-        ToldSeat(seated.player.id, seated.player.name) for seated in board.seats if seated is not None
+        SeatNews(seated.player.id, seated.player.name) for seated in board.seats if seated is not None
     )
-    return ToldTable(
+    return TableNews(
         table.code,
         notice=None if made.private else encode(feed.shown_notice()),
         creator=made.creator,
@@ -300,7 +311,7 @@ class OtherPlayers:
         self.house: set[str] = set()
         self._house: dict[str, set[str]] = {}  # by node
         self._lent = lent
-        self._at: dict[str, dict[str, ToldPlayer]] = {}  # by tag, then by node: who came last comes last
+        self._at: dict[str, dict[str, PlayerNews]] = {}  # by tag, then by node: who came last comes last
         self._tags: list[str] = []
 
     def __contains__(self, tag: str) -> bool:
@@ -311,7 +322,7 @@ class OtherPlayers:
         """Yield the tags of all, ascending."""
         return iter(self._tags)
 
-    def hear(self, node: str, told: ToldPlayer) -> None:
+    def hear(self, node: str, told: PlayerNews) -> None:
         """Take up what a node tells of a player."""
         tag = tag_of(told.kind, told.player)
         self._drop(node, tag)
@@ -355,13 +366,13 @@ class OtherPlayers:
         first = bisect_right(self._tags, tag)
         return self._tags[first : first + most]
 
-    def player(self, tag: str) -> Player | None:
+    def player(self, tag: str) -> LoggedInPlayer | None:
         """Return a player by their tag, under the name they have where they came last."""
         nodes = self._at.get(tag)
         if not nodes:
             return None
         told = nodes[next(reversed(nodes))]
-        return Player(told.kind, told.player, told.name)
+        return LoggedInPlayer(told.kind, told.player, told.name)
 
     def named(self, meant: str) -> str | None:
         """Return the tag of whoever has this tag or name."""
@@ -371,7 +382,7 @@ class OtherPlayers:
         return None
 
 
-class Others:
+class OtherNodes:
     """The other nodes.
 
     Attributes:
@@ -383,7 +394,7 @@ class Others:
     """
 
     def __init__(self) -> None:
-        self.notes = Notes()
+        self.notes = UntoldChanges()
         self.lent = LentNames()
         self.tables = OtherTables(self.lent)
         self.players = OtherPlayers(self.lent)

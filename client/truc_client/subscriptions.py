@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from truc_client.errors import ClientError, RefusedError
-from truc_client.happenings import Called
-from truc_client.line.entering import Entered
+from truc_client.happenings import BotCalled
+from truc_client.line.login import LoggedIn
 from truc_client.lobby import LobbyFeed
-from truc_client.paging import Past, PastRecord
+from truc_client.paging import HistoryRecord, PastRecords
 from truc_client.reports import Reports, called
 from truc_client.session import Session
 from truc_client.table_session import TableSession
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 _MAX_UNCLAIMED: Final = 64
 
 
-class Followed:
+class Subscriptions:
     """The tables and the lobby that one connection follows, and the calls it brings to a bot that wants them."""
 
     def __init__(self, session: Session, *, is_called: bool) -> None:
         self._session = session
-        self.calls = Reports[Called]() if is_called else None
+        self.calls = Reports[BotCalled]() if is_called else None
         self.tables: dict[str, TableSession] = {}
         self.previews: dict[str, TablePreview] = {}
         self._lobby: LobbyFeed | None = None
@@ -150,7 +150,7 @@ class Followed:
         for table in tuple(self.tables.values()):
             table.ask_again()
 
-    def returned(self, entered: Entered) -> None:
+    def returned(self, entered: LoggedIn) -> None:
         """Note that the connection is back; everything followed goes on."""
         self._session.adopt(entered)
         if self.lobby is not None:
@@ -188,7 +188,7 @@ class TablePreview:
         self.state: TableState | None = None
         self.refused: RefusedError | None = None
         self._setup: Setup | Snapshot | None = None
-        self._records: list[MatchRecord | PastRecord] = []
+        self._records: list[MatchRecord | HistoryRecord] = []
 
     def handle(self, message: ServerMessage) -> None:
         """Take a message about the table."""
@@ -207,7 +207,7 @@ class TablePreview:
         """The snapshot before which the records were not shown, if there is one."""
         return self._setup if isinstance(self._setup, Snapshot) else None
 
-    def recall(self, records: list[PastRecord]) -> None:
+    def recall(self, records: list[HistoryRecord]) -> None:
         """Take the records that stand before all those shown."""
         self._records[:0] = records
 
@@ -264,8 +264,8 @@ async def look(line: "ServerLine", code: str, preview: TablePreview) -> None:
 
 
 async def _recall(line: "ServerLine", preview: TablePreview, snapshot: Snapshot) -> None:
-    records: list[PastRecord] = []
-    async for record in Past(line, snapshot.match):
+    records: list[HistoryRecord] = []
+    async for record in PastRecords(line, snapshot.match):
         if record.k >= snapshot.k:
             break
         records.append(record)

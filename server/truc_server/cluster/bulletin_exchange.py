@@ -14,17 +14,25 @@ import structlog
 import trio
 
 from truc_protocol.messages import ChatLine
-from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
-from truc_server.lobby.others import Draft, Others, told
+from truc_server.lobby.other_nodes import BulletinDraft, OtherNodes, told
 from truc_server.net.admission import Admission
-from truc_server.net.peer import Player
-from truc_server.operation.logs import Seldom
+from truc_server.net.peer import LoggedInPlayer
+from truc_server.operation.logs import LastingFault
+from truc_server.parts import ServerParts
 from truc_server.requests.forgetting import forget_elsewhere
 from truc_server.requests.moderating import kick, say_here
 from truc_server.storage import StoreError
-from truc_server.storage.bulletins import Ear
-from truc_server.storage.told import Bulletin, Heard, Mark, Said, ToldLine, ToldPlayer, ToldTable
+from truc_server.storage.bulletins import BulletinListener
+from truc_server.storage.node_news import (
+    Bulletin,
+    BulletinMark,
+    LineKind,
+    LineNews,
+    NodeNews,
+    PlayerNews,
+    TableNews,
+)
 
 EVERY_S: Final = 1.0  # between two bulletins
 HEAR_S: Final = 1.0  # at most between two times that the others are heard
@@ -43,19 +51,19 @@ def _some(told: Sequence[Told]) -> Iterator[Sequence[Told]]:
     return (told[first : first + _AT_ONCE] for first in range(0, len(told), _AT_ONCE))
 
 
-class Telling:
+class BulletinExchange:
     """What goes between this node and the others."""
 
-    def __init__(self, house: House, lobby: Lobby, others: Others, admission: Admission) -> None:
-        self._house = house
+    def __init__(self, parts: ServerParts, lobby: Lobby, others: OtherNodes, admission: Admission) -> None:
+        self._parts = parts
         self._lobby = lobby
         self._others = others
         self._admission = admission
-        self._marks: dict[str, Mark] = {}
+        self._marks: dict[str, BulletinMark] = {}
         self._has_told = self._has_heard = False
         self._strays: frozenset[str] = frozenset()
         self._hint = trio.Event()
-        self._complaints = Seldom()
+        self._complaints = LastingFault()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Tell and hear until cancelled; the task counts as started once the others have been heard, if they can be."""
@@ -79,14 +87,14 @@ class Telling:
                 await self._others.notes.woken.wait()
 
     async def _tell(self) -> None:
-        house = self._house
+        parts = self._parts
         draft, crowds = self._others.notes.take(), self._admission.news()
         bulletin = self._composed(draft)._replace(crowds=crowds)
         if self._has_told and not any(bulletin):
             return
         try:
-            await house.journal.wait_durable(house.journal.gate)
-            await trio.to_thread.run_sync(house.store.tell, house.lease, bulletin)
+            await parts.journal.wait_durable(parts.journal.gate)
+            await trio.to_thread.run_sync(parts.store.tell, parts.lease, bulletin)
         except StoreError as error:
             self._others.notes.put_back(draft)
             self._admission.put_back(crowds)
@@ -94,23 +102,23 @@ class Telling:
             return
         self._has_told = True
 
-    def _composed(self, draft: Draft) -> Bulletin:
+    def _composed(self, draft: BulletinDraft) -> Bulletin:
         tables = (self._told(code, reason) for code, reason in draft.tables.items())
         players = tuple(self._told_player(player) for player in draft.players.values())
         return Bulletin(tuple(table for table in tables if table is not None), players, lines=draft.lines)
 
-    def _told(self, code: str, reason: str | None) -> ToldTable | None:
+    def _told(self, code: str, reason: str | None) -> TableNews | None:
         """Return a table as it stands; None if it is gone from here and goes on elsewhere."""
         if reason is not None:
-            return ToldTable(code, reason)
+            return TableNews(code, reason)
         table = self._lobby.get(code)
         return None if table is None else told(table, self._lobby.made.network_of(code))
 
-    def _told_player(self, noted: Player) -> ToldPlayer:
+    def _told_player(self, noted: LoggedInPlayer) -> PlayerNews:
         present = self._lobby.presence.player(noted.tag)
         player = present or noted
         is_house = noted.tag in self._lobby.calls.started
-        return ToldPlayer(player.id, player.kind, player.name, is_house, present is not None)
+        return PlayerNews(player.id, player.kind, player.name, is_house, present is not None)
 
     async def _keep_hearing(self) -> None:
         while True:
@@ -120,9 +128,9 @@ class Telling:
             await self._try_to_hear()
 
     async def _try_to_hear(self) -> None:
-        house = self._house
+        parts = self._parts
         try:
-            found = await trio.to_thread.run_sync(house.store.heard, house.lease, dict(self._marks))
+            found = await trio.to_thread.run_sync(parts.store.heard, parts.lease, dict(self._marks))
         except StoreError as error:
             self._complaints.say(log.warning, "nodes_not_heard", reason=str(error))
             return
@@ -131,7 +139,7 @@ class Telling:
         except Exception:  # nor does what cannot be understood
             log.exception("internal", incident="bulletins")
 
-    async def _heed(self, found: tuple[Heard, ...]) -> None:
+    async def _heed(self, found: tuple[NodeNews, ...]) -> None:
         """Take up what was heard, and forget who is gone; after every few tables and players others have a turn."""
         live = {heard.node: heard.mark.claimed for heard in found}
         for node, mark in tuple(self._marks.items()):
@@ -156,7 +164,7 @@ class Telling:
                 self._try_to_heed(line)
         self._has_heard = True
 
-    def _try_to_heed(self, line: ToldLine) -> None:
+    def _try_to_heed(self, line: LineNews) -> None:
         try:
             self._heed_line(line)
         except StoreError:
@@ -164,23 +172,23 @@ class Telling:
         except Exception:  # harms nothing else that is heard
             log.exception("internal", incident="bulletins")
 
-    def _heed_line(self, line: ToldLine) -> None:
+    def _heed_line(self, line: LineNews) -> None:
         """Do here what was said or done at another node; what was said before this one was there only if it still holds."""
         presence = self._lobby.presence
         match line.what:
-            case Said.IGNORE | Said.HEAR:
-                presence.note_ignored(line.player, line.kind, line.tag, off=line.what is Said.HEAR)
+            case LineKind.IGNORE | LineKind.HEAR:
+                presence.note_ignored(line.player, line.kind, line.tag, off=line.what is LineKind.HEAR)
             case _ if not self._has_heard:
                 pass
-            case Said.CHAT:
+            case LineKind.CHAT:
                 self._lobby.following.tell(ChatLine(player=line.tag, name=line.name, text=line.text))
-            case Said.HOST:
+            case LineKind.HOST:
                 say_here(self._lobby, line.text)
-            case Said.KICK:
+            case LineKind.KICK:
                 kick(self._lobby, line.tag)
-            case Said.FORGET:
-                forget_elsewhere(self._lobby, Player(line.kind, line.player, ""))
-            case Said.CALL:
+            case LineKind.FORGET:
+                forget_elsewhere(self._lobby, LoggedInPlayer(line.kind, line.player, ""))
+            case LineKind.CALL:
                 self._lobby.calls.pass_on(line)
             case _:
                 assert_never(line.what)
@@ -195,22 +203,22 @@ class Telling:
 
     async def _sweep(self) -> None:
         """Drop what is over; a table that is told of and nobody has, found so twice, is told to be gone."""
-        house = self._house
-        await trio.to_thread.run_sync(house.store.sweep)
-        found = await trio.to_thread.run_sync(house.store.stray_told, house.lease)
+        parts = self._parts
+        await trio.to_thread.run_sync(parts.store.sweep)
+        found = await trio.to_thread.run_sync(parts.store.stray_told, parts.lease)
         strays = frozenset(code for code in found if self._lobby.get(code) is None)
         gone = sorted(strays & self._strays)
         for code in gone:
             self._others.notes.table(code, _SWEPT)
-        told_gone = [ToldTable(code, _SWEPT) for code in gone]
-        self._lobby.hear_tables(self._others, house.lease.owner, told_gone)
+        told_gone = [TableNews(code, _SWEPT) for code in gone]
+        self._lobby.hear_tables(self._others, parts.lease.owner, told_gone)
         self._strays = strays
 
     async def _keep_listening(self) -> None:
         """Hear at once what is told, where the database says so; without that it is heard a moment later."""
         while True:
             try:
-                ear = await trio.to_thread.run_sync(self._house.store.ear)
+                ear = await trio.to_thread.run_sync(self._parts.store.ear)
                 if ear is None:
                     return
                 with ear:
@@ -219,7 +227,7 @@ class Telling:
                 self._complaints.say(log.warning, "hints_lost", reason=str(error))
             await trio.sleep(AGAIN_S)
 
-    async def _listen(self, ear: Ear) -> None:
+    async def _listen(self, ear: BulletinListener) -> None:
         while True:
             await trio.lowlevel.wait_readable(ear.socket)
             if ear.heard():

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import trio
 
-from truc_server.net.peer import Peer, Player, TooSoonError
+from truc_server.net.peer import LoggedInPlayer, Peer, TooSoonError
 from truc_server.settings.abilities import (
     CHAT_CROWD,
     CHAT_LINES,
@@ -27,7 +27,7 @@ class TooMuchTalkError(TooSoonError):
     """A player says more than others can be expected to hear, or asks for more than they need."""
 
 
-class Allowed(NamedTuple):
+class TalkLimit(NamedTuple):
     """What one player may say in so many seconds: how often, and how much in all; `what` is the same in words.
 
     All players of one network together may say as much as `crowd` of them.
@@ -39,20 +39,20 @@ class Allowed(NamedTuple):
     what: str
     crowd: int
 
-    def of_crowd(self) -> "Allowed":
+    def of_crowd(self) -> "TalkLimit":
         """Return what all players of one network may say together."""
         return self._replace(times=self.crowd * self.times, total=self.crowd * self.total)
 
 
-CHAT: Final = Allowed(
+CHAT: Final = TalkLimit(
     CHAT_LINES, CHAT_TOTAL, CHAT_SECONDS, f"{CHAT_LINES} lines, {CHAT_TOTAL} characters", crowd=CHAT_CROWD
 )
-LISTS: Final = Allowed(
+LISTS: Final = TalkLimit(
     MOST_LISTS, MOST_LISTS, LISTS_SECONDS, f"{MOST_LISTS} lists of all tables", crowd=LISTS_CROWD
 )
 
 
-class Spoken(NamedTuple):
+class SpokenLine(NamedTuple):
     """When something was said, and its length."""
 
     moment: float
@@ -62,9 +62,9 @@ class Spoken(NamedTuple):
 class Floods:
     """What every player has said in the last seconds."""
 
-    def __init__(self, allowed: Allowed) -> None:
+    def __init__(self, allowed: TalkLimit) -> None:
         self._allowed = allowed
-        self._spoken: dict[bytes, tuple[Spoken, ...]] = {}  # the last to speak comes last
+        self._spoken: dict[bytes, tuple[SpokenLine, ...]] = {}  # the last to speak comes last
 
     def pay(self, player: bytes, size: int, now: float) -> None:
         """Count one more thing that a player says.
@@ -88,12 +88,12 @@ class Floods:
 
     def note(self, player: bytes, size: int, now: float) -> None:
         """Count what a player says."""
-        spoken = (*self._recent(player, now), Spoken(now, size))
+        spoken = (*self._recent(player, now), SpokenLine(now, size))
         self._spoken.pop(player, None)
         self._spoken[player] = spoken
         self._forget(now - self._allowed.seconds)
 
-    def _recent(self, player: bytes, now: float) -> tuple[Spoken, ...]:
+    def _recent(self, player: bytes, now: float) -> tuple[SpokenLine, ...]:
         since = now - self._allowed.seconds
         return tuple(one for one in self._spoken.get(player, ()) if one.moment > since)
 
@@ -113,11 +113,11 @@ class Allowance:
     from each of them.
     """
 
-    def __init__(self, allowed: Allowed) -> None:
+    def __init__(self, allowed: TalkLimit) -> None:
         self._players = Floods(allowed)
         self._crowds = Floods(allowed.of_crowd())
 
-    def pay(self, peer: Peer, player: Player, size: int) -> None:
+    def pay(self, peer: Peer, player: LoggedInPlayer, size: int) -> None:
         """Count one more thing that a player says on a connection.
 
         Raises:
@@ -129,7 +129,7 @@ class Allowance:
         self._players.note(player.id, size, now)
 
 
-def _wait(allowed: Allowed, spoken: tuple[Spoken, ...], size: int, now: float) -> float:
+def _wait(allowed: TalkLimit, spoken: tuple[SpokenLine, ...], size: int, now: float) -> float:
     """Return after how many seconds there is room, as enough of what was said no longer counts."""
     for past in range(len(spoken) + 1):
         rest = spoken[past:]

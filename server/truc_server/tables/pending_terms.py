@@ -20,7 +20,7 @@ from truc_protocol.setup import MatchSetup, MatchTerms, check_seat, check_seats,
 from truc_server.identity.identity import Identity
 from truc_server.matches.acceptance import RefusedBodyError, check_name, code_of, parsed
 from truc_server.matches.game import save_secrets
-from truc_server.net.peer import RefusedError
+from truc_server.net.peer import RefusedRequestError
 from truc_server.settings.settings import Settings
 from truc_server.storage import DropTerms, PlayerKind, SaveTerms, StoredTerms, Write
 from truc_server.table_data.board import Blueprint, Seated
@@ -40,7 +40,7 @@ class SeatRecord(NamedTuple):
     body: SeatTaken | Guest
 
 
-class Gathering:
+class PendingTerms:
     """MatchTerms that wait for the signatures of the keyed seats."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Gathering:
         if before is not None:
             if before.record == record:
                 return False
-            raise RefusedError(Code.TERMS_REFUSED, f"seat {seat} has signed these terms already")
+            raise RefusedRequestError(Code.TERMS_REFUSED, f"seat {seat} has signed these terms already")
         try:
             self._signed[seat] = SeatRecord(record, self._checked(seat, record))
         except CheckError as error:
@@ -95,7 +95,7 @@ class Gathering:
     def _checked(self, seat: int, record: Record) -> SeatTaken:
         body = parsed(record)
         if not isinstance(body, SeatTaken):
-            raise RefusedError(Code.NOT_NOW, "expected a seat record: the match has not begun")
+            raise RefusedRequestError(Code.NOT_NOW, "expected a seat record: the match has not begun")
         if body.th != self.terms.th:
             raise CheckError("C6", "the record joins other terms than these", f"seat {seat}")
         if body.pk != self._keyed[seat].id:
@@ -134,7 +134,7 @@ class Gathering:
 
 def gather(
     identity: Identity, settings: Settings, made: Blueprint, seats: Sequence[Seated | None]
-) -> Gathering:
+) -> PendingTerms:
     """Return fresh terms for a match of these seats, under secrets of its own."""
     dealer = Dealer(identity.key, new_secrets(), links=settings.match.links)
     terms = dealer.terms(
@@ -145,12 +145,12 @@ def gather(
         opened=int(time.time()),
         mode=made.chosen.mode,
     )
-    return Gathering(identity.at_rest, made.code, terms, dealer, seats)
+    return PendingTerms(identity.at_rest, made.code, terms, dealer, seats)
 
 
 def gather_again(
     identity: Identity, made: Blueprint, document: bytes, seats: Sequence[Seated | None], stored: StoredTerms
-) -> Gathering:
+) -> PendingTerms:
     """Return the terms that were out when the server stopped, with what was signed.
 
     Raises:
@@ -164,7 +164,7 @@ def gather_again(
         raise CheckError("C6", "the secrets or the key of these terms are gone", "server")
     secrets = MatchSecrets.from_bytes(unseal_at_rest(identity.at_rest, stored.sealed, stored.th))
     dealer = Dealer(identity.key, secrets, links=opened.table.links)
-    gathering = Gathering(identity.at_rest, made.code, opened, dealer, seats)
+    gathering = PendingTerms(identity.at_rest, made.code, opened, dealer, seats)
     gathering.restore(stored.records[1:])
     return gathering
 
