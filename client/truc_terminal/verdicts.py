@@ -282,13 +282,13 @@ def seat_rows(verdict: Verdict, speech: Speech) -> Iterator[SeatRow]:
         yield SeatRow(seat, quoted_name(name, seat), kind, signed)
 
 
-def contradiction_lines(together: CrossAudit, files: Sequence[Path], speech: Speech) -> Iterator[str]:
+def contradiction_lines(cross_audit: CrossAudit, files: Sequence[Path], speech: Speech) -> Iterator[str]:
     """Yield what pairs of transcripts show: the first of each kind with its meaning, and how many more there are."""
     groups: dict[tuple[int, int, str, str], list[Contradiction]] = {}
-    for each in together.contradictions:
+    for each in cross_audit.contradictions:
         groups.setdefault((each.first, each.second, each.found.check, each.found.culprit), []).append(each)
     for (first, second, check, culprit), found in groups.items():
-        players = _players(together.files[first], found[0].found.places[0])
+        players = _players(cross_audit.files[first], found[0].found.places[0])
         message = with_names(f"{check}: {found[0].found.message}; to blame: {culprit}", players)
         more = [speech.say("together.more_like_it", n=len(found) - 1)] if len(found) > 1 else []
         shown = speech.noted(message, more)
@@ -303,11 +303,13 @@ def _players(file: Examined, k: int | None) -> Sequence[str]:
     return file.verdict.players if k is None else file.verdict.players_at(k)
 
 
-def agreement_lines(together: CrossAudit, speech: Speech) -> Iterator[str]:
+def agreement_lines(cross_audit: CrossAudit, speech: Speech) -> Iterator[str]:
     """Yield, for each match, how far its transcripts agree, and that different matches are not compared."""
-    for each in together.agreements:
+    for each in cross_audit.agreements:
         yield speech.say(_agreement(each), n=len(each.files), k=each.records - 1)
-    matches = {file.verdict.match for file in together.files if isinstance(file, TranscriptExamined)} - {None}
+    matches = {file.verdict.match for file in cross_audit.files if isinstance(file, TranscriptExamined)} - {
+        None
+    }
     if len(matches) > 1:
         yield speech.say("together.different", n=len(matches))
 
@@ -318,11 +320,11 @@ def _agreement(each: Agreement) -> str:
     return "together.agree" if each.is_whole else "together.differ"
 
 
-def evidence_line(each: WeighedItem, together: CrossAudit, speech: Speech) -> str:
+def evidence_line(each: WeighedItem, cross_audit: CrossAudit, speech: Speech) -> str:
     """Return what an item of evidence says, and what it refutes."""
     failed = each.refutation
     at = None if failed is None else failed.k
-    players = () if each.transcript is None else _players(together.files[each.transcript], at)
+    players = () if each.transcript is None else _players(cross_audit.files[each.transcript], at)
     message = with_names(shortened(each.message), players)
     if failed is None:
         return message

@@ -102,7 +102,7 @@ class _Carried(NamedTuple):
     answer: bytes
     sealer: WebSocketSealer
     server: trio.abc.Stream
-    whereabouts: ServerPlace
+    place: ServerPlace
 
 
 class WebCarrier:
@@ -127,7 +127,7 @@ class WebCarrier:
         `on_stranger` is called when somebody without a pass asks for the page.
         """
         self._met = met
-        self._whereabouts = ServerPlace(met.address)
+        self._place = ServerPlace(met.address)
         self._revoked = sorted(key.hex() for key in revoked)
         self._origin = origin
         self._goal = goal
@@ -218,16 +218,16 @@ class WebCarrier:
         if isinstance(agreed, PageAnswer):
             return agreed
         try:
-            stream = await dial_tcp(self._whereabouts.address)
+            stream = await dial_tcp(self._place.address)
         except ClientError as error:
-            self._whereabouts.miss()
+            self._place.miss()
             self._reason = str(error)
             return _not_now(self._reason)
         self._reason, self._certificate = None, certificate_of(stream)
         if self._certificate != self._told:  # renewed; of the new one the page has not heard
             await trio.aclose_forcefully(stream)
             return _not_now("the server shows another certificate: ask /local.json again")
-        return _Carried(agreed.answer, WebSocketSealer(b"", None, agreed.socket), stream, self._whereabouts)
+        return _Carried(agreed.answer, WebSocketSealer(b"", None, agreed.socket), stream, self._place)
 
 
 def _not_now(why: str) -> PageAnswer:
@@ -236,12 +236,12 @@ def _not_now(why: str) -> PageAnswer:
 
 async def _carry(line: Line, carried: _Carried) -> None:
     """Carry frames both ways until either side ends; the page is told by a close frame."""
-    _, sealer, server, whereabouts = carried
+    _, sealer, server, place = carried
     try:
         await line.send(carried.answer)
         if line.rest:
             sealer.take(line.rest)
-        ends = _Ends(line, sealer, server, whereabouts)
+        ends = _Ends(line, sealer, server, place)
         async with trio.open_nursery() as ways:
             ways.start_soon(ends.take_down, ways.cancel_scope)
             await ends.take_up()
@@ -256,10 +256,10 @@ class _Ends:
     """The two ends of a connection that is carried; `why` is what it ends by, None if the page leaves."""
 
     def __init__(
-        self, line: Line, sealer: WebSocketSealer, server: trio.abc.Stream, whereabouts: ServerPlace
+        self, line: Line, sealer: WebSocketSealer, server: trio.abc.Stream, place: ServerPlace
     ) -> None:
         self.why: Code | None = None
-        self._whereabouts = whereabouts
+        self._place = place
         self._line = line
         self._sealer = sealer
         self._server = server
@@ -295,7 +295,7 @@ class _Ends:
         while received := await self._server.receive_some(_READ_BYTES):
             frames.feed(bytes(received))
             while (frame := frames.next_frame()) is not None:
-                if self._whereabouts.hear(frame, trio.current_time()):
+                if self._place.hear(frame, trio.current_time()):
                     return
                 await self._say(to_frame(frame, SERVER_LIMIT))
 

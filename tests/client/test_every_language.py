@@ -226,10 +226,10 @@ def test_screen_says_nothing_of_its_own(is_terminal) -> None:
     screen.show(STARTED)
     for happening in HAPPENINGS:
         screen.show(happening)
-    screen.mistaken("north", TURN, {"play north": "not_held"}.get)
-    for what, words in (("sign", screen.setting.signs), ("phrase", screen.setting.phrases)):
-        screen.say(word_expected("north", words, what, screen.setting.speech), "red")
-    screen.show_standing()
+    screen.tell_mistake("north", TURN, {"play north": "not_held"}.get)
+    for what, words in (("sign", screen.look.signs), ("phrase", screen.look.phrases)):
+        screen.say(word_expected("north", words, what, screen.look.speech), "red")
+    screen.show_score()
     screen.explain(TURN)
     screen.explain_one("north", TURN, {})
     shown = out.getvalue()

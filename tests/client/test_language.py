@@ -10,7 +10,7 @@ from rows import each_row
 
 from truc_client.home.home import master_seed, open_home
 from truc_rules import preset
-from truc_terminal.commands.terminal import asked
+from truc_terminal.commands.terminal import ask_yes_or_no
 from truc_terminal.main import main
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
@@ -127,7 +127,7 @@ async def answered(lang: str, *typed: str) -> tuple[bool | None, int]:
         send.send_nowait(Typed(text))
     out = io.StringIO()
     screen = Screen(Console(file=out, width=200), lang)
-    answer = await asked(screen, Lines(receive), "another", default=not typed)
+    answer = await ask_yes_or_no(screen, Lines(receive), "another", default=not typed)
     return answer, out.getvalue().count("Please type")
 
 

@@ -40,7 +40,7 @@ def turn(*lines: str) -> YourTurn:
     return YourTurn(0, 0, tuple(MoveChoice(line, line.split()[0], {}) for line in lines), True, None)
 
 
-def setting(game: str = "truc-catalan", seats: int = 2, lang: str = "en") -> MatchLook:
+def look(game: str = "truc-catalan", seats: int = 2, lang: str = "en") -> MatchLook:
     variant = preset(game)
     names = ("north", "east", "south", "west")[:seats]
     return MatchLook(
@@ -57,16 +57,16 @@ class Lessons:
 
     def __init__(self, primer: Primer | str = "truc-catalan", at: MatchLook | None = None) -> None:
         if isinstance(primer, str):
-            at, primer = at or setting(primer), Primer(preset(primer))
-        self.teacher, self.setting = Teacher(primer), at or setting()
+            at, primer = at or look(primer), Primer(preset(primer))
+        self.teacher, self.look = Teacher(primer), at or look()
         self.first = self.of(started(), ShownHand(0, None))
 
     def of(self, taught, board=None) -> list[str]:
-        return [*self.teacher(taught, board or ShownHand(2, 0), self.setting)]
+        return [*self.teacher(taught, board or ShownHand(2, 0), self.look)]
 
 
 def taught(board: ShownHand, *lines: str) -> list[str]:
-    return Lessons(at=setting(seats=board.seats)).of(turn(*lines), board)
+    return Lessons(at=look(seats=board.seats)).of(turn(*lines), board)
 
 
 def test_game_is_told_once_when_the_match_begins_in_its_own_units() -> None:
@@ -81,7 +81,7 @@ def test_game_is_told_once_when_the_match_begins_in_its_own_units() -> None:
 
 
 def test_game_of_a_house_is_taught_by_its_own_rules() -> None:
-    lessons = Lessons(Primer(read_variant(OWN, "own.toml")), setting("truc-french"))
+    lessons = Lessons(Primer(read_variant(OWN, "own.toml")), look("truc-french"))
     assert lessons.first[1:] == [
         "The first side to reach 3 points wins the game.",
         "The match is the best of 3 games.",
@@ -92,20 +92,20 @@ def test_game_of_a_house_is_taught_by_its_own_rules() -> None:
 
 def test_game_is_told_first_to_who_comes_in_the_middle_of_a_match() -> None:
     teacher = Teacher(Primer(preset("truc-catalan")))
-    told = [*teacher({"what": "trick_tied"}, ShownHand(2, 0), setting())]
+    told = [*teacher({"what": "trick_tied"}, ShownHand(2, 0), look())]
     assert told[1] == "The first side to reach 12 points wins the game."
     assert told[-1].startswith("The best cards of both sides are equally strong")
 
 
 def test_lessons_of_a_table_are_of_its_match_and_none_where_there_is_none() -> None:
     teach = teaching_at(at := SimpleNamespace(match=None))
-    assert teach(started(), ShownHand(2, 0), setting()) == ()
+    assert teach(started(), ShownHand(2, 0), look()) == ()
     terms = SimpleNamespace(variant=read_variant(OWN, "own.toml"))
     at.match = SimpleNamespace(ledger=SimpleNamespace(setup=SimpleNamespace(terms=terms)))
-    told = [*teach(started(), ShownHand(2, 0), setting("truc-french"))]
+    told = [*teach(started(), ShownHand(2, 0), look("truc-french"))]
     at.match = None
     assert told[1] == "The first side to reach 3 points wins the game."
-    assert [*teach(started(), ShownHand(2, 0), setting("truc-french"))] == []
+    assert [*teach(started(), ShownHand(2, 0), look("truc-french"))] == []
 
 
 def test_option_tells_what_a_card_does_to_the_trick() -> None:
@@ -212,7 +212,7 @@ HOLDING = ShownHand(2, 0, held=(("3o", "1c", "4b"), ()))
     ],
 )
 def test_suggestion_is_told_with_how_it_fared_beside_the_next_best(tried, lines, lang, told) -> None:
-    lessons = Lessons(at=setting(lang=lang))
+    lessons = Lessons(at=look(lang=lang))
     assert told in "\n".join(lessons.of(advice(*tried, lines=lines), HOLDING))
 
 
@@ -270,7 +270,7 @@ TAKEN = LaidTrick((LaidCard(0, "2o"), LaidCard(1, "1e")), is_over=True, side=0, 
     ],
 )
 def test_bet_and_answer_are_suggested_for_a_reason_in_the_games_terms(lines, board, lang, reason) -> None:
-    lessons = Lessons("truco-argentino-flor", setting("truco-argentino-flor", lang=lang))
+    lessons = Lessons("truco-argentino-flor", look("truco-argentino-flor", lang=lang))
     tried = (OptionResult(50, 0.6, 31, 0.84, False), OptionResult(50, 0.5, 20, -0.96, False))
     assert reason in "\n".join(lessons.of(advice(*tried, lines=(*lines, "play 4e")), board))
 
@@ -288,7 +288,7 @@ def test_what_holds_in_every_hand_is_told_once() -> None:
 
 
 def test_symbols_of_the_suits_are_told_where_they_are_shown() -> None:
-    plain = setting()
+    plain = look()
     shown = plain._replace(faces=plain.faces._replace(is_plain=False))
     legend = "◉ coins (o), ◡ cups (c), † swords (e), ♣ batons (b)"
     assert [legend in Lessons(at=at).first for at in (plain, shown)] == [False, True]
@@ -303,7 +303,7 @@ def test_won_trick_is_told_with_the_card_that_took_it() -> None:
 @each_row("lang", LANGUAGES)
 def test_every_game_is_taught_in_every_language(lang) -> None:
     for game in presets():
-        lessons = Lessons(game, setting(game, lang=lang))
+        lessons = Lessons(game, look(game, lang=lang))
         assert Primer(preset(game)).order in lessons.first[-1], game
         assert len(lessons.of(turn(f"play {preset(game).pack[0]}"))) == 1, game
 

@@ -16,9 +16,9 @@ from truc_conform.shown import table_state
 from truc_protocol.messages import SeatState
 from truc_protocol.setup import Opts
 from truc_rules import preset
-from truc_terminal.commands.in_person import AnotherMatch, another, is_here_alone, told_of_waiting
+from truc_terminal.commands.in_person import AnotherMatch, ask_for_another, is_here_alone, told_of_waiting
 from truc_terminal.commands.table_options import TableClock, read_clock
-from truc_terminal.commands.tables import TableList, age, columns, in_order, listed, table_line
+from truc_terminal.commands.tables import TableList, age, columns, in_order, table_columns, table_line
 from truc_terminal.main import main
 from truc_terminal.screen.explaining import terms_in_full, terms_line
 from truc_terminal.screen.person import Lines, Typed
@@ -37,7 +37,7 @@ def state(code: str, *seats: SeatState, **changes):
 
 def test_table_is_listed_with_its_clock_and_the_options_that_were_chosen() -> None:
     options = {"decision_ms": 30_000, "reveal": "match", "target": 24}
-    row = listed(state("K7PQA", NORTH, FREE, options=options, expires_ms=1_790_000, age_ms=75_000))
+    row = table_columns(state("K7PQA", NORTH, FREE, options=options, expires_ms=1_790_000, age_ms=75_000))
     assert row == (
         "K7PQA",
         "truc-french",
@@ -248,7 +248,7 @@ async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[Anot
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(type_lines)
-        answer = await another(table, Screen(Console(file=out, width=400)), Lines(receive))
+        answer = await ask_for_another(table, Screen(Console(file=out, width=400)), Lines(receive))
     return answer, out.getvalue()
 
 

@@ -102,9 +102,9 @@ def lines_of(pack: tuple[str, ...]) -> list[str]:
 def test_no_word_for_a_command_is_a_name_of_a_move(lang, words, pack) -> None:
     speech, board = Speech(lang, words), ShownHand(4, 0)
     faces = faces_of(pack, speech, is_plain=False)
-    setting = MatchLook(("north", "east", "south", "west"), faces, speech, 12)
+    look = MatchLook(("north", "east", "south", "west"), faces, speech, 12)
     choices = [MoveChoice(line, line.split()[0], {}) for line in lines_of(pack)]
-    names = {name for each in choices for name in (each.line, *option_names(each, board, setting))}
+    names = {name for each in choices for name in (each.line, *option_names(each, board, look))}
     assert {name for name in names if command_line(name, speech) != name} == set()
     assert {*catalogue("en").typed, *QUIT, "h"} & names <= {"claim"}
     assert not [name for name in names if name.partition(" ")[0] in (*TALK, "help", "h")]

@@ -150,7 +150,7 @@ class Noting:
     def __init__(self) -> None:
         self.told: list[int] = []
 
-    def __call__(self, taught, _board, _setting) -> tuple[()]:
+    def __call__(self, taught, _board, _look) -> tuple[()]:
         if isinstance(taught, Advice):
             self.told.append(taught.turn.at)
         return ()

@@ -27,7 +27,7 @@ from truc_terminal.screen.picture import (
     back_block,
     card_block,
     picture,
-    places,
+    seat_places,
 )
 from truc_words import Speech
 
@@ -40,11 +40,11 @@ CLOSED = {"what": "hand_closed", "reason": "hand"}
 OPENED = {"what": "hands_opened", "cards": [["7e"], ["3b"]]}
 
 
-def drawn(board: ShownHand, setting: MatchLook, width: int = 80, height: int = 24) -> str:
-    return "\n".join(line.plain for line in picture(board, setting, width=width, height=height))
+def drawn(board: ShownHand, look: MatchLook, width: int = 80, height: int = 24) -> str:
+    return "\n".join(line.plain for line in picture(board, look, width=width, height=height))
 
 
-def setting(*names: str, faces: Faces = SPANISH) -> MatchLook:
+def look(*names: str, faces: Faces = SPANISH) -> MatchLook:
     return MatchLook(names, faces, Speech("en"), 12)
 
 
@@ -89,7 +89,7 @@ def test_label_that_is_too_long_loses_what_is_in_brackets(width, label) -> None:
 @each_row("width", [80, 50])
 def test_name_cannot_write_to_the_terminal_nor_break_a_line(width) -> None:
     names = ("\x1b[2Jnorth", "[bold]east\n\r", "馬" * 24, "w" * 300)
-    lines = drawn(ShownHand(4, 0, held=(UNKNOWN,) * 4, dealer=2), setting(*names), width).split("\n")
+    lines = drawn(ShownHand(4, 0, held=(UNKNOWN,) * 4, dealer=2), look(*names), width).split("\n")
     assert "\x1b" not in "".join(lines)
     assert max(Text(line).cell_len for line in lines) <= width
 
@@ -105,7 +105,7 @@ def test_name_cannot_write_to_the_terminal_nor_break_a_line(width) -> None:
     ],
 )
 def test_next_seat_sits_where_play_goes_and_partners_face_each_other(seats, own, goes, expected) -> None:
-    assert places(seats, own, goes) == expected
+    assert seat_places(seats, own, goes) == expected
 
 
 def table(*, side: int | None = 0, laid: str = "", **what) -> ShownHand:
@@ -114,7 +114,7 @@ def table(*, side: int | None = 0, laid: str = "", **what) -> ShownHand:
 
 
 def test_cards_of_a_trick_lie_there_until_the_next_begins_and_the_one_that_took_it_is_marked() -> None:
-    names = setting("north", "east")
+    names = look("north", "east")
     over = table()
     assert (over.last_trick.laid, over.last_trick.best) == ((LaidCard(0, "7e"), LaidCard(1, "3b")), 0)
     told = drawn(over, names)
@@ -130,7 +130,7 @@ def test_cards_of_a_trick_lie_there_until_the_next_begins_and_the_one_that_took_
 
 
 def test_card_that_took_a_trick_is_marked_in_ascii_and_named_in_rows() -> None:
-    plain = setting("north", "east", faces=Faces(is_spanish=True, is_plain=True))
+    plain = look("north", "east", faces=Faces(is_spanish=True, is_plain=True))
     assert "* 7e*" in drawn(table(), plain)
     assert "*7e" in drawn(table(), plain, width=50)
     assert "tricks  north (7e)" in table_text(table(), plain).plain
@@ -138,7 +138,7 @@ def test_card_that_took_a_trick_is_marked_in_ascii_and_named_in_rows() -> None:
 
 def test_own_hand_lies_face_down_where_nobody_sees_it() -> None:
     blind = board_of(view_of(), PACK, remembered(SeatMemory(), {"what": "played_blind"}))
-    told = drawn(blind, setting("north", "east"))
+    told = drawn(blind, look("north", "east"))
     assert told.count("│▒▒▒▒▒▒▒│") == 9
     assert "nobody has seen them" in told
 
@@ -159,12 +159,12 @@ def known(*facts: dict) -> ShownHand:
     ],
 )
 def test_hands_that_are_over_are_counted_with_those_that_were_opened(facts, row) -> None:
-    told = drawn(known(*facts), setting("north", "east"))
+    told = drawn(known(*facts), look("north", "east"))
     assert (f"hands checked  {row}" in told) if row else ("hands checked" not in told)
 
 
 def test_smallest_table_tells_the_stake_and_which_cards_are_raised_on_one_line() -> None:
-    raised = setting("north", "east", faces=FRENCH)._replace(raised={"3s": ("Jc", "Jh", "Js", "Jd")})
+    raised = look("north", "east", faces=FRENCH)._replace(raised={"3s": ("Jc", "Jh", "Js", "Jd")})
     board = ShownHand(2, 0, held=(("2d", "Jc", "As"), ()), turned_up="3s", own=("2d", "Jc", "As"))
     assert "stake 1  manilhas J♣  J♥  J♠  J♦" in drawn(board, raised, width=40, height=6)
 
@@ -172,7 +172,7 @@ def test_smallest_table_tells_the_stake_and_which_cards_are_raised_on_one_line()
 def test_what_waits_for_an_answer_is_said() -> None:
     asked = StakeAsk(Seat(1), Side(1), 2)
     bet = EnvidoAsk(Seat(0), Side(0), (Kind.ENVIDO, Kind.FALTA_ENVIDO))
-    told = drawn(table(offers=(asked, bet)), setting("north", "east"))
+    told = drawn(table(offers=(asked, bet)), look("north", "east"))
     assert "open    east asks for 2" in told
     assert "north calls falta envido" in told
 

@@ -20,7 +20,7 @@ from truc_terminal.screen.replaying import (
     drawn_page,
     first_cards,
     page,
-    reached,
+    stage_after,
     step_through,
 )
 
@@ -61,11 +61,11 @@ def test_every_record_of_every_transcript_has_a_page(file) -> None:
 
 def test_steps_by_hands_stop_at_the_call_of_each(french) -> None:
     begins = [hand.first for hand in french.hands]
-    assert reached(french, 0, ReplayStep.HAND_FORWARD) == begins[0]
-    assert reached(french, begins[0], ReplayStep.HAND_FORWARD) == begins[1]
-    assert reached(french, begins[1] + 2, ReplayStep.HAND_BACK) == begins[1]
-    assert reached(french, begins[1], ReplayStep.HAND_BACK) == begins[0]
-    assert reached(french, begins[-1], ReplayStep.HAND_FORWARD) == len(french.stages) - 1
+    assert stage_after(french, 0, ReplayStep.HAND_FORWARD) == begins[0]
+    assert stage_after(french, begins[0], ReplayStep.HAND_FORWARD) == begins[1]
+    assert stage_after(french, begins[1] + 2, ReplayStep.HAND_BACK) == begins[1]
+    assert stage_after(french, begins[1], ReplayStep.HAND_BACK) == begins[0]
+    assert stage_after(french, begins[-1], ReplayStep.HAND_FORWARD) == len(french.stages) - 1
 
 
 def test_all_cards_are_open_unless_a_seat_is_named(french) -> None:

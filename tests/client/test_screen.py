@@ -283,18 +283,18 @@ def test_happening_is_told(happening, said) -> None:
 )
 def test_line_typed_finds_its_option(text, expected) -> None:
     faces = faces_of(SPANISH, Speech("en"), is_plain=False)
-    setting = MatchLook(("north", "east"), faces, Speech("ca"), 12)
-    choice, place = find_choice(TURN, text, lambda choice: option_names(choice, ShownHand(2, 0), setting))
+    look = MatchLook(("north", "east"), faces, Speech("ca"), 12)
+    choice, place = find_choice(TURN, text, lambda choice: option_names(choice, ShownHand(2, 0), look))
     assert (choice and choice.line, place) == expected
 
 
 def test_number_of_a_card_that_cannot_be_played_now_is_told_why() -> None:
-    setting = MatchLook(("north", "east"), faces_of(SPANISH, Speech("en"), is_plain=True), Speech("en"), 12)
+    look = MatchLook(("north", "east"), faces_of(SPANISH, Speech("en"), is_plain=True), Speech("en"), 12)
     asked, held = (
         TURN._replace(options=(MoveChoice("accept", "accept", {}),)),
         ShownHand(2, 0, own=("1o", "7e")),
     )
-    told = mistake("2", asked, held, setting, {"play 7e": "answer_first"}.get)
+    told = mistake("2", asked, held, look, {"play 7e": "answer_first"}.get)
     assert told == "got '2': what was asked must be answered first"
 
 

@@ -27,7 +27,7 @@ from truc_client.table import Table
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 from truc_protocol.wire.transport import web_link
-from truc_terminal.commands.in_person import AnotherMatch, another, show_terms
+from truc_terminal.commands.in_person import AnotherMatch, ask_for_another, show_terms
 from truc_terminal.commands.output import FailedError, usage_error
 from truc_terminal.commands.player import own_home, player_name, run
 from truc_terminal.commands.rules import game_called
@@ -283,7 +283,7 @@ async def _play_person(table: Table, screen: Screen, lines: Lines, keep: Home, w
         if ended is None:
             return False
         _verify(ended.transcript, keep, screen)
-        if await another(table, screen, lines) is not AnotherMatch.YES:
+        if await ask_for_another(table, screen, lines) is not AnotherMatch.YES:
             return True
         await table.ready()
 

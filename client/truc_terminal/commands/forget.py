@@ -12,7 +12,7 @@ from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FailedError, tell
 from truc_terminal.commands.player import at_server, own_home, own_player
 from truc_terminal.commands.server_lookup import server_meant
-from truc_terminal.commands.terminal import confirmed
+from truc_terminal.commands.terminal import confirm
 from truc_words import Sentence
 
 
@@ -31,7 +31,7 @@ def forget(server: str | None, *, guest: bool, yes: bool) -> None:
     """
     where = server_meant(server)
     _check_known(where, own_home(), is_guest=guest)
-    if not yes and not confirmed(Sentence("asked.forget", server=where.server), spoken()):
+    if not yes and not confirm(Sentence("asked.forget", server=where.server), spoken()):
         raise FailedError(Sentence("asked.nothing_done"))
     name = at_server(where, own_player(is_guest=guest), _forget)
     tell(Sentence("commands.forgotten", server=where.server, name=name))

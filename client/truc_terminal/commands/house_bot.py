@@ -131,7 +131,7 @@ async def _serve(address: Address, player: Player, play: BotPlay, *, is_of_serve
             async with connect(address, player, want=(*WANT, HOUSE_BOTS), patience_s=inf) as connection:
                 if not is_of_server:
                     _introduce(connection)
-                await OnCall(connection, play, is_of_server=is_of_server).serve()
+                await HouseBot(connection, play, is_of_server=is_of_server).serve()
         except ServerKeyError:
             raise
         except (ConnectError, LostError) as error:
@@ -147,7 +147,7 @@ def _introduce(connection: Connection) -> None:
         tell(Sentence("commands.no_calls_yet"), err=True)
 
 
-class OnCall:
+class HouseBot:
     """One bot on one connection."""
 
     def __init__(self, connection: Connection, play: BotPlay, *, is_of_server: bool) -> None:

@@ -29,7 +29,7 @@ from truc_client.happenings import (
 from truc_client.table import Table
 from truc_protocol.messages import TableState
 from truc_terminal.commands.tables import WAITING, has_free_seat, taken_seats
-from truc_terminal.commands.terminal import asked, tell_commands
+from truc_terminal.commands.terminal import ask_yes_or_no, tell_commands
 from truc_terminal.screen.person import Lines, Person
 from truc_terminal.screen.screen import Screen
 from truc_words import Sentence, shown_name, time_label
@@ -68,7 +68,7 @@ async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool 
     if state is None or table.seat is None:
         return False
     show_terms(table, screen)
-    screen.show_standing()
+    screen.show_score()
     name = shown_name(state.seats[table.seat].name or "", table.seat)
     agreed, failure = None, None
     async with trio.open_nursery() as nursery:
@@ -82,7 +82,7 @@ async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool 
             nursery.cancel_scope.cancel()
 
         nursery.start_soon(follow)
-        agreed = await asked(screen, lines, "step_in", default=False, name=name, table=table.code)
+        agreed = await ask_yes_or_no(screen, lines, "step_in", default=False, name=name, table=table.code)
         nursery.cancel_scope.cancel()
     if failure is not None:
         table.close()
@@ -185,7 +185,7 @@ class AnotherMatch(Enum):
 _ANSWERS: Final = {True: AnotherMatch.YES, False: AnotherMatch.NO, None: AnotherMatch.LEFT}
 
 
-async def another(table: Table, screen: Screen, lines: Lines) -> AnotherMatch:
+async def ask_for_another(table: Table, screen: Screen, lines: Lines) -> AnotherMatch:
     """Ask whether to play another match at a table."""
     answer = AnotherMatch.CLOSED
     async with trio.open_nursery() as nursery:
@@ -195,7 +195,7 @@ async def another(table: Table, screen: Screen, lines: Lines) -> AnotherMatch:
             nursery.cancel_scope.cancel()
 
         nursery.start_soon(follow)
-        answer = _ANSWERS[await asked(screen, lines, "another", default=True)]
+        answer = _ANSWERS[await ask_yes_or_no(screen, lines, "another", default=True)]
         nursery.cancel_scope.cancel()
     return answer
 
@@ -231,7 +231,7 @@ async def play_matches(table: Table, screen: Screen, lines: Lines, *, plays_on: 
             return not person.has_lost_seat
         screen.say(Sentence("commands.transcript", path=ended.transcript))
         tell_commands(screen, ended.transcript)
-        answer = await another(table, screen, lines) if sys.stdin.isatty() else AnotherMatch.NO
+        answer = await ask_for_another(table, screen, lines) if sys.stdin.isatty() else AnotherMatch.NO
         if answer is AnotherMatch.NO:
             await table.leave()
         if answer is not AnotherMatch.YES:

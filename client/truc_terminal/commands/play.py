@@ -26,13 +26,13 @@ from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
 from truc_terminal.commands.in_person import agrees_to_step_in, look_on, play_matches, show_terms, tell_invite
 from truc_terminal.commands.language import spoken
 from truc_terminal.commands.output import usage_error
-from truc_terminal.commands.player import asked_name, own_home, own_player, reached, run
+from truc_terminal.commands.player import asked_name, connected_as, own_home, own_player, run
 from truc_terminal.commands.server_lookup import server_meant
 from truc_terminal.commands.table_options import deal_option, options_option, table_options, with_deal
 from truc_terminal.commands.tables import has_free_seat, vacant_seats
 from truc_terminal.commands.terminal import (
     PlayingOptions,
-    asked,
+    ask_yes_or_no,
     ended_as_by_ctrl_c,
     guest_option,
     lines_of,
@@ -67,14 +67,14 @@ class HeldPlace(NamedTuple):
         return self.preview.is_online(self.held.seat)
 
 
-async def places(connection: Connection, code: str | None) -> tuple[HeldPlace, ...]:
+async def held_places(connection: Connection, code: str | None) -> tuple[HeldPlace, ...]:
     """Return every seat of the player, or those at one table: running matches first, seats without a match last."""
     seats = [held for held in connection.held if code in (None, held.table)]
     found = [HeldPlace(held, await connection.preview(held.table)) for held in seats]
     return tuple(sorted(found, key=lambda place: (not place.is_played, place.held.match is None)))
 
 
-def check_here(connection: Connection, place: HeldPlace) -> None:
+def check_playable_here(connection: Connection, place: HeldPlace) -> None:
     """Check that a match can be played from this home, as far as can be seen without taking the seat.
 
     Raises:
@@ -253,7 +253,7 @@ def play_at(where: Address, wish: WantedTable, **manner: Unpack[PlayingOptions])
     async def main() -> None:
         nonlocal here
         screen = own_screen(plain=manner["plain"], no_color=manner["no_color"])
-        async with reached(where, player) as connection:
+        async with connected_as(where, player) as connection:
             here = connection
             if name is not None:
                 keep_name(home, name)
@@ -313,7 +313,7 @@ async def _sit_down(connection: Connection, wish: WantedTable, screen: Screen, l
     """Return the table to play at; None if the player wants none."""
     try:
         await tell_lost_seats(connection, wish.code, screen)
-        own = await places(connection, wish.code)
+        own = await held_places(connection, wish.code)
         for place in own:
             table = await _come_back(connection, place, wish, screen, lines)
             if table is not None:
@@ -342,9 +342,9 @@ async def _come_back(
     if held.match is None and wish.seating is not SeatChoice.NEW:
         return None if wish.rekey else await _sit_again(connection, place, screen)
     if not wish.rekey:
-        check_here(connection, place)
+        check_playable_here(connection, place)
         key, default = ("play_here", False) if place.is_online else ("go_on", True)
-        if not _answered(await asked(screen, lines, key, default=default, table=held.table)):
+        if not _answered(await ask_yes_or_no(screen, lines, key, default=default, table=held.table)):
             return None
     if wish.is_new or wish.seats is not None:
         screen.say(Sentence("commands.goes_on_as_it_is"), "yellow")

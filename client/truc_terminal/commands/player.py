@@ -58,7 +58,7 @@ def own_player(name: str | None = None, *, is_guest: bool = False) -> Player:
 
 
 @asynccontextmanager
-async def reached(address: str | Address, player: Player) -> AsyncIterator[Connection]:
+async def connected_as(address: str | Address, player: Player) -> AsyncIterator[Connection]:
     """Connect as a player, and say so if a key was made for them: it is made for the first server that answers."""
     is_first = not player.is_guest and not has_seed(player.home)
     async with connect(address, player) as connection:
@@ -128,7 +128,7 @@ def at_server(
 
     async def main() -> T:
         nonlocal was_there
-        async with reached(address, player) as connection:
+        async with connected_as(address, player) as connection:
             was_there = True
             return await use(connection)
 

@@ -64,7 +64,7 @@ def _print(each: Annotated, speech: Speech, console: Console) -> None:
 
 
 def _signature(telling: RecordTelling) -> str:
-    each, said = telling.each, telling.speech.catalogue.records
+    each, said = telling.record, telling.speech.catalogue.records
     if each.refutation is None and not each.is_signed:
         return said["unsigned"]
     who = telling.role(each.signer)

@@ -54,7 +54,7 @@ class TableLine(NamedTuple):
     players: str
 
 
-def listed(state: TableState, speech: Speech = ENGLISH) -> TableLine:
+def table_columns(state: TableState, speech: Speech = ENGLISH) -> TableLine:
     """Return the columns of a table."""
     opts = read_opts(state.opts)
     mode = {"mode": state.mode} if state.mode == BLIND else {}
@@ -82,7 +82,9 @@ def columns(states: Iterable[TableState], speech: Speech = ENGLISH) -> Columns:
     heads = (speech.catalogue.listing[name] for name in TableLine._fields)
     shown = Columns(*heads, box=None, padding=(0, 2, 0, 0))
     for state in in_order(states):
-        shown.add_row(*map(Text, listed(state, speech)), style="" if has_seat(state) else "dim")
+        shown.add_row(
+            *map(Text, table_columns(state, speech)), style="" if has_seat_to_take(state) else "dim"
+        )
     return shown
 
 
@@ -101,9 +103,9 @@ class TableList(NamedTuple):
     def _lines(self, width: int) -> Text:
         lines = Text()
         for state in in_order(self.states):
-            told = "  ".join(filter(None, listed(state, self.speech)))
+            told = "  ".join(filter(None, table_columns(state, self.speech)))
             for line in wrapped(told, width):
-                lines.append(f"{line}\n", "" if has_seat(state) else "dim")
+                lines.append(f"{line}\n", "" if has_seat_to_take(state) else "dim")
         lines.rstrip()
         return lines
 
@@ -128,7 +130,7 @@ def age(state: TableState) -> str:
 def _readiness(state: TableState) -> tuple[bool, bool, int, int, str]:
     """Return the sort key of a table: a seat to take, no running match, few players missing, a long wait come first."""
     missing = state.n - taken_seats(state)
-    return not has_seat(state), bool(vacant_seats(state)), missing, -(state.age_ms or 0), state.table
+    return not has_seat_to_take(state), bool(vacant_seats(state)), missing, -(state.age_ms or 0), state.table
 
 
 def _stage(state: TableState, speech: Speech) -> str:
@@ -280,7 +282,7 @@ def _listed(found: tuple[TableState, ...], place: str) -> RenderableType:
     if not found:
         return Text(speech.say("listing.none", command=f"truc create {place} NAME"))
     told = [Text(speech.say("listing.to_look_on", command=f"truc watch {place}/TABLE"))]
-    if any(map(has_seat, found)):
+    if any(map(has_seat_to_take, found)):
         told.insert(0, Text(speech.say("listing.to_sit_down", command=f"truc join {place} TABLE")))
     return Group(TableList(found, speech), *told)
 
@@ -299,7 +301,7 @@ def vacant_seats(state: TableState) -> tuple[int, ...]:
     return tuple(seat.seat for seat in state.seats if seat.vacant)
 
 
-def has_seat(state: TableState) -> bool:
+def has_seat_to_take(state: TableState) -> bool:
     """Tell whether somebody can sit down at a table now, or step in there."""
     is_open = state.state in WAITING and has_free_seat(state)
     return is_open or bool(vacant_seats(state))

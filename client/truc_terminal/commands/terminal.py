@@ -152,7 +152,7 @@ def manner_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return name_option(guest_option(screen_options(teach_option(play_on_option(command)))))
 
 
-def meant(text: str, lang: str) -> bool | None:
+def yes_or_no(text: str, lang: str) -> bool | None:
     """Return whether an answer means yes; None if it means neither yes nor no."""
     words, answer = catalogue(lang), text.strip().casefold()
     if answer in ("y", *words.yes):
@@ -160,7 +160,9 @@ def meant(text: str, lang: str) -> bool | None:
     return False if answer in ("n", *words.no) else None
 
 
-async def asked(screen: Screen, lines: Lines, key: str, *, default: bool, **values: object) -> bool | None:
+async def ask_yes_or_no(
+    screen: Screen, lines: Lines, key: str, *, default: bool, **values: object
+) -> bool | None:
     """Ask until the answer is yes or no; an empty line means the default; None if the player leaves."""
     try:
         while True:
@@ -170,7 +172,7 @@ async def asked(screen: Screen, lines: Lines, key: str, *, default: bool, **valu
                 return default if text is not None else None
             if command_line(text, Speech(screen.lang)).strip().casefold() in QUIT:
                 return None
-            answer = meant(text, screen.lang)
+            answer = yes_or_no(text, screen.lang)
             if answer is not None:
                 return answer
             screen.note("y_or_n", "red")
@@ -178,11 +180,11 @@ async def asked(screen: Screen, lines: Lines, key: str, *, default: bool, **valu
         screen.answered()
 
 
-def confirmed(question: Sentence, lang: str) -> bool:
+def confirm(question: Sentence, lang: str) -> bool:
     """Ask on standard input, before there is a screen; an empty line means no, end of input ends the command."""
     while True:
         text = click.prompt(told(question, lang), default="", show_default=False, prompt_suffix=" ", err=True)
-        answer = meant(text, lang) if text else False
+        answer = yes_or_no(text, lang) if text else False
         if answer is not None:
             return answer
         click.echo(told(Sentence("screen.y_or_n"), lang), err=True)

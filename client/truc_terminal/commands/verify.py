@@ -68,10 +68,10 @@ def verify(files: tuple[str, ...], *, as_json: bool, folder: Path | None) -> Non
     paths = given = tuple(file_meant(text) for text in files)
     try:
         with Bar() as bar:
-            together = examine_files(paths, processes=cores(), progress=bar.show)
-            if kept := _kept_beside(together, given):
+            cross_audit = examine_files(paths, processes=cores(), progress=bar.show)
+            if kept := _kept_beside(cross_audit, given):
                 paths = (*given, *kept)
-                together = examine_files(paths, processes=cores(), progress=bar.show)
+                cross_audit = examine_files(paths, processes=cores(), progress=bar.show)
         if folder is not None:
             _export(paths, folder)
     except KeyboardInterrupt:
@@ -81,17 +81,17 @@ def verify(files: tuple[str, ...], *, as_json: bool, folder: Path | None) -> Non
     except OSError as error:
         raise unusable("cannot_read", error.filename, error) from error
     if as_json:
-        _print_json(together, paths)
+        _print_json(cross_audit, paths)
     else:
-        _print(together, paths, Output(), speech)
-    if not _has_transcript(together):
+        _print(cross_audit, paths, Output(), speech)
+    if not _has_transcript(cross_audit):
         tell(f"truc: {speech.say('together.no_transcript')}", err=True)
-    raise click.exceptions.Exit(_exit_code(together, len(given)))
+    raise click.exceptions.Exit(_exit_code(cross_audit, len(given)))
 
 
-def _kept_beside(together: CrossAudit, given: tuple[Path, ...]) -> tuple[Path, ...]:
+def _kept_beside(cross_audit: CrossAudit, given: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the evidence that this home holds about the matches of the files given."""
-    verdicts = (file.verdict for file in together.files if isinstance(file, TranscriptExamined))
+    verdicts = (file.verdict for file in cross_audit.files if isinstance(file, TranscriptExamined))
     matches = {verdict.match for verdict in verdicts if verdict.match is not None}
     return evidence_beside(home_as_is(), matches, given)
 
@@ -111,18 +111,18 @@ def _export(paths: tuple[Path, ...], folder: Path) -> None:
         raise unusable("cannot_write", error.filename or folder, error) from error
 
 
-def _has_transcript(together: CrossAudit) -> bool:
-    return any(isinstance(file, TranscriptExamined) for file in together.files)
+def _has_transcript(cross_audit: CrossAudit) -> bool:
+    return any(isinstance(file, TranscriptExamined) for file in cross_audit.files)
 
 
-def _exit_code(together: CrossAudit, given: int) -> int:
+def _exit_code(cross_audit: CrossAudit, given: int) -> int:
     """Return the exit status; files after those given were added, and count only if they refute something."""
-    results = [file.result for file in together.files[:given] if file.result is not None]
-    results += [Result.REFUTED for file in together.files[given:] if file.result is Result.REFUTED]
+    results = [file.result for file in cross_audit.files[:given] if file.result is not None]
+    results += [Result.REFUTED for file in cross_audit.files[given:] if file.result is Result.REFUTED]
     codes = {EXIT_CODES[result] for result in results}
-    if together.contradictions:
+    if cross_audit.contradictions:
         codes.add(EXIT_CODES[Result.REFUTED])
-    if not _has_transcript(together):
+    if not _has_transcript(cross_audit):
         codes.add(EXIT_CODES[Result.INCOMPLETE])
     return severest(codes)
 
@@ -132,38 +132,38 @@ def severest(codes: Collection[int]) -> int:
     return next((code for code in _SEVERITY if code in codes), 0)
 
 
-def _print(together: CrossAudit, files: tuple[Path, ...], console: Console, speech: Speech) -> None:
-    for line in contradiction_lines(together, files, speech):
+def _print(cross_audit: CrossAudit, files: tuple[Path, ...], console: Console, speech: Speech) -> None:
+    for line in contradiction_lines(cross_audit, files, speech):
         say(console, line)
-    for path, file in zip(files, together.files, strict=True):
-        first, *rest = _lines(file, together, speech)
+    for path, file in zip(files, cross_audit.files, strict=True):
+        first, *rest = _lines(file, cross_audit, speech)
         say(console, f"{path}: {first}")
         for line in rest:
             say(console, f"  {line}")
         if isinstance(file, TranscriptExamined):
             _print_seats(file.verdict, console, speech)
-    for line in agreement_lines(together, speech):
+    for line in agreement_lines(cross_audit, speech):
         say(console, line)
 
 
-def _lines(file: Examined, together: CrossAudit, speech: Speech) -> Iterator[str]:
+def _lines(file: Examined, cross_audit: CrossAudit, speech: Speech) -> Iterator[str]:
     match file:
         case TranscriptExamined():
             yield from verdict_lines(file.verdict, speech)
         case EvidenceExamined():
-            yield from _evidence_lines(file, together, speech)
+            yield from _evidence_lines(file, cross_audit, speech)
         case _:
             assert_never(file)
 
 
-def _evidence_lines(file: EvidenceExamined, together: CrossAudit, speech: Speech) -> Iterator[str]:
+def _evidence_lines(file: EvidenceExamined, cross_audit: CrossAudit, speech: Speech) -> Iterator[str]:
     if file.unreadable is not None:
         yield speech.say("verdict.unreadable", failed=shortened(str(file.unreadable)))
     else:
         items = speech.counted("item", len(file.weighed))
         yield speech.say("together.evidence", items=items)
     for each in file.weighed:
-        yield evidence_line(each, together, speech)
+        yield evidence_line(each, cross_audit, speech)
 
 
 def _print_seats(verdict: Verdict, console: Console, speech: Speech) -> None:
@@ -181,8 +181,8 @@ def _print_seats(verdict: Verdict, console: Console, speech: Speech) -> None:
         console.print(table)
 
 
-def _print_json(together: CrossAudit, files: tuple[Path, ...]) -> None:
-    for path, file in zip(files, together.files, strict=True):
+def _print_json(cross_audit: CrossAudit, files: tuple[Path, ...]) -> None:
+    for path, file in zip(files, cross_audit.files, strict=True):
         match file:
             case TranscriptExamined():
                 facts = verdict_facts(file.verdict)
@@ -191,9 +191,9 @@ def _print_json(together: CrossAudit, files: tuple[Path, ...]) -> None:
             case _:
                 assert_never(file)
         click.echo(json.dumps({"file": str(path), **facts}))
-    for each in together.contradictions:
+    for each in cross_audit.contradictions:
         click.echo(json.dumps(contradiction_facts(each, files)))
-    for agreement in together.agreements:
+    for agreement in cross_audit.agreements:
         click.echo(json.dumps(agreement_facts(agreement, files)))
 
 

@@ -133,7 +133,7 @@ class Watcher:
         """Do what is typed, until it is to leave."""
         while True:
             text = (await lines.receive()).text
-            line = text and spelled(text, self._screen.setting.speech)
+            line = text and spelled(text, self._screen.look.speech)
             if line is None or line.lower() in QUIT:
                 watching.cancel()
                 return
@@ -152,7 +152,7 @@ class Watcher:
                 self._note("expected", "red", got=said_again(text))
 
     def _help(self, asked: str) -> None:
-        match, subject = self._table.match, command_line(asked, self._screen.setting.speech)
+        match, subject = self._table.match, command_line(asked, self._screen.look.speech)
         if subject.lower() == TABLE and self._is_unchecked:
             self._note("not_given", "yellow")
         elif subject and match is not None:
@@ -163,11 +163,11 @@ class Watcher:
 
     def _pose(self) -> None:
         draw = None if self._is_unchecked else self._screen.table(self._variant)
-        words = tuple(commands_typed(_WORDS, self._screen.setting.speech))
-        self._screen.stand(Question(text=self._said("prompt"), words=words, draw=draw))
+        words = tuple(commands_typed(_WORDS, self._screen.look.speech))
+        self._screen.set_question(Question(text=self._said("prompt"), words=words, draw=draw))
 
     def _said(self, key: str) -> str:
-        return self._screen.setting.speech.catalogue.watching[key]
+        return self._screen.look.speech.catalogue.watching[key]
 
     def _note(self, key: str, style: str = "", **values: object) -> None:
         self._screen.say(Sentence(f"watching.{key}", **values), style)
@@ -226,17 +226,17 @@ class Watcher:
         self._is_unchecked = True
         screen = self._screen
         for fact in as_told(means):
-            if told := sentence(fact, screen.board, screen.setting):
+            if told := sentence(fact, screen.board, screen.look):
                 self._note("unchecked", told=told)
         screen.show_unchecked(means[-1])
         if any(fact["what"] == "hand_closed" for fact in means):
-            score = score_line(screen.board, screen.setting)
-            self._note("unchecked", told=screen.setting.speech.say("screen.new_score", score=score))
+            score = score_line(screen.board, screen.look)
+            self._note("unchecked", told=screen.look.speech.say("screen.new_score", score=score))
 
     def _join_in(self, snapshot: SnapshotTaken) -> None:
         if snapshot.skipped:
             self._note("skipped", "yellow")
         if snapshot.view:
             self._screen.show_unchecked(snapshot.view)
-            self._screen.show_standing()
+            self._screen.show_score()
         self._note("snapshot", "dim", k=snapshot.k)

@@ -202,7 +202,9 @@ class Annotator:
         self._note_names(finding.body)
         ledger = self._auditor.ledger
         facts = (
-            self._terms(finding.body) if before is None or ledger is None else self._facts(ledger, finding)
+            self._setup_facts(finding.body)
+            if before is None or ledger is None
+            else self._facts(ledger, finding)
         )
         variant = ledger.setup.terms.variant if ledger else None
         opened = tuple(self._commitments(before, finding.body))
@@ -232,7 +234,7 @@ class Annotator:
             case _:
                 pass
 
-    def _terms(self, body: AnyBody) -> tuple[Fact, ...]:
+    def _setup_facts(self, body: AnyBody) -> tuple[Fact, ...]:
         """Return what a record of the setup says, in the form of the facts of a match."""
         terms, ledger = self._auditor.terms, self._auditor.ledger
         match body:

@@ -81,7 +81,7 @@ class SeatMemory(NamedTuple):
     is_open: bool = False
 
 
-NOTHING: Final = SeatMemory()
+NOTHING_REMEMBERED: Final = SeatMemory()
 
 
 class ShownHand(NamedTuple):
@@ -116,7 +116,7 @@ class ShownHand(NamedTuple):
     duel: tuple[int, int] | None = None
     orders: tuple[tuple[int, str], ...] = ()
     acting: tuple[int, ...] = ()
-    memory: SeatMemory = NOTHING
+    memory: SeatMemory = NOTHING_REMEMBERED
 
     @property
     def cards(self) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ _OFFERS: Final[Mapping[str, str]] = {
 """The facts that wait for an answer, and to which kind of offer it is."""
 
 
-def board_of(view: View, pack: Sequence[str], memory: SeatMemory = NOTHING) -> ShownHand:
+def board_of(view: View, pack: Sequence[str], memory: SeatMemory = NOTHING_REMEMBERED) -> ShownHand:
     """Return what lies on the table as a view shows it, with the cards of a pack by their names."""
     row, bets = view.row, view.bets
     duel = (row.eldest, (row.eldest + row.stride) % view.seats) if row.stride > 1 else None

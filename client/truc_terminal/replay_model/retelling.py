@@ -32,26 +32,26 @@ _OF_THE_PACK: Final = ("mask", "lock", "keys", "lend", "garbled")
 class RecordTelling(NamedTuple):
     """A record, to be told in a language."""
 
-    each: Annotated
+    record: Annotated
     lang: str
 
     @property
     def speech(self) -> Speech:
         """The language, with the words of the game."""
-        return Speech(self.lang, self.each.words)
+        return Speech(self.lang, self.record.words)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The players by seat, in quotes."""
-        return tuple(quoted_name(name, seat) for seat, name in enumerate(self.each.names))
+        return tuple(quoted_name(name, seat) for seat, name in enumerate(self.record.names))
 
     def sentences(self) -> Iterator[str]:
         """Yield what the record says, one sentence for each fact that has one, in the words of the game."""
-        if self.each.kind in _OF_THE_PACK and self.each.refutation is None:
-            yield self.said(self.each.kind, who=self.role(self.each.signer))
-        yield from filter(None, map(self.told, as_told(self.each.facts)))
-        if self.each.is_unseen and self.each.seat is not None:
-            yield self.said("unseen", who=self.names[self.each.seat])
+        if self.record.kind in _OF_THE_PACK and self.record.refutation is None:
+            yield self.said(self.record.kind, who=self.role(self.record.signer))
+        yield from filter(None, map(self.told, as_told(self.record.facts)))
+        if self.record.is_unseen and self.record.seat is not None:
+            yield self.said("unseen", who=self.names[self.record.seat])
 
     def told(self, fact: Fact) -> str:
         """Return the sentence for one fact of the record; empty if there is none."""
@@ -59,7 +59,7 @@ class RecordTelling(NamedTuple):
 
     def role(self, role: int) -> str:
         """Return the name of a role: a player always with the seat, as a name may be anything."""
-        names, seat = self.each.names, role - 1
+        names, seat = self.record.names, role - 1
         if role == 0:
             return self.speech.say("said.the_server")
         return (
@@ -76,7 +76,7 @@ class RecordTelling(NamedTuple):
             case "hand_closed":
                 return self.said("hand_closed" if fact["reason"] == "hand" else "hand_cut")
             case "state":
-                return self._score(fact) if self.each.kind in _SCORED else ""
+                return self._score(fact) if self.record.kind in _SCORED else ""
             case _:
                 return self._of_setup(fact)
 
@@ -111,7 +111,7 @@ class RecordTelling(NamedTuple):
         return self.said("called", index=fact["index"], dealer=self.role(fact["dealer"] + 1), cards=cards)
 
     def _score(self, fact: Fact) -> str:
-        names = [named_seat(name, seat, self.speech) for seat, name in enumerate(self.each.names)]
+        names = [named_seat(name, seat, self.speech) for seat, name in enumerate(self.record.names)]
         return self.said("score", score=score_words(fact["score"], names, self.speech))
 
     def _of_setup(self, fact: Fact) -> str:

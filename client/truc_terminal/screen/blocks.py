@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from truc_terminal.screen.glyphs import Glyphs
-from truc_terminal.screen.wrapping import spaced, together
+from truc_terminal.screen.wrapping import glued, unglued
 
 Block = tuple[Text, ...]
 Align = Literal["left", "center", "right"]
@@ -66,9 +66,9 @@ def wrapped(text: Text, width: int) -> Iterator[Text]:
 
 def _words(text: Text) -> Iterator[Text]:
     line = text.copy()
-    line.plain = together(text.plain)
+    line.plain = glued(text.plain)
     for word in line.split(" ", allow_blank=True):
-        (word.plain,) = spaced([word.plain])
+        (word.plain,) = unglued([word.plain])
         yield word
 
 

@@ -155,7 +155,7 @@ class PauseState(NamedTuple):
         return self.others_ask and self.seat is not None and not self.has_asked
 
 
-def followed(before: PauseState, fact: Fact) -> PauseState:
+def pause_after(before: PauseState, fact: Fact) -> PauseState:
     """Return how a pause stands after a fact."""
     match fact["what"]:
         case "pause_asked" | "resume_asked" if fact["seat"] == before.seat:

@@ -59,38 +59,38 @@ def glyphs_of(faces: Faces) -> Glyphs:
     return ASCII if faces.is_plain else MANY
 
 
-def score_line(board: ShownHand, setting: MatchLook) -> str:
+def score_line(board: ShownHand, look: MatchLook) -> str:
     """Return the score of both sides."""
-    return setting.speech.separated(_of_side(side, board, setting) for side in (0, 1))
+    return look.speech.separated(_of_side(side, board, look) for side in (0, 1))
 
 
-def _of_side(side: int, board: ShownHand, setting: MatchLook) -> str:
-    score = score_label(board.score[side], setting.target, setting.speech)
-    return setting.speech.of(side_name(side, setting.names, setting.speech), score)
+def _of_side(side: int, board: ShownHand, look: MatchLook) -> str:
+    score = score_label(board.score[side], look.target, look.speech)
+    return look.speech.of(side_name(side, look.names, look.speech), score)
 
 
-def sentence(fact: Fact, board: ShownHand, setting: MatchLook) -> str | None:
+def sentence(fact: Fact, board: ShownHand, look: MatchLook) -> str | None:
     """Return the sentence for a fact, given the board after it; None if it has none."""
     now = {"declined": board.stake} if fact["what"] == "stake_asked" else {}
-    return tell({**fact, **now}, setting.names, setting.faces.card, setting.speech)
+    return tell({**fact, **now}, look.names, look.faces.card, look.speech)
 
 
-def committed_text(digests: Sequence[bytes], setting: MatchLook) -> str:
+def committed_text(digests: Sequence[bytes], look: MatchLook) -> str:
     """Return what the server is bound to at a deal, in short."""
-    return "  ".join(f"{name} {short(digest)}" for name, digest in zip(setting.names, digests, strict=False))
+    return "  ".join(f"{name} {short(digest)}" for name, digest in zip(look.names, digests, strict=False))
 
 
-def opened_lines(board: ShownHand, setting: MatchLook, hands: Sequence[Sequence[str]]) -> Iterator[str]:
+def opened_lines(board: ShownHand, look: MatchLook, hands: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the opened cards of each seat, which were checked against its commitment."""
-    tick = glyphs_of(setting.faces).opened
-    for name, digest, cards in zip_longest(setting.names, board.memory.digests, hands):
-        opened = " ".join(setting.faces.card(card) for card in cards or ())
+    tick = glyphs_of(look.faces).opened
+    for name, digest, cards in zip_longest(look.names, board.memory.digests, hands):
+        opened = " ".join(look.faces.card(card) for card in cards or ())
         yield f"  {tick} {name} {short(digest or b'')}: {opened}"
 
 
-def table_text(board: ShownHand, setting: MatchLook) -> Text:
+def table_text(board: ShownHand, look: MatchLook) -> Text:
     """Return the table before a decision."""
-    rows = [*_rows(board, setting)]
+    rows = [*_rows(board, look)]
     width = max(_WIDTH, *(len(row.label) + 2 for row in rows))
     text = Text()
     for number, row in enumerate(rows):
@@ -100,40 +100,40 @@ def table_text(board: ShownHand, setting: MatchLook) -> Text:
     return text
 
 
-def _rows(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
-    said = setting.speech.catalogue.screen
-    yield plain_row(said["score"], score_line(board, setting))
-    yield from _roles(board, setting)
-    yield plain_row(said["stake"], stake_words(board, setting.names, setting.speech))
-    yield from turned_up(board, setting)
-    yield from duel(board, setting)
-    yield plain_row(said["tricks"], _tricks(board, setting))
-    yield TableRow(said["table"], tuple(laid(board, setting)))
-    yield from heard(board, setting)
-    yield from orders(board, setting)
+def _rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
+    said = look.speech.catalogue.screen
+    yield plain_row(said["score"], score_line(board, look))
+    yield from _roles(board, look)
+    yield plain_row(said["stake"], stake_words(board, look.names, look.speech))
+    yield from turned_up_rows(board, look)
+    yield from duel_rows(board, look)
+    yield plain_row(said["tricks"], _tricks(board, look))
+    yield TableRow(said["table"], tuple(laid_parts(board, look)))
+    yield from heard_rows(board, look)
+    yield from order_rows(board, look)
     for seat, _ in board.memory.partners:
-        left = tuple(card_part(card, setting) for card in board.held_by(seat) if card is not None)
-        yield TableRow(said["partner"].format(seat=setting.names[seat]), left)
+        left = tuple(card_part(card, look) for card in board.held_by(seat) if card is not None)
+        yield TableRow(said["partner"].format(seat=look.names[seat]), left)
     if board.seat is not None:
-        yield _own(board, setting)
-        yield from own_value(board, setting)
+        yield _own(board, look)
+        yield from own_value_rows(board, look)
 
 
-def turned_up(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
+def turned_up_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     """Yield the turn-up, and the cards that it raises."""
     if board.turned_up is None:
         return
-    yield TableRow(setting.speech.term("turn-up"), (card_part(board.turned_up, setting),))
-    if raised := setting.raised.get(board.turned_up):
-        has_pieces = setting.rules is not None and bool(setting.rules.counted)
-        said = setting.speech.say("screen.pieces" if has_pieces else "screen.raised")
-        yield TableRow(said, tuple(card_part(card, setting) for card in raised))
+    yield TableRow(look.speech.term("turn-up"), (card_part(board.turned_up, look),))
+    if raised := look.raised.get(board.turned_up):
+        has_pieces = look.rules is not None and bool(look.rules.counted)
+        said = look.speech.say("screen.pieces" if has_pieces else "screen.raised")
+        yield TableRow(said, tuple(card_part(card, look) for card in raised))
 
 
-def duel(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
+def duel_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     """Yield who plays whom, if two seats play each other."""
     if board.duel is not None:
-        yield plain_row(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in board.duel))
+        yield plain_row(look.speech.term("duel"), " - ".join(look.names[seat] for seat in board.duel))
 
 
 def plain_row(label: str, text: str) -> TableRow:
@@ -141,88 +141,84 @@ def plain_row(label: str, text: str) -> TableRow:
     return TableRow(label, ((text, ""),) if text else ())
 
 
-def _roles(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
+def _roles(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     if board.dealer is not None:
-        yield plain_row(setting.speech.term("dealer"), setting.names[board.dealer])
-        yield from leading(board, setting)
+        yield plain_row(look.speech.term("dealer"), look.names[board.dealer])
+        yield from leader_rows(board, look)
 
 
-def leading(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
+def leader_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     """Yield the seats that lead their sides, if any do."""
-    role = setting.speech.local.leaders
+    role = look.speech.local.leaders
     if seats := board.leaders(role):
-        yield plain_row(setting.speech.term(role), ", ".join(setting.names[seat] for seat in seats))
+        yield plain_row(look.speech.term(role), ", ".join(look.names[seat] for seat in seats))
 
 
-def _tricks(board: ShownHand, setting: MatchLook) -> str:
+def _tricks(board: ShownHand, look: MatchLook) -> str:
     """Return who took each trick, and with which card."""
-    return setting.speech.separated(
-        taker(trick.side, setting.names, setting.speech) + _taking_card(trick, setting)
-        for trick in board.tricks
+    return look.speech.separated(
+        taker(trick.side, look.names, look.speech) + _taking_card(trick, look) for trick in board.tricks
     )
 
 
-def _taking_card(trick: LaidTrick, setting: MatchLook) -> str:
+def _taking_card(trick: LaidTrick, look: MatchLook) -> str:
     card = next((card for seat, card in trick.laid if seat == trick.best), None)
-    return f" ({setting.faces.card(card)})" if card else ""
+    return f" ({look.faces.card(card)})" if card else ""
 
 
-def laid(board: ShownHand, setting: MatchLook) -> Iterator[Part]:
+def laid_parts(board: ShownHand, look: MatchLook) -> Iterator[Part]:
     """Yield the cards on the table, each after the name of its seat."""
-    face_down = setting.speech.say("screen.face_down")
+    face_down = look.speech.say("screen.face_down")
     for seat, card in board.laid:
-        yield setting.speech.of(setting.names[seat], ""), ""
-        yield (f"{face_down}  ", "dim") if card is None else card_part(card, setting)
+        yield look.speech.of(look.names[seat], ""), ""
+        yield (f"{face_down}  ", "dim") if card is None else card_part(card, look)
 
 
-def card_part(card: str, setting: MatchLook) -> Part:
+def card_part(card: str, look: MatchLook) -> Part:
     """Return a card by rank and suit, with space after it."""
-    return f"{setting.faces.card(card)}  ", setting.faces.colour(card)
+    return f"{look.faces.card(card)}  ", look.faces.colour(card)
 
 
-def sign_of(word: str, setting: MatchLook) -> str:
+def sign_of(word: str, look: MatchLook) -> str:
     """Return the name of a sign."""
-    return sign_label(word, setting.speech.lang, setting.speech.words)
+    return sign_label(word, look.speech.lang, look.speech.words)
 
 
-def heard(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
+def heard_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     """Yield the values said and the signs seen."""
-    yield from said_values(board, setting)
+    yield from said_value_rows(board, look)
     if board.memory.signs:
-        signs = (
-            setting.speech.of(setting.names[seat], sign_of(word, setting))
-            for seat, word in board.memory.signs
-        )
-        yield plain_row(setting.speech.say("screen.signs"), ", ".join(signs))
+        signs = (look.speech.of(look.names[seat], sign_of(word, look)) for seat, word in board.memory.signs)
+        yield plain_row(look.speech.say("screen.signs"), ", ".join(signs))
 
 
-def said_values(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
+def said_value_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     """Yield the values said, each after the name of its seat."""
     if board.memory.values:
-        values = (setting.speech.of(setting.names[seat], n) for seat, n in board.memory.values)
-        yield plain_row(setting.speech.say("screen.values"), ", ".join(values))
+        values = (look.speech.of(look.names[seat], n) for seat, n in board.memory.values)
+        yield plain_row(look.speech.say("screen.values"), ", ".join(values))
 
 
-def orders(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
+def order_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     """Yield the orders in force."""
     if board.orders:
-        given = ", ".join(f"{order} ({setting.names[seat]})" for seat, order in board.orders)
-        yield plain_row(setting.speech.say("screen.order"), given)
+        given = ", ".join(f"{order} ({look.names[seat]})" for seat, order in board.orders)
+        yield plain_row(look.speech.say("screen.order"), given)
 
 
-def own_value(board: ShownHand, setting: MatchLook) -> Iterator[TableRow]:
+def own_value_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     """Yield what one's own cards are worth in the bets on values, where the game has them and the cards are known."""
     known = [card for card in board.own if card is not None]
-    if setting.rules is not None and known and len(known) == len(board.own):
-        worth = Primer(setting.rules).worth(known, board.turned_up)
+    if look.rules is not None and known and len(known) == len(board.own):
+        worth = Primer(look.rules).worth(known, board.turned_up)
         if worth is not None:
-            words = setting.speech.local
+            words = look.speech.local
             label = words.reasons.get(worth[0], words.moves.get(worth[0], worth[0]))
             yield plain_row(label, str(worth[1]))
 
 
-def _own(board: ShownHand, setting: MatchLook) -> TableRow:
-    said = setting.speech.catalogue.screen
+def _own(board: ShownHand, look: MatchLook) -> TableRow:
+    said = look.speech.catalogue.screen
     if board.is_unseen:
         return plain_row(said["cards"], said["unseen"])
-    return TableRow(said["cards"], tuple(card_part(card, setting) for card in board.cards))
+    return TableRow(said["cards"], tuple(card_part(card, look) for card in board.cards))

@@ -16,7 +16,7 @@ from truc_protocol.setup import Opts, read_opts
 from truc_rules import VariantError, preset
 from truc_terminal.replay_model.board import ShownHand
 from truc_terminal.screen.drawing import MatchLook
-from truc_terminal.screen.questions import BESIDE, meanings, named, talk_typed
+from truc_terminal.screen.questions import SIDE_COMMANDS, meanings, moves_typed, talk_typed
 from truc_terminal.screen.wrapping import said_again
 from truc_words import Speech, Talk, move_meaning, time_label, typed_name
 from truc_words.primer import Primer
@@ -62,22 +62,22 @@ class AskedAbout(NamedTuple):
         return self.typed if self.choice is None else self.choice.line
 
 
-def options_explained(turn: YourTurn, board: ShownHand, setting: MatchLook) -> Iterator[str]:
+def options_explained(turn: YourTurn, board: ShownHand, look: MatchLook) -> Iterator[str]:
     """Yield the signs and phrases, what else may be typed, and what the options mean, those of one kind combined.
 
     The options come last: where there is little room above the table, they are what stays in sight.
     """
-    speech, answered = setting.speech, board.answering
-    yield from map(": ".join, talk_typed(setting).items())
+    speech, answered = look.speech, board.answering
+    yield from map(": ".join, talk_typed(look).items())
     yield speech.say("screen.explain_end")
     yield speech.say("screen.explain_more")
     for choices, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answered)):
-        yield f"{named(choices, board, setting)}: {meaning}"
+        yield f"{moves_typed(choices, board, look)}: {meaning}"
 
 
-def explained(subject: AskedAbout, setting: MatchLook, rules: Mapping[str, Chapter]) -> Iterator[str]:
+def explained(subject: AskedAbout, look: MatchLook, rules: Mapping[str, Chapter]) -> Iterator[str]:
     """Yield what there is to know about a subject; if it is none, what may be asked about."""
-    said = setting.speech.catalogue.screen
+    said = look.speech.catalogue.screen
     headings = ", ".join(chapter.heading for chapter in rules.values())
     if subject.typed == _RULES:
         yield said["rule_chapters"].format(chapters=headings)
@@ -85,10 +85,10 @@ def explained(subject: AskedAbout, setting: MatchLook, rules: Mapping[str, Chapt
     kind = subject.line.split()[0]
     answered = subject.board.answering
     chapter = _chapter_of(kind, answered)
-    is_move = kind in setting.speech.catalogue.moves and (subject.choice is not None or chapter in rules)
+    is_move = kind in look.speech.catalogue.moves and (subject.choice is not None or chapter in rules)
     if is_move:
-        name = named([subject.choice], subject.board, setting) if subject.choice else subject.line
-        yield f"{name}: {move_meaning(subject.line, setting.speech, answering=answered)}"
+        name = moves_typed([subject.choice], subject.board, look) if subject.choice else subject.line
+        yield f"{name}: {move_meaning(subject.line, look.speech, answering=answered)}"
     else:
         found = ((name, told.heading.casefold()) for name, told in rules.items())
         chapter = next(
@@ -96,7 +96,7 @@ def explained(subject: AskedAbout, setting: MatchLook, rules: Mapping[str, Chapt
         )
     if chapter is not None and chapter in rules:
         yield from ("", rules[chapter].heading, *rules[chapter].text.splitlines())
-    elif subject.typed in BESIDE:
+    elif subject.typed in SIDE_COMMANDS:
         yield said["explain_end"]
     elif not is_move:
         yield said["no_subject"].format(got=said_again(subject.typed), chapters=headings)

@@ -40,9 +40,9 @@ _ON_THE_HAND: Final = ("stake", "last-point")
 _ENVIDO: Final = frozenset({*_ENVIDO_BETS, "points"})
 
 
-def untaught(taught: Taught, board: ShownHand, setting: MatchLook) -> Iterable[str]:
+def teach_nothing(taught: Taught, board: ShownHand, look: MatchLook) -> Iterable[str]:
     """Teach nothing."""
-    del taught, board, setting
+    del taught, board, look
     return ()
 
 
@@ -50,10 +50,10 @@ def teaching_at(table: Table) -> Teach:
     """Return the lessons of a table, by the rules signed into its match; nothing is taught before there is a match."""
     found: list[Teacher] = []
 
-    def teach(taught: Taught, board: ShownHand, setting: MatchLook) -> Iterable[str]:
+    def teach(taught: Taught, board: ShownHand, look: MatchLook) -> Iterable[str]:
         if not found and table.match is not None:
             found.append(Teacher(Primer(table.match.ledger.setup.terms.variant)))
-        return found[0](taught, board, setting) if found else ()
+        return found[0](taught, board, look) if found else ()
 
     return teach
 
@@ -66,21 +66,21 @@ class Teacher:
         self._stronger = cache(primer.stronger)
         self._said: set[str] = set()
 
-    def __call__(self, taught: Taught, board: ShownHand, setting: MatchLook) -> Iterator[str]:
+    def __call__(self, taught: Taught, board: ShownHand, look: MatchLook) -> Iterator[str]:
         """Yield what there is to say, in the player's language."""
-        yield from self._game(setting)
+        yield from self._game(look)
         match taught:
             case MatchStarted():
                 pass
             case YourTurn():
-                yield from self._turn(taught, board, setting)
+                yield from self._turn(taught, board, look)
             case Advice():
-                yield from self._advice(taught, board, setting)
+                yield from self._advice(taught, board, look)
             case _:
-                yield from self._fact(taught, board, setting)
+                yield from self._fact(taught, board, look)
 
-    def _once(self, key: str, setting: MatchLook, **values: object) -> Iterator[str]:
-        yield from self._new(_say(setting, key, **values), key)
+    def _once(self, key: str, look: MatchLook, **values: object) -> Iterator[str]:
+        yield from self._new(_say(look, key, **values), key)
 
     def _new(self, lesson: str, key: str) -> Iterator[str]:
         """Yield a lesson that has not been given yet."""
@@ -88,49 +88,49 @@ class Teacher:
             self._said.add(key)
             yield lesson
 
-    def _game(self, setting: MatchLook) -> Iterator[str]:
+    def _game(self, look: MatchLook) -> Iterator[str]:
         """Yield how the game goes, before anything else."""
-        primer, speech = self._primer, setting.speech
-        yield from self._once("hand", setting)
+        primer, speech = self._primer, look.speech
+        yield from self._once("hand", look)
         counted = "unit" if primer.is_counted_in_units else "point"
-        yield from self._once("goal", setting, target=speech.counted(counted, primer.target))
+        yield from self._once("goal", look, target=speech.counted(counted, primer.target))
         if primer.games > 1:
-            yield from self._once("match", setting, n=primer.games)
-        yield from self._words(setting)
-        yield from self._once("order", setting, order=primer.order)
-        if not setting.faces.is_plain:
-            legend = setting.faces.legend
+            yield from self._once("match", look, n=primer.games)
+        yield from self._words(look)
+        yield from self._once("order", look, order=primer.order)
+        if not look.faces.is_plain:
+            legend = look.faces.legend
             yield from self._new(speech.catalogue.screen[legend], legend)
 
-    def _words(self, setting: MatchLook) -> Iterator[str]:
+    def _words(self, look: MatchLook) -> Iterator[str]:
         """Yield what the words mean by which the table calls players and points in this game."""
-        local = setting.speech.local
+        local = look.speech.local
         for role in ("eldest", "dealer"):
             if role in local.terms:
-                yield from self._once(f"word-{role}", setting, word=local.terms[role])
+                yield from self._once(f"word-{role}", look, word=local.terms[role])
         if local.halves:
             low, high = (local.halves[which][1].format(n="").strip() for which in ("low", "high"))
-            yield from self._once("word-halves", setting, low=low, high=high)
+            yield from self._once("word-halves", look, low=low, high=high)
 
-    def _turn(self, turn: YourTurn, board: ShownHand, setting: MatchLook) -> Iterator[str]:
+    def _turn(self, turn: YourTurn, board: ShownHand, look: MatchLook) -> Iterator[str]:
         if not turn.must:
             return
         if any(choice.kind in _ENVIDO for choice in turn.options) or board.answering == "envido":
-            yield from self._envido(board, setting)
-        for meaning, numbers in self._meanings(turn, board, setting).items():
+            yield from self._envido(board, look)
+        for meaning, numbers in self._meanings(turn, board, look).items():
             yield f"{', '.join(numbers)}. {meaning}"
 
-    def _envido(self, board: ShownHand, setting: MatchLook) -> Iterator[str]:
+    def _envido(self, board: ShownHand, look: MatchLook) -> Iterator[str]:
         """Yield how envido is counted, and once in a hand what one's own cards count."""
         cards = [card for card in board.own if card is not None]
         if cards:
-            yield from self._once("envido", setting)
+            yield from self._once("envido", look)
             if self._primer.pieces:
-                yield from self._once("envido-pieces", setting, numbers=self._primer.pieces)
-            own = _say(setting, "envido-own", n=self._primer.value("envido", cards, board.turned_up))
+                yield from self._once("envido-pieces", look, numbers=self._primer.pieces)
+            own = _say(look, "envido-own", n=self._primer.value("envido", cards, board.turned_up))
             yield from self._new(own, f"envido {' '.join(sorted(cards))}")
 
-    def _meanings(self, turn: YourTurn, board: ShownHand, setting: MatchLook) -> Mapping[str, list[str]]:
+    def _meanings(self, turn: YourTurn, board: ShownHand, look: MatchLook) -> Mapping[str, list[str]]:
         """Return the numbers of the options by their meaning: cards every time, other moves only the first time."""
         counted = self._stronger(board.turned_up)
         told: dict[str, list[str]] = {}
@@ -138,63 +138,63 @@ class Teacher:
             choice, number = option.choices[0], option.key
             card = choice.line.removeprefix(f"{_PLAY} ")
             if choice.kind == _PLAY and card in counted:
-                told.setdefault(_of_card(card, board, setting, counted), []).append(number)
-            elif (meaning := _meaning(choice, board, setting)) not in self._said:
+                told.setdefault(_of_card(card, board, look, counted), []).append(number)
+            elif (meaning := _meaning(choice, board, look)) not in self._said:
                 told.setdefault(meaning, []).append(number)
         self._said.update(told)
         return told
 
-    def _advice(self, advice: Advice, board: ShownHand, setting: MatchLook) -> Iterator[str]:
+    def _advice(self, advice: Advice, board: ShownHand, look: MatchLook) -> Iterator[str]:
         """Yield what seems best, what next best, and why; nothing before there are cards to judge by."""
         if not board.cards:
             return
         (best, tried), *others = advice.compared or ((None, None),)
         if best is None or tried is None:
             return
-        yield from self._once("advice", setting)
-        values = {"move": _named(best, advice.turn, board, setting), "why": _why(tried, setting)}
-        reason = self._reasons(best, board, setting)
-        yield " ".join([_say(setting, "suggestion", **values), *reason])
+        yield from self._once("advice", look)
+        values = {"move": _named(best, advice.turn, board, look), "why": _why(tried, look)}
+        reason = self._reasons(best, board, look)
+        yield " ".join([_say(look, "suggestion", **values), *reason])
         for other, its in others[:1]:
-            values = {"move": _named(other, advice.turn, board, setting), "why": _why(its, setting)}
-            yield _say(setting, "next-best", **values)
+            values = {"move": _named(other, advice.turn, board, look), "why": _why(its, look)}
+            yield _say(look, "next-best", **values)
             if (odd := _oddity(tried, its)) is not None:
-                yield _say(setting, odd)
+                yield _say(look, odd)
 
-    def _reasons(self, best: MoveChoice, board: ShownHand, setting: MatchLook) -> Iterator[str]:
+    def _reasons(self, best: MoveChoice, board: ShownHand, look: MatchLook) -> Iterator[str]:
         """Yield why a choice may be a good one, in the terms of the game, where that can be seen."""
         counted, own = self._stronger(board.turned_up), [card for card in board.own if card is not None]
         if (bet := _bet(best, board)) is not None:
             if own:
                 primer, up = self._primer, board.turned_up
                 values = {"n": primer.value(bet, own, up), "beats": primer.beats_of_100(bet, own, up)}
-                yield _say(setting, f"why-{bet}", **values)
+                yield _say(look, f"why-{bet}", **values)
         elif best.kind in _ANSWERS and board.answering not in _ON_THE_HAND:
             return
         elif best.kind == _PLAY and _RAISE not in best.line.split():
             if (key := _why_this_card(best.line.split()[1], board, counted)) is not None:
-                yield _say(setting, key)
+                yield _say(look, key)
         elif best.kind in (_PLAY, _RAISE, *_ANSWERS):
             if (key := _REASONS.get(best.kind)) is not None:
-                yield _say(setting, key)
-            yield from _how_strong(board, setting, counted)
+                yield _say(look, key)
+            yield from _how_strong(board, look, counted)
 
-    def _fact(self, fact: Fact, board: ShownHand, setting: MatchLook) -> Iterator[str]:
+    def _fact(self, fact: Fact, board: ShownHand, look: MatchLook) -> Iterator[str]:
         match fact:
             case {"what": "hands_committed"}:
-                yield from self._once("bound", setting)
+                yield from self._once("bound", look)
             case {"what": "hands_opened"}:
-                yield from self._once("opened", setting)
-            case {"what": "turned_up", "card": card} if raised := setting.raised.get(card):
-                yield _say(setting, "raised", cards=_cards(raised, setting))
+                yield from self._once("opened", look)
+            case {"what": "turned_up", "card": card} if raised := look.raised.get(card):
+                yield _say(look, "raised", cards=_cards(raised, look))
             case {"what": "trick_won", "side": side}:
-                yield from _why_won(board, setting, self._stronger(board.turned_up), side)
+                yield from _why_won(board, look, self._stronger(board.turned_up), side)
             case {"what": "trick_tied"}:
-                yield from self._once("tied", setting)
+                yield from self._once("tied", look)
             case {"what": "stake_asked", "seat": seat} if board.seat is not None and _is_other(seat, board):
-                yield from self._once("asked", setting)
+                yield from self._once("asked", look)
             case {"what": "points_scored", "reason": "hand" | "declined" as reason}:
-                yield from self._once(f"scored-{reason}", setting)
+                yield from self._once(f"scored-{reason}", look)
             case _:
                 pass
 
@@ -222,7 +222,7 @@ def _why_this_card(card: str, board: ShownHand, counted: Stronger) -> str | None
     return "why-highest" if best is None and not board.tricks and counted[card] == min(own) else None
 
 
-def _how_strong(board: ShownHand, setting: MatchLook, counted: Stronger) -> Iterator[str]:
+def _how_strong(board: ShownHand, look: MatchLook, counted: Stronger) -> Iterator[str]:
     """Yield what one's cards are good for: tricks that nobody can take, a trick taken already, or how many are stronger."""
     own = sorted((card for card in board.cards if card in counted), key=lambda card: counted[card])
     unseen = counted.keys() - _seen(board)
@@ -234,12 +234,12 @@ def _how_strong(board: ShownHand, setting: MatchLook, counted: Stronger) -> Iter
     sure = [card for card in own if counted[card] < best_rival]
     if sure:
         key = "why-sure" if len(sure) == 1 else "why-sure-several"
-        yield _say(setting, key, cards=_cards(sure, setting))
+        yield _say(look, key, cards=_cards(sure, look))
     if board.seat is not None and any(trick.side == board.seat % 2 for trick in board.tricks):
-        yield _say(setting, "why-ahead")
+        yield _say(look, "why-ahead")
     stronger = sum(counted[card] < counted[own[0]] for card in unseen) if own and not sure else 0
     if stronger:
-        yield _say(setting, "why-best", card=_cards(own[:1], setting), n=stronger, total=len(unseen))
+        yield _say(look, "why-best", card=_cards(own[:1], look), n=stronger, total=len(unseen))
 
 
 def _seen(board: ShownHand) -> set[str | None]:
@@ -261,12 +261,12 @@ def _oddity(tried: OptionResult, its: OptionResult) -> str | None:
     return "by-score" if is_richer else "fewer-wins"
 
 
-def _say(setting: MatchLook, key: str, **values: object) -> str:
-    return setting.speech.catalogue.lessons[key].format(**values)
+def _say(look: MatchLook, key: str, **values: object) -> str:
+    return look.speech.catalogue.lessons[key].format(**values)
 
 
-def _cards(cards: Iterable[str], setting: MatchLook) -> str:
-    return " ".join(map(setting.faces.card, cards))
+def _cards(cards: Iterable[str], look: MatchLook) -> str:
+    return " ".join(map(look.faces.card, cards))
 
 
 def _is_other(seat: int, board: ShownHand) -> bool:
@@ -280,45 +280,45 @@ def best_laid(laid: Iterable[LaidCard], counted: Stronger) -> LaidCard | None:
     return min(laid, key=lambda each: counted[str(each.card)], default=None)
 
 
-def _why_won(board: ShownHand, setting: MatchLook, counted: Stronger, side: int) -> Iterator[str]:
+def _why_won(board: ShownHand, look: MatchLook, counted: Stronger, side: int) -> Iterator[str]:
     best = best_laid(board.last_trick.laid, counted)
     if best is not None and best.card is not None and best.seat % 2 == side:
-        yield _say(setting, "strongest", card=setting.faces.card(best.card), seat=setting.names[best.seat])
+        yield _say(look, "strongest", card=look.faces.card(best.card), seat=look.names[best.seat])
 
 
-def _meaning(choice: MoveChoice, board: ShownHand, setting: MatchLook) -> str:
+def _meaning(choice: MoveChoice, board: ShownHand, look: MatchLook) -> str:
     """Return what an option means; for a card with an ask, what the ask means, as the card alone is an option too."""
     _, with_ask, stake = choice.line.partition(f" {_RAISE} ")
     line = f"{_RAISE} {stake}" if with_ask else choice.line
-    return move_meaning(line, setting.speech, choice.hints, answering=board.answering)
+    return move_meaning(line, look.speech, choice.hints, answering=board.answering)
 
 
-def _of_card(card: str, board: ShownHand, setting: MatchLook, counted: Stronger) -> str:
+def _of_card(card: str, board: ShownHand, look: MatchLook, counted: Stronger) -> str:
     """Return what a card would do to the trick as it stands."""
     best = best_laid(board.laid, counted)
-    shown = setting.faces.card(card)
+    shown = look.faces.card(card)
     if best is None or best.card is None:
-        return _say(setting, "leads", card=shown, n=counted[card], total=len(counted))
-    values = {"card": shown, "best": setting.faces.card(best.card), "seat": setting.names[best.seat]}
+        return _say(look, "leads", card=shown, n=counted[card], total=len(counted))
+    values = {"card": shown, "best": look.faces.card(best.card), "seat": look.names[best.seat]}
     is_stronger = counted[card] < counted[best.card]
     if not _is_other(best.seat, board):
-        return _say(setting, "over-partner" if is_stronger else "partner", **values)
+        return _say(look, "over-partner" if is_stronger else "partner", **values)
     if is_stronger:
-        return _say(setting, "beats", **values)
-    return _say(setting, "ties" if counted[card] == counted[best.card] else "falls", **values)
+        return _say(look, "beats", **values)
+    return _say(look, "ties" if counted[card] == counted[best.card] else "falls", **values)
 
 
-def _named(choice: MoveChoice, turn: YourTurn, board: ShownHand, setting: MatchLook) -> str:
+def _named(choice: MoveChoice, turn: YourTurn, board: ShownHand, look: MatchLook) -> str:
     """Return an option as its number, if it has one, and its label."""
-    label = short_label(option_label(choice, board, setting))
+    label = short_label(option_label(choice, board, look))
     keys = (option.key for option in menu(turn, board) if choice in option.choices)
     return next((f"{key} ({label})" for key in keys), label)
 
 
-def _why(tried: OptionResult, setting: MatchLook) -> str:
+def _why(tried: OptionResult, look: MatchLook) -> str:
     """Return how an option fared in the imagined deals."""
     tenths = round(tried.points, 1)
-    points = f"{tenths:+g}".replace(".", setting.speech.say("said.decimal")) if tenths else "0"
+    points = f"{tenths:+g}".replace(".", look.speech.say("said.decimal")) if tenths else "0"
     if tried.is_certain:
-        return _say(setting, "certain", points=points)
-    return _say(setting, "tried", ahead=tried.ahead, deals=tried.deals, points=points)
+        return _say(look, "certain", points=points)
+    return _say(look, "tried", ahead=tried.ahead, deals=tried.deals, points=points)

@@ -213,7 +213,7 @@ class Person:
         return self._screen.knows_game and self._meaning(line.text or "").lower() == _PAUSE
 
     def _meaning(self, text: str) -> str:
-        return spelled(text, self._screen.setting.speech)
+        return spelled(text, self._screen.look.speech)
 
     async def _wait_asked(self) -> None:
         """Wait for a question if a script answers: each of its lines is for one."""
@@ -323,10 +323,10 @@ class Person:
 
     def _means_option(self, text: str) -> bool:
         """Tell whether a line is a move available now."""
-        return self._turn is not None and bool(self._screen.meant(self._turn, text)[0])
+        return self._turn is not None and bool(self._screen.choices_meant(self._turn, text)[0])
 
     def _help(self, asked: str) -> None:
-        match, subject = self._table.match, command_line(asked, self._screen.setting.speech)
+        match, subject = self._table.match, command_line(asked, self._screen.look.speech)
         if match is None and subject.strip() == TABLE:
             self._screen.explain_one(TABLE, None, {})
         elif subject.strip() and match is not None:
@@ -339,7 +339,7 @@ class Person:
 
     def _unasked(self, in_play: str) -> str:
         """Return the note for a line typed when nothing is asked; `in_play` if a match is on and does not rest."""
-        if not self._screen.setting.names:
+        if not self._screen.look.names:
             return "not_begun"
         return "resting" if self._screen.rests else in_play
 
@@ -347,7 +347,7 @@ class Person:
         if sure:
             await self._send(self._table.resign)
         else:
-            self._resigning = bool(self._screen.setting.names)
+            self._resigning = bool(self._screen.look.names)
             self._screen.note("sure" if self._resigning else "not_begun")
 
     async def _ask_rest(self, ask: Callable[[], Awaitable[None]]) -> None:
@@ -377,12 +377,12 @@ class Person:
         if turn is None:
             self._screen.note(self._unasked("not_yet"))
             return
-        choices, place = self._screen.meant(among, text) if among else ((), None)
+        choices, place = self._screen.choices_meant(among, text) if among else ((), None)
         if not choices:
-            choices, place = self._screen.meant(turn, text)
+            choices, place = self._screen.choices_meant(turn, text)
         match choices:
             case ():
-                self._screen.mistaken(text, turn, self._why_not)
+                self._screen.tell_mistake(text, turn, self._why_not)
             case (choice,):
                 await self._send(partial(self._table.choose, choice, place=place))
             case _:
@@ -465,10 +465,10 @@ async def _chat(table: Table, screen: Screen, text: str) -> None:
 
 
 async def _sign(table: Table, screen: Screen, text: str) -> None:
-    setting = screen.setting
-    word = typed_word(text, setting.signs, "sign", setting.speech) if screen.knows_game else text
+    look = screen.look
+    word = typed_word(text, look.signs, "sign", look.speech) if screen.knows_game else text
     if word is None:
-        screen.say(word_expected(text, setting.signs, "sign", setting.speech), "red")
+        screen.say(word_expected(text, look.signs, "sign", look.speech), "red")
         return
     try:
         await table.sign(word)
@@ -477,15 +477,15 @@ async def _sign(table: Table, screen: Screen, text: str) -> None:
     except RefusedError as error:
         if error.code != Code.ILLEGAL_ACTION:
             raise
-        screen.note("cannot_sign", "red", sign=sign_of(word, setting))
+        screen.note("cannot_sign", "red", sign=sign_of(word, look))
     else:
-        screen.note("you_sign", "magenta", sign=sign_of(word, setting))
+        screen.note("you_sign", "magenta", sign=sign_of(word, look))
 
 
 async def _say(table: Table, screen: Screen, text: str) -> None:
-    setting = screen.setting
-    phrase = typed_word(text, setting.phrases, "phrase", setting.speech) if screen.knows_game else text
+    look = screen.look
+    phrase = typed_word(text, look.phrases, "phrase", look.speech) if screen.knows_game else text
     if phrase is None:
-        screen.say(word_expected(text, setting.phrases, "phrase", setting.speech), "red")
+        screen.say(word_expected(text, look.phrases, "phrase", look.speech), "red")
     else:
         await table.say(phrase)

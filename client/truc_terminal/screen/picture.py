@@ -34,18 +34,18 @@ from truc_terminal.screen.drawing import (
     MatchLook,
     Part,
     TableRow,
-    duel,
+    duel_rows,
     glyphs_of,
-    heard,
-    laid,
-    leading,
-    orders,
-    own_value,
+    heard_rows,
+    laid_parts,
+    leader_rows,
+    order_rows,
+    own_value_rows,
     plain_row,
     score_line,
     sentence,
     short_label,
-    turned_up,
+    turned_up_rows,
 )
 from truc_terminal.screen.glyphs import Frame, Glyphs
 from truc_words import printable, score_label, shown_name
@@ -116,7 +116,7 @@ class Canvas(NamedTuple):
     """What is drawn, and with what: the characters, the columns, and how much is drawn."""
 
     board: ShownHand
-    setting: MatchLook
+    look: MatchLook
     glyphs: Glyphs
     width: int
     layout: Layout
@@ -132,22 +132,22 @@ class Canvas(NamedTuple):
         return self.board.seat or 0
 
     def line(self, text: Text, align: Align = "left") -> Text:
-        """Return a line as wide as the sketch."""
+        """Return a line as wide as the canvas."""
         return fitted(text, self.width, self.glyphs, align)
 
 
 def picture(
-    board: ShownHand, setting: MatchLook, *, width: int, height: int, title: str = "", stands: bool = False
+    board: ShownHand, look: MatchLook, *, width: int, height: int, title: str = "", stands: bool = False
 ) -> Iterator[Text]:
     """Yield the lines of the table, none wider than `width`, no more than `height`; the more room the larger the cards.
 
     For a table that `stands` its last lines may be empty, so that it keeps its height while rows come and go.
     """
-    names = tuple(shown_name(name, seat) for seat, name in enumerate(setting.names))
-    setting = setting._replace(names=names)
-    sketch = Canvas(board, setting, glyphs_of(setting.faces), width, _LAYOUTS[-1])
-    drawn = (_lines(sketch._replace(layout=layout), height, title) for layout in _fitting(sketch))
-    lines = next(filter(None, drawn), None) or _written(sketch, height, title)
+    names = tuple(shown_name(name, seat) for seat, name in enumerate(look.names))
+    look = look._replace(names=names)
+    canvas = Canvas(board, look, glyphs_of(look.faces), width, _LAYOUTS[-1])
+    drawn = (_lines(canvas._replace(layout=layout), height, title) for layout in _fitting(canvas))
+    lines = next(filter(None, drawn), None) or _written(canvas, height, title)
     while not (stands or lines[-1].plain.strip()):
         lines.pop()
     for line in lines:
@@ -155,7 +155,7 @@ def picture(
         yield line
 
 
-def _fitting(sketch: Canvas) -> Iterator[Layout]:
+def _fitting(canvas: Canvas) -> Iterator[Layout]:
     """Yield the layouts that there are columns for."""
     for layout in _LAYOUTS:
         needed = _AROUND if layout.around else 0
@@ -163,54 +163,52 @@ def _fitting(sketch: Canvas) -> Iterator[Layout]:
             needed = _WIDE_OWN
         if layout.laid == WIDE:
             needed = _LARGE
-        if sketch.width >= needed:
+        if canvas.width >= needed:
             yield layout
 
 
-def _lines(sketch: Canvas, height: int, title: str) -> list[Text] | None:
+def _lines(canvas: Canvas, height: int, title: str) -> list[Text] | None:
     """Return the table in a layout, with as much beside one's own cards as there is room for; None if it does not fit."""
-    head = [_title(title, sketch), *_score(sketch)]
-    head += _around(sketch) if sketch.layout.around else _listed(sketch)
+    head = [_title(title, canvas), *_score(canvas)]
+    head += _around(canvas) if canvas.layout.around else _listed(canvas)
     left = height - len(head)
-    least = 1 if sketch.layout.own is None else sketch.layout.own.height
+    least = 1 if canvas.layout.own is None else canvas.layout.own.height
     if left < least:
         return None
-    below = [*_below(sketch, left)]
+    below = [*_below(canvas, left)]
     return [*head, *below, *[Text()] * (min(left, least + _SPARE) - len(below))]
 
 
-def _score(sketch: Canvas) -> Iterator[Text]:
-    label = sketch.setting.speech.say("screen.score")
-    return _rows([plain_row(label, score_line(sketch.board, sketch.setting))], sketch)
+def _score(canvas: Canvas) -> Iterator[Text]:
+    label = canvas.look.speech.say("screen.score")
+    return _rows([plain_row(label, score_line(canvas.board, canvas.look))], canvas)
 
 
-def _written(sketch: Canvas, height: int, title: str) -> list[Text]:
+def _written(canvas: Canvas, height: int, title: str) -> list[Text]:
     """Return the table in rows, for very little room: the score, what lies on the table, and one's own cards come first."""
-    board, setting = sketch.board, sketch.setting
-    score = [*_score(sketch)]
+    board, look = canvas.board, canvas.look
+    score = [*_score(canvas)]
     if len(score) > 1:
-        score = [_score_alone(sketch)]
-    on_table = TableRow(setting.speech.say("screen.table"), tuple(laid(board, setting)))
-    value = [*own_value(board, setting)]
+        score = [_score_alone(canvas)]
+    on_table = TableRow(look.speech.say("screen.table"), tuple(laid_parts(board, look)))
+    value = [*own_value_rows(board, look)]
     own = [
         row._replace(parts=(*row.parts, *((f"  {worth.label} {worth.parts[0][0]}", "") for worth in value)))
-        for row in _own_row(sketch)
+        for row in _own_row(canvas)
     ]
-    first = [_title(title, sketch), *score, *_rows([on_table, *own], sketch)]
-    others = (row for row in _details(sketch) if row not in value)
-    return [*first, *_packed(others, height - len(first), sketch)][:height]
+    first = [_title(title, canvas), *score, *_rows([on_table, *own], canvas)]
+    others = (row for row in _details(canvas) if row not in value)
+    return [*first, *_packed(others, height - len(first), canvas)][:height]
 
 
-def _score_alone(sketch: Canvas) -> Text:
+def _score_alone(canvas: Canvas) -> Text:
     """Return the score on one line, without names: one's own side comes first."""
-    own, setting = sketch.bottom % 2, sketch.setting
-    scores = (
-        score_label(sketch.board.score[side], setting.target, setting.speech) for side in (own, 1 - own)
-    )
-    return sketch.line(Text(" - ".join(scores)))
+    own, look = canvas.bottom % 2, canvas.look
+    scores = (score_label(canvas.board.score[side], look.target, look.speech) for side in (own, 1 - own))
+    return canvas.line(Text(" - ".join(scores)))
 
 
-def standing_room(rows: int, *, is_taught: bool) -> int:
+def rows_for_table(rows: int, *, is_taught: bool) -> int:
     """Return how many rows of a terminal a table may take that stands below what is told and above the options."""
     told = rows // (2 if is_taught else 4)
     return max(1, rows - told - lines_of_keys(rows) - 1)
@@ -221,7 +219,7 @@ def lines_of_keys(rows: int) -> int:
     return min(_MOST_LINES_OF_KEYS, max(1, rows // _ROWS_FOR_A_LINE_OF_KEYS))
 
 
-def places(seats: int, bottom: int, next_sits: Literal["left", "right"]) -> SeatPlaces:
+def seat_places(seats: int, bottom: int, next_sits: Literal["left", "right"]) -> SeatPlaces:
     """Return where the other seats sit: the next in turn at the side `next_sits`, the one halfway round on top."""
     half = seats // 2
     others = [(bottom + n) % seats for n in range(1, seats)]
@@ -232,38 +230,38 @@ def places(seats: int, bottom: int, next_sits: Literal["left", "right"]) -> Seat
     )
 
 
-def _title(title: str, sketch: Canvas) -> Text:
-    edge = sketch.glyphs.across
+def _title(title: str, canvas: Canvas) -> Text:
+    edge = canvas.glyphs.across
     told = Text.assemble((edge * 2, "dim"), (f" {printable(title)} " if title else "", "bold"))
-    line = fitted(told, min(told.cell_len, sketch.width), sketch.glyphs)
-    return line.append(edge * (sketch.width - line.cell_len), "dim")
+    line = fitted(told, min(told.cell_len, canvas.width), canvas.glyphs)
+    return line.append(edge * (canvas.width - line.cell_len), "dim")
 
 
-def _around(sketch: Canvas) -> Iterator[Text]:
+def _around(canvas: Canvas) -> Iterator[Text]:
     """Yield the table with its seats: one on top, those at the sides, one's own."""
-    sitting = places(sketch.board.seats, sketch.bottom, sketch.setting.speech.local.next_sits)
-    laid = beside(*_cards_around(sitting, sketch), gap=1)
-    side = sketch._replace(width=(sketch.width - laid[0].cell_len) // 2 - _GAP)
-    yield sketch.line(_on_a_line(sitting.top, sketch), "center")
+    sitting = seat_places(canvas.board.seats, canvas.bottom, canvas.look.speech.local.next_sits)
+    laid = beside(*_cards_around(sitting, canvas), gap=1)
+    side = canvas._replace(width=(canvas.width - laid[0].cell_len) // 2 - _GAP)
+    yield canvas.line(_on_a_line(sitting.top, canvas), "center")
     yield from beside(
         _spread([_seat_block(seat, side, "right") for seat in sitting.left], len(laid), side.width),
         laid,
         _spread([_seat_block(seat, side, "left") for seat in sitting.right], len(laid), side.width),
         gap=_GAP,
     )
-    yield sketch.line(_on_a_line(sketch.bottom, sketch), "center")
+    yield canvas.line(_on_a_line(canvas.bottom, canvas), "center")
 
 
-def _cards_around(sitting: SeatPlaces, sketch: Canvas) -> Iterator[Block]:
+def _cards_around(sitting: SeatPlaces, canvas: Canvas) -> Iterator[Block]:
     """Yield the cards on the table in columns, each lying towards its seat, in no more room than that takes."""
-    width, card = sketch.laid
-    top, bottom = _laid_by(sitting.top, sketch), _laid_by(sketch.bottom, sketch)
-    left, right = ([_laid_by(seat, sketch) for seat in seats] for seats in (sitting.left, sitting.right))
-    if sketch.board.seats >= _CROWDED:
+    width, card = canvas.laid
+    top, bottom = _laid_by(sitting.top, canvas), _laid_by(canvas.bottom, canvas)
+    left, right = ([_laid_by(seat, canvas) for seat in seats] for seats in (sitting.left, sitting.right))
+    if canvas.board.seats >= _CROWDED:
         columns = (left, [top, bottom], right)
         yield from (_spread(column, 2 * card, width) for column in columns)
         return
-    lower = sketch.board.seats // 2
+    lower = canvas.board.seats // 2
     yield from (_spread([block], card + lower, width) for block in left)
     yield lowered(top, 0, card + lower, width)
     yield lowered(bottom, lower, card + lower, width)
@@ -276,115 +274,115 @@ def _spread(blocks: Sequence[Block], height: int, width: int) -> Block:
     return in_middle(tuple(line for share in shares for line in share), height, width)
 
 
-def _seat_block(seat: int, sketch: Canvas, align: Align) -> Block:
-    marks = [*_marks(seat, sketch)]
-    if sketch.board.seats >= _CROWDED:
+def _seat_block(seat: int, canvas: Canvas, align: Align) -> Block:
+    marks = [*_marks(seat, canvas)]
+    if canvas.board.seats >= _CROWDED:
         marks = [Text(" " * _GAP).join(marks)]
-    told = (_named(seat, sketch), _held(seat, sketch), *marks)
-    return tuple(sketch.line(line, align) for line in told)
+    told = (_named(seat, canvas), _held(seat, canvas), *marks)
+    return tuple(canvas.line(line, align) for line in told)
 
 
-def _laid_by(seat: int, sketch: Canvas) -> Block:
+def _laid_by(seat: int, canvas: Canvas) -> Block:
     """Return a seat's card on the table, or its empty place."""
-    trick = sketch.board.last_trick
+    trick = canvas.board.last_trick
     for player, card in trick.laid:
         if player == seat:
-            return _face(card, sketch.laid, sketch, is_taking=seat == trick.best)
-    place = Text(sketch.glyphs.place.center(sketch.laid.width), style="dim")
-    return in_middle((place,), sketch.laid.height, sketch.laid.width)
+            return _face(card, canvas.laid, canvas, is_taking=seat == trick.best)
+    place = Text(canvas.glyphs.place.center(canvas.laid.width), style="dim")
+    return in_middle((place,), canvas.laid.height, canvas.laid.width)
 
 
-def _laid_in_line(seat: int, sketch: Canvas) -> Text:
-    trick = sketch.board.last_trick
+def _laid_in_line(seat: int, canvas: Canvas) -> Text:
+    trick = canvas.board.last_trick
     return text_of(
-        part for each in trick.laid if each.seat == seat for part in _of_trick(each, trick.best, sketch)
+        part for each in trick.laid if each.seat == seat for part in _of_trick(each, trick.best, canvas)
     )
 
 
-def _of_trick(laid: LaidCard, taker: int | None, sketch: Canvas) -> Iterator[Part]:
+def _of_trick(laid: LaidCard, taker: int | None, canvas: Canvas) -> Iterator[Part]:
     """Yield a card of a trick, marked if it took the trick."""
     if laid.seat == taker:
-        yield sketch.glyphs.taken_by, "bold"
-    yield _part(laid.card, sketch)
+        yield canvas.glyphs.taken_by, "bold"
+    yield _part(laid.card, canvas)
 
 
-def _face(card: str | None, size: CardSize, sketch: Canvas, *, is_taking: bool = False) -> Block:
-    glyphs = sketch.glyphs
+def _face(card: str | None, size: CardSize, canvas: Canvas, *, is_taking: bool = False) -> Block:
+    glyphs = canvas.glyphs
     edge = CardEdge(glyphs.taking, "bold") if is_taking else CardEdge(glyphs.frame)
     if card is None:
         return back_block(glyphs.back, size, edge)
-    return card_block(card, sketch.setting.faces, size, edge)
+    return card_block(card, canvas.look.faces, size, edge)
 
 
-def _listed(sketch: Canvas) -> Iterator[Text]:
+def _listed(canvas: Canvas) -> Iterator[Text]:
     """Yield a line for each seat, the next in turn first, one's own last."""
-    seats = sketch.board.seats
-    widest = min(width_of(sketch.setting.names) + _GAP, sketch.width // 2)
-    for seat in ((sketch.bottom + n) % seats for n in range(1, seats + 1)):
+    seats = canvas.board.seats
+    widest = min(width_of(canvas.look.names) + _GAP, canvas.width // 2)
+    for seat in ((canvas.bottom + n) % seats for n in range(1, seats + 1)):
         parts = (
-            fitted(_named(seat, sketch), widest, sketch.glyphs),
-            fitted(_laid_in_line(seat, sketch), _LAID_WIDTH, sketch.glyphs),
-            _on_a_line(seat, sketch, is_named=False),
+            fitted(_named(seat, canvas), widest, canvas.glyphs),
+            fitted(_laid_in_line(seat, canvas), _LAID_WIDTH, canvas.glyphs),
+            _on_a_line(seat, canvas, is_named=False),
         )
-        yield sketch.line(Text(" ").join(parts))
+        yield canvas.line(Text(" ").join(parts))
 
 
-def _on_a_line(seat: int, sketch: Canvas, *, is_named: bool = True) -> Text:
-    parts = [_named(seat, sketch)] if is_named else []
+def _on_a_line(seat: int, canvas: Canvas, *, is_named: bool = True) -> Text:
+    parts = [_named(seat, canvas)] if is_named else []
     return Text(" " * _GAP).join(
-        part for part in (*parts, _held(seat, sketch), *_marks(seat, sketch)) if part
+        part for part in (*parts, _held(seat, canvas), *_marks(seat, canvas)) if part
     )
 
 
-def _named(seat: int, sketch: Canvas) -> Text:
-    name = sketch.setting.names[seat]
-    return Text(f"{sketch.glyphs.turn} {name}", style="bold") if seat in sketch.board.acting else Text(name)
+def _named(seat: int, canvas: Canvas) -> Text:
+    name = canvas.look.names[seat]
+    return Text(f"{canvas.glyphs.turn} {name}", style="bold") if seat in canvas.board.acting else Text(name)
 
 
-def _held(seat: int, sketch: Canvas) -> Text:
+def _held(seat: int, canvas: Canvas) -> Text:
     """Return what another seat holds, as far as known here."""
-    cards = sketch.board.held_by(seat) if seat != sketch.board.seat else ()
-    return Text(" ").join(text_of([_part(card, sketch)]) for card in cards)
+    cards = canvas.board.held_by(seat) if seat != canvas.board.seat else ()
+    return Text(" ").join(text_of([_part(card, canvas)]) for card in cards)
 
 
-def _part(card: str | None, sketch: Canvas) -> Part:
+def _part(card: str | None, canvas: Canvas) -> Part:
     """Return a card by rank and suit, or its back."""
     if card is None:
-        return sketch.glyphs.back, "dim"
-    return sketch.setting.faces.card(card), sketch.setting.faces.colour(card)
+        return canvas.glyphs.back, "dim"
+    return canvas.look.faces.card(card), canvas.look.faces.colour(card)
 
 
-def _marks(seat: int, sketch: Canvas) -> Iterator[Text]:
+def _marks(seat: int, canvas: Canvas) -> Iterator[Text]:
     """Yield the commitment to a seat's cards, ticked once they are open, and whether it deals."""
-    memory, glyphs = sketch.board.memory, sketch.glyphs
+    memory, glyphs = canvas.board.memory, canvas.glyphs
     if seat < len(memory.digests):
         mark, style = (glyphs.opened, "green") if memory.is_open else (glyphs.sealed, "dim")
         yield Text(f"{mark} {short(memory.digests[seat])}", style=style)
-    if seat == sketch.board.dealer:
-        yield Text(sketch.setting.speech.term("dealer"), style="italic")
+    if seat == canvas.board.dealer:
+        yield Text(canvas.look.speech.term("dealer"), style="italic")
 
 
-def _below(sketch: Canvas, height: int) -> Iterator[Text]:
+def _below(canvas: Canvas, height: int) -> Iterator[Text]:
     """Yield one's own cards, and beside them, if there is room, what else there is to know."""
-    size, own = sketch.layout.own, _own(sketch.board)
-    cards = () if size is None else beside(*(_face(card, size, sketch) for card in own), gap=1)
-    left = sketch.width - cards[0].cell_len - _GAP if cards else sketch.width
+    size, own = canvas.layout.own, _own(canvas.board)
+    cards = () if size is None else beside(*(_face(card, size, canvas) for card in own), gap=1)
+    left = canvas.width - cards[0].cell_len - _GAP if cards else canvas.width
     if size is None:
-        held = [*_rows([*_own_row(sketch)], sketch)]
-        yield from (*held, *_packed(_details(sketch), height - len(held), sketch))
+        held = [*_rows([*_own_row(canvas)], canvas)]
+        yield from (*held, *_packed(_details(canvas), height - len(held), canvas))
     elif not cards or left < _ROOM_FOR_ROWS:
-        rows = [*_details(sketch)] if cards else [*_own_row(sketch), *_details(sketch)]
-        yield from (*cards, *[*_rows(rows, sketch)][: height - len(cards)])
+        rows = [*_details(canvas)] if cards else [*_own_row(canvas), *_details(canvas)]
+        yield from (*cards, *[*_rows(rows, canvas)][: height - len(cards)])
     else:
-        told = tuple(_rows([*_details(sketch)], sketch._replace(width=left)))
+        told = tuple(_rows([*_details(canvas)], canvas._replace(width=left)))
         yield from beside(cards, told[:height], gap=_GAP)
 
 
-def _own_row(sketch: Canvas) -> Iterator[TableRow]:
+def _own_row(canvas: Canvas) -> Iterator[TableRow]:
     """Yield one's own cards as a row, if one has a seat."""
-    if sketch.board.seat is not None:
-        parts = [part for card in _own(sketch.board) for part in (_part(card, sketch), ("  ", ""))]
-        yield TableRow(sketch.setting.speech.say("screen.cards"), tuple(parts))
+    if canvas.board.seat is not None:
+        parts = [part for card in _own(canvas.board) for part in (_part(card, canvas), ("  ", ""))]
+        yield TableRow(canvas.look.speech.say("screen.cards"), tuple(parts))
 
 
 def _own(board: ShownHand) -> Sequence[str | None]:
@@ -392,74 +390,74 @@ def _own(board: ShownHand) -> Sequence[str | None]:
     return board.held_by(board.seat) if board.is_unseen else board.cards
 
 
-def _details(sketch: Canvas) -> Iterator[TableRow]:
+def _details(canvas: Canvas) -> Iterator[TableRow]:
     """Yield what else there is to know, the most important first."""
-    board, setting = sketch.board, sketch.setting
-    said = setting.speech.catalogue.screen
-    yield plain_row(said["stake"], setting.speech.stake(board.stake))
-    yield from _offers(sketch)
-    yield from own_value(board, setting)
+    board, look = canvas.board, canvas.look
+    said = look.speech.catalogue.screen
+    yield plain_row(said["stake"], look.speech.stake(board.stake))
+    yield from _offers(canvas)
+    yield from own_value_rows(board, look)
     around = [
-        *turned_up(board, setting)
+        *turned_up_rows(board, look)
     ]  # where little is told, the cards that are raised come before what raises them
-    yield from around if sketch.layout.own else reversed(around)
-    yield from duel(board, setting)
-    yield from _tricks(sketch)
-    for rows in (heard, orders, leading):
-        yield from rows(board, setting)
+    yield from around if canvas.layout.own else reversed(around)
+    yield from duel_rows(board, look)
+    yield from _tricks(canvas)
+    for rows in (heard_rows, order_rows, leader_rows):
+        yield from rows(board, look)
     if board.is_unseen:
         yield plain_row(said["cards"], said["unseen"])
-    yield from _proven(sketch)
+    yield from _proven(canvas)
 
 
-def _offers(sketch: Canvas) -> Iterator[TableRow]:
+def _offers(canvas: Canvas) -> Iterator[TableRow]:
     """Yield what waits for an answer, in the sentences that told it."""
-    label = sketch.setting.speech.say("screen.open")
-    for offer in sketch.board.offers:
-        yield TableRow(label, ((sentence(offer, sketch.board, sketch.setting) or "", "bold yellow"),))
+    label = canvas.look.speech.say("screen.open")
+    for offer in canvas.board.offers:
+        yield TableRow(label, ((sentence(offer, canvas.board, canvas.look) or "", "bold yellow"),))
         label = ""
 
 
-def _proven(sketch: Canvas) -> Iterator[TableRow]:
+def _proven(canvas: Canvas) -> Iterator[TableRow]:
     """Yield how many of the hands so far had all their cards opened and checked."""
-    if hands := sketch.board.proven_hands:
-        tick, style = (f"{sketch.glyphs.opened} ", "green") if all(hands) else ("", "")
-        label = sketch.setting.speech.say("screen.proven")
+    if hands := canvas.board.proven_hands:
+        tick, style = (f"{canvas.glyphs.opened} ", "green") if all(hands) else ("", "")
+        label = canvas.look.speech.say("screen.proven")
         yield TableRow(label, ((f"{tick}{sum(hands)}/{len(hands)}", style),))
 
 
-def _tricks(sketch: Canvas) -> Iterator[TableRow]:
+def _tricks(canvas: Canvas) -> Iterator[TableRow]:
     """Yield each finished trick: its cards in the order played, and who took it."""
-    board, label = sketch.board, sketch.setting.speech.say("screen.tricks")
+    board, label = canvas.board, canvas.look.speech.say("screen.tricks")
     for trick in board.tricks:
-        cards = [part for each in trick.laid for part in (*_of_trick(each, trick.best, sketch), (" ", ""))]
-        taken = taker(trick.side, sketch.setting.names, sketch.setting.speech)
+        cards = [part for each in trick.laid for part in (*_of_trick(each, trick.best, canvas), (" ", ""))]
+        taken = taker(trick.side, canvas.look.names, canvas.look.speech)
         yield TableRow(label, (*cards, (f" {taken}", "")))
         label = ""
 
 
-def _packed(rows: Iterable[TableRow], height: int, sketch: Canvas) -> Iterator[Text]:
+def _packed(rows: Iterable[TableRow], height: int, canvas: Canvas) -> Iterator[Text]:
     """Yield as many rows as fit into a height, several on a line; where there is no room for one, the next is tried."""
     lines: list[Text] = []
     for row in rows:
         told = Text.assemble((f"{short_label(row.label)} " if row.label else "", "dim"), text_of(row.parts))
         told.rstrip()
-        if lines and lines[-1].cell_len + _GAP + told.cell_len <= sketch.width:
+        if lines and lines[-1].cell_len + _GAP + told.cell_len <= canvas.width:
             lines[-1].append(" " * _GAP).append_text(told)
         elif len(lines) < height:
             lines.append(told)
-    yield from map(sketch.line, lines)
+    yield from map(canvas.line, lines)
 
 
-def _rows(rows: Sequence[TableRow], sketch: Canvas) -> Iterator[Text]:
+def _rows(rows: Sequence[TableRow], canvas: Canvas) -> Iterator[Text]:
     """Yield the lines of rows, with their texts aligned and wrapped; a label that is too long loses what is in brackets."""
-    most = sketch.width // 2 - _GAP
+    most = canvas.width // 2 - _GAP
     labels = [row.label if cell_len(row.label) <= most else short_label(row.label) for row in rows]
     widest = min(width_of(labels), most)
     for row, told in zip(rows, labels, strict=True):
         label = Text(told, style="dim")
-        for line in wrapped(text_of(row.parts), sketch.width - widest - _GAP):
-            yield sketch.line(Text(" " * _GAP).join([fitted(label, widest, sketch.glyphs), line]))
+        for line in wrapped(text_of(row.parts), canvas.width - widest - _GAP):
+            yield canvas.line(Text(" " * _GAP).join([fitted(label, widest, canvas.glyphs), line]))
             label = Text()
 
 

@@ -24,7 +24,7 @@ from truc_rules import KINDS, ArgShape
 from truc_terminal.replay_model.board import ShownHand
 from truc_terminal.screen.drawing import MatchLook, glyphs_of, short_label
 from truc_terminal.screen.menu import MenuOption, menu
-from truc_terminal.screen.wrapping import MOST_SAID, said_again, spaced, together
+from truc_terminal.screen.wrapping import MOST_SAID, glued, said_again, unglued
 from truc_words import Speech, joined, move_label, phrase_label, sign_label, typed_name
 
 CHAT: Final = "chat"
@@ -98,7 +98,7 @@ _WAITING: Final = {
     "opening": "waiting_opening",
     **dict.fromkeys(_DEALING, "waiting_dealing"),
 }
-BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit")
+SIDE_COMMANDS: Final = ("chat", "pause", "resume", "claim", "resign", "quit")
 """What may be typed beside the moves, and questions."""
 _QUESTIONS: Final = ("? table", "? rules")
 
@@ -138,37 +138,37 @@ class Question(NamedTuple):
 Pose = Callable[[Question], None]
 
 
-def option_label(choice: MoveChoice, board: ShownHand, setting: MatchLook) -> str:
+def option_label(choice: MoveChoice, board: ShownHand, look: MatchLook) -> str:
     """Return the label of an option on the screen."""
     return move_label(
         choice.line,
         choice.hints,
-        setting.faces.card,
-        setting.speech,
+        look.faces.card,
+        look.speech,
         answering=board.answering,
-        players=setting.names,
+        players=look.names,
     )
 
 
-def key_label(option: MenuOption, board: ShownHand, setting: MatchLook) -> str:
+def key_label(option: MenuOption, board: ShownHand, look: MatchLook) -> str:
     """Return the label of what has a key; of several moves what they have in common, with dots in place of the rest."""
     choice, *more = option.choices
     if not more:
-        return option_label(choice, board, setting)
-    dots = glyphs_of(setting.faces).left_out
+        return option_label(choice, board, look)
+    dots = glyphs_of(look.faces).left_out
     line, hints = (f"{_RAISE} {dots}", {}) if choice.kind == _RAISE else (choice.line, choice.hints)
-    return move_label(line, hints, lambda _card: dots, setting.speech, answering=board.answering)
+    return move_label(line, hints, lambda _card: dots, look.speech, answering=board.answering)
 
 
-def option_names(choice: MoveChoice, board: ShownHand, setting: MatchLook) -> Iterator[str]:
+def option_names(choice: MoveChoice, board: ShownHand, look: MatchLook) -> Iterator[str]:
     """Yield the names of an option besides its move line: as it is shown, with suits as symbols, letters or left out."""
     played, ask, stake = choice.line.partition(f" {_RAISE} ")
     kind, *cards = played.split()
     if kind == _CLAIM:
-        yield " ".join(_claim_typed(choice, setting))
-    looks = [setting.faces._replace(is_plain=is_plain) for is_plain in (False, True)]
+        yield " ".join(_claim_typed(choice, look))
+    looks = [look.faces._replace(is_plain=is_plain) for is_plain in (False, True)]
     for faces in looks:
-        label = option_label(choice, board, setting._replace(faces=faces))
+        label = option_label(choice, board, look._replace(faces=faces))
         yield label
         yield short_label(label)
         if cards and kind in _OF_CARDS:
@@ -177,23 +177,23 @@ def option_names(choice: MoveChoice, board: ShownHand, setting: MatchLook) -> It
             yield short_label(label).replace(faces.card(cards[0]), faces.rank(cards[0]))
 
 
-def _claim_typed(choice: MoveChoice, setting: MatchLook) -> tuple[str, str]:
+def _claim_typed(choice: MoveChoice, look: MatchLook) -> tuple[str, str]:
     """Return a claim as it is typed: the game's own word, else that of the player's language, and whom it is about.
 
     A player's name is one word here, so that none is cut where two begin alike.
     """
-    word = setting.speech.local.moves.get(_CLAIM) or setting.speech.catalogue.typed[_CLAIM]
+    word = look.speech.local.moves.get(_CLAIM) or look.speech.catalogue.typed[_CLAIM]
     seat = choice.line.removeprefix(f"{_CLAIM} ")
-    names = dict(zip(map(str, range(len(setting.names))), setting.names, strict=True))
+    names = dict(zip(map(str, range(len(look.names))), look.names, strict=True))
     return word, names.get(seat, seat)
 
 
-def named(choices: Iterable[MoveChoice], board: ShownHand, setting: MatchLook) -> str:
+def moves_typed(choices: Iterable[MoveChoice], board: ShownHand, look: MatchLook) -> str:
     """Return what may be typed for options, what names have in common once: `mandar jugar un siete|un ocho, truco`."""
     by_kind: dict[str, list[tuple[str, ...]]] = {}
     for choice in choices:
-        short = short_label(option_label(choice, board, setting))
-        words = _claim_typed(choice, setting) if choice.kind == _CLAIM else tuple(short.split())
+        short = short_label(option_label(choice, board, look))
+        words = _claim_typed(choice, look) if choice.kind == _CLAIM else tuple(short.split())
         by_kind.setdefault(choice.kind, []).append(words)
     return ", ".join(map(_together, by_kind.values()))
 
@@ -207,18 +207,18 @@ def _together(names: Sequence[tuple[str, ...]]) -> str:
     return " ".join([*words[0][:same], rest])
 
 
-def talk_typed(setting: MatchLook) -> Mapping[str, str]:
+def talk_typed(look: MatchLook) -> Mapping[str, str]:
     """Return what each sign and phrase of the game means, by what is typed for it."""
-    speech, typed = setting.speech, setting.speech.catalogue.typed
+    speech, typed = look.speech, look.speech.catalogue.typed
     signs = {
         f"{typed['sign']} {typed_name(word, 'sign', speech)}": sign_label(word, speech.lang, speech.words)
-        for word in setting.signs
+        for word in look.signs
     }
     phrases = {
         f"{typed['say']} {typed_name(phrase, 'phrase', speech)}": phrase_label(
             phrase, speech.lang, speech.words
         )
-        for phrase in setting.phrases
+        for phrase in look.phrases
     }
     return signs | phrases
 
@@ -230,16 +230,16 @@ def commands_typed(commands: Iterable[str], speech: Speech) -> Iterator[str]:
         yield " ".join(filter(None, [asked, speech.catalogue.typed[word]])) + " " * (word == CHAT)
 
 
-def awaited_text(waiting: MatchWaits, setting: MatchLook) -> str:
+def awaited_text(waiting: MatchWaits, look: MatchLook) -> str:
     """Return who is waited for, and why."""
-    seats = joined([setting.names[seat] for seat in waiting.seats], setting.speech)
-    return setting.speech.say(f"screen.{_WAITING.get(waiting.what, 'waiting')}", seats=seats)
+    seats = joined([look.names[seat] for seat in waiting.seats], look.speech)
+    return look.speech.say(f"screen.{_WAITING.get(waiting.what, 'waiting')}", seats=seats)
 
 
 def question(
     turn: YourTurn | None,
     board: ShownHand,
-    setting: MatchLook,
+    look: MatchLook,
     awaited: str = "",
     *,
     asks_again: bool = False,
@@ -247,24 +247,24 @@ def question(
     """Return the question that a turn asks, once more among some of its options; if there is none, who is waited for."""
     options = () if turn is None else turn.options
     moves = [
-        word
-        for choice in options
-        for word in (choice.line, short_label(option_label(choice, board, setting)))
+        word for choice in options for word in (choice.line, short_label(option_label(choice, board, look)))
     ]
     words = tuple(
-        dict.fromkeys([*moves, *talk_typed(setting), *commands_typed((*BESIDE, *_QUESTIONS), setting.speech)])
+        dict.fromkeys(
+            [*moves, *talk_typed(look), *commands_typed((*SIDE_COMMANDS, *_QUESTIONS), look.speech)]
+        )
     )
     if turn is None or not turn.must:
         return Question(text=f"{awaited} >" if awaited else "", words=words)
     keys = tuple(
         Key(
             option.key,
-            key_label(option, board, setting),
+            key_label(option, board, look),
             option.choices[0].line if len(option.choices) == 1 else option.key,
         )
         for option in menu(turn, board)
     )
-    text = setting.speech.say("screen.which" if asks_again else "screen.prompt", clock="")
+    text = look.speech.say("screen.which" if asks_again else "screen.prompt", clock="")
     return Question(turn.at, text, keys, words, turn.deadline_ms)
 
 
@@ -296,7 +296,7 @@ def _lines(keys: list[Key], width: int) -> list[list[Key]]:
 
 def _broken(key: Key, width: int) -> Iterator[Key]:
     """Yield a key with the first line of its label, then the rest of the label, line by line."""
-    first, *rest = spaced(wrap(together(key.label), _room(key, width))) or [""]
+    first, *rest = unglued(wrap(glued(key.label), _room(key, width))) or [""]
     yield key._replace(label=first)
     for part in rest:
         yield key._replace(typed=" " * len(key.typed), label=part)
@@ -325,47 +325,47 @@ WhyNot = Callable[[str], str | None]
 """What gives the key of the rule that a move line of the player breaks."""
 
 
-def mistake(text: str, turn: YourTurn, board: ShownHand, setting: MatchLook, why_not: WhyNot) -> str:
+def mistake(text: str, turn: YourTurn, board: ShownHand, look: MatchLook, why_not: WhyNot) -> str:
     """Return the sentence for a line that is none of the options of a turn."""
-    say, got = setting.speech.say, said_again(text)
-    rule = next(filter(None, map(why_not, _lines_meant(text, board, setting))), None)
+    say, got = look.speech.say, said_again(text)
+    rule = next(filter(None, map(why_not, _lines_meant(text, board, look))), None)
     if rule is not None:
         told = say("screen.forbidden", got=got, why=say(f"forbidden.{rule}"))
     elif menu(turn, board):
         told = say("screen.expected", got=got)
     else:
-        told = say("screen.expected_move", got=got, moves=named(turn.options, board, setting))
-    nearest = _nearest(text, turn.options, board, setting)
+        told = say("screen.expected_move", got=got, moves=moves_typed(turn.options, board, look))
+    nearest = _nearest(text, turn.options, board, look)
     if nearest is None:
         return told
-    return say("screen.nearest", told=told, option=short_label(option_label(nearest, board, setting)))
+    return say("screen.nearest", told=told, option=short_label(option_label(nearest, board, look)))
 
 
-def _lines_meant(text: str, board: ShownHand, setting: MatchLook) -> Iterator[str]:
+def _lines_meant(text: str, board: ShownHand, look: MatchLook) -> Iterator[str]:
     """Yield the move lines of the game that a text may mean, whether or not they are options now."""
     wanted = plain_text(text)
     yield from (f"play {card}" for place, card in enumerate(board.own, 1) if wanted == str(place))
     yield wanted
-    for line in _lines_named(setting):
-        if wanted in map(plain_text, option_names(MoveChoice(line, line.split()[0], {}), board, setting)):
+    for line in _lines_named(look):
+        if wanted in map(plain_text, option_names(MoveChoice(line, line.split()[0], {}), board, look)):
             yield line
 
 
-def _lines_named(setting: MatchLook) -> Iterable[str]:
+def _lines_named(look: MatchLook) -> Iterable[str]:
     """Return the lines that have names of their own: the words of the game, moves of one word, the cards."""
     alone = (str(kind) for kind, shape in KINDS.items() if shape is ArgShape.NONE)
-    cards = (f"play {card}" for card in setting.pack)
-    return dict.fromkeys((*setting.speech.local.moves, *alone, *cards))
+    cards = (f"play {card}" for card in look.pack)
+    return dict.fromkeys((*look.speech.local.moves, *alone, *cards))
 
 
 def _nearest(
-    text: str, options: Iterable[MoveChoice], board: ShownHand, setting: MatchLook
+    text: str, options: Iterable[MoveChoice], board: ShownHand, look: MatchLook
 ) -> MoveChoice | None:
     """Return the option with the name most like a text, if one is."""
     names = {
         plain_text(name): choice
         for choice in options
-        for name in (choice.line, *option_names(choice, board, setting))
+        for name in (choice.line, *option_names(choice, board, look))
     }
     found = get_close_matches(plain_text(text[:MOST_SAID]), names, n=1, cutoff=_LIKE)
     return names[found[0]] if found else None

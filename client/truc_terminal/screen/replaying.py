@@ -30,7 +30,7 @@ from truc_terminal.replay_model.board import LaidTrick, ShownHand
 from truc_terminal.replay_model.faces import Faces, faces_of, short, stake_words, taker
 from truc_terminal.replay_model.retelling import RecordTelling
 from truc_terminal.replay_model.stages import CardState, MatchStage, ReplayedMatch, seen_by
-from truc_terminal.screen.drawing import MatchLook, Part, TableRow, plain_row, said_values, score_line
+from truc_terminal.screen.drawing import MatchLook, Part, TableRow, plain_row, said_value_rows, score_line
 from truc_terminal.screen.glyphs import ASCII, MANY
 from truc_terminal.screen.picture import picture
 from truc_terminal.verdicts import game_name, refutation_line, verdict_lines
@@ -70,7 +70,7 @@ class Replay(NamedTuple):
         return Speech(self.lang, self.match.terms.variant.words if self.match.terms else "")
 
 
-def reached(replayed: ReplayedMatch, at: int, step: ReplayStep) -> int:
+def stage_after(replayed: ReplayedMatch, at: int, step: ReplayStep) -> int:
     """Return the stage that a step leads to from another; beyond either end it stays there."""
     last = len(replayed.stages) - 1
     match step:
@@ -109,8 +109,8 @@ def drawn_page(replay: Replay, at: int, *, width: int, height: int) -> Text:
     stage = replay.match.stages[at]
     if not stage.hand:
         return page(replay, at)
-    board, setting = _board(replay, _seen(replay, stage)), _setting(replay, stage)
-    table = list(picture(board, setting, width=width, height=height, title=_title(replay, stage)))
+    board, look = _board(replay, _seen(replay, stage)), _look(replay, stage)
+    table = list(picture(board, look, width=width, height=height, title=_title(replay, stage)))
     return _joined(table, [*_told(replay, stage), *_line_of_numbers(replay, stage)])
 
 
@@ -184,13 +184,13 @@ def _told(replay: Replay, stage: MatchStage) -> list[Text]:
 def _table(replay: Replay, stage: MatchStage) -> list[Text]:
     if not stage.hand:
         return []
-    setting = _setting(replay, stage)
-    rows = [*_rows(replay, stage, setting)]
+    look = _look(replay, stage)
+    rows = [*_rows(replay, stage, look)]
     width = max(cell_len(row.label) for row in rows) + _GAP
     return [_line(row, width) for row in rows]
 
 
-def _setting(replay: Replay, stage: MatchStage) -> MatchLook:
+def _look(replay: Replay, stage: MatchStage) -> MatchLook:
     names = tuple(shown_name(name, seat) for seat, name in enumerate(stage.record.names))
     speech, terms = Speech(replay.lang, stage.record.words), replay.match.terms
     if terms is None:
@@ -206,18 +206,18 @@ def _line(row: TableRow, width: int) -> Text:
     return text
 
 
-def _rows(replay: Replay, stage: MatchStage, setting: MatchLook) -> Iterator[TableRow]:
-    board, names, speech, said = stage.board, setting.names, setting.speech, setting.speech.catalogue.screen
-    yield plain_row(said["score"], score_line(board, setting))
+def _rows(replay: Replay, stage: MatchStage, look: MatchLook) -> Iterator[TableRow]:
+    board, names, speech, said = stage.board, look.names, look.speech, look.speech.catalogue.screen
+    yield plain_row(said["score"], score_line(board, look))
     yield plain_row(said["stake"], stake_words(board, names, speech))
     if board.dealer is not None:
         yield plain_row(speech.term("dealer"), names[board.dealer])
     if board.turned_up is not None:
-        yield TableRow(speech.term("turn-up"), (_face(board.turned_up, setting),))
+        yield TableRow(speech.term("turn-up"), (_face(board.turned_up, look),))
     for seat, name in enumerate(names):
-        yield TableRow(f"{_mark(seat, stage)} {name}", tuple(_of_seat(replay, stage, setting, seat)))
-    yield from _tricks(replay, stage, setting)
-    yield from said_values(board, setting)
+        yield TableRow(f"{_mark(seat, stage)} {name}", tuple(_of_seat(replay, stage, look, seat)))
+    yield from _tricks(replay, stage, look)
+    yield from said_value_rows(board, look)
     if told := _numbers(replay, stage):
         yield TableRow(replay.said["deal"], ((told, "green"),))
 
@@ -226,7 +226,7 @@ def _mark(seat: int, stage: MatchStage) -> str:
     return ">" if seat in stage.waiting else " "
 
 
-def _of_seat(replay: Replay, stage: MatchStage, setting: MatchLook, seat: int) -> Iterator[Part]:
+def _of_seat(replay: Replay, stage: MatchStage, look: MatchLook, seat: int) -> Iterator[Part]:
     """Yield the digest that binds the server to a seat's cards, ticked once all are open, then the cards by place."""
     cards = stage.cards[seat] if stage.cards else ()
     digests = stage.board.memory.digests
@@ -241,35 +241,35 @@ def _of_seat(replay: Replay, stage: MatchStage, setting: MatchLook, seat: int) -
             yield f"  {replay.said[where]}", "dim"
             for each in there:
                 yield " ", ""
-                yield _face(each.card, setting)
+                yield _face(each.card, look)
 
 
-def _face(card: str | None, setting: MatchLook) -> Part:
+def _face(card: str | None, look: MatchLook) -> Part:
     if card is None:
         return _UNKNOWN, "dim"
-    return setting.faces.card(card), setting.faces.colour(card)
+    return look.faces.card(card), look.faces.colour(card)
 
 
 def _tick(replay: Replay) -> str:
     return (ASCII if replay.is_plain else MANY).opened
 
 
-def _tricks(replay: Replay, stage: MatchStage, setting: MatchLook) -> Iterator[TableRow]:
+def _tricks(replay: Replay, stage: MatchStage, look: MatchLook) -> Iterator[TableRow]:
     """Yield the tricks; in front of those of a duel, who plays whom."""
     for seats, tricks in groupby(stage.tricks, key=attrgetter("duel")):
         if seats is not None:
-            yield plain_row(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in seats))
+            yield plain_row(look.speech.term("duel"), " - ".join(look.names[seat] for seat in seats))
         for number, trick in enumerate(tricks, start=1):
-            yield TableRow(replay.said["trick"].format(n=number), tuple(_trick(trick, replay, setting)))
+            yield TableRow(replay.said["trick"].format(n=number), tuple(_trick(trick, replay, look)))
 
 
-def _trick(trick: LaidTrick, replay: Replay, setting: MatchLook) -> Iterator[Part]:
-    face_down = setting.speech.say("screen.face_down")
+def _trick(trick: LaidTrick, replay: Replay, look: MatchLook) -> Iterator[Part]:
+    face_down = look.speech.say("screen.face_down")
     for number, (seat, card) in enumerate(trick.laid):
-        yield f"{'  ' if number else ''}{setting.speech.of(setting.names[seat], '')}", ""
-        yield (face_down, "dim") if card is None else _face(card, setting)
+        yield f"{'  ' if number else ''}{look.speech.of(look.names[seat], '')}", ""
+        yield (face_down, "dim") if card is None else _face(card, look)
     if trick.is_over:
-        taken = taker(trick.side, setting.names, setting.speech)
+        taken = taker(trick.side, look.names, look.speech)
         yield f"  {taken if trick.side is None else replay.said['taken'].format(side=taken)}", "bold"
 
 
@@ -326,7 +326,7 @@ class ReplayPosition:
 
     def step(self, step: ReplayStep) -> None:
         """Go one step."""
-        self.at = reached(self.replay.match, self.at, step)
+        self.at = stage_after(self.replay.match, self.at, step)
         self._settle()
 
     def type(self, digit: str) -> None:

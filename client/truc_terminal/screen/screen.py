@@ -49,7 +49,7 @@ from truc_terminal.replay_model.board import (
     with_sign,
 )
 from truc_terminal.replay_model.faces import Faces, faces_of
-from truc_terminal.screen.company import Absences, Company, PauseState, followed
+from truc_terminal.screen.company import Absences, Company, PauseState, pause_after
 from truc_terminal.screen.drawing import (
     MatchLook,
     committed_text,
@@ -68,10 +68,10 @@ from truc_terminal.screen.explaining import (
     terms_line,
 )
 from truc_terminal.screen.glyphs import needs_ascii
-from truc_terminal.screen.lessons import Taught, Teach, untaught
+from truc_terminal.screen.lessons import Taught, Teach, teach_nothing
 from truc_terminal.screen.markdown import rendered
 from truc_terminal.screen.menu import keyed, menu
-from truc_terminal.screen.picture import picture, standing_room
+from truc_terminal.screen.picture import picture, rows_for_table
 from truc_terminal.screen.questions import (
     BY_PROGRAMS,
     Draw,
@@ -83,7 +83,7 @@ from truc_terminal.screen.questions import (
     grouped,
     key_label,
     mistake,
-    named,
+    moves_typed,
     option_names,
     question,
     unnumbered,
@@ -112,16 +112,16 @@ class Screen:
         self._offered: tuple[str, ...] = ()
         self._board = ShownHand(0, None)
         self._view: View | None = None
-        self._standstill = PauseState(None)
+        self._pause = PauseState(None)
         self._absences = Absences()
-        self._setting = MatchLook((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
+        self._look = MatchLook((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
         self._awaited = ""
         self._asked: Sentence | None = None
-        self._standing = Question()
+        self._question = Question()
         self._is_lost = False
         self._is_over = False
         self.pose: Pose | None = None
-        self.teach: Teach = untaught
+        self.teach: Teach = teach_nothing
 
     @property
     def is_coloured(self) -> bool:
@@ -139,9 +139,9 @@ class Screen:
         return self._speech.lang
 
     @property
-    def setting(self) -> MatchLook:
+    def look(self) -> MatchLook:
         """What stays the same in the match."""
-        return self._setting
+        return self._look
 
     @property
     def board(self) -> ShownHand:
@@ -153,18 +153,18 @@ class Screen:
         if self._view is None:
             self._board = self._board._replace(memory=memory)
         else:
-            self._board = board_of(self._view, self._setting.pack, memory)
+            self._board = board_of(self._view, self._look.pack, memory)
 
     @property
     def _speech(self) -> Speech:
-        return self._setting.speech
+        return self._look.speech
 
     def say(self, text: str, style: str = "") -> None:
         """Print one or more lines in the player's language, wrapped between words on a terminal.
 
         Nothing in them can control the terminal.
         """
-        for line in told(text, self.lang, self._setting.speech.words).split("\n"):
+        for line in told(text, self.lang, self._look.speech.words).split("\n"):
             say(self._console, line, style)
 
     def note(self, key: str, style: str = "", **values: object) -> None:
@@ -179,17 +179,17 @@ class Screen:
     def answered(self) -> None:
         """Note that what was asked is answered."""
         self._asked = None
-        self.stand(Question())
+        self.set_question(Question())
 
     def _ask_beside(self) -> None:
         if self._asked is not None and self.pose is None:
             self.say(self._asked, "bold")
         elif self._asked is not None:
-            self.stand(Question(text=printable(told(self._asked, self.lang))))
+            self.set_question(Question(text=printable(told(self._asked, self.lang))))
 
-    def stand(self, question: Question) -> None:
+    def set_question(self, question: Question) -> None:
         """Have the prompt, if there is one, ask this; while the connection is lost it says that first of all."""
-        self._standing = question
+        self._question = question
         if self.pose is None:
             return
         if self._is_lost:
@@ -205,7 +205,7 @@ class Screen:
     def note_line(self, *, is_lost: bool) -> None:
         """Note whether the connection is lost; when it is back, ask again what is asked."""
         is_back, self._is_lost = self._is_lost and not is_lost, is_lost
-        self.stand(self._standing)
+        self.set_question(self._question)
         if is_back and self.pose is None:
             self._ask_beside()
 
@@ -234,7 +234,7 @@ class Screen:
         match happening:
             case TableChanged(state):
                 self._seat(state)
-            case MatchWaits() if self._setting.names:
+            case MatchWaits() if self._look.names:
                 self._await(happening)
             case Substituted(seat, name):
                 self._rename(seat, name)
@@ -255,7 +255,7 @@ class Screen:
             if not others:
                 return  # one's own program does it at once
             waiting = waiting._replace(seats=others)
-        before, self._awaited = self._awaited, awaited_text(waiting, self._setting)
+        before, self._awaited = self._awaited, awaited_text(waiting, self._look)
         if waiting.what == "decision":
             self._mark(waiting.seats)
         if self.pose is None and self._awaited != before:
@@ -291,7 +291,7 @@ class Screen:
                 self._remember(with_partner(self._board.memory, seat, cards))
             case SignMade(seat, word):
                 self._remember(with_sign(self._board.memory, seat, word))
-                self.note("signed", "magenta", seat=self._name(seat), sign=sign_of(word, self._setting))
+                self.note("signed", "magenta", seat=self._name(seat), sign=sign_of(word, self._look))
             case PhraseSaid(seat, phrase):
                 said = phrase_label(phrase, self._speech.lang, self._speech.words)
                 self.note("says", "magenta", seat=self._name(seat), phrase=said)
@@ -308,18 +308,18 @@ class Screen:
             self.note("may_claim", "yellow")
 
     def _rename(self, seat: int, name: str) -> None:
-        names = self._setting.names
+        names = self._look.names
         shown = shown_name(name, seat)
-        self._setting = self._setting._replace(names=(*names[:seat], shown, *names[seat + 1 :]))
+        self._look = self._look._replace(names=(*names[:seat], shown, *names[seat + 1 :]))
         self.note("steps_in", "yellow", name=shown)
 
-    def show_standing(self) -> None:
+    def show_score(self) -> None:
         """Show how the match stands."""
-        self.note("new_score", "bold", score=score_line(self._board, self._setting))
+        self.note("new_score", "bold", score=score_line(self._board, self._look))
 
     def _name(self, seat: int) -> str:
-        if seat < len(self._setting.names):
-            return self._setting.names[seat]
+        if seat < len(self._look.names):
+            return self._look.names[seat]
         return self._speech.say("said.seat", n=seat)
 
     def _seat(self, state: TableState) -> None:
@@ -340,11 +340,11 @@ class Screen:
         speech = Speech(self._speech.lang, started.words)
         faces = faces_of(started.pack, speech, is_plain=self._has_ascii)
         talk = (started.signs, started.phrases)
-        self._setting = MatchLook(
+        self._look = MatchLook(
             names, faces, speech, started.target, *talk, started.raised, started.pack
         )._replace(variant=started.variant, rules=started.rules)
         self._board, self._view = ShownHand(len(names), started.seat), None
-        self._standstill, self._is_over = PauseState(started.seat), False
+        self._pause, self._is_over = PauseState(started.seat), False
         self._absences = self._absences._replace(told={})
         how = "goes_on" if started.resumed else "begins"
         self.note(how, "bold", variant=started.variant, players=" - ".join(names))
@@ -368,12 +368,12 @@ class Screen:
     @property
     def rests(self) -> bool:
         """Whether the match rests."""
-        return self._standstill.rests
+        return self._pause.rests
 
     @property
     def awaits_resume(self) -> bool:
         """Whether the match rests and this seat has not asked to go on."""
-        return self._standstill.awaits
+        return self._pause.awaits
 
     def _tell_record(self, record: RecordSeen) -> None:
         if record.kind not in BY_PROGRAMS:
@@ -386,19 +386,19 @@ class Screen:
             self.note("least", "dim")
 
     def _tell(self, fact: Fact, shown: Fact) -> None:
-        self._tell_what_happened(fact, sentence(shown, self._board, self._setting))
+        self._tell_what_happened(fact, sentence(shown, self._board, self._look))
         self.tell_lessons(fact)
         self._tell_of_pause(fact)
 
     def tell_lessons(self, taught: Taught) -> None:
         """Tell a beginner what there is to learn from something."""
-        for lesson in self.teach(taught, self._board, self._setting):
+        for lesson in self.teach(taught, self._board, self._look):
             self.say(f"  > {lesson}", "italic")
 
     def _tell_of_pause(self, *facts: Fact) -> None:
         """Tell how to join in if another seat asks for a pause or its end, and what may be typed in a pause."""
-        before, self._standstill = self._standstill, reduce(followed, facts, self._standstill)
-        if self._standstill.is_called and not before.is_called:
+        before, self._pause = self._pause, reduce(pause_after, facts, self._pause)
+        if self._pause.is_called and not before.is_called:
             self.note("resting" if self.rests else "agree_pause", "yellow")
         elif self.awaits_resume and not before.rests:
             self.note("resting", "yellow")
@@ -408,10 +408,10 @@ class Screen:
             case "hands_committed":
                 self.note("committed", "cyan")
             case "hands_opened":
-                for line in opened_lines(self._board, self._setting, fact["cards"]):
+                for line in opened_lines(self._board, self._look, fact["cards"]):
                     self.say(line, "green")
             case "hand_closed":
-                self.show_standing()
+                self.show_score()
             case _ if told is not None:
                 self.say(f"  {told}")
             case _:
@@ -426,7 +426,7 @@ class Screen:
                 self._mark((self._board.seat,))
             self._ask_now(turn)
         elif offered and offered != self._offered:
-            self.note("may_act", "dim", moves=named(turn.options, self._board, self._setting))
+            self.note("may_act", "dim", moves=moves_typed(turn.options, self._board, self._look))
         self._offered = offered
 
     def _ask_now(self, turn: YourTurn) -> None:
@@ -441,9 +441,9 @@ class Screen:
         """Show the table as it stands, or another board, drawn for the present size of the terminal."""
         board = self._board if board is None else board
         if self.is_plain:
-            self.say(f"{title}\n{table_text(board, self._setting)}".lstrip("\n"))
+            self.say(f"{title}\n{table_text(board, self._look)}".lstrip("\n"))
             return
-        for line in self._drawn(board, self._setting, title, *self._console.size):
+        for line in self._drawn(board, self._look, title, *self._console.size):
             self._console.print(line, soft_wrap=True)
 
     def prompt(self, clock: str = "", *, asks_again: bool = False) -> None:
@@ -453,8 +453,8 @@ class Screen:
 
     def offer(self, turn: YourTurn | None, *, asks_again: bool = False) -> None:
         """Have the prompt, if there is one, ask for a decision, once more among some options; None if there is none."""
-        asked = question(turn, self._board, self._setting, self._awaited, asks_again=asks_again)
-        self.stand(asked._replace(draw=self.table(_title(asked, self._setting))))
+        asked = question(turn, self._board, self._look, self._awaited, asks_again=asks_again)
+        self.set_question(asked._replace(draw=self.table(_title(asked, self._look))))
 
     def await_server(self) -> None:
         """Have the prompt, if there is one, say that what was decided is on its way, until there is news."""
@@ -466,12 +466,12 @@ class Screen:
         """Return what draws the table as it stands now; None before there is one, and after the match."""
         if not self.knows_game or self._is_over:
             return None
-        return partial(self._drawn, self._board, self._setting, title, stands=True)
+        return partial(self._drawn, self._board, self._look, title, stands=True)
 
     def _drawn(
         self,
         board: ShownHand,
-        setting: MatchLook,
+        look: MatchLook,
         title: str,
         columns: int,
         rows: int,
@@ -479,19 +479,19 @@ class Screen:
         stands: bool = False,
     ) -> Iterator[Text]:
         """Return the lines of a table, with room left for what is told above and asked below."""
-        height = standing_room(rows, is_taught=self.teach is not untaught)
-        return picture(board, setting, width=columns, height=height, title=title, stands=stands)
+        height = rows_for_table(rows, is_taught=self.teach is not teach_nothing)
+        return picture(board, look, width=columns, height=height, title=title, stands=stands)
 
     def list_options(self, turn: YourTurn) -> None:
         """Print the options with their keys, unless a prompt shows them."""
         for option in menu(turn, self._board) if self.pose is None else ():
-            label = key_label(option, self._board, self._setting)
+            label = key_label(option, self._board, self._look)
             self.say(f"  {option.key}. {label}  [{grouped(option.choices)}]")
         if also := unnumbered(turn, self._board):
-            told = self._speech.say("screen.also", moves=named(also, self._board, self._setting))
+            told = self._speech.say("screen.also", moves=moves_typed(also, self._board, self._look))
             self.say(f"  {told}")
 
-    def meant(self, turn: YourTurn, text: str) -> tuple[tuple[MoveChoice, ...], int | None]:
+    def choices_meant(self, turn: YourTurn, text: str) -> tuple[tuple[MoveChoice, ...], int | None]:
         """Return the options that a line means, several if they have one key; for `cut 12` also the place."""
         if choices := keyed(menu(turn, self._board), text):
             return choices, None
@@ -499,22 +499,22 @@ class Screen:
         return (() if choice is None else (choice,)), place
 
     def _names(self, choice: MoveChoice) -> Iterator[str]:
-        return option_names(choice, self._board, self._setting)
+        return option_names(choice, self._board, self._look)
 
-    def mistaken(self, got: str, turn: YourTurn, why_not: WhyNot) -> None:
+    def tell_mistake(self, got: str, turn: YourTurn, why_not: WhyNot) -> None:
         """Say why a line is none of the options."""
-        self.say(mistake(got, turn, self._board, self._setting, why_not), "red")
+        self.say(mistake(got, turn, self._board, self._look, why_not), "red")
 
     @property
     def knows_game(self) -> bool:
         """Whether a match has begun, so that its signs and phrases are known; phrases may be said before, too."""
-        return bool(self._setting.names)
+        return bool(self._look.names)
 
     def explain(self, turn: YourTurn) -> None:
         """Explain the options, those of one kind combined, and the signs and phrases."""
         if not self._has_ascii:
-            self.note(self._setting.faces.legend, "dim")
-        for line in options_explained(turn, self._board, self._setting):
+            self.note(self._look.faces.legend, "dim")
+        for line in options_explained(turn, self._board, self._look):
             self.say(f"  {line}")
 
     def _show_in_full(self) -> None:
@@ -522,7 +522,7 @@ class Screen:
         if self.knows_game:
             if self.pose is None:  # else it stands below already
                 self.show_table()
-            if digests := committed_text(self._board.memory.digests, self._setting):
+            if digests := committed_text(self._board.memory.digests, self._look):
                 self.note("bound", digests=digests)
             self.say(level_line(self._level, self._speech))
         if self._company.state is not None:
@@ -537,16 +537,16 @@ class Screen:
         if subject == TABLE and (self.knows_game or self._company.state is not None):
             self._show_in_full()
             return
-        choices = () if turn is None else self.meant(turn, subject)[0]
+        choices = () if turn is None else self.choices_meant(turn, subject)[0]
         what = AskedAbout(subject, next(iter(choices), None), self._board)
         width = self._console.width - len(_INDENT)
-        for line in rendered(explained(what, self._setting, rules), self._setting.faces, width):
+        for line in rendered(explained(what, self._look, rules), self._look.faces, width):
             self.say(f"{_INDENT}{line}" if line else line)
 
 
-def _title(asked: Question, setting: MatchLook) -> str:
+def _title(asked: Question, look: MatchLook) -> str:
     """Return what stands above a table: that it is one's turn, or the game."""
-    return setting.speech.say("screen.your_turn") if asked.at is not None else setting.variant
+    return look.speech.say("screen.your_turn") if asked.at is not None else look.variant
 
 
 def _time(seconds: int) -> str:

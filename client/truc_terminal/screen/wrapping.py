@@ -28,12 +28,12 @@ def said_again(text: str) -> str:
     return repr(shown if len(shown) <= MOST_SAID else f"{shown[:MOST_SAID]}…")
 
 
-def together(text: str) -> str:
+def glued(text: str) -> str:
     """Return a text in which no space is left between a word and its mark."""
     return _APART.sub(_STAYS, text)
 
 
-def spaced(lines: Iterable[str]) -> list[str]:
+def unglued(lines: Iterable[str]) -> list[str]:
     """Return lines of such a text with their spaces again."""
     return [line.replace(_STAYS, " ") for line in lines]
 
@@ -45,13 +45,13 @@ def wrapped(line: str, width: int) -> list[str]:
     """
     indent = " " * (len(line) - len(line.lstrip()) + 3)
     parts = wrap(
-        _COMMAND.sub(lambda command: command[0].replace(" ", _STAYS), together(line)),
+        _COMMAND.sub(lambda command: command[0].replace(" ", _STAYS), glued(line)),
         max(len(indent) + 1, width),
         subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return spaced(parts) or [""]
+    return unglued(parts) or [""]
 
 
 def say(console: Console, line: str, style: str = "") -> None:
