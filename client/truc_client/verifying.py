@@ -26,7 +26,14 @@ from truc_protocol.audit import (
     examine,
     verify,
 )
-from truc_protocol.audit.cross_audit import BEGINNING, OF_TRANSCRIPT, Ties, joined, parts, ties
+from truc_protocol.audit.cross_audit import (
+    BYTES_WITH_TIES,
+    TIES_OF_TRANSCRIPT,
+    Ties,
+    independent_parts,
+    join_audits,
+    ties,
+)
 from truc_protocol.evidence_file import is_evidence
 from truc_protocol.ledger import Ledger
 from truc_protocol.records import Record
@@ -73,7 +80,7 @@ def examine_files(
             sources[n] = _source(path)
         except HomeError as error:
             examined.append(((n,), CrossAudit((TranscriptExamined(_unreadable(error.args[0])),), ())))
-    tied = parts({n: source.ties for n, source in sources.items()})
+    tied = independent_parts({n: source.ties for n, source in sources.items()})
     tasks = sorted(((part, [sources[n] for n in part]) for part in tied), key=_size, reverse=True)
     counted = _Counted(progress, sum(map(_size, tasks)))
     count = min(processes, len(tasks)) if counted.whole > _WORTH else 1
@@ -81,7 +88,7 @@ def examine_files(
     for n, outcome in spread(work, [task for _, task in tasks], count, counted.note):
         counted.end(n, _size(tasks[n]))
         examined.append((tasks[n][0], outcome))
-    return joined(examined)
+    return join_audits(examined)
 
 
 _Task = tuple[Sequence[int], list[_Source]]
@@ -126,9 +133,9 @@ def _source(path: Path) -> _Source:
         return _Source(path, ties(content), len(content), content)
     if status.st_size > MAX_FILE:
         raise _too_large(MAX_FILE)
-    begun = read_beginning(path, BEGINNING)
+    begun = read_beginning(path, BYTES_WITH_TIES)
     found = ties(begun)
-    if len(begun) == BEGINNING and (is_evidence(begun) or len(found) < OF_TRANSCRIPT):
+    if len(begun) == BYTES_WITH_TIES and (is_evidence(begun) or len(found) < TIES_OF_TRANSCRIPT):
         found = ties(read_file(path))
     return _Source(path, found, status.st_size)
 

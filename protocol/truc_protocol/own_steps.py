@@ -79,7 +79,7 @@ def place_of_step(ledger: Ledger, pack: SealedPack, wanted: Duty) -> tuple[int, 
         case Duty.LOCK:
             return pack.d, pack.turn
         case Duty.KEYS:
-            return (pack.d,) if pack.asked is None else (pack.d, pack.asked)
+            return (pack.d,) if pack.unseen_place is None else (pack.d, pack.unseen_place)
         case Duty.LEND:
             lend = next_share(ledger)
             return (pack.d, *(lend or ()))

@@ -78,7 +78,7 @@ FAULTS = {
     "plays on when garbled": (pack_steps, "duty", never_garbled),
     "opens at once": (pack_steps, "duty", at_once),
     "lends nothing": knows_no(Duty.LEND),
-    "keeps unseen cards shut": knows_no(Duty.KEYS, lambda pack: pack.asked is not None),
+    "keeps unseen cards shut": knows_no(Duty.KEYS, lambda pack: pack.unseen_place is not None),
     "deals no new cards": knows_no(Duty.LOCK, lambda pack: pack.d > 0),
     "turns nothing up": (own_steps, "make_keys", turn_nothing_up),
     "carries points over": (sealed, "is_blind", blind_too),

@@ -18,7 +18,7 @@ from truc_protocol.blind_mode.seat_steps import (
 from truc_protocol.bodies import Body, Void
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Ledger, learn, next_share, sealed_pack, unopened
-from truc_protocol.ledger.sealed import owes
+from truc_protocol.ledger.sealed import seats_owing
 from truc_protocol.ledger.state import owes_forfeit
 from truc_protocol.own_steps import body_of_step, duty, garbled_body, make_step, secrets_of
 from truc_protocol.records import BLIND, Phase, Record
@@ -102,7 +102,7 @@ class BlindTable(Table):
 
     def _overdue(self) -> Record | None:
         """Return what follows where seats do not do what is due: a void, a forfeit, or the end without a winner."""
-        owing = owes(self.ledger)
+        owing = seats_owing(self.ledger)
         if self.ledger.phase is Phase.OVER or not (owing or self.ledger.phase is Phase.CALLED):
             return None
         if not owing:

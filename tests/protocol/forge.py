@@ -12,7 +12,7 @@ from rows import each_row
 from protocol import edwards
 from truc_protocol import dealing
 from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation
-from truc_protocol.audit.own import Accepted
+from truc_protocol.audit.own_seat import Accepted
 from truc_protocol.bodies import Open, Proxy
 from truc_protocol.crypto.curve import ORDER
 from truc_protocol.crypto.keys import SigningKey

@@ -27,7 +27,7 @@ from truc_protocol.blind_mode.points import (
     scalar,
     times,
 )
-from truc_protocol.blind_mode.sealed_pack import opens, turn_places, turned_up
+from truc_protocol.blind_mode.sealed_pack import opens_place, turn_places, turned_up
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import (
     GarbledError,
@@ -417,7 +417,7 @@ def test_last_to_lock_its_own_places_could_choose_its_cards_if_only_the_product_
         assert times(product([card_scalar(card), *map(decoded, keys)])).times(place.point) == place.locked
         chain = multiplier(made_up).times(multiplier(honest).times_base())
         assert chain == times(T + card).times_base()
-        assert not opens(deal.pack, p, card, keys)
+        assert not opens_place(deal.pack, p, card, keys)
     assert outcome(deal, seat) == GARBLED
     assert deal.exposed() == [seat]
 
@@ -616,10 +616,10 @@ def test_lock_copied_from_an_earlier_place_or_index_is_named(cheat, expected):
 def test_own_card_opens_as_no_other_nor_twice_written_nor_with_keys_of_another_place():
     deal = SealedDeal(deck=DECK).deal()
     p, held = deal.plan.place(0, ELDEST, 0), deal.hand(ELDEST)[0]
-    assert [card for card in range(DECK) if opens(deal.pack, p, card, held.keys)] == [held.card]
+    assert [card for card in range(DECK) if opens_place(deal.pack, p, card, held.keys)] == [held.card]
     negative = (8 * ORDER - int.from_bytes(held.keys[0], "little")).to_bytes(33, "little")[:32]
     for keys in ((negative, held.keys[1]), deal.hand(ELDEST)[1].keys, held.keys[::-1], held.keys[:1]):
-        assert not opens(deal.pack, p, held.card, keys)
+        assert not opens_place(deal.pack, p, held.card, keys)
 
 
 def test_lent_cards_that_do_not_open_their_places_are_refused_by_the_receiver():

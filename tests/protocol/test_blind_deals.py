@@ -5,7 +5,7 @@ from protocol.sealed_deals import SealedDeal
 from rows import each_row
 
 from truc_protocol.blind_mode.points import decoded, encoded
-from truc_protocol.blind_mode.sealed_pack import PackStage, find_card, leaves, opens, turned_up
+from truc_protocol.blind_mode.sealed_pack import PackStage, find_card, leaves, opens_place, turned_up
 from truc_protocol.blind_mode.seat_steps import differences, read_lend
 from truc_protocol.crypto import keys as crypto
 
@@ -65,7 +65,7 @@ def test_cards_of_a_hand_played_blind_open_one_by_one():
         place = deal.pack.places[deal.play_unseen(seat, slot)]
         keys = tuple(step.opened[0] for step in sorted(deal.pack.keyed, key=lambda step: step.seat))
         seen.append(find_card(place, keys, 40))
-        assert opens(deal.pack, deal.plan.place(0, seat, slot), seen[-1], keys)
+        assert opens_place(deal.pack, deal.plan.place(0, seat, slot), seen[-1], keys)
     assert None not in seen
     assert len(set(seen)) == 4
     assert not deal.exposed()

@@ -17,7 +17,7 @@ from vectors.blind_matches import FOLDER, MATCHES, other_order, shut_boxes
 
 from truc_protocol.audit import AuditError, Auditor, Refutation, Result, verify
 from truc_protocol.audit.equivocation import compare
-from truc_protocol.audit.own import Accepted
+from truc_protocol.audit.own_seat import Accepted
 from truc_protocol.blind_mode.points import scalar, times
 from truc_protocol.blind_mode.sealed_pack import LockStep, MaskStep, find_card, turned_up
 from truc_protocol.bodies import (
@@ -30,7 +30,7 @@ from truc_protocol.bodies import (
     Mask,
     Release,
 )
-from truc_protocol.ledger import Due, ExposedSeat, due, find_shown, fold, next_share, start
+from truc_protocol.ledger import Due, ExposedSeat, due, find_cards_shown, fold, next_share, start
 from truc_protocol.records import (
     BLIND,
     PHASES,
@@ -121,7 +121,7 @@ def test_reader_knows_no_card_before_it_is_played_and_comes_to_the_verdict(name)
             and ledger.match.hand.dealt
             and not ledger.hand.is_known
         ):
-            played = [used for used in ledger.hand.used if used[0] == len(ledger.hand.deals) - 1]
+            played = [used for used in ledger.hand.opened_slots if used[0] == len(ledger.hand.deals) - 1]
             assert len(known(ledger)) == len(played)
     verdict = auditor.verdict()
     told = (verdict.result, verdict.reason, verdict.by_ruling, verdict.host_saw_no_card)
@@ -320,7 +320,7 @@ def _twice_held(seed: int, cheat) -> BlindTable | None:
     seat = deciders(table.ledger.match)[0]
     lies = known(table.ledger)
     twice = [(slot, held) for slot, held in enumerate(table.hand(seat)) if held.card in lies]
-    unplayed = [each for each in twice if (0, seat, each[0]) not in table.ledger.hand.used]
+    unplayed = [each for each in twice if (0, seat, each[0]) not in table.ledger.hand.opened_slots]
     if not unplayed or table.ledger.match.hand.offers:
         return None
     ((slot, held), *_) = unplayed
@@ -485,9 +485,9 @@ def test_cards_that_all_keys_show_are_found_once():
         table.add(given[-1])
     first, second = map(parse, given)
     find_card.cache_clear()
-    find_shown(before, [first])
+    find_cards_shown(before, [first])
     assert find_card.cache_info().misses == 0  # the keys of one seat show nothing
-    find_shown(before, [second, first])
+    find_cards_shown(before, [second, first])
     assert find_card.cache_info().misses == 1
     assert turned_up(table.ledger.sealed.pack)[0] is not None
     assert find_card.cache_info().misses == 1

@@ -19,7 +19,7 @@ from truc_protocol.blind_mode.sealed_pack import (
     begin,
     find_card,
     leaves,
-    opens,
+    opens_place,
     take_step,
     turned_up,
 )
@@ -140,7 +140,7 @@ def one_place(group) -> SealedPack:
 
 
 def blind_opening(group, test):
-    return opens(one_place(group), group["place"], test["card"], [h(key) for key in test["keys"]])
+    return opens_place(one_place(group), group["place"], test["card"], [h(key) for key in test["keys"]])
 
 
 RECOMPUTED = {

@@ -91,7 +91,7 @@ class BlindSeat(Dealer):
         if pack is None or steps_due(self.ledger) is None:
             return ()
         what = self._kind()
-        turn = pack.turn if what == "lock" else len(pack.steps) if what == "lend" else pack.asked
+        turn = pack.turn if what == "lock" else len(pack.steps) if what == "lend" else pack.unseen_place
         # in a hand a step is signed again for its new place where another record came in between
         again = self.ledger.parallel[0] if pack.d and what in ("lock", "keys") else 0
         return what, pack.plan.j, 0 if what == "opening" else pack.d, turn, again

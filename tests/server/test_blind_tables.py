@@ -141,13 +141,13 @@ async def test_no_keys_are_told_before_those_of_every_seat_are_there(server):
 
 
 async def test_card_turned_up_is_searched_for_in_the_thread_that_checks_keys(server, monkeypatch):
-    searched, find = [], acceptance.find_shown
+    searched, find = [], acceptance.find_cards_shown
 
     def noted(ledger, keys):
         searched.append((current_thread() is main_thread(), {body.seat for body in keys}))
         find(ledger, keys)
 
-    monkeypatch.setattr(acceptance, "find_shown", noted)
+    monkeypatch.setattr(acceptance, "find_cards_shown", noted)
     seats = await blind_match(server, 2, "truco-paulista", options={"target": 3, "match": 1})
     await play_on(seats, is_in_hand)
     assert not any(is_main for is_main, _ in searched)

@@ -16,7 +16,7 @@ from truc_protocol.acts import Held
 from truc_protocol.audit import Finding
 from truc_protocol.bodies import AnyBody, Close, Deal, Lend, Share, Sub
 from truc_protocol.ledger import Ledger
-from truc_protocol.ledger.facts import counts_least, means
+from truc_protocol.ledger.facts import is_score_minimum, means
 from truc_protocol.records import is_of_kind, kind_of, parse
 from truc_rules import Seat, View, view
 
@@ -38,7 +38,9 @@ def record_told(audit: LiveAudit, seat: int | None, finding: Finding) -> list[Ha
     facts = means(body, ledger, finding.events, opened)
     kind = kind_of(body)
     told: list[Happening] = [
-        RecordSeen(-1 if k is None else k, kind, tuple(facts), counts_least(ledger), view_of(ledger, seat)),
+        RecordSeen(
+            -1 if k is None else k, kind, tuple(facts), is_score_minimum(ledger), view_of(ledger, seat)
+        ),
         *_cards_told(audit, seat, body),
     ]
     if isinstance(body, Sub):

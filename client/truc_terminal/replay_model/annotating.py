@@ -374,7 +374,7 @@ def _who_held_what(
         tuple(
             pack[opening.card]
             for slot, opening in enumerate(cards)
-            if (newest, seat, slot) not in hand.log.used
+            if (newest, seat, slot) not in hand.log.opened_slots
         )
         for seat, cards in enumerate(dealt[-1].hands if dealt else ())
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from truc_protocol.acts import Held
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand
-from truc_protocol.audit.own import (
+from truc_protocol.audit.own_seat import (
     Accepted,
     OwnSeat,
     check_setup,
@@ -82,11 +82,11 @@ class Finding(NamedTuple):
     events: tuple[Event, ...] = ()
 
 
-class _Closed(NamedTuple):
+class _ClosedHands(NamedTuple):
     """A hand that is closed, and those before it: nothing is copied as they grow."""
 
     hand: ClosedHand
-    before: "_Closed | None"
+    before: "_ClosedHands | None"
 
 
 class Auditor:
@@ -105,7 +105,7 @@ class Auditor:
         self._seats: tuple[SeatTaken | Guest, ...] = ()
         self._ledger: Ledger | None = None
         self._signed: Ledger | None = None
-        self._closed: _Closed | None = None
+        self._closed: _ClosedHands | None = None
         self._told: tuple[Event, ...] = ()  # of the open hand
         self._openings: tuple[Held, ...] = ()
         self._partners: tuple[tuple[int, tuple[Held, ...]], ...] = ()
@@ -341,7 +341,7 @@ class Auditor:
             return fold(before, record, body)
         opened, hand, happened = open_at_close(before, closed_hand(before, body))
         folded = fold(opened, record, body)
-        self._closed = _Closed(hand, self._closed)
+        self._closed = _ClosedHands(hand, self._closed)
         return FoldedRecord(folded.ledger, untold(happened + folded.events, self._told))
 
     def _end(self, before: Ledger, body: End) -> None:
@@ -356,7 +356,7 @@ class Auditor:
         closed = None
         for hand in opened:
             check_boxes(before.setup, hand, secret)
-            closed = _Closed(hand, closed)
+            closed = _ClosedHands(hand, closed)
         self._closed = closed
 
     def verdict(self) -> Verdict:

@@ -26,17 +26,17 @@ from truc_protocol.ledger import Ledger
 from truc_protocol.records import Record, body_hash, parse
 from truc_protocol.transcript import read_document_item, read_records
 
-BEGINNING: Final = 65_536
+BYTES_WITH_TIES: Final = 65_536
 """How many bytes of a file hold all its ties, unless its setup is longer than any that is known, or it is evidence."""
 Ties = frozenset[Hashable]
-OF_TRANSCRIPT: Final = 2
+TIES_OF_TRANSCRIPT: Final = 2
 """How many ties a transcript has: the nonce of its table, and its match."""
 Note = Callable[[Ledger | None, Record, Finding], None]
 """Is told every record that passed, with the ledger before it."""
 
 
-_TOGETHER: Final = 512  # records whose signatures are checked together
-_SETUP: Final = 8  # the records of a setup of six seats, before whose end no key is known
+_SIGNATURES_AT_ONCE: Final = 512  # records whose signatures are checked together
+_SETUP_RECORDS: Final = 8  # the records of a setup of six seats, before whose end no key is known
 
 
 def verify(
@@ -52,7 +52,7 @@ def verify(
         document, rest = read_document_item(file)
         auditor = Auditor(document)
         records = read_records(file, rest)
-        for record in records if threads == 1 else _expected(auditor, records, threads):
+        for record in records if threads == 1 else _with_signatures_checked(auditor, records, threads):
             before = auditor.ledger
             finding = auditor.feed(record)
             for note in notes:
@@ -67,9 +67,9 @@ def verify(
     return auditor.verdict()
 
 
-def _expected(auditor: Auditor, records: Iterator[Record], threads: int) -> Iterator[Record]:
+def _with_signatures_checked(auditor: Auditor, records: Iterator[Record], threads: int) -> Iterator[Record]:
     """Yield records one by one, after the auditor was shown those that follow; what cannot be read fails in its turn."""
-    broken, size = None, _SETUP
+    broken, size = None, _SETUP_RECORDS
     while broken is None:
         batch: list[Record] = []
         try:
@@ -80,12 +80,12 @@ def _expected(auditor: Auditor, records: Iterator[Record], threads: int) -> Iter
         yield from batch
         if broken is None and len(batch) < size:
             return
-        size = _TOGETHER
+        size = _SIGNATURES_AT_ONCE
     raise broken
 
 
 _Key = TypeVar("_Key")
-_ALONE = "it shows nothing without the transcript of its match"
+_NO_TRANSCRIPT = "it shows nothing without the transcript of its match"
 
 
 class TranscriptExamined(NamedTuple):
@@ -163,7 +163,7 @@ class _Given(NamedTuple):
 
 def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> CrossAudit:
     """Examine files together, transcripts and evidence in any order; `notes` are told of what passes in any of them."""
-    evidence = {n: _read(file) for n, file in enumerate(files) if is_evidence(file)}
+    evidence = {n: _read_evidence_items(file) for n, file in enumerate(files) if is_evidence(file)}
     items = {n: read for n, read in evidence.items() if not isinstance(read, Refutation)}
     read = {n: file for n, file in enumerate(files) if not is_evidence(file)}
     asked = wanted([item for each in items.values() for item in each])
@@ -175,9 +175,13 @@ def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> CrossAudi
     found: dict[int, Examined] = {
         n: EvidenceExamined(unreadable=each) for n, each in evidence.items() if isinstance(each, Refutation)
     }
-    found |= {n: EvidenceExamined(each, lacks_transcript=_lacks(each)) for n, each in weighed.items()}
+    found |= {
+        n: EvidenceExamined(each, lacks_transcript=_lacks_transcript(each)) for n, each in weighed.items()
+    }
     refuting = _refuting(each for row in weighed.values() for each in row)
-    found |= {n: TranscriptExamined(_beside(verdict, refuting.get(n))) for n, (verdict, _) in through.items()}
+    found |= {
+        n: TranscriptExamined(_with_evidence(verdict, refuting.get(n))) for n, (verdict, _) in through.items()
+    }
     files_found = tuple(found[n] for n in range(len(files)))
     return CrossAudit(files_found, _contradictions(given), tuple(_agreements(given)))
 
@@ -196,7 +200,7 @@ def _read_through(
     return through
 
 
-def _read(file: bytes) -> tuple[EvidenceItem, ...] | Refutation:
+def _read_evidence_items(file: bytes) -> tuple[EvidenceItem, ...] | Refutation:
     try:
         return read_evidence(file)
     except CheckError as error:
@@ -212,11 +216,11 @@ def _weighed_item(item: EvidenceItem, given: _Given) -> tuple[WeighedItem, ...]:
     named = given.matches.get(item.mid, ())
     if not named:
         what = "refusal" if isinstance(item, SignedRefusal) else "complaint"
-        return (WeighedItem(f"{what} in the match {item.mid.hex()[:16]}: {_ALONE}"),)
+        return (WeighedItem(f"{what} in the match {item.mid.hex()[:16]}: {_NO_TRANSCRIPT}"),)
     return tuple(weigh(given.transcripts[n], item)._replace(transcript=n) for n in named)
 
 
-def _lacks(weighed: Sequence[WeighedItem]) -> bool:
+def _lacks_transcript(weighed: Sequence[WeighedItem]) -> bool:
     return any(each.transcript is None for each in weighed)
 
 
@@ -229,7 +233,7 @@ def _refuting(weighed: Iterable[WeighedItem]) -> dict[int, Refutation]:
     return found
 
 
-def _beside(verdict: Verdict, refuting: Refutation | None) -> Verdict:
+def _with_evidence(verdict: Verdict, refuting: Refutation | None) -> Verdict:
     """Return the verdict on a transcript beside the evidence; what its own records show comes first."""
     if refuting is None or verdict.result not in (Result.PROVEN, Result.INCOMPLETE):
         return verdict
@@ -306,7 +310,7 @@ def ties(file: bytes) -> Ties:
     return frozenset(found)
 
 
-def parts(files: Mapping[int, Ties]) -> Iterator[tuple[int, ...]]:
+def independent_parts(files: Mapping[int, Ties]) -> Iterator[tuple[int, ...]]:
     """Yield the numbers of the files of each part, which nothing ties to any other file."""
     tied: dict[Hashable, list[int]] = {}
     for n, each in files.items():
@@ -325,7 +329,7 @@ def parts(files: Mapping[int, Ties]) -> Iterator[tuple[int, ...]]:
             yield tuple(sorted(part))
 
 
-def joined(examined: Iterable[tuple[Sequence[int], CrossAudit]]) -> CrossAudit:
+def join_audits(examined: Iterable[tuple[Sequence[int], CrossAudit]]) -> CrossAudit:
     """Return the outcome of all files from that of each part, given with the numbers of its files."""
     files: dict[int, Examined] = {}
     contradictions: list[Contradiction] = []

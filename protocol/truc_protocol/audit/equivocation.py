@@ -64,10 +64,10 @@ def contradictions(
     refused = frozenset(each.body.body for each in refusals if _is_signed(each, first.items))
     one, other = first.signed, second.signed
     found = [
-        *_setups(one, other),
-        *_server(one, other),
-        *_lists(first, second),
-        *_seats(first, second, refused),
+        *_setup_contradictions(one, other),
+        *_server_contradictions(one, other),
+        *_list_contradictions(first, second),
+        *_seat_contradictions(first, second, refused),
     ]
     return tuple(dict.fromkeys(found))
 
@@ -105,7 +105,9 @@ def _mid(body: AnyBody) -> bytes | None:
     return getattr(body, "mid", None)
 
 
-def _setups(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Iterator[Equivocation]:
+def _setup_contradictions(
+    one: Sequence[PassedRecord], other: Sequence[PassedRecord]
+) -> Iterator[Equivocation]:
     """C36: a table serves one match, a nonce one table."""
     for a, b in product(_terms(one), _terms(other)):
         if a.record.body == b.record.body:
@@ -124,9 +126,11 @@ def _terms(items: Sequence[PassedRecord]) -> Iterator[PassedRecord]:
     return (item for item in items if isinstance(item.body, TableTerms | MatchStart))
 
 
-def _server(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Iterator[Equivocation]:
+def _server_contradictions(
+    one: Sequence[PassedRecord], other: Sequence[PassedRecord]
+) -> Iterator[Equivocation]:
     """C33: two bodies of the server for one position, two calls for one index."""
-    for a, b in _contradictions(one, other):
+    for a, b in _rival_pairs(one, other):
         if a.record.signer != SERVER or b.record.signer != SERVER or not (a.record.sig and b.record.sig):
             continue
         if a.k == b.k:
@@ -137,7 +141,7 @@ def _server(one: Sequence[PassedRecord], other: Sequence[PassedRecord]) -> Itera
             yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
 
 
-def _lists(one: PassedRecords, other: PassedRecords) -> Iterator[Equivocation]:
+def _list_contradictions(one: PassedRecords, other: PassedRecords) -> Iterator[Equivocation]:
     """C33: two lists of one match, each under a later signature of the server, that differ where both have a record."""
     for a, b in zip(one.vouched, other.vouched, strict=False):
         if a.k is not None and _mid(a.body) == _mid(b.body) and a.record != b.record:
@@ -146,10 +150,12 @@ def _lists(one: PassedRecords, other: PassedRecords) -> Iterator[Equivocation]:
             return
 
 
-def _seats(one: PassedRecords, other: PassedRecords, refused: frozenset[bytes]) -> Iterator[Equivocation]:
+def _seat_contradictions(
+    one: PassedRecords, other: PassedRecords, refused: frozenset[bytes]
+) -> Iterator[Equivocation]:
     """C34: two decisions of a seat for one position, two releases for one index."""
-    strangers = _brought(one.items, other.items) - _brought(one.vouched, other.vouched)
-    for a, b in _contradictions(one.items, other.items):
+    strangers = _newcomers_keys(one.items, other.items) - _newcomers_keys(one.vouched, other.vouched)
+    for a, b in _rival_pairs(one.items, other.items):
         if (a.record.signer, a.key) != (b.record.signer, b.key) or a.key in strangers:
             continue
         match a.body, b.body:
@@ -168,7 +174,7 @@ def _seats(one: PassedRecords, other: PassedRecords, refused: frozenset[bytes]) 
         yield Equivocation("C34", role_name(a.record.signer), message, a.record, b.record, (a.k, b.k))
 
 
-def _brought(*lists: Sequence[PassedRecord]) -> frozenset[bytes]:
+def _newcomers_keys(*lists: Sequence[PassedRecord]) -> frozenset[bytes]:
     """Return the keys of newcomers; anybody can bring one, so it is the seat's only once the server has signed after it."""
     return frozenset(item.body.pk for each in lists for item in each if isinstance(item.body, Sub))
 
@@ -177,7 +183,7 @@ def _is_refused(refused: frozenset[bytes], *signed: PassedRecord) -> bool:
     return any(sha256(each.record.body) in refused for each in signed)
 
 
-def _contradictions(
+def _rival_pairs(
     one: Sequence[PassedRecord], other: Sequence[PassedRecord]
 ) -> Iterator[tuple[PassedRecord, PassedRecord]]:
     """Yield pairs of different bodies of one match that share a position, or are calls or releases of one index."""

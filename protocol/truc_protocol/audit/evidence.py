@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from truc_protocol.audit.equivocation import refused_record
-from truc_protocol.audit.own import OwnSeat, open_deal, open_share
+from truc_protocol.audit.own_seat import OwnSeat, open_deal, open_share
 from truc_protocol.audit.verdict import Refutation
 from truc_protocol.audit.verified_prefix import DealSpot, PassedRecord, PassedRecords
 from truc_protocol.bodies import AnyBody, Deal, Share
@@ -75,24 +75,24 @@ def judge(through: PassedRecords, complaint: Complaint) -> JudgedComplaint:
     """Judge a complaint about a list that was read through for it: open its box with the secret it discloses."""
     spot = through.spots.get((complaint.mid, complaint.k))
     if spot is None:
-        return _none("the transcript has no sound record there that holds a box")
+        return _no_complaint("the transcript has no sound record there that holds a box")
     if not _is_sealed_to(spot.item.body, complaint.seat):
-        return _none("the record holds no box for that seat")
+        return _no_complaint("the record holds no box for that seat")
     own = OwnSeat(complaint.seat, box_key(complaint.secret))
     if box_public(spot.before, own.seat) != own.x.public:
-        return _none("the secret is not that of the key in force for that seat")
+        return _no_complaint("the secret is not that of the key in force for that seat")
     try:
-        _opened(_known(spot, own), spot.item, own)
+        _fold_and_open(_as_seat_knows(spot, own), spot.item, own)
     except CheckError as error:
         return JudgedComplaint(Judgement.UPHELD, f"upheld: {error.message}")
     return JudgedComplaint(Judgement.DISMISSED, "dismissed: the box opens, and holds the cards committed to")
 
 
-def _none(why: str) -> JudgedComplaint:
+def _no_complaint(why: str) -> JudgedComplaint:
     return JudgedComplaint(Judgement.NO_COMPLAINT, f"no complaint: {why}")
 
 
-def _known(spot: DealSpot, own: OwnSeat) -> Ledger:
+def _as_seat_knows(spot: DealSpot, own: OwnSeat) -> Ledger:
     """Return the ledger before a spot as its seat knows it, or as all know it if an earlier box was garbled.
 
     That box is for another complaint. What a seat knows of its cards begins with the first deal of the hand.
@@ -100,7 +100,7 @@ def _known(spot: DealSpot, own: OwnSeat) -> Ledger:
     ledger = spot.start
     for item in spot.since:
         try:
-            ledger = _opened(ledger, item, own)
+            ledger = _fold_and_open(ledger, item, own)
         except CheckError:
             return spot.before
     return ledger
@@ -112,7 +112,7 @@ def _is_sealed_to(body: AnyBody, seat: int) -> bool:
     return isinstance(body, Share) and seat == body.receiver
 
 
-def _opened(before: Ledger, item: PassedRecord, own: OwnSeat) -> Ledger:
+def _fold_and_open(before: Ledger, item: PassedRecord, own: OwnSeat) -> Ledger:
     """Return the ledger after a record of a hand as a seat knows it, its box opened if there is one for it.
 
     Raises:

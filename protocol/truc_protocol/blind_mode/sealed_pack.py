@@ -171,7 +171,7 @@ class SealedPack(NamedTuple):
         turn: how many locks it has.
         keyed: the keys of the newest round, by seat, as they came.
         dealt: the keys of each sub-deal, once all are in.
-        asked: the place that is played unseen and not open yet.
+        unseen_place: the place that is played unseen and not open yet.
         points: every point of the index so far, and those of the plain pack.
         steps: all steps so far.
     """
@@ -186,7 +186,7 @@ class SealedPack(NamedTuple):
     turn: int = 0
     keyed: tuple[KeysStep, ...] = ()
     dealt: tuple[tuple[KeysStep, ...], ...] = ()
-    asked: int | None = None
+    unseen_place: int | None = None
     steps: tuple[Step, ...] = ()
 
     @property
@@ -215,7 +215,7 @@ class SealedPack(NamedTuple):
     @property
     def is_keyed(self) -> bool:
         """Whether the newest keys were the last of a sub-deal, so that its hands can be read."""
-        return self.asked is None and len(self.dealt) > self.d
+        return self.unseen_place is None and len(self.dealt) > self.d
 
     def hand(self, d: int, seat: int) -> tuple[PackPlace, ...]:
         """Return a seat's places of a sub-deal, by slot."""
@@ -226,8 +226,8 @@ class LockTurn(NamedTuple):
     """Who locks next, and which trays."""
 
     seat: int
-    own_of_dealer: bool
-    others: bool
+    dealers_side: bool
+    other_side: bool
 
 
 def begin(plan: PackPlan) -> SealedPack:
@@ -239,8 +239,10 @@ def begin(plan: PackPlan) -> SealedPack:
 def lock_turns(plan: PackPlan) -> list[LockTurn]:
     """Return who locks which trays, in order: one turn more than there are seats."""
     eldest, *others = plan.in_order()
-    between = [LockTurn(seat, own_of_dealer=True, others=True) for seat in others]
-    return [LockTurn(eldest, True, False), *between, LockTurn(eldest, False, True)]
+    between = [LockTurn(seat, dealers_side=True, other_side=True) for seat in others]
+    first = LockTurn(eldest, dealers_side=True, other_side=False)
+    last = LockTurn(eldest, dealers_side=False, other_side=True)
+    return [first, *between, last]
 
 
 def turn_places(pack: SealedPack) -> list[int]:
@@ -250,7 +252,7 @@ def turn_places(pack: SealedPack) -> list[int]:
     return [
         first + at
         for at, (seat, _) in enumerate(plan.owners(pack.d))
-        if (turn.own_of_dealer if _is_dealers(plan, seat) else turn.others)
+        if (turn.dealers_side if _is_dealers(plan, seat) else turn.other_side)
     ]
 
 
@@ -266,8 +268,8 @@ def final_order(plan: PackPlan, nonce: bytes) -> tuple[int, ...]:
 
 def due_to_all(pack: SealedPack) -> list[int]:
     """Return the places whose keys everybody opens in this round: those turned up, or the one played unseen."""
-    if pack.asked is not None:
-        return [pack.asked]
+    if pack.unseen_place is not None:
+        return [pack.unseen_place]
     if pack.d:
         return []
     first = pack.plan.seats * pack.plan.ncards
@@ -276,7 +278,7 @@ def due_to_all(pack: SealedPack) -> list[int]:
 
 def seals_keys(pack: SealedPack) -> bool:
     """Tell whether the keys of this round hold boxes."""
-    return not pack.plan.unseen and pack.asked is None
+    return not pack.plan.unseen and pack.unseen_place is None
 
 
 def check_step(pack: SealedPack, step: SeatStep) -> None:
@@ -326,8 +328,8 @@ def _check_due(pack: SealedPack, step: SeatStep, author: str) -> None:
 
 
 def _is_due_lock(pack: SealedPack, step: LockStep) -> bool:
-    opens = pack.d == 0 and pack.turn == 0
-    if step.d != pack.d or (step.nonce is not None) != opens:
+    is_very_first = pack.d == 0 and pack.turn == 0
+    if step.d != pack.d or (step.nonce is not None) != is_very_first:
         return False
     return len(step.points) == len(step.commitments) == len(turn_places(pack))
 
@@ -386,9 +388,9 @@ def take_step(pack: SealedPack, step: Step) -> SealedPack:
         case LendStep():
             return logged
         case GrantedRedeal():
-            return _with_places(logged._replace(d=step.d, turn=0, keyed=(), asked=None))
+            return _with_places(logged._replace(d=step.d, turn=0, keyed=(), unseen_place=None))
         case PlayedUnseen():
-            return logged._replace(asked=step.place, keyed=())
+            return logged._replace(unseen_place=step.place, keyed=())
 
 
 def _paired(points: Sequence[bytes]) -> tuple[Pair, ...]:
@@ -419,7 +421,7 @@ def _keyed(pack: SealedPack, step: KeysStep) -> SealedPack:
     keyed = (*pack.keyed, step)
     points = pack.points if step.box is None else pack.points | {step.box}
     pack = pack._replace(keyed=keyed, points=points)
-    if len(keyed) < pack.plan.seats or pack.asked is not None:
+    if len(keyed) < pack.plan.seats or pack.unseen_place is not None:
         return pack
     return pack._replace(dealt=(*pack.dealt, keyed))
 
@@ -462,7 +464,7 @@ def find_card(place: PackPlace, keys: tuple[bytes, ...], deck: int) -> int | Non
     return next((card for card in range(deck) if card_times(card).times(place.point) == shown), None)
 
 
-def opens(pack: SealedPack, p: int, card: int, keys: Sequence[bytes]) -> bool:
+def opens_place(pack: SealedPack, p: int, card: int, keys: Sequence[bytes]) -> bool:
     """Tell whether a card and one key of each seat open a place, whose locks are all on.
 
     Each key must be the one its seat showed a digest of. Were only their product bound, whoever locks a place last, and is

@@ -29,7 +29,7 @@ from truc_protocol.blind_mode.sealed_pack import (
     find_card,
     fits_lock,
     key_digest,
-    opens,
+    opens_place,
     seals_keys,
     take_step,
     turn_places,
@@ -39,9 +39,9 @@ from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.crypto.keys import BoxKey, Multiplier, WeakKeyError, multiplier
 
-Links = Mapping[int, bytes]
+LinksBySeat = Mapping[int, bytes]
 """The links that are open, by seat."""
-_NONE: Final[Links] = MappingProxyType({})
+_NO_LINKS: Final[LinksBySeat] = MappingProxyType({})
 
 
 class GarbledError(Exception):
@@ -215,7 +215,7 @@ def opened_lend(pack: SealedPack, lend: LendStep, shared: bytes) -> tuple[CardWi
         ) from error
     places = [plan.place(lend.d, lend.seat, slot) for slot in range(plan.ncards)]
     is_true = len(cards) == len(places) and all(
-        opens(pack, p, card, keys) for p, (card, keys) in zip(places, cards, strict=True)
+        opens_place(pack, p, card, keys) for p, (card, keys) in zip(places, cards, strict=True)
     )
     if not is_true:
         message = f"the cards lent to seat {lend.receiver} do not open their places"
@@ -223,22 +223,25 @@ def opened_lend(pack: SealedPack, lend: LendStep, shared: bytes) -> tuple[CardWi
     return tuple(CardWithKeys(*card) for card in cards)
 
 
-def first_difference(pack: SealedPack, seat: int, link: bytes, kept: Links = _NONE) -> int | None:
+def first_difference(
+    pack: SealedPack, seat: int, link: bytes, true_links: LinksBySeat = _NO_LINKS
+) -> int | None:
     """Return which step of an index, counted from 0, is not what the seat's link says; None if all of its are (C50).
 
-    `kept` are the open links of others, who have done as they say.
+    `true_links` are the open links of others, who have done as they say.
     """
-    return differences(pack, {seat: link}, kept).get(seat)
+    return differences(pack, {seat: link}, true_links).get(seat)
 
 
-def differences(pack: SealedPack, links: Links, kept: Links = _NONE) -> dict[int, int]:
+def differences(pack: SealedPack, links: LinksBySeat, true_links: LinksBySeat = _NO_LINKS) -> dict[int, int]:
     """Return the first step that is not what a seat's link says, counted from 0, of each seat of `links` that has one (C50).
 
-    `kept` are the open links of others, who have done as they say.
+    `true_links` are the open links of others, who have done as they say.
     """
     plan, found = pack.plan, dict[int, int]()
     secrets = {
-        seat: SeatSecrets(link, plan.mid, plan.j, plan.deck) for seat, link in (*kept.items(), *links.items())
+        seat: SeatSecrets(link, plan.mid, plan.j, plan.deck)
+        for seat, link in (*true_links.items(), *links.items())
     }
     known, at = Logarithms(plan.deck), begin(plan)
     for number, step in enumerate(pack.steps):

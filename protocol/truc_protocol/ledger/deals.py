@@ -71,7 +71,7 @@ def call(ledger: Ledger, body: Call) -> Ledger:
             )
     hand = None
     if ledger.match is not None and ledger.setup.terms.table.mode == BLIND:
-        hand = sealed.called(ledger, body, ledger.match)
+        hand = sealed.begin_sealed_hand(ledger, body, ledger.match)
     return replace(ledger, phase=Phase.CALLED, call=body, silent=(), sealed=hand)
 
 
@@ -228,7 +228,7 @@ def void(ledger: Ledger, body: Void) -> Ledger:
         message = f"expected the reason {' or '.join(reasons)}, got {body.reason!r}"
         raise CheckError("C26", message, "server")
     # what nothing can void is owed
-    waiting = () if ledger.sealed is not None and sealed.owes(ledger) else missing(ledger)
+    waiting = () if ledger.sealed is not None and sealed.seats_owing(ledger) else missing(ledger)
     if not waiting or body.seats != waiting:
         raise CheckError(
             "C26", f"expected the silent seats {list(waiting)}, got {shorten(body.seats)}", "server"

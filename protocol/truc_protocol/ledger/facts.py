@@ -177,6 +177,6 @@ def state_fact(ledger: Ledger, in_view: tuple[int, ...] | None = None) -> Fact:
     return fact
 
 
-def counts_least(ledger: Ledger) -> bool:
+def is_score_minimum(ledger: Ledger) -> bool:
     """Tell whether the points told are the least they can be: a claim that unknown cards leave open may change them."""
     return ledger.match is not None and is_score_open(ledger.match)

@@ -161,7 +161,7 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> PlacedRecord:
         sealed.check_due(ledger, body, _untimely_author(record, body))
     elif ledger.phase is _HAND:
         _check_due_in_hand(ledger, record, body)
-    elif ledger.phase is _BETWEEN and must_end(ledger) and not _ends(body):
+    elif ledger.phase is _BETWEEN and must_end(ledger) and not _ends_match(body):
         message = "expected a forfeit or an abandoned match after the void"
         raise CheckError("C26", message, _untimely_author(record, body))
     if ledger.pause.active and not isinstance(body, _IN_A_PAUSE):
@@ -214,7 +214,7 @@ def _untimely_author(record: Record, body: AnyBody) -> str | None:
     return None if record.signer else _author(record, body)
 
 
-def _ends(body: AnyBody) -> bool:
+def _ends_match(body: AnyBody) -> bool:
     return isinstance(body, Rule) and body.ruling in ("forfeit", "abandon")
 
 
@@ -292,7 +292,7 @@ def _close(ledger: Ledger, body: Close) -> Taken:
         raise CheckError("C24", "no hand is open to be closed", _SERVER)
     is_exposed = ledger.sealed is not None and ledger.sealed.exposed is not None
     # where a seat has been exposed, by its moves too, they prove nothing
-    match, happened = (ledger.match, ()) if is_exposed else _proven(ledger.hand, ledger.match)
+    match, happened = (ledger.match, ()) if is_exposed else _replay_known(ledger.hand, ledger.match)
     reason = "ended" if ledger.phase is Phase.OVER else "hand"
     if reason == "hand" and not is_hand_over(match):
         raise CheckError("C24", "the hand is not over", _SERVER)
@@ -307,12 +307,12 @@ def _close(ledger: Ledger, body: Close) -> Taken:
     if reason == "hand":
         check_shown(ledger, ledger.hand, match)
     elif is_unsure(match):
-        match = _believed(match, body.score)
+        match = _believe_score(match, body.score)
     _check_score(side_scores(match), body.score)
-    return _closed(server_link(ledger, body.link), match), happened
+    return _after_close(server_link(ledger, body.link), match), happened
 
 
-def _proven(hand: HandLog, match: Match) -> tuple[Match, Events]:
+def _replay_known(hand: HandLog, match: Match) -> tuple[Match, Events]:
     """Return the state that the known cards prove, and all that happened, if it took some cards to prove it."""
     if hand.is_known:
         return match, ()
@@ -323,13 +323,13 @@ def _proven(hand: HandLog, match: Match) -> tuple[Match, Events]:
         raise CheckError("C25", message, _SERVER) from error
 
 
-def _believed(match: Match, claimed: tuple[SideScore, SideScore]) -> Match:
+def _believe_score(match: Match, claimed: tuple[SideScore, SideScore]) -> Match:
     """Accept the claimed score of a hand that was cut short: only cards that stay closed to the end could prove it."""
     first, second = claimed
     return match._replace(score=(Score(*first[1:]), Score(*second[1:])), games=(first[0], second[0]))
 
 
-def _closed(ledger: Ledger, match: Match) -> Ledger:
+def _after_close(ledger: Ledger, match: Match) -> Ledger:
     phase, outcome = ledger.phase, ledger.outcome
     if outcome is None and match.winner is not None:
         phase, outcome = Phase.OVER, Outcome(match.winner, "won")
@@ -393,5 +393,5 @@ def _ack(ledger: Ledger, body: Ack) -> Ledger:
         CheckError: C32.
     """
     if body.seat in ledger.acks:
-        raise CheckError("C32", f"seat {body.seat} has signed its _ack already")
+        raise CheckError("C32", f"seat {body.seat} has signed its ack already")
     return replace(ledger, acks=ledger.acks | {body.seat})

@@ -44,7 +44,7 @@ def open_cards(ledger: Ledger, body: Open) -> Taken:
     if body.d != len(hand.deals) - 1:
         raise CheckError("C12", f"expected sub-deal {len(hand.deals) - 1}, got {body.d}", _SERVER)
     if hand.unseen is not None:
-        return _unseen(ledger, match, body, hand.unseen)
+        return _play_unseen_card(ledger, match, body, hand.unseen)
     closed, events = settled(match)
     _check_owed(ledger, closed, hand, body)
     noted = replace(hand, opens=(*hand.opens, body))
@@ -56,33 +56,35 @@ def _openings(body: Open) -> tuple[SlotOpening, ...]:
     return tuple(SlotOpening(*opening) for opening in body.openings)
 
 
-def _shown(body: Open) -> Shown:
+def _slots_of(body: Open) -> Shown:
     return body.seat, tuple(slot for slot, _, _ in body.openings)
 
 
-def _unseen(ledger: Ledger, match: Match, body: Open, step: LoggedMove) -> Taken:
-    if _shown(body) != unseen_slot(step):
-        raise CheckError("C23", f"expected {_text(unseen_slot(step))}, got {_text(_shown(body))}", _SERVER)
+def _play_unseen_card(ledger: Ledger, match: Match, body: Open, step: LoggedMove) -> Taken:
+    if _slots_of(body) != unseen_slot(step):
+        raise CheckError(
+            "C23", f"expected {_slots_text(unseen_slot(step))}, got {_slots_text(_slots_of(body))}", _SERVER
+        )
     hand, match = open_slots(ledger.hand, match, body.seat, _openings(body), _SERVER)
     decided, events = told(match, step)
     return moved(ledger, hand, decided, step, 0), events
 
 
-def _text(shown: Shown) -> str:
+def _slots_text(shown: Shown) -> str:
     seat, slots = shown
     return f"slots {shorten(slots)} of seat {seat} to be opened"
 
 
 def _check_owed(ledger: Ledger, match: Match, hand: HandLog, body: Open) -> None:
     """Check, as far as cards are known, that an open at the end of a hand is due."""
-    seat, slots = _shown(body)
+    seat, slots = _slots_of(body)
     if ledger.opens_at_close:
         raise CheckError("C23", "reveal = hand: the close opens every card", _SERVER)
     if hand.is_known:
         expected = next_open(ledger)
         if expected != (seat, slots):
-            wanted = "no card to be opened" if expected is None else _text(expected)
-            raise CheckError("C23", f"expected {wanted}, got {_text((seat, slots))}", _SERVER)
+            wanted = "no card to be opened" if expected is None else _slots_text(expected)
+            raise CheckError("C23", f"expected {wanted}, got {_slots_text((seat, slots))}", _SERVER)
     elif not is_hand_over(match) and not is_unsure(match):
         raise CheckError("C23", "cards opened before the hand is over", _SERVER)
     if not slots or list(slots) != sorted(set(slots)):
@@ -100,15 +102,17 @@ def check_shown(ledger: Ledger, hand: HandLog, match: Match) -> None:
         CheckError: C23.
     """
     if hand.is_known and (expected := next_open(ledger)) is not None:
-        raise CheckError("C23", f"expected {_text(expected)} before the close", _SERVER)
+        raise CheckError("C23", f"expected {_slots_text(expected)} before the close", _SERVER)
     if seats := unproven(match):
         raise CheckError("C23", f"the cards of seats {list(seats)} do not show what they must", _SERVER)
     for body in hand.opens:
-        if body.seat not in _bound(match):
-            raise CheckError("C23", f"seat {body.seat} owes no card, got {_text(_shown(body))}", _SERVER)
+        if body.seat not in _seats_with_proofs(match):
+            raise CheckError(
+                "C23", f"seat {body.seat} owes no card, got {_slots_text(_slots_of(body))}", _SERVER
+            )
 
 
-def _bound(match: Match) -> frozenset[int]:
+def _seats_with_proofs(match: Match) -> frozenset[int]:
     """Return the seats that declared or said what cards can prove, were claimed to have kept it quiet, or are compared."""
     duels = (match.hand.contests, *(contests for _, contests in match.hand.proven))
     flores = (seat for contests in duels for seat in contests.flores)
@@ -124,11 +128,11 @@ def check_exact(log: HandLog, match: Match) -> None:
         CheckError: C23.
     """
     opened = {(body.d, body.seat, slot) for body in log.opens for slot, _, _ in body.openings}
-    before = replace(log, used=log.used - opened)
-    expected, shown = before.unopened(owed_shows(match)), tuple(map(_shown, log.opens))
+    before = replace(log, opened_slots=log.opened_slots - opened)
+    expected, shown = before.still_closed(owed_shows(match)), tuple(map(_slots_of, log.opens))
     if shown != expected:
-        wanted = ", ".join(map(_text, expected)) or "no card to be opened"
-        got = ", ".join(map(_text, shown)) or "none"
+        wanted = ", ".join(map(_slots_text, expected)) or "no card to be opened"
+        got = ", ".join(map(_slots_text, shown)) or "none"
         raise CheckError("C23", f"deal {log.call.j}: expected {wanted}, got {got}", _SERVER)
 
 

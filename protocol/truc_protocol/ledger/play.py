@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from truc_protocol import dealing
 from truc_protocol.acts import Move, SlotOpening, read_act
-from truc_protocol.blind_mode.sealed_pack import SealedPack, opens
+from truc_protocol.blind_mode.sealed_pack import SealedPack, opens_place
 from truc_protocol.bodies import Act, Deal, Proxy
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
@@ -95,7 +95,7 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> Taken:
     step = LoggedMove(action, ruled=False)
     try:
         if action.kind is _BLIND:
-            return _acted(_unseen(ledger, match, step), action.seat), ()
+            return _acted(_decide_unseen(ledger, match, step), action.seat), ()
         decided, events = apply(match, named(match, action) if action.kind is _COVER else action)
     except IllegalActionError as error:
         raise CheckError("C20", error.message, author, refusal=error.code) from error
@@ -105,10 +105,10 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> Taken:
 
 def _acted(ledger: Ledger, seat: int) -> Ledger:
     """End a seat's streak of rulings."""
-    return replace(ledger, streaks=counted(ledger, seat, 0))
+    return replace(ledger, streaks=streaks_with(ledger, seat, 0))
 
 
-def _unseen(ledger: Ledger, match: Match, step: LoggedMove) -> Ledger:
+def _decide_unseen(ledger: Ledger, match: Match, step: LoggedMove) -> Ledger:
     with suppress(CardError):  # the rules allow it, but its card is not known yet
         apply(match, step.action)
     return played_unseen(ledger, step)
@@ -129,7 +129,7 @@ def moved(ledger: Ledger, hand: HandLog | None, match: Match, step: LoggedMove, 
     return replace(ledger, match=match, hand=stepped)
 
 
-def counted(ledger: Ledger, seat: int, count: int) -> tuple[int, ...]:
+def streaks_with(ledger: Ledger, seat: int, count: int) -> tuple[int, ...]:
     """Return the streaks of rulings, with that of one seat set."""
     return (*ledger.streaks[:seat], count, *ledger.streaks[seat + 1 :])
 
@@ -158,7 +158,7 @@ def open_slots(
         return hand, match
     if hand is None or match.hand.phase is _AWAITS_DEAL:
         raise CheckError("C19", "no cards are dealt", author)
-    used, deal = hand.used, hand.deals[-1]
+    used, deal = hand.opened_slots, hand.deals[-1]
     for opening in openings:
         _check_opening(deal, used, seat, opening, author=author, pack=pack)
         used |= {(deal.d, seat, opening.slot)}
@@ -168,7 +168,7 @@ def open_slots(
             match = know(match, Seat(seat), opening.slot, Card(opening.card))
         except CardError as error:
             raise CardElsewhereError("C25", str(error), "server") from error
-    return replace(hand, used=used), match
+    return replace(hand, opened_slots=used), match
 
 
 def _check_opening(
@@ -189,6 +189,6 @@ def _check_opening(
             shown = dealing.leaf(deal.mid, j=deal.j, d=deal.d, seat=seat, slot=slot, opening=opened)
             is_true = shown == deal.leaves[seat][slot]
         case _:
-            is_true = pack is not None and opens(pack, pack.plan.place(deal.d, seat, slot), card, proof)
+            is_true = pack is not None and opens_place(pack, pack.plan.place(deal.d, seat, slot), card, proof)
     if not is_true:
         raise CheckError("C19", f"slot {slot}: the card is not shown to be the one dealt", author)

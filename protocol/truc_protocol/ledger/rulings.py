@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from truc_protocol.acts import Move, read_act
 from truc_protocol.bodies import Rule
 from truc_protocol.checks import CheckError
-from truc_protocol.ledger.play import counted, moved, open_slots, played_unseen
+from truc_protocol.ledger.play import moved, open_slots, played_unseen, streaks_with
 from truc_protocol.ledger.replay import may_rule, readings, told
-from truc_protocol.ledger.sealed import owes
+from truc_protocol.ledger.sealed import seats_owing
 from truc_protocol.ledger.state import (
     ExposedSeat,
     HandLog,
@@ -26,9 +26,9 @@ from truc_protocol.setup import GONE_WAIT
 from truc_rules import Kind, Match, RulesError, deciders, is_hand_over
 
 _SERVER = "server"
-_SEALED = (Phase.CALLED, Phase.OVER)
+_BLIND_MODE_PHASES = (Phase.CALLED, Phase.OVER)
 """Where mode blind alone knows rulings, about keys, links and cheats."""
-_OF_THE_SEALED = ("opening", "cheat", "false")
+_BLIND_MODE_FORFEITS = ("opening", "cheat", "false")
 
 
 def rule(ledger: Ledger, body: Rule) -> Taken:
@@ -38,25 +38,25 @@ def rule(ledger: Ledger, body: Rule) -> Taken:
         CheckError: C2 the shape of a ruled move, C12, C19 its opening, C22, C25 a card that lies elsewhere too, C29.
     """
     check_index(ledger, body.j, _SERVER)
-    if ledger.sealed is not None or ledger.phase in _SEALED:
-        _check_sealed(ledger, body)
+    if ledger.sealed is not None or ledger.phase in _BLIND_MODE_PHASES:
+        _check_blind_mode(ledger, body)
     match body:
         case Rule(ruling="move", seat=int(seat), kind=str(kind)):
             return _move(ledger, seat, kind, body.args)
         case Rule(args=()):
-            return _standing(ledger, body), ()
+            return _rule_without_a_move(ledger, body), ()
         case _:
-            raise _unlisted(body)
+            raise _not_listed(body)
 
 
-def _check_sealed(ledger: Ledger, body: Rule) -> None:
+def _check_blind_mode(ledger: Ledger, body: Rule) -> None:
     """Check what mode blind leaves room for: after an exposed seat its forfeit; no move while seats owe a step."""
     exposed = None if ledger.sealed is None else ledger.sealed.exposed
     ends = body.ruling in ("forfeit", "abandon")
     if exposed is not None and not (ends and body.seat in (None, exposed.seat)):
         raise CheckError("C52", f"expected the forfeit of seat {exposed.seat}, who is exposed", _SERVER)
-    if ledger.phase in _SEALED and not ends:
-        raise _unlisted(body)
+    if ledger.phase in _BLIND_MODE_PHASES and not ends:
+        raise _not_listed(body)
     if body.ruling in ("move", "pause") and _opens_next(ledger):  # in place of a lend a move may be ruled
         raise CheckError("C22", f"expected no {body.ruling}: nothing but links or keys may follow", _SERVER)
 
@@ -69,7 +69,7 @@ def _opens_next(ledger: Ledger) -> bool:
     return sealed.garbled or hand.unseen is not None or is_hand_over(match)
 
 
-def _standing(ledger: Ledger, body: Rule) -> Ledger:
+def _rule_without_a_move(ledger: Ledger, body: Rule) -> Ledger:
     """Take a ruling that moves nothing in the hand."""
     pause = ledger.pause
     match body:
@@ -83,7 +83,7 @@ def _standing(ledger: Ledger, body: Rule) -> Ledger:
             # by opts[7] it may end without the seats' consent: no record shows time
             return replace(ledger, pause=Pause(spent=pause.spent))
         case _:
-            raise _unlisted(body)
+            raise _not_listed(body)
 
 
 def ended(ledger: Ledger, outcome: Outcome) -> Ledger:
@@ -94,7 +94,7 @@ def ended(ledger: Ledger, outcome: Outcome) -> Ledger:
     return replace(over, deal_index=ledger.deal_index + 1, call=None, released=(), sealed=None)
 
 
-def _unlisted(body: Rule) -> CheckError:
+def _not_listed(body: Rule) -> CheckError:
     kind = "" if body.kind is None else f" {body.kind!r}"
     seat = "" if body.seat is None else f" of seat {body.seat}"
     return CheckError("C22", f"ruling {body.ruling!r}{kind}{seat}: not on the list, or not its time", _SERVER)
@@ -106,7 +106,7 @@ def _all_asked(ledger: Ledger) -> bool:
 
 def may_forfeit(ledger: Ledger, seat: int, kind: str) -> bool:
     """Tell whether the records show what a forfeit of this seat needs."""
-    if ledger.is_dealerless and (ledger.phase in _SEALED or kind in _OF_THE_SEALED):
+    if ledger.is_dealerless and (ledger.phase in _BLIND_MODE_PHASES or kind in _BLIND_MODE_FORFEITS):
         return _may_forfeit_sealed(ledger, seat, kind)
     opts = ledger.setup.terms.opts
     waits = opts.gone == GONE_WAIT and ledger.voids <= opts.voids
@@ -125,7 +125,9 @@ def _may_forfeit_sealed(ledger: Ledger, seat: int, kind: str) -> bool:
     """Tell whether a seat has shown itself a cheat, or owes what nothing can void while the other side owes nothing."""
     exposed = None if ledger.sealed is None else ledger.sealed.exposed
     if kind == "opening":
-        owing = owes(ledger) if ledger.phase is not Phase.OVER else ()  # links may come then, and are not due
+        owing = (
+            seats_owing(ledger) if ledger.phase is not Phase.OVER else ()
+        )  # links may come then, and are not due
         return exposed is None and seat in owing and {each % 2 for each in owing} == {seat % 2}
     return owes_forfeit(ledger) and exposed == ExposedSeat(seat, kind)
 
@@ -150,7 +152,7 @@ def may_abandon(ledger: Ledger, kind: str) -> bool:
 
 
 def _both_owe(ledger: Ledger) -> bool:
-    return {seat % 2 for seat in owes(ledger)} == {0, 1}
+    return {seat % 2 for seat in seats_owing(ledger)} == {0, 1}
 
 
 def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> Taken:
@@ -170,8 +172,10 @@ def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> Tak
     hand, match = open_slots(ledger.hand, match, seat, move.openings, _SERVER)
     step = LoggedMove(move.action, ruled=True)
     is_unseen = move.action.kind is Kind.BLIND
-    after, events = (played_unseen(ledger, step), ()) if is_unseen else _told(ledger, hand, match, step)
-    return replace(after, streaks=counted(ledger, seat, ledger.streaks[seat] + 1)), events
+    after, events = (
+        (played_unseen(ledger, step), ()) if is_unseen else _tell_ruling(ledger, hand, match, step)
+    )
+    return replace(after, streaks=streaks_with(ledger, seat, ledger.streaks[seat] + 1)), events
 
 
 def _check_fixed(match: Match, move: Move) -> None:
@@ -184,7 +188,7 @@ def _check_fixed(match: Match, move: Move) -> None:
         )
 
 
-def _told(ledger: Ledger, hand: HandLog | None, match: Match, step: LoggedMove) -> Taken:
+def _tell_ruling(ledger: Ledger, hand: HandLog | None, match: Match, step: LoggedMove) -> Taken:
     try:
         decided, events = told(match, step)
     except RulesError as error:

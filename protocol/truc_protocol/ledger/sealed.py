@@ -79,7 +79,7 @@ _KIND_OF: Final[Mapping[PackStage, StepKind]] = {
 }
 
 
-def called(ledger: Ledger, body: Call, match: Match) -> SealedHand:
+def begin_sealed_hand(ledger: Ledger, body: Call, match: Match) -> SealedHand:
     """Return what the seats begin with when a hand is called."""
     xs = tuple(each.x for each in ledger.contributors[1:] if each is not None)
     table = ledger.setup.terms.table
@@ -138,19 +138,19 @@ def take_seat_step(ledger: Ledger, body: StepBody, *, is_known: bool) -> Taken:
     """
     author = role_name(body.seat + 1)
     check_index(ledger, body.j, author)
-    sealed = _sealed(ledger, author)
-    pack, step = sealed_pack(ledger), _step(body)
+    sealed = _called_hand(ledger, author)
+    pack, step = sealed_pack(ledger), _step_of(body)
     if pack is None or (isinstance(body, Lend) and next_share(ledger) != (body.seat, body.receiver)):
         raise CheckError("C43", "expected no cards to be lent, or those of another seat", author)
     if not is_known:
         check_step(pack, step)
     after = replace(ledger, sealed=replace(sealed, pack=take_step(pack, step)))
-    if ledger.hand is not None and ledger.hand.unseen is not None and not _owed(after):
-        return _played_unseen(after, ledger.hand)
+    if ledger.hand is not None and ledger.hand.unseen is not None and not _waits_for_steps(after):
+        return _play_unseen_card(after, ledger.hand)
     return after, ()
 
 
-def find_shown(ledger: Ledger, keys: Sequence[Keys]) -> None:
+def find_cards_shown(ledger: Ledger, keys: Sequence[Keys]) -> None:
     """Find the cards that keys of a round show to all, if they are those of every seat.
 
     Nothing is returned: `find_card` keeps what it has found, which takes up to a millisecond a card. So whoever takes the keys later finds
@@ -164,17 +164,17 @@ def find_shown(ledger: Ledger, keys: Sequence[Keys]) -> None:
         find_card(pack.places[p], tuple(by_seat[seat][at] for seat in range(pack.plan.seats)), pack.plan.deck)
 
 
-def _owed(ledger: Ledger) -> bool:
+def _waits_for_steps(ledger: Ledger) -> bool:
     return ledger.sealed is not None and ledger.sealed.pack.stage is not PackStage.READY
 
 
-def _sealed(ledger: Ledger, author: str | None) -> SealedHand:
+def _called_hand(ledger: Ledger, author: str | None) -> SealedHand:
     if ledger.sealed is None:
         raise CheckError("C43", "expected no step with the pack, as no hand is called", author)
     return ledger.sealed
 
 
-def _step(body: StepBody) -> SeatStep:
+def _step_of(body: StepBody) -> SeatStep:
     match body:
         case Mask():
             return MaskStep(body.seat, body.points)
@@ -188,12 +188,12 @@ def _step(body: StepBody) -> SeatStep:
             assert_never(body)
 
 
-def _played_unseen(ledger: Ledger, hand: HandLog) -> Taken:
+def _play_unseen_card(ledger: Ledger, hand: HandLog) -> Taken:
     """Let a card be played that nobody had seen: everybody has given its keys."""
     sealed, step, match = ledger.sealed, hand.unseen, ledger.match
-    if sealed is None or step is None or match is None or sealed.pack.asked is None:
+    if sealed is None or step is None or match is None or sealed.pack.unseen_place is None:
         raise ValueError("no card is played unseen")
-    pack, p = sealed.pack, sealed.pack.asked
+    pack, p = sealed.pack, sealed.pack.unseen_place
     keys = opened_to_all(pack, p)
     card = find_card(pack.places[p], keys, pack.plan.deck)
     if card is None:
@@ -254,7 +254,7 @@ def release(ledger: Ledger, body: Release, *, is_known: bool = False) -> Taken:
     Raises:
         CheckError: C12, C14, C15, C49; the culprit is the seat.
     """
-    opened, sealed = _open(ledger, body)
+    opened, sealed = _open_seat_link(ledger, body)
     exposed = sealed.exposed
     if exposed is None and not is_known:
         kept = _by_seat(sealed.opened)  # nobody is exposed: they have all done as these say
@@ -262,15 +262,15 @@ def release(ledger: Ledger, body: Release, *, is_known: bool = False) -> Taken:
             exposed = ExposedSeat(body.seat, "cheat")
     links = tuple(sorted((*sealed.opened, (body.seat + 1, body.link))))
     after = replace(opened, sealed=replace(sealed, opened=links, exposed=exposed))
-    return _judged(after) if is_opened(after) else (after, ())
+    return _judge_opened(after) if is_opened(after) else (after, ())
 
 
-def _open(ledger: Ledger, body: Release) -> tuple[Ledger, SealedHand]:
+def _open_seat_link(ledger: Ledger, body: Release) -> tuple[Ledger, SealedHand]:
     """Check that a seat may open this link now, and that it is of its chain; return what the ledger was of the hand, too."""
     role = body.seat + 1
     author = role_name(role)
     check_index(ledger, body.j, author)
-    sealed = _sealed(ledger, author)
+    sealed = _called_hand(ledger, author)
     if body.seat not in unopened(ledger):
         culprit = None if (role, body.link) in sealed.opened else author
         raise CheckError(
@@ -285,7 +285,7 @@ def _by_seat(links: Links) -> dict[int, bytes]:
     return {role - 1: link for role, link in links}
 
 
-def kept_links(ledger: Ledger, bodies: Sequence[Release]) -> frozenset[int]:
+def seats_true_to_links(ledger: Ledger, bodies: Sequence[Release]) -> frozenset[int]:
     """Return the seats that have done what these links of theirs say, all judged in one go (C50).
 
     That takes half the time of one after the other. None is returned of which `release` would not judge: a link that may not
@@ -296,7 +296,7 @@ def kept_links(ledger: Ledger, bodies: Sequence[Release]) -> frozenset[int]:
         return frozenset()
     for body in bodies:
         with suppress(CheckError):
-            _open(ledger, body)
+            _open_seat_link(ledger, body)
             links[body.seat] = body.link
     return frozenset(links).difference(differences(sealed.pack, links, _by_seat(sealed.opened)))
 
@@ -307,7 +307,7 @@ def _may_open(ledger: Ledger, sealed: SealedHand) -> bool:
     return ledger.hand is not None and ledger.match is not None and is_hand_over(ledger.match)
 
 
-def _judged(ledger: Ledger) -> Taken:
+def _judge_opened(ledger: Ledger) -> Taken:
     """Say what a hand comes to, now that every link of it is open: false claims, then the moves under all cards."""
     sealed, hand = ledger.sealed, ledger.hand
     if sealed is None or sealed.exposed is not None:
@@ -321,7 +321,7 @@ def _judged(ledger: Ledger) -> Taken:
     try:
         match, happened = replayed(hand, hands)
     except RulesError:
-        exposed = ExposedSeat(_false(hand, hands), "false")
+        exposed = ExposedSeat(_first_denied_mover(hand, hands), "false")
         return replace(ledger, sealed=replace(sealed, exposed=exposed)), ()
     return replace(ledger, match=match, hand=replace(hand, known=len(hand.deals))), happened
 
@@ -355,7 +355,7 @@ def opened_hands(ledger: Ledger) -> tuple[DealtCards, ...] | None:
     )
 
 
-def _false(hand: HandLog, hands: tuple[tuple[tuple[Card, ...], ...], ...]) -> int:
+def _first_denied_mover(hand: HandLog, hands: tuple[tuple[tuple[Card, ...], ...], ...]) -> int:
     """Return whose move is the first that the cards deny."""
     for count in range(1, len(hand.steps) + 1):
         try:
@@ -365,7 +365,7 @@ def _false(hand: HandLog, hands: tuple[tuple[tuple[Card, ...], ...], ...]) -> in
     raise ValueError("the rules refuse no move")
 
 
-def owes(ledger: Ledger) -> frozenset[int]:
+def seats_owing(ledger: Ledger) -> frozenset[int]:
     """Return the seats that owe a step which nothing can void: keys, locks and keys of a redeal, the link of the hand."""
     sealed, match = ledger.sealed, ledger.match
     pack = sealed_pack(ledger)

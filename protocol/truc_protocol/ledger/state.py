@@ -110,7 +110,7 @@ class HandLog(msgspec.Struct, frozen=True):
         deals: the deal records, by sub-deal.
         shares: the share records.
         steps: what the rules were told since, in order.
-        used: (d, seat, slot) of the cards opened so far.
+        opened_slots: (d, seat, slot) of the cards opened so far.
         unseen: the play of a card that its seat has not seen, until the card is opened.
         opens: the cards opened at the end because the rules force their seats to show them.
         known: how many of the deals were told to the rules with every card as soon as they came.
@@ -122,7 +122,7 @@ class HandLog(msgspec.Struct, frozen=True):
     deals: tuple[Deal, ...] = ()
     shares: tuple[Share, ...] = ()
     steps: tuple[LoggedMove, ...] = ()
-    used: frozenset[tuple[int, int, int]] = frozenset()
+    opened_slots: frozenset[tuple[int, int, int]] = frozenset()
     unseen: LoggedMove | None = None
     opens: tuple[Open, ...] = ()
     known: int = 0
@@ -132,11 +132,12 @@ class HandLog(msgspec.Struct, frozen=True):
         """Whether no card was ever unknown here: what the rules were told has been checked in full."""
         return self.known == len(self.deals)
 
-    def unopened(self, shown: tuple[Shown, ...]) -> tuple[Shown, ...]:
+    def still_closed(self, shown: tuple[Shown, ...]) -> tuple[Shown, ...]:
         """Return these cards of the newest deal, without those that are open already."""
         d = len(self.deals) - 1
         left = (
-            (seat, tuple(slot for slot in slots if (d, seat, slot) not in self.used)) for seat, slots in shown
+            (seat, tuple(slot for slot in slots if (d, seat, slot) not in self.opened_slots))
+            for seat, slots in shown
         )
         return tuple((seat, slots) for seat, slots in left if slots)
 
@@ -386,7 +387,7 @@ def sealed_pack(ledger: Ledger) -> SealedPack | None:
     if hand.unseen is not None:
         seat, (slot,) = unseen_slot(hand.unseen)
         p = pack.plan.place(pack.d, seat, slot)
-        return pack if pack.asked == p else take_step(pack, PlayedUnseen(p))
+        return pack if pack.unseen_place == p else take_step(pack, PlayedUnseen(p))
     return pack
 
 
@@ -512,7 +513,7 @@ def next_open(ledger: Ledger) -> Shown | None:
         return unseen_slot(hand.unseen)
     if ledger.opens_at_close:
         return None
-    return next(iter(hand.unopened(owed_shows(match))), None)
+    return next(iter(hand.still_closed(owed_shows(match))), None)
 
 
 def unseen_slot(step: LoggedMove) -> Shown:

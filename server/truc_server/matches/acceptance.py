@@ -23,8 +23,8 @@ from truc_protocol.ledger import (
     Ledger,
     PlacedRecord,
     check_place,
-    find_shown,
-    kept_links,
+    find_cards_shown,
+    seats_true_to_links,
     steps_due,
     take,
 )
@@ -133,7 +133,7 @@ def judged(public: bytes, placed: PlacedRecord, held: Sequence[Keys] = ()) -> Ve
         return replace(signed, found=error)
     match placed.body:
         case Keys() as own:
-            find_shown(placed.ledger, (*held, own))
+            find_cards_shown(placed.ledger, (*held, own))
         case _:
             pass
     return replace(signed, found=found)
@@ -143,12 +143,12 @@ def judged_together(links: Sequence[tuple[bytes, PlacedRecord]]) -> list[Verifie
     """Check links of a hand in mode blind, each with the key that must have signed it, all in the same place.
 
     Each is taken behind those before it, as if these had been written. A seat is judged with all of them, which takes half the
-    time (`kept_links`).
+    time (`seats_true_to_links`).
     """
     signed = [_signed(public, placed) for public, placed in links]
     bodies = [each.placed.body for each in signed if isinstance(each, Verified)]
     ledger = links[0][1].ledger
-    kept = kept_links(ledger, [body for body in bodies if isinstance(body, Release)])
+    kept = seats_true_to_links(ledger, [body for body in bodies if isinstance(body, Release)])
     found: list[Verified | RefusedBodyError] = []
     for each in signed:
         if isinstance(each, RefusedBodyError):

@@ -25,8 +25,8 @@ from truc_protocol.ledger import (
     may_forfeit,
     missing,
     must_end,
-    owes,
     owes_forfeit,
+    seats_owing,
 )
 from truc_protocol.messages import Refusal
 from truc_protocol.records import Phase, Record
@@ -100,7 +100,7 @@ def _of_sealed(dealer: Dealer, ledger: Ledger, beside: UnrecordedState) -> Recor
 
 def _overdue(dealer: Dealer, ledger: Ledger) -> Record | None:
     """Return the ruling on seats that owe keys, or a link, which nothing can void; None if there are none."""
-    owing = () if ledger.phase is Phase.OVER else sorted(owes(ledger))
+    owing = () if ledger.phase is Phase.OVER else sorted(seats_owing(ledger))
     if not owing:
         return None
     if len({seat % 2 for seat in owing}) > 1:

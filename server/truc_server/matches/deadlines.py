@@ -44,7 +44,7 @@ from truc_protocol.ledger import (
     may_show,
     missing,
     must_end,
-    owes,
+    seats_owing,
     steps_due,
 )
 from truc_protocol.messages import Waiting
@@ -179,7 +179,7 @@ class MatchClock:
         opts, what = self._opts, steps.what
         if ledger.pause.active and ledger.phase is not _OVER:
             return Wait("pause", (), opts.pause_ms)
-        if ledger.phase is not _OVER and owes(
+        if ledger.phase is not _OVER and seats_owing(
             ledger
         ):  # nothing voids it: who waits for a seat that is gone waits for it here too
             ms = max(opts.release_ms, opts.pause_ms) if opts.gone == GONE_WAIT else opts.release_ms

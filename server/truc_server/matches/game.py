@@ -29,7 +29,7 @@ from truc_protocol.ledger import (
     check_place,
     due,
     fold,
-    owes,
+    seats_owing,
     start,
     take,
 )
@@ -436,9 +436,11 @@ class Game:
                 record = self.dealer.resume(ledger)
             case Wait("release"):
                 record = self.dealer.void(ledger)
-            case Wait("mask" | "lock") if not owes(ledger):
+            case Wait("mask" | "lock") if not seats_owing(ledger):
                 record = self.dealer.void(ledger, "points" if self.waits.has_failed else "silent")
-            case Wait("keys") if not owes(ledger):  # but cards to be lent, without which a side decides
+            case Wait("keys") if not seats_owing(
+                ledger
+            ):  # but cards to be lent, without which a side decides
                 record = self.dealer.move(ledger)
             case Wait("decision"):
                 record = self.dealer.move(ledger)

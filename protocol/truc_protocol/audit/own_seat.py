@@ -85,7 +85,7 @@ def check_setup(accepted: Accepted, setup: MatchSetup, own: OwnSeat | None) -> N
         raise CheckError("C9", f"the record of seat {own.seat} is not the one this client signed", _SERVER)
 
 
-def _shared(ledger: Ledger, seat: int, own: BoxKeys) -> bytes | None:
+def _shared_secret(ledger: Ledger, seat: int, own: BoxKeys) -> bytes | None:
     """Return the secret shared with the server, or None if the seat's key in force is not ours."""
     public = box_public(ledger, seat)
     key = None if public is None else own.get(public)
@@ -98,14 +98,14 @@ def open_deal(ledger: Ledger, body: Deal, seat: int, own: BoxKeys) -> Opened:
     Raises:
         CheckError: C18; the culprit is the server.
     """
-    shared = _shared(ledger, seat, own)
+    shared = _shared_secret(ledger, seat, own)
     if shared is None or deal_public(ledger, seat) is None:
         return ledger, ()
     try:
         hand = boxes.open_hand(shared, body.mid, j=body.j, d=body.d, seat=seat, box=body.boxes[seat])
     except boxes.BoxError as error:
         raise CheckError("C18", f"the box of seat {seat} does not open: {error}", _SERVER) from error
-    return _learnt(ledger, body, seat, hand), hand
+    return _learn_opened(ledger, body, seat, hand), hand
 
 
 def open_share(ledger: Ledger, body: Share, own: BoxKeys) -> Opened:
@@ -114,7 +114,7 @@ def open_share(ledger: Ledger, body: Share, own: BoxKeys) -> Opened:
     Raises:
         CheckError: C18; the culprit is the server.
     """
-    shared = _shared(ledger, body.receiver, own)
+    shared = _shared_secret(ledger, body.receiver, own)
     if shared is None or ledger.hand is None:
         return ledger, ()
     place = {"j": body.j, "d": body.d, "giver": body.giver, "receiver": body.receiver}
@@ -123,10 +123,10 @@ def open_share(ledger: Ledger, body: Share, own: BoxKeys) -> Opened:
     except boxes.BoxError as error:
         message = f"the share for seat {body.receiver} does not open: {error}"
         raise CheckError("C18", message, _SERVER) from error
-    return _learnt(ledger, ledger.hand.deals[-1], body.giver, hand), hand
+    return _learn_opened(ledger, ledger.hand.deals[-1], body.giver, hand), hand
 
 
-def _learnt(ledger: Ledger, deal: Deal, seat: int, hand: tuple[Opening, ...]) -> Ledger:
+def _learn_opened(ledger: Ledger, deal: Deal, seat: int, hand: tuple[Opening, ...]) -> Ledger:
     leaves = tuple(
         dealing.leaf(deal.mid, j=deal.j, d=deal.d, seat=seat, slot=slot, opening=opening)
         for slot, opening in enumerate(hand)
