@@ -15,7 +15,7 @@ from truc_server.net.usage_limits import Pace
 from truc_server.operation.disk import Disk
 from truc_server.operation.figures import Figures
 from truc_server.operation.worker import Worker
-from truc_server.requests.means import Checks, RequestMeans
+from truc_server.requests.services import Checks, RequestServices
 from truc_server.settings.in_force import CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
@@ -90,9 +90,9 @@ class ServerParts:
             self.drain,
         )
 
-    def means(self) -> RequestMeans:
+    def services(self) -> RequestServices:
         """Return what requests are answered with."""
-        return RequestMeans(
+        return RequestServices(
             self.settings,
             self.sanctions,
             self.identity,

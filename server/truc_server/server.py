@@ -157,7 +157,7 @@ async def _run(
                 else Routing(parts, lobby, public=_public(parts.settings.now), board=lobby)
             )
             elsewhere = None if routing is None else routing.routes
-            dispatch = Dispatch(parts.means(), lobby, admission, elsewhere)
+            dispatch = Dispatch(parts.services(), lobby, admission, elsewhere)
             connections = Connections(
                 parts, admission, tls, handle=dispatch.handle, on_left=partial(_leave, lobby, routing)
             )
@@ -245,7 +245,7 @@ async def _open_lobby(
 
 def _leave(lobby: Lobby, routing: Routing | None, peer: Peer) -> None:
     """Forget a connection that has ended."""
-    lobby.leave_all(peer)
+    lobby.drop_connection(peer)
     if routing is not None:
         routing.leave(peer)
 
@@ -331,7 +331,7 @@ async def _end(parts: ServerParts, connections: Connections) -> None:
     parts.journal.close()
     with trio.move_on_after(GOODBYE_S):
         if failed:
-            connections.forget()
+            connections.drop_unsent()
             parts.journal.renounce()
         if not failed:
             connections.send_away(_STOPPED, to=parts.drain.to)

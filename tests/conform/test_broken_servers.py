@@ -29,7 +29,7 @@ from truc_server.matches.blind_hands import HeldKeys
 from truc_server.matches.game import RecentRecords
 from truc_server.net import admission, peer
 from truc_server.net.admission import Admission
-from truc_server.requests import company, history, login, seating
+from truc_server.requests import history, lobby_requests, login, seating
 from truc_server.spectating import spectator_feed
 from truc_server.storage.schema import match_players
 from truc_server.storage.sql import Store
@@ -237,7 +237,7 @@ FAULTS = (
         "S3.sizes",
     ),
     BrokenServer("deals from a stacked deck", dealer, {"dealing": stacked}, "S3.audit"),
-    BrokenServer("lets anybody talk", company, {"_check_place": nothing}, "S2.chat-outsider"),
+    BrokenServer("lets anybody talk", lobby_requests, {"_check_place": nothing}, "S2.chat-outsider"),
     BrokenServer("takes everybody for a player", history, {"_bound": bound_of_anybody}, "S2.history-none"),
     BrokenServer(
         "ranks the worst first",

@@ -325,8 +325,8 @@ def nodes(tmp_path: Path, monkeypatch):
     """Nodes that share a database, and look often for what others have done."""
     from server.nodes import Nodes  # which runs them as is done here
 
-    for wait in ("cluster.telling.EVERY_S", "cluster.telling.HEAR_S", "cluster.tenancy.LOOK_S"):
-        monkeypatch.setattr(f"truc_server.{wait}", 0.1)
+    for wait in ("bulletin_exchange.EVERY_S", "bulletin_exchange.HEAR_S", "tenancy.LOOK_S"):
+        monkeypatch.setattr(f"truc_server.cluster.{wait}", 0.1)
     monkeypatch.setattr("truc_server.upkeep.draining.ORDERS_S", 0.1)
     return Nodes(tmp_path)
 

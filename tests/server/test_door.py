@@ -331,7 +331,7 @@ class TestOtherNodes:
         assert others.hear("one", [CrowdNews("192.0.2.8", 1, 2, 0)]) == {"192.0.2.8": (2, 0)}
 
     def test_no_more_networks_are_remembered_than_are_limited_here(self, monkeypatch):
-        monkeypatch.setattr(admission, "SUBJECTS", 2)
+        monkeypatch.setattr(admission, "MAX_SUBJECTS", 2)
         others = OtherCrowds()
         others.hear("one", [CrowdNews(f"192.0.2.{n}", 1, 1, 0) for n in range(4)])
         assert len(others) == 2

@@ -122,7 +122,7 @@ async def test_failure_while_a_connection_is_left_ends_no_other(server, monkeypa
     first, second = await server.connect(), await server.connect()
     await second.login_guest()
     with monkeypatch.context() as broken:
-        broken.setattr(server_module.Lobby, "leave_all", lambda *_: 1 / 0)
+        broken.setattr(server_module.Lobby, "drop_connection", lambda *_: 1 / 0)
         await first.stream.aclose()
         await wait_all_tasks_blocked()
     assert (await second.ask({"t": "tables"}))["t"] == "ok"

@@ -3,21 +3,21 @@
 import pytest
 from server.visitors import follower, keyed, say
 
-from truc_server.net.usage_limits import CHAT, Floods, TooMuchTalkError
+from truc_server.net.usage_limits import CHAT, RecentTalk, TooMuchTalkError
 from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
 
 NOW = 1_000.0
 
 
-def filled(lines=CHAT_LINES, characters=1, step=0.0) -> Floods:
+def filled(lines=CHAT_LINES, characters=1, step=0.0) -> RecentTalk:
     """Return what is known when a player has just said so many lines."""
-    floods = Floods(CHAT)
+    floods = RecentTalk(CHAT)
     for i in range(lines):
         floods.pay(b"a", characters, NOW + i * step)
     return floods
 
 
-def wait_ms(floods: Floods, characters: int, now: float) -> int:
+def wait_ms(floods: RecentTalk, characters: int, now: float) -> int:
     with pytest.raises(TooMuchTalkError) as refused:
         floods.pay(b"a", characters, now)
     return refused.value.refusal(1).retry_after_ms

@@ -6,7 +6,7 @@ from server.conftest import only_cut, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
 
 from truc_protocol.crypto import keys
-from truc_server.requests.company import IGNORED
+from truc_server.requests.lobby_requests import IGNORED
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 

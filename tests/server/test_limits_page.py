@@ -11,7 +11,7 @@ from truc_protocol.wire.encoding import LENGTH_BYTES, LOGIN_LIMIT
 from truc_server.lobby import lobby, online_players
 from truc_server.matches import acceptance
 from truc_server.net import listening, peer, usage_limits
-from truc_server.requests import company
+from truc_server.requests import lobby_requests
 from truc_server.settings import abilities, settings
 from truc_server.storage import KEPT_LINES
 from truc_server.tables import talk
@@ -32,7 +32,7 @@ def test_figures_of_the_lobby_are_those_of_the_server():
         f"lines of chat of one player in {abilities.CHAT_SECONDS} seconds": abilities.CHAT_LINES,
         f"characters of chat of one player in {abilities.CHAT_SECONDS} seconds": abilities.CHAT_TOTAL,
         "newest lines of a table sent to who comes later": KEPT_LINES,
-        "players that one player ignores": company.IGNORED,
+        "players that one player ignores": lobby_requests.IGNORED,
         "tables in an answer to `tables`": lobby.PAGE,
         "players in an answer to `players`": online_players.PAGE,
         "records in an answer to `history`": abilities.HISTORY_PAGE,

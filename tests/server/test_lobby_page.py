@@ -5,7 +5,7 @@ from pathlib import Path
 from rows import each_row
 
 from truc_server.lobby import followers, lobby, online_players
-from truc_server.requests import company
+from truc_server.requests import lobby_requests
 from truc_server.settings import abilities
 from truc_server.storage import KEPT_LINES
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE
@@ -21,12 +21,12 @@ PAGE = " ".join(
         f"ascending by code: at most {lobby.PAGE}.",
         f"It has {PRIVATE_CODE} characters, that of a public table {PUBLIC_CODE},",
         f"ascending by tag, at most {online_players.PAGE}.",
-        f"the public tables where the player sits, at most {company.SHOWN},",
+        f"the public tables where the player sits, at most {lobby_requests.SHOWN},",
         f"`text` has 1 to {abilities.CHAT_CHARS} characters.",
         f"The newest {KEPT_LINES} are sent,",
         f"has said {abilities.CHAT_LINES} lines, or {abilities.CHAT_TOTAL} characters, within "
         f"{abilities.CHAT_SECONDS} seconds",
-        f"or more than {company.IGNORED} players.",
+        f"or more than {lobby_requests.IGNORED} players.",
         f"at most for the {online_players.GUESTS} guests who have changed it last.",
         f"At most {followers.AT_ONCE} bytes of such notices, and one more,",
     ],

@@ -74,7 +74,7 @@ def test_manager_that_does_not_read_never_holds_the_server_up(manager):
     ],
 )
 def test_three_signs_of_life_are_due_in_the_time_of_the_watchdog(environment, seconds):
-    assert notify.sign_s(environment) == seconds
+    assert notify.watchdog_interval_s(environment) == seconds
 
 
 async def test_signs_of_life_come_for_as_long_as_the_loop_turns(manager, monkeypatch, autojump_clock):

@@ -9,7 +9,7 @@ from truc_protocol.crypto import keys
 from truc_server.lobby import online_players
 from truc_server.lobby.online_players import PAGE, OnlinePlayers
 from truc_server.net.peer import LoggedInPlayer
-from truc_server.requests.company import SHOWN
+from truc_server.requests.lobby_requests import SHOWN
 from truc_server.storage import PlayerKind
 
 FRENCH = {"t": "create", "variant": "truc-french"}

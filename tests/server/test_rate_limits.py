@@ -57,7 +57,7 @@ def test_nothing_is_kept_of_who_could_pay_everything_again():
 
 
 def test_who_paid_longest_ago_is_forgotten_first(monkeypatch):
-    monkeypatch.setattr(rate_limits, "SUBJECTS", 2)
+    monkeypatch.setattr(rate_limits, "MAX_SUBJECTS", 2)
     meter = Meter(1)
     for subject in ("a", "b", "c"):
         meter.pay(subject, NOW)
@@ -75,7 +75,7 @@ def test_what_was_taken_elsewhere_is_owed_here_up_to_a_burst():
 
 
 def test_who_pays_again_is_not_forgotten_before_others(monkeypatch):
-    monkeypatch.setattr(rate_limits, "SUBJECTS", 2)
+    monkeypatch.setattr(rate_limits, "MAX_SUBJECTS", 2)
     meter = Meter(2)
     for subject in ("a", "b", "a", "c"):
         meter.pay(subject, NOW)

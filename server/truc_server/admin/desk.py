@@ -387,7 +387,7 @@ async def reload(
     connections.renew(taken)
     if web is not None:
         web.tls = web_tls
-    until_ms = tls.ends * 1_000 if connections.show(tls) and tls is not None else None
+    until_ms = tls.ends * 1_000 if connections.use_tls(tls) and tls is not None else None
     await parts.disk.look()
     if taken.log != before.log:
         logs.configure(taken.log, sys.stderr)

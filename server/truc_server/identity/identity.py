@@ -231,7 +231,7 @@ def read_identity(folder: Folder, passphrase: str | None = None) -> Identity:
     public = read_public(folder)
     return Identity(
         open_key(_present(folder, public.rotations), passphrase),
-        open_secret(_standing(folder, folder.secrets_key), passphrase),
+        open_secret(_file_in_force(folder, folder.secrets_key), passphrase),
         public.rotations,
         tuple(open_key(path, passphrase) for path in _earlier(folder)),
         public.revoked,
@@ -318,7 +318,7 @@ def _rotations(folder: Folder) -> tuple[Rotation, ...]:
 
 def _present(folder: Folder, rotations: tuple[Rotation, ...]) -> Path:
     """Return the file of the key that the last rotation leads to."""
-    path = _standing(folder, folder.identity)
+    path = _file_in_force(folder, folder.identity)
     found = public_key(path)
     if not rotations or rotations[-1].change.new == found:
         return path
@@ -332,18 +332,18 @@ def _present(folder: Folder, rotations: tuple[Rotation, ...]) -> Path:
 
 
 def _earlier(folder: Folder) -> Iterator[Path]:
-    return (_standing(folder, path) for path in sorted(folder.earlier.glob("*.pem")))
+    return (_file_in_force(folder, path) for path in sorted(folder.earlier.glob("*.pem")))
 
 
 def _secret_files(folder: Folder) -> Iterator[Path]:
-    yield _standing(folder, folder.identity)
-    yield _standing(folder, folder.secrets_key)
+    yield _file_in_force(folder, folder.identity)
+    yield _file_in_force(folder, folder.secrets_key)
     yield from _earlier(folder)
     if folder.next_identity.exists():
         yield folder.next_identity
 
 
-def _standing(folder: Folder, path: Path) -> Path:
+def _file_in_force(folder: Folder, path: Path) -> Path:
     """Return where a key file is: among those under a new passphrase, as long as they are not in place."""
     following = folder.next_keys / path.relative_to(folder.root)
     return following if following.exists() else path

@@ -1,4 +1,4 @@
-"""Who follows the lobby, and what they are told: how full the house is, public tables as they change, what is said.
+"""Who follows the lobby, and what they are told: its figures, public tables as they change, what is said.
 
 Each notice is encoded once for everybody. Changes are told a little later, and of each table only its newest state. One
 alarm serves all tables, those of other nodes too, and tells only as many at once as fit into everybody's outbox.
@@ -19,7 +19,7 @@ from truc_server.timing.clock import Alarm, Timers
 
 BETWEEN_S: Final = 0.5  # between two notices of one table
 AT_ONCE: Final = 32_768  # bytes, or up to one notice more; the rest waits for the next time
-STATE_S: Final = 1.0  # between two notices of how full the house is
+STATE_S: Final = 1.0  # between two notices of the lobby's figures
 
 
 class LobbyFollowers:
@@ -40,7 +40,7 @@ class LobbyFollowers:
         return peer in self._peers
 
     def add(self, peer: Peer) -> None:
-        """Let a connection follow; it is told at once how full the house is."""
+        """Let a connection follow; it is told the lobby's figures at once."""
         self._peers.add(peer)
         self._last = None  # the others may have been told another state: the next one is news to somebody
         peer.send(self._state())

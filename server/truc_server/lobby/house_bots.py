@@ -48,7 +48,7 @@ class BotCalls:
     def __init__(self, listed: Sequence[str], presence: OnlinePlayers, others: OtherNodes | None) -> None:
         self._presence = presence
         self._others = others
-        self._elsewhere: Collection[str] = () if others is None else others.players.house
+        self._elsewhere: Collection[str] = () if others is None else others.players.house_bots
         self.listed = listed
         self.started: Sequence[str] = ()
 

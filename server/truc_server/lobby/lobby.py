@@ -61,8 +61,8 @@ class Lobby:
         presence: who is connected.
         names: what everybody who is connected or seated is called.
         made: who has made the open tables.
-        floods: how much each player has said.
-        lists: how often each player was sent every public table.
+        chat_allowance: how much each player has said.
+        list_allowance: how often each player was sent every public table.
         following: who follows the lobby.
         calls: calls the host's own bots to vacant seats.
         others: what this node knows of the others, and they are to be told; None where there can be none.
@@ -77,8 +77,8 @@ class Lobby:
         self.presence = OnlinePlayers()
         self.others = others = None if share is None else OtherNodes()
         self.names = Names(None if others is None else others.lent)
-        self.floods = Allowance(CHAT)
-        self.lists = Allowance(LISTS)
+        self.chat_allowance = Allowance(CHAT)
+        self.list_allowance = Allowance(LISTS)
         settings = backing.settings
         elsewhere = None if others is None else TableCounts(others.tables.made_by, others.tables.made_from)
         self.made = MadeTables(settings.now.limits, elsewhere)
@@ -125,7 +125,7 @@ class Lobby:
             )
         return table
 
-    def place(self, code: str, player: LoggedInPlayer) -> tuple[Table, int | None]:
+    def table_and_seat(self, code: str, player: LoggedInPlayer) -> tuple[Table, int | None]:
         """Return a table by its code, and the seat of a player there; None if they have none.
 
         Raises:
@@ -300,7 +300,7 @@ class Lobby:
         if player.id not in self._seats and not self.presence.connections(player.tag):
             self.names.drop(player.id)
 
-    def named(self, player: LoggedInPlayer, kept: str | None = None) -> LoggedInPlayer:
+    def give_name(self, player: LoggedInPlayer, kept: str | None = None) -> LoggedInPlayer:
         """Return a player under the name they get here, on all of their connections; a seated player keeps theirs.
 
         `kept` is the name by which they sit elsewhere. A name that looks like another player's gets a number.
@@ -487,7 +487,7 @@ class Lobby:
         for noted in self._forgotten:
             noted.add(player)
 
-    def unsay(self, player: bytes) -> None:
+    def forget_said_by(self, player: bytes) -> None:
         """Forget what a player has said at any table."""
         for table in self._tables.values():
             table.chat.forget(player)
@@ -527,12 +527,12 @@ class Lobby:
         followed = (self._tables.get(code) for code in peer.tables)
         return any(table is not None and table.audience.is_following(peer) for table in followed)
 
-    def tidy(self, peer: Peer) -> None:
+    def forget_gone_tables(self, peer: Peer) -> None:
         """Forget the tables that a connection has followed and that are gone, if it has followed many."""
         if len(peer.tables) > _MANY:
             peer.tables = frozenset(code for code in peer.tables if code in self._tables)
 
-    def leave_all(self, peer: Peer) -> None:
+    def drop_connection(self, peer: Peer) -> None:
         """Forget a connection that has ended, and tell the tables it followed."""
         self.following.drop(peer)
         self.presence.leave(peer)

@@ -65,8 +65,8 @@ def check_muted(sanctions: Sanctions, peer: Peer, player: LoggedInPlayer) -> Non
     """
     if not sanctions.is_muted(tag=player.tag, address=peer.address):
         return
-    if not peer.is_refused_talk:
-        peer.is_refused_talk = True
+    if not peer.is_mute_logged:
+        peer.is_mute_logged = True
         log.info("muted", subject=player.tag, address=peer.address)
     raise RefusedRequestError(Code.MUTED, "the host lets you play but not talk, so nobody was told of it")
 

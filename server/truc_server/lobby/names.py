@@ -118,7 +118,7 @@ def normalised(name: str) -> str:
     if not cleaned.isascii():
         _check_marks(cleaned)
         _check_scripts(cleaned)
-    if _TAG.fullmatch(_bones(cleaned)):
+    if _TAG.fullmatch(_skeleton(cleaned)):
         raise _refused("a name that does not read as the tag of a player")
     return cleaned
 
@@ -175,11 +175,11 @@ def skeletons(name: str) -> frozenset[str]:
 
     Two names look alike if they have one of these in common.
     """
-    return frozenset(_bones(written).casefold() for written in {name, name.casefold()})
+    return frozenset(_skeleton(written).casefold() for written in {name, name.casefold()})
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _bones(name: str) -> str:
+def _skeleton(name: str) -> str:
     apart = unicodedata.normalize("NFD", name).translate(_UNJOINED)
     return unicodedata.normalize("NFD", prototype(apart))
 

@@ -304,12 +304,12 @@ class OtherPlayers:
     """The players who are connected to other nodes, by tag.
 
     Attributes:
-        house: the tags of the host's own bots that other nodes have started, connected or not.
+        house_bots: the tags of the host's own bots that other nodes have started, connected or not.
     """
 
     def __init__(self, lent: LentNames) -> None:
-        self.house: set[str] = set()
-        self._house: dict[str, set[str]] = {}  # by node
+        self.house_bots: set[str] = set()
+        self._house_bots: dict[str, set[str]] = {}  # by node
         self._lent = lent
         self._at: dict[str, dict[str, PlayerNews]] = {}  # by tag, then by node: who came last comes last
         self._tags: list[str] = []
@@ -336,20 +336,20 @@ class OtherPlayers:
 
     def lose(self, node: str) -> None:
         """Forget who is connected to a node that is gone."""
-        self._house.pop(node, None)
+        self._house_bots.pop(node, None)
         self._count_house()
         for tag in [tag for tag, nodes in self._at.items() if node in nodes]:
             self._drop(node, tag)
 
     def _note_house(self, node: str, tag: str, *, is_house: bool) -> None:
-        started = self._house.setdefault(node, set())
+        started = self._house_bots.setdefault(node, set())
         if is_house != (tag in started):
             started ^= {tag}
             self._count_house()
 
     def _count_house(self) -> None:
-        self.house.clear()
-        self.house.update(*self._house.values())
+        self.house_bots.clear()
+        self.house_bots.update(*self._house_bots.values())
 
     def _drop(self, node: str, tag: str) -> None:
         nodes = self._at.get(tag, {})
@@ -374,7 +374,7 @@ class OtherPlayers:
         told = nodes[next(reversed(nodes))]
         return LoggedInPlayer(told.kind, told.player, told.name)
 
-    def named(self, meant: str) -> str | None:
+    def find_tag(self, meant: str) -> str | None:
         """Return the tag of whoever has this tag or name."""
         for tag, nodes in self._at.items():
             if meant == tag or any(told.name == meant for told in nodes.values()):

@@ -31,7 +31,7 @@ from prometheus_client.registry import Collector
 from truc_protocol.wire.handshake import PROTOCOLS
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.measures import Measure, MeasureKind, MetricSources, Reading, health, read, watch
-from truc_server.net.listening import CHUNK, accept, read_out
+from truc_server.net.listening import CHUNK, accept, half_close
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import MetricsSettings
 from truc_server.storage.journal import SECONDS as BOUNDS
@@ -180,7 +180,7 @@ async def _send(
     sent = connection.send(head) or b""
     body = connection.send(h11.Data(data=answer.text)) or b"" if has_body else b""
     await stream.send_all(sent + body)
-    await read_out(stream)
+    await half_close(stream)
 
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST

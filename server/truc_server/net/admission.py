@@ -21,11 +21,11 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal, refusal
 from truc_protocol.wire.connection import ConnectionEnd, Role
 from truc_protocol.wire.transport import COME_LATER, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT
-from truc_server.net.listening import read_out
-from truc_server.net.peer import LINGER_S, Surroundings, TooSoonError
+from truc_server.net.listening import half_close
+from truc_server.net.peer import LINGER_S, ConnectionBacking, TooSoonError
 from truc_server.settings.settings import LimitSettings
 from truc_server.storage.node_news import CrowdNews
-from truc_server.timing.rate_limits import SUBJECTS, Meter, site_of
+from truc_server.timing.rate_limits import MAX_SUBJECTS, Meter, site_of
 
 
 class UntoldArrivals(NamedTuple):
@@ -77,7 +77,7 @@ class OtherCrowds:
                 del counted[subject]
 
     def _forget(self, crowds: dict[str, CrowdNews]) -> None:
-        if len(crowds) > SUBJECTS:
+        if len(crowds) > MAX_SUBJECTS:
             oldest = next(iter(crowds))
             self._count(oldest, -crowds.pop(oldest).connections)
 
@@ -109,17 +109,17 @@ class Tally(NamedTuple):
 class Admission:
     """Who may come in, by address."""
 
-    def __init__(self, house: Surroundings) -> None:
-        self._house = house
-        self._is_tls = house.settings.now.listen.tls
+    def __init__(self, backing: ConnectionBacking) -> None:
+        self._backing = backing
+        self._is_tls = backing.settings.now.listen.tls
         self._networks: dict[str, int] = {}  # Counter would do; it is written in Python, and slower
         self._sites: dict[str, int] = {}
         self._inside = 0
         self._lingering = 0
-        self._others = OtherCrowds() if house.settings.now.cluster.node else None
+        self._others = OtherCrowds() if backing.settings.now.cluster.node else None
         self._tallies: dict[str, Tally] = {}  # of networks, as other nodes are told; who came last comes last
         self._untold: set[str] = set()
-        self.renew(house.settings.now.limits)
+        self.renew(backing.settings.now.limits)
 
     def renew(self, limits: LimitSettings) -> None:
         """Start counting anew, against these limits, how fast connections come and logins fail."""
@@ -129,8 +129,8 @@ class Admission:
 
     def enter(self, address: str, network: str, *, counts: bool = True) -> Refusal | None:
         """Count a connection in; if it may not come in, return why. With `counts` off only tell, and count nothing."""
-        limits = self._house.settings.now.limits
-        if self._house.sanctions.now.has_banned(address):
+        limits = self._backing.settings.now.limits
+        if self._backing.sanctions.now.has_banned(address):
             why = refusal(Code.BANNED, "the host has shut this address out")
             return self._turned("banned", why, counts=counts)
         if self._inside >= limits.connections:
@@ -166,8 +166,8 @@ class Admission:
 
         It counts for its network where it came in.
         """
-        limits = self._house.settings.now.limits
-        if self._house.sanctions.now.has_banned(address):
+        limits = self._backing.settings.now.limits
+        if self._backing.sanctions.now.has_banned(address):
             return self._turned(
                 "banned", refusal(Code.BANNED, "the host has shut this address out"), counts=True
             )
@@ -182,7 +182,7 @@ class Admission:
         self._inside -= 1
 
     def _turned(self, reason: Reason, why: Refusal, *, counts: bool) -> Refusal:
-        self._house.figures.turned_away[reason] += counts
+        self._backing.figures.turned_away[reason] += counts
         return why
 
     def leave(self, network: str) -> None:
@@ -200,7 +200,7 @@ class Admission:
         tally = self._tallies.pop(network, Tally(0, 0))
         self._tallies[network] = Tally(tally.came + came, tally.failed + failed)
         self._untold.add(network)
-        if len(self._tallies) > SUBJECTS:
+        if len(self._tallies) > MAX_SUBJECTS:
             del self._tallies[next(iter(self._tallies))]
 
     def news(self) -> tuple[CrowdNews, ...]:
@@ -242,7 +242,7 @@ class Admission:
         if not wait_ms and self._others is not None:
             self._note(network, failed=1)
         if wait_ms:
-            most = self._house.settings.now.limits.failed_logins_per_min
+            most = self._backing.settings.now.limits.failed_logins_per_min
             raise TooSoonError(f"expected at most {most} logins of one address to fail in a minute", wait_ms)
 
     async def turn_away(self, stream: trio.SocketStream, why: Refusal) -> None:
@@ -272,11 +272,11 @@ class Admission:
             if self._lingering < _LINGERING:
                 self._lingering += 1
                 try:
-                    await read_out(stream)
+                    await half_close(stream)
                 finally:
                     self._lingering -= 1
 
     def _last_words(self, why: Refusal) -> bytes:
-        grease = self._house.grease
+        grease = self._backing.grease
         words = ConnectionEnd(Role.SERVER) if grease is None else ConnectionEnd(Role.SERVER, grease.to_bytes)
         return words.refuse(why)

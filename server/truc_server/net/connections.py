@@ -20,7 +20,7 @@ from truc_protocol.wire.transport import ALPN
 from truc_server.identity.certificate import Tls
 from truc_server.net.admission import Admission
 from truc_server.net.listening import accept
-from truc_server.net.peer import Peer, Surroundings
+from truc_server.net.peer import ConnectionBacking, Peer
 from truc_server.net.tls import HandshakeFailedError, MistakenSchemeError, TlsSealer
 from truc_server.settings.settings import Settings
 from truc_server.timing.rate_limits import network_of
@@ -42,19 +42,19 @@ class Connections:
 
     def __init__(
         self,
-        house: Surroundings,
+        backing: ConnectionBacking,
         admission: Admission,
         tls: Tls | None,
         *,
         handle: Handle,
         on_left: Callable[[Peer], None],
     ) -> None:
-        self._house = house
+        self._backing = backing
         self._admission = admission
         self._handle = handle
         self._on_left = on_left
         self._tls: Tls | None = None
-        self.show(tls)
+        self.use_tls(tls)
         self._accepting = trio.CancelScope()
         self._peers: dict[Peer, None] = {}  # in the order in which they came
         self._goodbye: tuple[Code, str] | None = None
@@ -68,7 +68,7 @@ class Connections:
                 self._look_at_silences(trio.current_time())
 
     def _look_at_silences(self, now: float) -> None:
-        silent_since = now - self._house.settings.now.limits.idle_s
+        silent_since = now - self._backing.settings.now.limits.idle_s
         for peer in self.everybody():
             if peer.heard <= silent_since or peer.player is None:
                 peer.look_at_silence(now)
@@ -98,7 +98,7 @@ class Connections:
                 tls = self._tls
                 encrypted = None if tls is None else await self._encrypt(stream, tls, address)
                 if tls is None or encrypted is not None:
-                    await self.attend(Peer(self._house, stream, address, began=began, sealer=encrypted))
+                    await self.attend(Peer(self._backing, stream, address, began=began, sealer=encrypted))
             finally:
                 self._admission.leave(network)
         except Exception:  # harms no other connection
@@ -134,7 +134,7 @@ class Connections:
 
     async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> TlsSealer | None:
         """Agree with a client on encryption, within the time for the login; None if that failed."""
-        encrypted, seconds = TlsSealer(tls), self._house.settings.now.limits.login_s
+        encrypted, seconds = TlsSealer(tls), self._backing.settings.now.limits.login_s
         is_agreed = False
         try:
             with trio.move_on_after(seconds):
@@ -149,7 +149,7 @@ class Connections:
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass  # gone before it was agreed on
         finally:
-            self._house.figures.unencrypted += not is_agreed
+            self._backing.figures.unencrypted += not is_agreed
         return None
 
     def _greet(self, peer: Peer) -> None:
@@ -164,10 +164,10 @@ class Connections:
         """Use these settings from now on; those who are connected keep their pace."""
         self._admission.renew(settings.limits)
 
-    def show(self, tls: Tls | None) -> bool:
+    def use_tls(self, tls: Tls | None) -> bool:
         """Encrypt new connections with this from now on; tell whether the certificate differs from the one before."""
         before, self._tls = self._tls, tls
-        self._house.figures.certificate_ends = 0 if tls is None else tls.ends
+        self._backing.figures.certificate_ends = 0 if tls is None else tls.ends
         return tls is not None and (before is None or before.digest != tls.digest)
 
     def everybody(self) -> tuple[Peer, ...]:
@@ -187,7 +187,7 @@ class Connections:
             if peer.connection.is_open:
                 peer.send_away(message, to=to)
 
-    def forget(self) -> None:
+    def drop_unsent(self) -> None:
         """Drop everything that waits for a store that has failed."""
         for peer in self._peers:
             peer.outbox.forget()

@@ -188,7 +188,7 @@ async def _attend(serve: Serve, stream: trio.SocketStream) -> None:
         stream.socket.close()
 
 
-async def read_out(stream: trio.SocketStream) -> None:
+async def half_close(stream: trio.SocketStream) -> None:
     """End what is sent, and read a little of what still comes: closing with that unread would take the last words back."""
     await stream.send_eof()
     for _ in range(_READS):

@@ -214,7 +214,7 @@ class Outbox:
                 except BlockingIOError:
                     rest = sealed
             except OSError:  # errors of TLS too
-                self.breaks()
+                self.give_up()
                 return b""
             if rest:
                 return rest
@@ -252,9 +252,9 @@ class Outbox:
                 _write(self.wire, self.sealer.part(self.farewell))
             self.wire.shutdown(socket.SHUT_WR)
         except OSError:
-            self.breaks()
+            self.give_up()
 
-    def breaks(self) -> None:
+    def give_up(self) -> None:
         """Give up the connection."""
         self.shut()
         self._on_broken()
@@ -376,11 +376,11 @@ class Flusher:
             try:
                 await _finish(outbox.wire, memoryview(rest))
             except (OSError, trio.ClosedResourceError):
-                outbox.breaks()
+                outbox.give_up()
         outbox.is_draining = False
         if patience.cancelled_caught:
             self.stuck += 1
-            outbox.breaks()
+            outbox.give_up()
         if not outbox.is_broken:
             outbox.settle()
             self.touch(outbox)

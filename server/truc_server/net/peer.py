@@ -121,7 +121,7 @@ class Watched(Protocol):
         ...
 
 
-class Surroundings(Protocol):
+class ConnectionBacking(Protocol):
     """What a connection needs of the running server."""
 
     @property
@@ -163,7 +163,7 @@ class Peer:
         address: where it comes from; `network` is what that counts as.
         player: who has logged in here; None before.
         challenge: what the login must be made for.
-        newcomer: the guest who speaks here, until they are stored.
+        unstored_guest: the guest who speaks here, until they are stored.
         heard: when the last whole frame came.
         since: when it was opened.
         scope: what is done for the connection; it ends with it.
@@ -174,32 +174,34 @@ class Peer:
         knows_rules: whether who has logged in here signs acts, and needs no options to know which.
         plays_blind: whether they also shuffle and seal the pack, as those do who sit at a table in mode blind.
         ignored: tags of the players this one wants to hear nothing from.
-        is_refused_talk: whether the log has it that this player is muted and has tried to talk.
+        is_mute_logged: whether the log has it that this player is muted and has tried to talk.
     """
 
     def __init__(
         self,
-        house: Surroundings,
+        backing: ConnectionBacking,
         stream: trio.SocketStream,
         address: str,
         *,
         began: float,
         sealer: FrameSealer | None = None,
     ) -> None:
-        limits = house.settings.now.limits
-        house.figures.connections += 1
-        self.number = house.figures.connections
+        limits = backing.settings.now.limits
+        backing.figures.connections += 1
+        self.number = backing.figures.connections
         self.address = address
         self.network = network_of(address)
-        self._grease = house.grease
+        self._grease = backing.grease
         self.connection = ConnectionEnd(
             Role.SERVER, encode if self._grease is None else self._grease.to_bytes
         )
         self.scope = trio.CancelScope()
-        self.outbox = Outbox(stream.socket, LOGIN_OUTBOX, house.flusher, sealer, on_broken=self.scope.cancel)
+        self.outbox = Outbox(
+            stream.socket, LOGIN_OUTBOX, backing.flusher, sealer, on_broken=self.scope.cancel
+        )
         self.player: LoggedInPlayer | None = None
         self.challenge: Challenge | None = None
-        self.newcomer: SaveGuest | None = None
+        self.unstored_guest: SaveGuest | None = None
         self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=began)
         self.heard = self.since = began
         self.tables: frozenset[str] = frozenset()
@@ -208,8 +210,8 @@ class Peer:
         self.wanted: tuple[str, ...] = ()
         self.knows_rules = self.plays_blind = False
         self.ignored: set[str] = set()
-        self.is_refused_talk = False
-        self._house = house
+        self.is_mute_logged = False
+        self._backing = backing
         self._descriptor = stream.socket.fileno()
         self._clock = trio.lowlevel.current_clock()  # asked itself: `trio.current_time` is two calls more
         self._pinged: float | None = None
@@ -218,7 +220,7 @@ class Peer:
     @property
     def is_traced(self) -> bool:
         """Whether every act is logged."""
-        return self._house.settings.now.log.level == "debug"
+        return self._backing.settings.now.log.level == "debug"
 
     @property
     def certificate(self) -> bytes | None:
@@ -265,7 +267,7 @@ class Peer:
             received = b""
         if not received:
             raise StopAsyncIteration
-        self._house.figures.received += len(received)
+        self._backing.figures.received += len(received)
         said = self.connection.receive(received)
         if said:  # whole frames are a sign of life; bytes that drip in are not
             self.heard, self._pinged = self._clock.current_time(), None
@@ -274,7 +276,7 @@ class Peer:
     def _open(self, sealer: FrameSealer) -> bytes | None:
         """Return what comes next, opened, and let out what is owed for it."""
         opened = sealer.read()
-        if sealer.owes_words and not self._house.flusher.write_alone(self.outbox, b"", 0):
+        if sealer.owes_words and not self._backing.flusher.write_alone(self.outbox, b"", 0):
             self.outbox.push(b"", 0)
         return opened
 
@@ -284,14 +286,14 @@ class Peer:
             if self._grease is not None:
                 self._push_grease(self._grease)
             frame = self.connection.send(message)
-            if not self.outbox.push(frame, self._house.journal.gate):
+            if not self.outbox.push(frame, self._backing.journal.gate):
                 self._make_room(frame)
 
-    def answer_newcomer(self, message: ServerMessage) -> None:
+    def send_at_once(self, message: ServerMessage) -> None:
         """Send a message, at once if nothing has to wait: to wake the flusher for it costs as much as the write."""
         if self.is_open:
-            frame, gate = self.connection.send(message), self._house.journal.gate
-            is_sent = self._house.flusher.write_alone(self.outbox, frame, gate)
+            frame, gate = self.connection.send(message), self._backing.journal.gate
+            is_sent = self._backing.flusher.write_alone(self.outbox, frame, gate)
             if not is_sent and not self.outbox.push(frame, gate):
                 self._make_room(frame)
 
@@ -301,7 +303,7 @@ class Peer:
             if self._grease is not None:
                 self._push_grease(self._grease)
                 frame = self._grease.frame(frame)
-            outbox, gate = self.outbox, self._house.journal.gate
+            outbox, gate = self.outbox, self._backing.journal.gate
             if (  # as `push`, but for its call
                 outbox.newest
                 and gate <= outbox.newest_gate
@@ -323,8 +325,8 @@ class Peer:
             return
         if SNAPSHOT not in self.wanted:
             self.send_frame(frame)
-        elif not self.outbox.push(self._dressed(frame), self._house.journal.gate, is_loose=True):
-            self._house.figures.dropped += 1
+        elif not self.outbox.push(self._dressed(frame), self._backing.journal.gate, is_loose=True):
+            self._backing.figures.dropped += 1
             self._skip()
 
     def send_together(self, frames: Sequence[bytes]) -> bool:
@@ -338,7 +340,7 @@ class Peer:
                 self._cut()
             return False
         for frame in dressed:
-            self.outbox.push(frame, self._house.journal.gate, is_loose=True)
+            self.outbox.push(frame, self._backing.journal.gate, is_loose=True)
         return True
 
     def _dressed(self, frame: bytes) -> bytes:
@@ -346,14 +348,14 @@ class Peer:
 
     def _skip(self) -> None:
         """Drop what may be dropped; those who sent it are told, and told again when there is room."""
-        self._house.figures.dropped += self.outbox.drop_loose()
+        self._backing.figures.dropped += self.outbox.drop_loose()
         for watched in self.watched:
             watched.skip(self)
         self._await_room()
 
     def _await_room(self) -> None:
         self.outbox.on_low = self._tell_room
-        self._house.flusher.touch(self.outbox)
+        self._backing.flusher.touch(self.outbox)
 
     def _tell_room(self) -> None:
         """Let those who skipped this watcher send again; a failure here ends this connection alone."""
@@ -367,7 +369,7 @@ class Peer:
     def _push_grease(self, grease: "Grease") -> None:
         if self.connection.is_ready:
             between = grease.between()
-            if between and not self.outbox.push(between, self._house.journal.gate):
+            if between and not self.outbox.push(between, self._backing.journal.gate):
                 self._make_room(between)
 
     def ok(self, request: Request, **fields: Any) -> None:
@@ -379,7 +381,7 @@ class Peer:
         if refused.re is not None and refused.re not in self.connection.outstanding:
             refused = replace(refused, re=None)
         if self.is_open:
-            self._house.figures.errors[refused.code] += 1
+            self._backing.figures.errors[refused.code] += 1
             self._finish_with(self.connection.refuse(refused), refused.code)
 
     def answer(self, failure: Failure) -> None:
@@ -387,13 +389,13 @@ class Peer:
         spoken = {} if failure.line is None else {"reason": failure.message}
         log.info("bad_input", address=self.address, code=str(failure.code), closes=failure.closes, **spoken)
         if self.is_open:
-            self._house.figures.errors[failure.code] += 1
+            self._backing.figures.errors[failure.code] += 1
             self._finish_with(self.connection.answer(failure), failure.code)
 
     def dismiss(self, code: Code, message: str, *, to: str | None = None) -> None:
         """Say goodbye and close; `to` is where to connect instead."""
         if self.is_open:
-            self._house.figures.goodbyes[code] += 1
+            self._backing.figures.goodbyes[code] += 1
             after = RECONNECT_MS if code is Code.SHUTTING_DOWN else None
             self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after, to=to)), code)
 
@@ -415,14 +417,14 @@ class Peer:
         self.knows_rules = player.kind is PlayerKind.KEY and OWN_OPTIONS in self.wanted
         self.plays_blind = self.knows_rules and BLIND_TABLES in self.wanted
         self.challenge = None
-        self._house.figures.logins[player.kind] += 1
-        self.outbox.limit = self._house.settings.now.limits.outbox_bytes
+        self._backing.figures.logins[player.kind] += 1
+        self.outbox.limit = self._backing.settings.now.limits.outbox_bytes
 
     def look_at_silence(self, now: float) -> None:
         """Ping who is silent; dismiss who stays silent, or does not log in in time."""
         if not self.is_open:
             return
-        limits = self._house.settings.now.limits
+        limits = self._backing.settings.now.limits
         if self.player is None:
             if now >= self.since + limits.login_s:
                 self.dismiss(Code.TIMEOUT, f"expected a login within {limits.login_s} seconds")
@@ -445,8 +447,8 @@ class Peer:
 
     def leave(self) -> None:
         """Watch nothing, and take nothing more: the connection is gone."""
-        self._house.figures.closed += 1
-        self._house.figures.left += self.player is not None
+        self._backing.figures.closed += 1
+        self._backing.figures.left += self.player is not None
         self.outbox.shut()
         for watched in self.watched:
             watched.unwatch(self)
@@ -454,26 +456,26 @@ class Peer:
     def _make_room(self, frame: bytes) -> None:
         """Queue a frame for which there was no room, instead of what may be dropped; or end the connection."""
         self._skip()
-        if not self.outbox.push(frame, self._house.journal.gate):
+        if not self.outbox.push(frame, self._backing.journal.gate):
             self._cut()
 
     def _cut(self) -> None:
-        self._house.figures.cut += 1
+        self._backing.figures.cut += 1
         log.info("slow_consumer", connection=self.number, address=self.address)
         self.outbox.forget()
         self.dismiss(Code.SLOW_CONSUMER, "more waits for this connection than it may")
 
     def _finish_with(self, frame: bytes, code: str) -> None:
-        has_room = self.outbox.push(frame, self._house.journal.gate)
+        has_room = self.outbox.push(frame, self._backing.journal.gate)
         if self.connection.state is not State.CLOSED:
             if not has_room:
                 self._make_room(frame)
             return
         if not has_room:
             self.outbox.forget()  # what waits can be had again; why the connection ends cannot
-            self.outbox.push(frame, self._house.journal.gate)
+            self.outbox.push(frame, self._backing.journal.gate)
         self.outbox.finishing, self.outbox.farewell = True, Code(code)
-        self._house.flusher.touch(self.outbox)
+        self._backing.flusher.touch(self.outbox)
         self._part_soon()
 
     def _part_soon(self) -> None:

@@ -20,7 +20,7 @@ from truc_server.settings.abilities import (
 )
 from truc_server.settings.abilities import LISTS as MOST_LISTS
 from truc_server.settings.settings import LimitSettings
-from truc_server.timing.rate_limits import SUBJECTS, Meter
+from truc_server.timing.rate_limits import MAX_SUBJECTS, Meter
 
 
 class TooMuchTalkError(TooSoonError):
@@ -59,7 +59,7 @@ class SpokenLine(NamedTuple):
     size: int
 
 
-class Floods:
+class RecentTalk:
     """What every player has said in the last seconds."""
 
     def __init__(self, allowed: TalkLimit) -> None:
@@ -114,8 +114,8 @@ class Allowance:
     """
 
     def __init__(self, allowed: TalkLimit) -> None:
-        self._players = Floods(allowed)
-        self._crowds = Floods(allowed.of_crowd())
+        self._players = RecentTalk(allowed)
+        self._crowds = RecentTalk(allowed.of_crowd())
 
     def pay(self, peer: Peer, player: LoggedInPlayer, size: int) -> None:
         """Count one more thing that a player says on a connection.
@@ -178,7 +178,7 @@ class Budget:
                 until = paid_until[subject] = (before if before > now else now) + price_s
                 if until - now - ACTS_S > wait_s:
                     wait_s = until - now - ACTS_S
-        too_many = len(paid_until) - SUBJECTS
+        too_many = len(paid_until) - MAX_SUBJECTS
         for oldest in list(islice(paid_until, 2)):  # those who owe nothing go as fast as they come
             if paid_until[oldest] <= now or too_many > 0:
                 del paid_until[oldest]

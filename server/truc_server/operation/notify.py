@@ -38,13 +38,13 @@ def tell(sign: str, *, status: str | None = None) -> None:
 
 async def give_signs_of_life() -> None:
     """Tell the service manager again and again that the event loop is running, if it wants to know."""
-    every = sign_s(os.environ)
+    every = watchdog_interval_s(os.environ)
     while every is not None:
         tell(_ALIVE)
         await trio.sleep(every)
 
 
-def sign_s(environment: Mapping[str, str]) -> float | None:
+def watchdog_interval_s(environment: Mapping[str, str]) -> float | None:
     """Return after how many seconds the next sign of life is due; None if this process owes none."""
     microseconds = environment.get("WATCHDOG_USEC", "")
     if environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):

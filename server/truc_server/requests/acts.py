@@ -39,7 +39,7 @@ from truc_server.matches.blind_hands import KeysHeldBack, SentLink, StepsInTurn
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.operation.worker import Worker
-from truc_server.requests.means import Checks
+from truc_server.requests.services import Checks
 from truc_server.storage import PlayerKind
 from truc_server.tables.table import Table
 
@@ -73,14 +73,14 @@ def place_of(
     Raises:
         RefusedError: There is no such match for this player, or they act in the other way than their kind does.
     """
-    table, seat = lobby.place(message.table, player)
+    table, seat = lobby.table_and_seat(message.table, player)
     stands_by = peer in table.standins.seats
     if stands_by:
         seat = table.standins.seats[peer]
     elif seat is None:
         seat = table.own_seat(player)  # which tells why there is none
     if player.kind is not _ACTORS[type(message)]:
-        raise acts_otherwise(message)
+        raise wrong_way_to_act(message)
     game = table.own_game(mid, None if stands_by else player)
     return ActPlace(table, game, seat, stands_by)
 
@@ -90,7 +90,7 @@ _DECISIONS: Final = (Act, Resign)
 """What a seat signs of a hand that is no step with its pack."""
 
 
-def acts_otherwise(message: SignedAct | GuestAct) -> RefusedRequestError:
+def wrong_way_to_act(message: SignedAct | GuestAct) -> RefusedRequestError:
     """Return the refusal of an act that is not made in the way of its player's kind."""
     if isinstance(message, SignedAct):
         return RefusedRequestError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
@@ -312,7 +312,7 @@ def _sign_terms(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Signe
     table = lobby.table(message.table)
     seat = table.own_seat(player)
     if player.kind is not PlayerKind.KEY:
-        raise acts_otherwise(message)
+        raise wrong_way_to_act(message)
     if table.gathering is None:
         raise RefusedRequestError(Code.TERMS_REFUSED, "there are no terms to be signed now")
     fresh = table.sign_terms(table.gathering, seat, Record(seat + 1, message.body, message.sig))
@@ -394,7 +394,7 @@ def claim(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: ClaimMatch)
     table.go_on()
 
 
-def wish(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: WantRekey) -> None:
+def want_rekey(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: WantRekey) -> None:
     """Note that a seat wants time to start a new chain.
 
     Raises:

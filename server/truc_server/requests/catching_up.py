@@ -17,8 +17,8 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game, RecentRecords, record_frame
 from truc_server.net.outbox import LOW_BYTES
 from truc_server.net.peer import SNAPSHOT, LoggedInPlayer, Peer, RefusedRequestError
-from truc_server.requests.means import RequestMeans
 from truc_server.requests.seating import check_deals
+from truc_server.requests.services import RequestServices
 from truc_server.spectating.spectator_feed import ShownMatch
 from truc_server.storage import AddRecord, StoreError
 from truc_server.table_data.board import setup_message
@@ -38,7 +38,7 @@ class Source(NamedTuple):
 
 
 async def follow(
-    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, request: Resume | Watch
+    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, request: Resume | Watch
 ) -> None:
     """Send what has happened at a table, and then follow what happens.
 
@@ -46,17 +46,17 @@ async def follow(
         RefusedError: The player may not, or there is no such match or position.
     """
     if isinstance(request, Watch):
-        lobby.tidy(peer)
+        lobby.forget_gone_tables(peer)
         table = lobby.table(request.table)
-        await _watch(means, table, peer, request)
+        await _watch(services, table, peer, request)
     else:
         table = lobby.table(request.table)
-        await _resume(means, table, peer, player, request)
+        await _resume(services, table, peer, player, request)
     table.chat.catch_up(peer)
 
 
 async def _resume(
-    means: RequestMeans, table: Table, peer: Peer, player: LoggedInPlayer, request: Resume
+    services: RequestServices, table: Table, peer: Peer, player: LoggedInPlayer, request: Resume
 ) -> None:
     """Give a seat to this connection and send it every record from a position on.
 
@@ -64,7 +64,7 @@ async def _resume(
         RefusedError: The player has no seat there, or there is no such match or position.
     """
     if peer in table.standins.seats:
-        await _follow_standing_by(means, table, peer, request)
+        await _follow_standing_by(services, table, peer, request)
         return
     check_deals(table, peer, player)
     seat = table.own_seat(player)
@@ -80,7 +80,7 @@ async def _resume(
     def goes_on() -> bool:
         return table.audience.holder(seat) is peer and table.game is game
 
-    if not await _send_missed(means, table, game, peer, request, goes_on=goes_on):
+    if not await _send_missed(services, table, game, peer, request, goes_on=goes_on):
         raise RefusedRequestError(
             Code.NOT_NOW, "a newer connection has the seat, or the match is over and gone"
         )
@@ -93,7 +93,7 @@ async def _resume(
         game.hold.end()
 
 
-async def _follow_standing_by(means: RequestMeans, table: Table, peer: Peer, request: Resume) -> None:
+async def _follow_standing_by(services: RequestServices, table: Table, peer: Peer, request: Resume) -> None:
     """Let a connection that stands by for a seat follow the match, whether or not anybody else may."""
     game = table.own_game(request.match)
     _check_next(request.next, game.ledger.k)
@@ -102,7 +102,7 @@ async def _follow_standing_by(means: RequestMeans, table: Table, peer: Peer, req
     def goes_on() -> bool:
         return peer in table.standins.seats and table.game is game
 
-    if not await _send_missed(means, table, game, peer, request, goes_on=goes_on):
+    if not await _send_missed(services, table, game, peer, request, goes_on=goes_on):
         table.feed.unwatch(peer)
         raise RefusedRequestError(Code.NOT_NOW, "the seat is not vacant any more")
     table.feed.caught_up(peer)
@@ -111,13 +111,19 @@ async def _follow_standing_by(means: RequestMeans, table: Table, peer: Peer, req
 
 
 async def _send_missed(
-    means: RequestMeans, table: Table, game: Game, peer: Peer, request: Resume, *, goes_on: Callable[[], bool]
+    services: RequestServices,
+    table: Table,
+    game: Game,
+    peer: Peer,
+    request: Resume,
+    *,
+    goes_on: Callable[[], bool],
 ) -> bool:
     """Send what a connection has missed of a match in play; tell whether it still follows."""
     if request.next < 0:
         peer.send(setup_message(table.code, game.setup))
     source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
-    await _read_up(means, peer, source, max(0, request.next))
+    await _read_up(services, peer, source, max(0, request.next))
     return goes_on()
 
 
@@ -147,7 +153,7 @@ def _check_seen(table: Table, game: Game, seat: int, wanted: int) -> None:
     _check_next(wanted, newest)
 
 
-async def _watch(means: RequestMeans, table: Table, peer: Peer, request: Watch) -> None:
+async def _watch(services: RequestServices, table: Table, peer: Peer, request: Watch) -> None:
     """Let a connection follow a table without a seat.
 
     Raises:
@@ -164,7 +170,7 @@ async def _watch(means: RequestMeans, table: Table, peer: Peer, request: Watch) 
         shown = table.feed.match
         if shown is None:
             break
-        k = await _watch_match(means, table, peer, shown, request)
+        k = await _watch_match(services, table, peer, shown, request)
         if table.feed.match is shown:
             break
     if table.audience.is_watching(peer):
@@ -193,7 +199,7 @@ def _check_watch(table: Table, peer: Peer, request: Watch) -> None:
 
 
 async def _watch_match(
-    means: RequestMeans, table: Table, peer: Peer, shown: ShownMatch, request: Watch
+    services: RequestServices, table: Table, peer: Peer, shown: ShownMatch, request: Watch
 ) -> int:
     """Send a match as far as it is shown, from where the request or a snapshot begins; return the next position."""
     mid = shown.setup.mid
@@ -209,10 +215,10 @@ async def _watch_match(
         return table.audience.is_watching(peer) and table.feed.match is shown
 
     source = Source(table.code, mid, shown.tail, lambda: shown.k, goes_on)
-    return await _read_up(means, peer, source, first)
+    return await _read_up(services, peer, source, first)
 
 
-async def _read_up(means: RequestMeans, peer: Peer, source: Source, k: int) -> int:
+async def _read_up(services: RequestServices, peer: Peer, source: Source, k: int) -> int:
     """Send records from a position on, until there are no more; return the next position.
 
     There is no checkpoint between the last record and the return.
@@ -228,19 +234,19 @@ async def _read_up(means: RequestMeans, peer: Peer, source: Source, k: int) -> i
             peer.send_frame(record_frame(source.table, rows.popleft()))
             k += 1
         else:
-            await means.pace.wait_page(peer.network)
-            await means.journal.wait_durable(means.journal.gate)
-            rows = await _read_page(means, source, k)
+            await services.pace.wait_page(peer.network)
+            await services.journal.wait_durable(services.journal.gate)
+            rows = await _read_page(services, source, k)
     return k
 
 
-async def _read_page(means: RequestMeans, source: Source, k: int) -> deque[AddRecord]:
+async def _read_page(services: RequestServices, source: Source, k: int) -> deque[AddRecord]:
     """Read records from a position on, the first of which must be in the store: it is no longer in the tail.
 
     Raises:
         StoreError: It is not there.
     """
-    read = partial(means.store.records, source.match, first=k, limit=PAGE)
+    read = partial(services.store.records, source.match, first=k, limit=PAGE)
     rows = deque(await trio.to_thread.run_sync(read))
     if not rows or rows[0].k != k:
         raise StoreError(f"expected record {k} of match {source.match.hex()}, got none")

@@ -66,15 +66,15 @@ from truc_server.operation.logs import LastingFault
 from truc_server.requests import (
     acts,
     catching_up,
-    company,
     forgetting,
     history,
+    lobby_requests,
     login,
     moderating,
     seating,
 )
 from truc_server.requests.elsewhere import Elsewhere
-from truc_server.requests.means import RequestMeans
+from truc_server.requests.services import RequestServices
 from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
 from truc_server.storage.journal import MAX_FILLED, JournalStoppedError
@@ -92,13 +92,17 @@ class Dispatch:
     """The way from a message to what it does; what asks for a table that is not here may be taken `elsewhere`."""
 
     def __init__(
-        self, means: RequestMeans, lobby: Lobby, admission: Admission, elsewhere: Elsewhere | None = None
+        self,
+        services: RequestServices,
+        lobby: Lobby,
+        admission: Admission,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
-        self._means = means
+        self._services = services
         self._lobby = lobby
         self._admission = admission
         self._elsewhere = elsewhere
-        self._told = self._introduction(means.settings.now)
+        self._told = self._introduction(services.settings.now)
         self._complaints = LastingFault()
 
     def _introduction(self, settings: Settings) -> login.Introduction:
@@ -108,7 +112,7 @@ class Dispatch:
     @property
     def _introduced(self) -> login.Introduction:
         """What the server says about itself, by the settings in force."""
-        settings = self._means.settings.now
+        settings = self._services.settings.now
         if settings is not self._told.settings:
             self._told = self._introduction(settings)
         return self._told
@@ -126,7 +130,7 @@ class Dispatch:
                 await self._handle_other(peer, item)
                 return
         try:
-            if self._means.journal.waiting >= MAX_FILLED:
+            if self._services.journal.waiting >= MAX_FILLED:
                 _refuse_for_now(peer, message, _BEHIND_MS)
                 return
             if (player := peer.player) is None:
@@ -134,7 +138,7 @@ class Dispatch:
                 return
             match message:
                 case SignedAct():
-                    taken = await acts.sign(self._lobby, self._means.checks, peer, player, message)
+                    taken = await acts.sign(self._lobby, self._services.checks, peer, player, message)
                 case GuestAct():
                     taken = acts.choose(self._lobby, peer, player, message)
                 case _:
@@ -142,10 +146,10 @@ class Dispatch:
             if taken is None:
                 self._charge(peer)
                 return
-            self._means.figures.acts[player.kind] += 1
-            self._means.journal.note_act(peer.heard)
+            self._services.figures.acts[player.kind] += 1
+            self._services.journal.note_act(peer.heard)
             taken_at, is_step = taken
-            budget = self._means.pace.steps if is_step else self._means.pace.acts
+            budget = self._services.pace.steps if is_step else self._services.pace.acts
             await budget.wait(peer.network, message.match, taken_at)
         except Exception as error:
             if not await self._is_taken_elsewhere(peer, message, error):
@@ -203,7 +207,7 @@ class Dispatch:
     def _is_let_in(self, peer: Peer, message: AnyMessage) -> bool:
         """Charge for a message, and check that the server offers what it asks for; False if it came too soon."""
         if isinstance(message, Request):
-            wait_ms = self._charge(peer) or (_BEHIND_MS if self._means.journal.is_behind else 0)
+            wait_ms = self._charge(peer) or (_BEHIND_MS if self._services.journal.is_behind else 0)
             if wait_ms:
                 _refuse_for_now(peer, message, wait_ms)
                 return False
@@ -245,7 +249,7 @@ class Dispatch:
                 if isinstance(message, Ping):
                     peer.send(Pong(n=message.n, now_ms=now_ms()))
             case ClientHello():
-                login.greet(self._means, peer, message, self._introduced)
+                login.greet(self._services, peer, message, self._introduced)
             case KeyLogin() | GuestLogin() | GuestReturn():
                 await self._enter(peer, message)
             case _:
@@ -254,46 +258,46 @@ class Dispatch:
                 await self._take_request(peer, peer.player, message)
 
     async def _take_request(self, peer: Peer, player: LoggedInPlayer, message: AnyMessage) -> None:
-        means, lobby = self._means, self._lobby
+        services, lobby = self._services, self._lobby
         match message:
             case ReadRules():
                 peer.ok(message, doc=rule_document(played(lobby.catalogue, message.variant)))
             case ClaimMatch():
                 acts.claim(lobby, peer, player, message)
             case WantRekey():
-                acts.wish(lobby, peer, player, message)
+                acts.want_rekey(lobby, peer, player, message)
             case Say():
-                members.check_muted(means.sanctions.now, peer, player)
+                members.check_muted(services.sanctions.now, peer, player)
                 acts.speak(lobby, peer, player, message)
             case BoxedSign() | OpenSign():  # part of partners' play: those who are muted may, too
                 acts.speak(lobby, peer, player, message)
             case Resume() | Watch():
-                await catching_up.follow(means, lobby, peer, player, message)
+                await catching_up.follow(services, lobby, peer, player, message)
             case Create() | Join() | Seek() | Leave() | Ready() | Unready() | Unwatch():
-                await seating.take(means, lobby, peer, player, message, elsewhere=self._elsewhere)
+                await seating.take(services, lobby, peer, player, message, elsewhere=self._elsewhere)
             case ListTables() | ListPlayers() | FollowLobby() | Chat() | Ignore():
-                await company.take(means, lobby, peer, player, message)
+                await lobby_requests.take(services, lobby, peer, player, message)
                 if self._elsewhere is not None and isinstance(message, Ignore):
                     self._elsewhere.ignore(peer, message)
             case History() | ListMatches() | Leaderboard() | Profile():
-                await history.take(means, lobby, peer, player, message)
+                await history.take(services, lobby, peer, player, message)
             case Forget():
-                await forgetting.forget(means, lobby, peer, message)
+                await forgetting.forget(services, lobby, peer, message)
             case Moderate():
-                await moderating.moderate(means, lobby, peer, player, message)
+                await moderating.moderate(services, lobby, peer, player, message)
             case _:
                 raise RefusedRequestError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")
 
     async def _enter(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
-        means, lobby = self._means, self._lobby
+        services, lobby = self._services, self._lobby
         try:
             match message:
                 case KeyLogin():
-                    await login.enter_with_key(means, lobby, peer, message)
+                    await login.enter_with_key(services, lobby, peer, message)
                 case GuestLogin():
-                    login.enter_as_guest(means, lobby, peer, message)
+                    login.enter_as_guest(services, lobby, peer, message)
                 case GuestReturn():
-                    await login.enter_again(means, lobby, peer, message)
+                    await login.enter_again(services, lobby, peer, message)
                 case _:
                     assert_never(message)
         except (RefusedRequestError, RemoteError) as error:

@@ -11,12 +11,12 @@ from truc_protocol.messages import Forget
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.requests.login import default_name, seats_elsewhere
-from truc_server.requests.means import RequestMeans
+from truc_server.requests.services import RequestServices
 from truc_server.storage import ForgetPlayer, PlayerKind
 from truc_server.storage.node_news import LineKind
 
 
-async def forget(means: RequestMeans, lobby: Lobby, peer: Peer, request: Forget) -> None:
+async def forget(services: RequestServices, lobby: Lobby, peer: Peer, request: Forget) -> None:
     """Forget the player who asks; one with a key stays, under the name of a player who has given none.
 
     Raises:
@@ -25,12 +25,12 @@ async def forget(means: RequestMeans, lobby: Lobby, peer: Peer, request: Forget)
     player = peer.player
     if player is None:
         raise RefusedRequestError(Code.AUTH_REQUIRED, "expected a login first")
-    if means.is_node:
-        await _check_free_elsewhere(means, lobby, player)
+    if services.is_node:
+        await _check_free_elsewhere(services, lobby, player)
     _check_free(lobby, player)
     vacate(lobby, player)
     _forget_here(lobby, player)
-    means.journal.write(ForgetPlayer(player.id))
+    services.journal.write(ForgetPlayer(player.id))
     lobby.say_elsewhere(LineKind.FORGET, player)
     peer.ok(request)
     _part(lobby, player)
@@ -45,20 +45,20 @@ def forget_elsewhere(lobby: Lobby, player: LoggedInPlayer) -> None:
 
 def _forget_here(lobby: Lobby, player: LoggedInPlayer) -> None:
     lobby.note_forgotten(player.id)
-    lobby.unsay(player.id)
+    lobby.forget_said_by(player.id)
     lobby.presence.forget_ignored(player.id)
 
 
 def _part(lobby: Lobby, player: LoggedInPlayer) -> None:
     """Let a forgotten player's connections that may stay go on under another name."""
     if player.kind is PlayerKind.KEY:
-        lobby.named(player._replace(name=default_name(player.id)))
+        lobby.give_name(player._replace(name=default_name(player.id)))
     for connection in lobby.presence.connections(player.tag):
         _empty_or_dismiss(connection, player)
 
 
-async def _check_free_elsewhere(means: RequestMeans, lobby: Lobby, player: LoggedInPlayer) -> None:
-    held = await seats_elsewhere(means.store, lobby, player)
+async def _check_free_elsewhere(services: RequestServices, lobby: Lobby, player: LoggedInPlayer) -> None:
+    held = await seats_elsewhere(services.store, lobby, player)
     if held:
         message = f"expected no seat at tables of other nodes: leave table {held[0].table} first"
         raise RefusedRequestError(Code.NOT_NOW, message)
@@ -87,6 +87,6 @@ def vacate(lobby: Lobby, player: LoggedInPlayer) -> None:
 
 def _empty_or_dismiss(connection: Peer, player: LoggedInPlayer) -> None:
     connection.ignored.clear()
-    connection.newcomer = None
+    connection.unstored_guest = None
     if player.kind is not PlayerKind.KEY:
         connection.dismiss(Code.FORGOTTEN, "the player is forgotten; the token is good no more")

@@ -28,7 +28,7 @@ from truc_protocol.messages import (
 from truc_protocol.records import Record, parse
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
-from truc_server.requests.means import RequestMeans
+from truc_server.requests.services import RequestServices
 from truc_server.settings.abilities import HISTORY_PAGE, MATCHES_PAGE, STANDINGS_PAGE
 from truc_server.spectating.spectator_feed import ShownExtent
 from truc_server.storage import AddRecord, OwnMatch, PastMatch
@@ -60,7 +60,7 @@ class _Bound(NamedTuple):
 
 
 async def take(
-    means: RequestMeans,
+    services: RequestServices,
     lobby: Lobby,
     peer: Peer,
     player: LoggedInPlayer,
@@ -74,27 +74,27 @@ async def take(
     """
     match request:
         case History():
-            await _history(means, lobby, peer, player, request)
+            await _history(services, lobby, peer, player, request)
         case ListMatches():
-            await _matches(means, peer, player, request)
+            await _matches(services, peer, player, request)
         case Leaderboard():
-            await _show_board(means, lobby, peer, request)
+            await _show_board(services, lobby, peer, request)
         case Profile():
-            await _show_profile(means, lobby, peer, player, request)
+            await _show_profile(services, lobby, peer, player, request)
         case _:
             assert_never(request)
 
 
 async def _history(
-    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, request: History
+    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, request: History
 ) -> None:
     """Answer with a page of a match's records, and from -1 with its setup."""
     if request.limit == 0 and request.first >= 0:
         message = "limit: expected at least 1 record, or the setup too"
         raise RefusedRequestError(Code.BAD_MESSAGE, message, field="limit")
-    await means.pace.wait_page(peer.network)
-    await means.journal.wait_durable(means.journal.gate)
-    found = await trio.to_thread.run_sync(means.store.past, request.match)
+    await services.pace.wait_page(peer.network)
+    await services.journal.wait_durable(services.journal.gate)
+    found = await trio.to_thread.run_sync(services.store.past, request.match)
     if found is None:
         raise RefusedRequestError(
             Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match"
@@ -103,15 +103,17 @@ async def _history(
     setup = found.setup if request.first < 0 else ()
     document = found.document if request.first < 0 else None
     room = MAX_BYTES - len(document or b"") - _size_of(setup)
-    page = await trio.to_thread.run_sync(partial(_page, means.store, request, bound, room=room))
+    page = await trio.to_thread.run_sync(partial(_page, services.store, request, bound, room=room))
     setup_fields = {"doc": document, "setup": setup} if request.first < 0 else {}
     peer.ok(request, past=page.records, k=page.k, more=page.more, **setup_fields)
 
 
-async def _matches(means: RequestMeans, peer: Peer, player: LoggedInPlayer, request: ListMatches) -> None:
+async def _matches(
+    services: RequestServices, peer: Peer, player: LoggedInPlayer, request: ListMatches
+) -> None:
     """Answer with a page of the matches that a player has had a seat in."""
-    await means.pace.wait_page(peer.network)
-    page = partial(means.store.played, player.id, after=request.after, limit=MATCHES_PAGE + 1)
+    await services.pace.wait_page(peer.network)
+    page = partial(services.store.played, player.id, after=request.after, limit=MATCHES_PAGE + 1)
     found = await trio.to_thread.run_sync(page)
     if found is None:
         message = "after: expected one of one's own matches, or one that is not deleted yet"
@@ -206,13 +208,13 @@ def _size_of(records: Iterable[Record]) -> int:
     return sum(len(record.body) + len(record.sig) + _ADDED for record in records)
 
 
-async def _show_board(means: RequestMeans, lobby: Lobby, peer: Peer, message: Leaderboard) -> None:
+async def _show_board(services: RequestServices, lobby: Lobby, peer: Peer, message: Leaderboard) -> None:
     variant = played(lobby.catalogue, message.variant)
     if message.seats not in variant.players:
         raise wrong_seats(variant, message.seats)
-    await means.pace.wait_page(peer.network)
+    await services.pace.wait_page(peer.network)
     page = partial(
-        means.store.leaderboard,
+        services.store.leaderboard,
         message.variant,
         message.seats,
         first=min(message.first, _MOST),
@@ -224,13 +226,13 @@ async def _show_board(means: RequestMeans, lobby: Lobby, peer: Peer, message: Le
 
 
 async def _show_profile(
-    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Profile
+    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Profile
 ) -> None:
     tag = message.player or player.tag
     if not tag.isprintable():  # not every database takes it
         raise RefusedRequestError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
-    await means.pace.wait_page(peer.network)
-    found = await trio.to_thread.run_sync(means.store.profile, tag)
+    await services.pace.wait_page(peer.network)
+    found = await trio.to_thread.run_sync(services.store.profile, tag)
     peer.ok(message, standings=_shown(lobby, found))
 
 

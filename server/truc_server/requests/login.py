@@ -33,7 +33,7 @@ from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.names import normalised
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
-from truc_server.requests.means import RequestMeans
+from truc_server.requests.services import RequestServices
 from truc_server.settings.abilities import capabilities
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
@@ -58,7 +58,7 @@ class Introduction(NamedTuple):
     info: bytes
 
 
-def greet(means: RequestMeans, peer: Peer, hello: ClientHello, introduction: Introduction) -> None:
+def greet(services: RequestServices, peer: Peer, hello: ClientHello, introduction: Introduction) -> None:
     """Answer a client's hello with the server's proof.
 
     Raises:
@@ -66,27 +66,27 @@ def greet(means: RequestMeans, peer: Peer, hello: ClientHello, introduction: Int
     """
     caps = introduction.caps
     proto = agree(hello, caps)
-    identity = means.identity
+    identity = services.identity
     greeting = Greeting(
         identity.key,
         token_bytes(32),
         proto,
-        _info(means, introduction),
+        _info(services, introduction),
         cert=peer.certificate,
         rolls=identity.rolls,
     )
-    peer.answer_newcomer(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
+    peer.send_at_once(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
     own = peer.connection.hello_frame(Role.SERVER)
     peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
     # who seals the pack may go on with a match in mode blind, also where the host offers no more such tables
     peer.wanted = wanted(hello.want, {**caps, BLIND_TABLES: True})
-    if place := means.settings.now.access.moved_to:
+    if place := services.settings.now.access.moved_to:
         peer.dismiss(Code.MOVED, f"this server has moved to {place}", to=place)
 
 
-def _info(means: RequestMeans, introduction: Introduction) -> bytes:
+def _info(services: RequestServices, introduction: Introduction) -> bytes:
     encoded = introduction.info + pack(now_ms())
-    return encoded if means.grease is None else means.grease.info(encoded)
+    return encoded if services.grease is None else services.grease.info(encoded)
 
 
 def info_of(settings: Settings, catalogue: VariantCatalogue) -> Info:
@@ -118,34 +118,34 @@ def info_of(settings: Settings, catalogue: VariantCatalogue) -> Info:
     )
 
 
-async def enter_with_key(means: RequestMeans, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
+async def enter_with_key(services: RequestServices, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
     """Log in a player with a key.
 
     Raises:
         HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
         RefusedError: The name cannot be used, the key is shut out, or the server is closed to it.
     """
-    player = _proved(means, peer, login)
-    if members.is_closed(means.settings.now) and not lobby.calls.is_bot(player):
-        access = means.settings.now.access
-        await trio.to_thread.run_sync(members.check_member, means.store, access, player.id, login.invite)
+    player = _proved(services, peer, login)
+    if members.is_closed(services.settings.now) and not lobby.calls.is_bot(player):
+        access = services.settings.now.access
+        await trio.to_thread.run_sync(members.check_member, services.store, access, player.id, login.invite)
     if player.id in lobby.presence.ignoring:
-        peer.ignored |= await trio.to_thread.run_sync(means.store.ignored, player.id)
-    others = await seats_elsewhere(means.store, lobby, player) if means.is_node else ()
-    members.check_banned(means.sanctions.now, player)  # again: a ban may have been imposed meanwhile
+        peer.ignored |= await trio.to_thread.run_sync(services.store.ignored, player.id)
+    others = await seats_elsewhere(services.store, lobby, player) if services.is_node else ()
+    members.check_banned(services.sanctions.now, player)  # again: a ban may have been imposed meanwhile
     if peer.is_open and _may_come(lobby, peer, player):
-        named = lobby.named(player, others[0].name if others else None)
+        named = lobby.give_name(player, others[0].name if others else None)
         _enter(lobby, peer, login.id, named, others=others)
 
 
-def _proved(means: RequestMeans, peer: Peer, login: KeyLogin) -> LoggedInPlayer:
+def _proved(services: RequestServices, peer: Peer, login: KeyLogin) -> LoggedInPlayer:
     """Return the player whose key has signed a login."""
     if peer.challenge is None:
         raise RefusedRequestError(Code.NOT_NOW, "expected hello first")
     name = None if login.name is None else normalised(login.name)
     public = check_login(login, peer.challenge)
     player = LoggedInPlayer(PlayerKind.KEY, public, name or default_name(public))
-    members.check_banned(means.sanctions.now, player)
+    members.check_banned(services.sanctions.now, player)
     return player
 
 
@@ -154,47 +154,49 @@ def default_name(public: bytes) -> str:
     return f"player {fingerprint(public)[:6]}"
 
 
-def enter_as_guest(means: RequestMeans, lobby: Lobby, peer: Peer, login: GuestLogin) -> None:
+def enter_as_guest(services: RequestServices, lobby: Lobby, peer: Peer, login: GuestLogin) -> None:
     """Let in a new guest.
 
     Raises:
         RefusedError: The server takes no guests, or not under this name.
     """
-    members.check_guest(means.settings.now)
+    members.check_guest(services.settings.now)
     newcomer = LoggedInPlayer(PlayerKind.GUEST, token_bytes(_ID_BYTES), normalised(login.name))
     if not _may_come(lobby, peer, newcomer):
         return
-    guest = lobby.named(newcomer)
+    guest = lobby.give_name(newcomer)
     token = token_urlsafe(_TOKEN_BYTES)
-    peer.newcomer = SaveGuest(guest.id, guest.name, _hash(token), now_ms())
+    peer.unstored_guest = SaveGuest(guest.id, guest.name, _hash(token), now_ms())
     _enter(lobby, peer, login.id, guest, token)
 
 
 def remember(journal: Journal, peer: Peer) -> None:
     """Store a guest who has sat down: only guests with something to come back to can come back."""
-    newcomer, peer.newcomer = peer.newcomer, None
+    newcomer, peer.unstored_guest = peer.unstored_guest, None
     if newcomer is not None:
         journal.write(newcomer._replace(seen_ms=now_ms()))
 
 
-async def enter_again(means: RequestMeans, lobby: Lobby, peer: Peer, login: GuestReturn) -> None:
+async def enter_again(services: RequestServices, lobby: Lobby, peer: Peer, login: GuestReturn) -> None:
     """Let in a guest who was here before.
 
     Raises:
         RefusedError: The server takes no guests, does not know the token, or its guest is shut out.
     """
-    members.check_guest(means.settings.now)
+    members.check_guest(services.settings.now)
     with lobby.forgotten_meanwhile() as forgotten:
-        await means.journal.wait_durable(means.journal.gate)  # then the store knows who was forgotten before
-        known = await means.tokens.guest(_hash(login.token))
+        await services.journal.wait_durable(
+            services.journal.gate
+        )  # then the store knows who was forgotten before
+        known = await services.tokens.guest(_hash(login.token))
     if known is None or known.id in forgotten:
         raise RefusedRequestError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
     player = LoggedInPlayer(PlayerKind.GUEST, known.id, known.name)
-    others = await seats_elsewhere(means.store, lobby, player) if means.is_node else ()
-    members.check_banned(means.sanctions.now, player)
+    others = await seats_elsewhere(services.store, lobby, player) if services.is_node else ()
+    members.check_banned(services.sanctions.now, player)
     if peer.is_open and _may_come(lobby, peer, player):
-        _see_again(means.journal, known)
-        named = lobby.named(player, others[0].name if others else None)
+        _see_again(services.journal, known)
+        named = lobby.give_name(player, others[0].name if others else None)
         _enter(lobby, peer, login.id, named, login.token, others=others)
 
 
@@ -237,6 +239,6 @@ def _enter(
     if others:
         seats += tuple(SeatHeld(table=held.table, match=held.match, seat=held.seat) for held in others)
     tag, seats = player.tag, seats[:MAX_SEATS]  # older versions had no limit
-    peer.answer_newcomer(Welcome(re=request, name=player.name, player=tag, token=token, seats=seats))
+    peer.send_at_once(Welcome(re=request, name=player.name, player=tag, token=token, seats=seats))
     log.info("login", kind=str(player.kind), name=player.name, tag=tag, address=peer.address)
     lobby.enter(peer, player)

@@ -18,7 +18,7 @@ from truc_protocol.wire.connection import broadcast_frame
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.net.sanctions import imposed_now
-from truc_server.requests.means import RequestMeans
+from truc_server.requests.services import RequestServices
 from truc_server.settings.subjects import is_player, normal_subject
 from truc_server.storage import PlayerKind, SanctionKind
 from truc_server.storage.node_news import LineKind
@@ -36,7 +36,7 @@ _LIFTED: Final[Mapping[str, SanctionKind]] = MappingProxyType(
 
 
 async def moderate(
-    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Moderate
+    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Moderate
 ) -> None:
     """Do what a moderator asks; a ban and a mute are in force a few seconds after the answer.
 
@@ -44,7 +44,7 @@ async def moderate(
         RefusedError: The player is no moderator, means nobody or another moderator, or has nothing to undo.
         StoreError: The store has not taken it.
     """
-    moderators = means.settings.now.access.moderators
+    moderators = services.settings.now.access.moderators
     if player.kind is not PlayerKind.KEY or player.tag not in moderators:
         raise RefusedRequestError(
             Code.NOT_NOW, "expected a moderator, whom the host has named in access.moderators"
@@ -60,7 +60,7 @@ async def moderate(
             raise RefusedRequestError(
                 Code.NOT_NOW, "player: expected one who is no moderator", field="player"
             )
-        await _act_on(means.store, lobby, subject, message)
+        await _act_on(services.store, lobby, subject, message)
     log.info("moderated", moderator=player.tag, do=message.do, subject=subject, hours=message.hours)
     peer.ok(message)
 
@@ -93,7 +93,7 @@ def _subject(lobby: Lobby, message: Moderate) -> str:
         for peer in lobby.presence.everybody()
         if peer.player is not None and meant in (peer.player.tag, peer.player.name)
     )
-    elsewhere = None if lobby.others is None else lobby.others.players.named(meant)
+    elsewhere = None if lobby.others is None else lobby.others.players.find_tag(meant)
     tag = next(named, None) or elsewhere or normal_subject(meant)
     if tag is None or not is_player(tag):  # addresses and networks are the host's business
         expected = "player: expected the tag of a player, or the name of one who is connected"

@@ -12,7 +12,7 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.requests import login
 from truc_server.requests.elsewhere import Elsewhere
-from truc_server.requests.means import RequestMeans
+from truc_server.requests.services import RequestServices
 from truc_server.storage import PlayerKind
 from truc_server.table_data.options import MODE, Options
 from truc_server.tables.table import Table
@@ -21,7 +21,7 @@ SeatRequest = Create | Join | Seek | Leave | Ready | Unready | Unwatch
 
 
 async def take(
-    means: RequestMeans,
+    services: RequestServices,
     lobby: Lobby,
     peer: Peer,
     player: LoggedInPlayer,
@@ -34,15 +34,15 @@ async def take(
     Raises:
         RefusedError: The table, the seat or the player's kind does not allow it.
     """
-    lobby.tidy(peer)
+    lobby.forget_gone_tables(peer)
     match message:
         case Create():
-            _check_options(means, peer, player, message.options)
-            _sit(means, peer, player, message, lobby.create(player, message, peer.network))
+            _check_options(services, peer, player, message.options)
+            _sit(services, peer, player, message, lobby.create(player, message, peer.network))
         case Seek():
-            await _seek(means, lobby, peer, player, message, elsewhere=elsewhere)
+            await _seek(services, lobby, peer, player, message, elsewhere=elsewhere)
         case Join():
-            _join(means, lobby, peer, player, message)
+            _join(services, lobby, peer, player, message)
         case Leave():
             _leave(lobby, peer, player, message)
         case Ready() | Unready():
@@ -53,7 +53,7 @@ async def take(
             assert_never(message)
 
 
-def _check_options(means: RequestMeans, peer: Peer, player: LoggedInPlayer, options: Options) -> None:
+def _check_options(services: RequestServices, peer: Peer, player: LoggedInPlayer, options: Options) -> None:
     """Check that a player can sit at a table with these options.
 
     Raises:
@@ -61,7 +61,7 @@ def _check_options(means: RequestMeans, peer: Peer, player: LoggedInPlayer, opti
     """
     if options.get(MODE) != BLIND:
         return
-    if not means.settings.now.tables.blind:
+    if not services.settings.now.tables.blind:
         message = "mode: this server offers no tables whose host sees no card"
         raise RefusedRequestError(Code.BAD_OPTION, message, field=f"options/{MODE}")
     if not peer.plays_blind:
@@ -90,7 +90,7 @@ def _deals_not(player: LoggedInPlayer, code: Code, field: str | None = None) -> 
 
 
 async def _seek(
-    means: RequestMeans,
+    services: RequestServices,
     lobby: Lobby,
     peer: Peer,
     player: LoggedInPlayer,
@@ -99,28 +99,28 @@ async def _seek(
     elsewhere: Elsewhere | None,
 ) -> None:
     """Look at every table for a seat, when it is this network's turn; those of other nodes come after those here."""
-    _check_options(means, peer, player, message.options)
-    await means.pace.wait_page(peer.network)
+    _check_options(services, peer, player, message.options)
+    await services.pace.wait_page(peer.network)
     is_taken = (
         elsewhere is not None
         and lobby.find(player, message) is None
         and await elsewhere.seek(peer, player, message)
     )
     if peer.is_open and not is_taken:
-        _sit(means, peer, player, message, lobby.seek(player, message, peer.network))
+        _sit(services, peer, player, message, lobby.seek(player, message, peer.network))
 
 
 def _sit(
-    means: RequestMeans, peer: Peer, player: LoggedInPlayer, message: Create | Seek, table: Table
+    services: RequestServices, peer: Peer, player: LoggedInPlayer, message: Create | Seek, table: Table
 ) -> None:
     seat = table.own_seat(player)
     is_new = table.attach(seat, peer)
-    login.remember(means.journal, peer)
+    login.remember(services.journal, peer)
     peer.ok(message, table=table.code, seat=seat)
     _welcome(table, peer, is_new=is_new)
 
 
-def _join(means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Join) -> None:
+def _join(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Join) -> None:
     table = lobby.table(message.table)
     check_deals(table, peer, player)
     if table.board.seat_of(player) is None and table.game is not None and table.board.vacant:
@@ -129,7 +129,7 @@ def _join(means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer,
     else:
         seat = lobby.join(table, player, message.seat)
         is_new = table.attach(seat, peer)
-    login.remember(means.journal, peer)
+    login.remember(services.journal, peer)
     peer.ok(message, seat=seat)
     _welcome(table, peer, is_new=is_new)
 

@@ -2,15 +2,15 @@
 
 An address counts with its neighbours: of IPv6 the first 64 bits count, which one household has; of IPv4 all of it. A site
 is what one customer of a network may have at most: of IPv6 the first 48 bits.
-Invariants: what is refused costs nothing; no meter knows more than `SUBJECTS` subjects, however many come: those who paid
-longest ago are forgotten first.
+Invariants: what is refused costs nothing; no meter knows more than `MAX_SUBJECTS` subjects, however many come: whoever paid
+longest ago is forgotten first.
 """
 
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final, Generic, NamedTuple, TypeVar
 
-SUBJECTS: Final = 16_384
+MAX_SUBJECTS: Final = 16_384
 _REMEMBERED: Final = 4_096  # addresses for which it is remembered what they count as
 _DEEPEST: Final = 2  # times the burst that may be owed before the connection ends
 _MINUTE_S: Final = 60.0
@@ -123,6 +123,6 @@ class Meter(Generic[_S]):
     def _forget(self, now: float) -> None:
         for _ in range(_SWEPT):
             oldest = next(iter(self._levels))
-            if len(self._levels) <= SUBJECTS and self._tokens(oldest, now) < self._burst:
+            if len(self._levels) <= MAX_SUBJECTS and self._tokens(oldest, now) < self._burst:
                 return
             del self._levels[oldest]

@@ -27,7 +27,7 @@ class Checks(NamedTuple):
     steps: Worker
 
 
-class RequestMeans(NamedTuple):
+class RequestServices(NamedTuple):
     """What `dispatch` hands on, to each request what it needs.
 
     Attributes:

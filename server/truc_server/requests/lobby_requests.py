@@ -23,7 +23,7 @@ from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.other_nodes import OtherTable
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
-from truc_server.requests.means import RequestMeans
+from truc_server.requests.services import RequestServices
 from truc_server.storage import DropIgnored, PlayerKind, SaveChat, SaveIgnored
 from truc_server.storage.node_news import LineKind
 from truc_server.table_data.codes import label
@@ -33,14 +33,14 @@ from truc_server.timing.clock import now_ms
 
 log = structlog.get_logger()
 
-CompanyRequest = ListTables | ListPlayers | FollowLobby | Chat | Ignore
+LobbyRequest = ListTables | ListPlayers | FollowLobby | Chat | Ignore
 
 IGNORED: Final = 100  # players, by one player
 SHOWN: Final = 16  # tables of one player in a list
 
 
 async def take(
-    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: CompanyRequest
+    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: LobbyRequest
 ) -> None:
     """Do what a player asks that is about no seat.
 
@@ -53,11 +53,11 @@ async def take(
         case ListPlayers():
             _list_players(lobby, peer, message)
         case FollowLobby():
-            await _follow(means, lobby, peer, player, message)
+            await _follow(services, lobby, peer, player, message)
         case Chat():
-            _say(means, lobby, peer, player, message)
+            _say(services, lobby, peer, player, message)
         case Ignore():
-            _ignore_or_hear(means, lobby, peer, player, message)
+            _ignore_or_hear(services, lobby, peer, player, message)
         case _:
             assert_never(message)
 
@@ -93,24 +93,24 @@ def _shown(lobby: Lobby, player: LoggedInPlayer) -> PlayerState:
 
 
 async def _follow(
-    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: FollowLobby
+    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: FollowLobby
 ) -> None:
     """Let a connection follow the lobby, from its present state on, or no longer."""
     following = lobby.following
     if message.off:
         following.drop(peer)
     elif peer not in following:
-        lobby.lists.pay(peer, player, 1)
+        lobby.list_allowance.pay(peer, player, 1)
         following.add(peer)
-        await _tell_tables(means, lobby, peer)
+        await _tell_tables(services, lobby, peer)
     peer.ok(message)
 
 
-async def _tell_tables(means: RequestMeans, lobby: Lobby, peer: Peer) -> None:
+async def _tell_tables(services: RequestServices, lobby: Lobby, peer: Peer) -> None:
     """Send the state of every public table, as fast as it is read."""
     after, more = "", True
     while more and peer.is_open:
-        await means.pace.wait_page(peer.network)
+        await services.pace.wait_page(peer.network)
         await peer.outbox.wait_low()
         page = lobby.page(variant=None, after=after)
         for table in page.tables:
@@ -121,27 +121,27 @@ async def _tell_tables(means: RequestMeans, lobby: Lobby, peer: Peer) -> None:
         more = page.more
 
 
-def _say(means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Chat) -> None:
+def _say(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Chat) -> None:
     table = None if message.table is None else lobby.table(message.table)
-    _check_place(means, lobby, peer, table)
-    members.check_muted(means.sanctions.now, peer, player)
+    _check_place(services, lobby, peer, table)
+    members.check_muted(services.sanctions.now, peer, player)
     text = cleaned(message.text)
-    lobby.floods.pay(peer, player, len(text))
+    lobby.chat_allowance.pay(peer, player, len(text))
     if table is None:
         lobby.following.tell(ChatLine(player=player.tag, name=player.name, text=text))
         lobby.say_elsewhere(LineKind.CHAT, tag=player.tag, name=player.name, text=text)
     else:
         seat = table.board.seat_of(player)
         line = SaveChat(table.code, table.chat.next, player.id, player.tag, player.name, seat, text, now_ms())
-        means.journal.write(line)
+        services.journal.write(line)
         table.chat.add(line)
-    if means.settings.now.chat.log:
+    if services.settings.now.chat.log:
         log.info("chat", table=table and label(table.code), player=player.tag, name=player.name, text=text)
     peer.ok(message)
 
 
-def _check_place(means: RequestMeans, lobby: Lobby, peer: Peer, table: Table | None) -> None:
-    talks = means.settings.now.chat.lobby if table is None else means.settings.now.chat.tables
+def _check_place(services: RequestServices, lobby: Lobby, peer: Peer, table: Table | None) -> None:
+    talks = services.settings.now.chat.lobby if table is None else services.settings.now.chat.tables
     if not talks:
         place = "the lobby" if table is None else "a table"
         raise RefusedRequestError(Code.NOT_NOW, f"{place} of this server has no chat")
@@ -152,7 +152,7 @@ def _check_place(means: RequestMeans, lobby: Lobby, peer: Peer, table: Table | N
 
 
 def _ignore_or_hear(
-    means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Ignore
+    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Ignore
 ) -> None:
     if message.player == player.tag:
         raise RefusedRequestError(
@@ -161,27 +161,27 @@ def _ignore_or_hear(
     if not message.player.isprintable():  # not every database takes it
         raise RefusedRequestError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
     if message.off:
-        _hear(means, peer, player, message.player)
+        _hear(services, peer, player, message.player)
         lobby.say_elsewhere(LineKind.HEAR, player, tag=message.player)
     elif message.player not in peer.ignored:
-        _ignore(means, lobby, peer, player, message.player)
+        _ignore(services, lobby, peer, player, message.player)
         lobby.say_elsewhere(LineKind.IGNORE, player, tag=message.player)
     if player.kind is PlayerKind.GUEST:
         lobby.presence.keep_ignored(player.id, peer.ignored)
     peer.ok(message)
 
 
-def _hear(means: RequestMeans, peer: Peer, player: LoggedInPlayer, tag: str) -> None:
+def _hear(services: RequestServices, peer: Peer, player: LoggedInPlayer, tag: str) -> None:
     if tag in peer.ignored and player.kind is PlayerKind.KEY:
-        means.journal.write(DropIgnored(player.id, tag))
+        services.journal.write(DropIgnored(player.id, tag))
     peer.ignored.discard(tag)
 
 
-def _ignore(means: RequestMeans, lobby: Lobby, peer: Peer, player: LoggedInPlayer, tag: str) -> None:
+def _ignore(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, tag: str) -> None:
     if len(peer.ignored) >= IGNORED:
         message = f"player: expected at most {IGNORED} players to be ignored"
         raise RefusedRequestError(Code.BAD_MESSAGE, message, field="player")
     if player.kind is PlayerKind.KEY:
-        means.journal.write(SaveIgnored(player.id, tag))
+        services.journal.write(SaveIgnored(player.id, tag))
         lobby.presence.ignoring.add(player.id)
     peer.ignored.add(tag)
