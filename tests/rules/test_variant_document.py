@@ -193,6 +193,13 @@ def test_points_that_make_a_unit_have_a_bound():
         replace(trut, scoring=replace(trut.scoring, points_per_unit=1001))
 
 
+def test_one_unit_may_be_the_target_where_points_make_units():
+    trut = preset("trut")
+    assert replace(trut, scoring=replace(trut.scoring, target=1)).scoring.target == 1
+    with pytest.raises(VariantError, match=r"scoring.target: expected more than 0, got 0"):
+        replace(trut, scoring=replace(trut.scoring, target=0))
+
+
 def test_a_suitless_card_is_refused():
     with pytest.raises(VariantError, match="pack: expected cards of a rank and a suit"):
         replace(FRENCH, pack=(*FRENCH.pack, "s"), order=(*FRENCH.order, ""))

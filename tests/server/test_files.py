@@ -111,10 +111,15 @@ def test_log_that_a_long_read_has_made_longer_is_short_again(folder, monkeypatch
     assert (while_read > 4_000_000, after <= 200_000) == (True, True)
 
 
-def test_database_whose_log_is_being_recovered_is_busy_and_not_broken(folder):
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [(sqlite3.SQLITE_BUSY_RECOVERY, StoreBusyError), (sqlite3.SQLITE_FULL, StoreError)],
+    ids=["log is being recovered", "disk is full"],
+)
+def test_database_is_busy_only_while_another_program_holds_it(folder, code, kind):
     engine = open_engine(url(folder))
-    error = sqlite3.OperationalError("database is locked")
-    error.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY
+    error = sqlite3.OperationalError("no")
+    error.sqlite_errorcode = code
 
     def fail(*_):
         raise error
@@ -122,6 +127,7 @@ def test_database_whose_log_is_being_recovered_is_busy_and_not_broken(folder):
     store = Store(engine)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(engine.dialect, "do_execute", fail)
-        with pytest.raises(StoreBusyError):
+        with pytest.raises(StoreError) as raised:
             store.claim("this process")
     store.close()
+    assert type(raised.value) is kind
