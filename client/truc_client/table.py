@@ -12,7 +12,7 @@ from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.signer import Tenure
 from truc_client.table_session import TableSession
 from truc_protocol.crypto.keys import fingerprint
-from truc_protocol.errors import LATE, Code
+from truc_protocol.errors import OVERTAKEN_CODES, Code
 from truc_protocol.messages import (
     BoxedSign,
     Chat,
@@ -226,7 +226,7 @@ class Table:
             if match.is_yielded:
                 raise TakenOverError from None
             raise self._followed.reports.failure or LostError(Sentence("failures.table_left")) from None
-        if refusal is not None and refusal.code not in LATE:
+        if refusal is not None and refusal.code not in OVERTAKEN_CODES:
             raise RefusedError(refusal.code, refusal.msg)
         return refusal is not None
 

@@ -19,7 +19,7 @@ from truc_protocol.boxes import Option
 from truc_protocol.codec import dec
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, MatchRecord, ServerHello, ServerMessage, Terms
-from truc_protocol.records import Record, encode, link, parse
+from truc_protocol.records import Record, encode, next_head, parse
 from truc_protocol.wire.handshake import Hello
 
 Place = tuple[bytes, int, bytes]
@@ -63,7 +63,7 @@ def place_of(server: ScriptedServer, k: int) -> Place:
     match = server.at_play().setup.mid
     head = match
     for record in server.records[:k]:
-        head = link(head, record)
+        head = next_head(head, record)
     return match, k, head
 
 
@@ -112,7 +112,7 @@ class RewriteBend:
         """Return the next record of the forged history."""
         mid, k, head = place
         sent = replace(instead(self.server, message, self.makers.pop(0)(place, body)), k=k)
-        self.place = mid, k + 1, link(head, Record(sent.signer, sent.body, sent.sig))
+        self.place = mid, k + 1, next_head(head, Record(sent.signer, sent.body, sent.sig))
         self.made[k] = sent
         return sent
 

@@ -28,12 +28,12 @@ from truc_protocol.boxes import Option
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import Chain
-from truc_protocol.dealer import Dealer, proxy
+from truc_protocol.dealer import Dealer, proxy_body
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Due, Ledger, due, fold
 from truc_protocol.ledger.facts import Fact, means
 from truc_protocol.messages import SignedAct
-from truc_protocol.records import Record, encode, parse, unsigned
+from truc_protocol.records import Record, encode, parse, unsigned_record
 from truc_protocol.setup import MatchTerms
 from truc_rules import Action, Match, Seat, deciders, legal, move_line, parse_move
 
@@ -153,7 +153,7 @@ def option_of(ledger: Ledger, dealer: Dealer, action: Action) -> Option:
 def written_choice(ledger: Ledger, dealer: Dealer, line: str) -> Record:
     """Write down what a guest at seat 0 has chosen."""
     action = parse_move(_rules(ledger).variant, Seat(0), line)
-    return unsigned(proxy(ledger, 0, line.split(maxsplit=1)[0], _args(ledger, dealer, action)))
+    return unsigned_record(proxy_body(ledger, 0, line.split(maxsplit=1)[0], _args(ledger, dealer, action)))
 
 
 def _args(ledger: Ledger, dealer: Dealer, action: Action) -> tuple[Any, ...]:
@@ -198,7 +198,7 @@ def taken(ledger: Ledger, dealer: Dealer, record: Record) -> tuple[Ledger, tuple
         opened = DealtCards(tuple(dealer.openings(ledger, seat) for seat in range(ledger.seats)), (), 0)
     folded = fold(ledger, record, body)
     is_shown = isinstance(body, Deal) and ledger.sealed is None
-    after = dealer.know_deal(folded.ledger) if is_shown else folded.ledger
+    after = dealer.learn_deal(folded.ledger) if is_shown else folded.ledger
     return after, tuple(means(body, after, folded.events, opened))
 
 

@@ -342,7 +342,7 @@ class Seat:
         mid = self.ledger.setup.mid
         shared = self.x.exchange(self.ledger.setup.terms.table.x)
         opened = boxes.open_options(
-            boxes.private_key(shared, mid, self.seat),
+            boxes.downward_key(shared, mid, self.seat),
             mid,
             seat=self.seat,
             at=message["at"],

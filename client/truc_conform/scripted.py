@@ -19,7 +19,7 @@ from truc_conform.result import AnyAct
 from truc_conform.shown import CODE, ENCODED_INFO, TOKEN, open_options, table_state
 from truc_protocol import messages
 from truc_protocol.bodies import Guest, Rekey, Sub
-from truc_protocol.boxes import Option, counter, private_key, seal_options
+from truc_protocol.boxes import Option, counter, downward_key, seal_options
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import Dealer
 from truc_protocol.documents import rule_document
@@ -368,7 +368,7 @@ class ScriptedServer:
         shared, match = self.dealer.shared(self.at_play(), 0), self.at_play().setup.mid
         if shared is None:
             raise RuntimeError("the remote seat has no box key")
-        key = private_key(shared, match, 0)
+        key = downward_key(shared, match, 0)
         return seal_options(key, match, seat=0, at=at, offer=offer, ctr=self.next_counter(), options=options)
 
     def next_counter(self) -> int:

@@ -18,7 +18,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import refusal
 from truc_protocol.wire.connection import ConnectionEnd, Role
 from truc_protocol.wire.encoding import CLIENT_LIMIT, LOGIN_LIMIT
-from truc_protocol.wire.transport import PATH, SUBPROTOCOL, binding
+from truc_protocol.wire.transport import SUBPROTOCOL, WEBSOCKET_PATH, origin_binding
 
 if TYPE_CHECKING:
     from wsproto import WSConnection
@@ -83,7 +83,7 @@ async def connect(origin: Origin) -> "WebSocketStream":
     try:
         asked = Request(
             host=origin.authority,
-            target=PATH,
+            target=WEBSOCKET_PATH,
             subprotocols=[SUBPROTOCOL],
             extra_headers=[(b"Origin", str(origin).encode())],
         )
@@ -103,7 +103,7 @@ async def _upgraded(stream: trio.abc.Stream, socket: "WSConnection", origin: Ori
         for event in socket.events():
             match event:
                 case AcceptConnection(subprotocol=subprotocol) if subprotocol == SUBPROTOCOL:
-                    return WebSocketStream(stream, socket, binding(str(origin)))
+                    return WebSocketStream(stream, socket, origin_binding(str(origin)))
                 case RejectConnection(status_code=status) if status in _TURNED_AWAY:
                     return _turned_away(stream, socket, _TURNED_AWAY[status], dict(event.headers))
                 case _:

@@ -31,7 +31,7 @@ from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import Bye, Direction, Refusal
 from truc_protocol.wire.encoding import SERVER_LIMIT, FrameSplitter, MessageError, decode, to_frame
 from truc_protocol.wire.handshake import Fingerprint
-from truc_protocol.wire.transport import PATH
+from truc_protocol.wire.transport import WEBSOCKET_PATH
 from truc_web.serving.line import SEND_S, Asked, Line
 from truc_web.serving.pages import CLOSE, PageAnswer, Pages, data, refused, text, values_of
 from truc_web.serving.requests import agree, broken, objection, path_of
@@ -182,7 +182,7 @@ class WebCarrier:
             case "/door":
                 told = {"code": self._reason and str(Code.NOT_NOW), "retry_after_ms": self._reason and 1_000}
                 return data(json.dumps(told).encode())
-            case _ if path == PATH:
+            case _ if path == WEBSOCKET_PATH:
                 return await self._upgrade(asked)
             case _ if path.startswith("/t/") and path.endswith(".json"):
                 return data(b"null")  # of a table nothing is known here; the page asks the server

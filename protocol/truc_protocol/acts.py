@@ -37,7 +37,7 @@ _KINDS = {str(kind): kind for kind in Kind}
 # looked up once: an Enum lookup is expensive
 _CUT, _SHOW, _COVER = Kind.CUT, Kind.SHOW, Kind.COVER
 _new = tuple.__new__  # builds a NamedTuple without calling its constructor
-COUNTS = (3, 1)
+DEAL_COUNTS = (3, 1)
 """How many cards a deal act may give each seat."""
 
 
@@ -45,7 +45,7 @@ Proof = bytes | Sequence[bytes]
 """What shows that a card lies in its place: the salt of its leaf, or in mode blind the key of each seat."""
 
 
-Held = Opening | CardWithKeys
+HeldCard = Opening | CardWithKeys
 """A card of a seat's own, with what opens its place."""
 IsOpening = Callable[[object, object, object, int], bool]
 
@@ -102,7 +102,7 @@ def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int, is_opening: Is
             return Move(Action(seat, kind), cut=place)
         case ArgShape.STAKE, [stake] if _is_stake(stake):
             return Move(Action(seat, kind, (), stake))
-        case ArgShape.COUNT, [count] if type(count) is int and count in COUNTS:
+        case ArgShape.COUNT, [count] if type(count) is int and count in DEAL_COUNTS:
             return Move(Action(seat, kind, (), count))
         case ((ArgShape.COVER | ArgShape.SLOT | ArgShape.NUMBER | ArgShape.SEAT), [value]) if (
             type(value) is int
@@ -148,7 +148,7 @@ def _is_stake(value: object) -> bool:
     return type(value) is int or value in (REST, TRUT)
 
 
-def write_args(action: Action, openings: Sequence[Held], *, cut: int = 0) -> tuple[Any, ...]:
+def write_args(action: Action, openings: Sequence[HeldCard], *, cut: int = 0) -> tuple[Any, ...]:
     """Return the args that express `action`; `openings` are the acting seat's own, by slot, of the newest deal.
 
     Raises:
@@ -169,7 +169,7 @@ def write_args(action: Action, openings: Sequence[Held], *, cut: int = 0) -> tup
 def options_of(
     match: Match,
     actions: Sequence[Action],
-    openings: Sequence[Held],
+    openings: Sequence[HeldCard],
     *,
     cut: int = 0,
     also: tuple[tuple[str, int | str], ...] = (),
@@ -183,7 +183,7 @@ def options_of(
     )
 
 
-def check_option(variant: Variant, seat: int, option: Option, openings: Sequence[Held]) -> Move:
+def check_option(variant: Variant, seat: int, option: Option, openings: Sequence[HeldCard]) -> Move:
     """Return the move that an option would sign; `openings` are the seat's own of the newest deal, by slot.
 
     Raises:
@@ -202,7 +202,7 @@ def check_option(variant: Variant, seat: int, option: Option, openings: Sequence
     return move
 
 
-def _named(action: Action, openings: Sequence[Held], line: str) -> Action:
+def _named(action: Action, openings: Sequence[HeldCard], line: str) -> Action:
     """Fill in the card, where the act names only its slot and the line names the card."""
     slot = action.value
     if KINDS[Kind(action.kind)] is not ArgShape.COVER or not isinstance(slot, int):

@@ -8,7 +8,7 @@ The callers decide who may receive what, and whether a card fits its leaf.
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, NewType
 
-from truc_protocol.codec import EncodingError, dec, write
+from truc_protocol.codec import EncodingError, dec, enc_trusted
 from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
 from truc_protocol.dealing import SALT_BYTES, Opening
 
@@ -22,7 +22,7 @@ _MARK: Final = b"\x80"
 _NONCE_START: Final = bytes(NONCE_BYTES - COUNTER_BYTES)
 _ONE_MESSAGE: Final = bytes(NONCE_BYTES)  # for keys that only ever seal one message
 
-PrivateKey = NewType("PrivateKey", bytes)
+DownwardKey = NewType("DownwardKey", bytes)
 UpwardKey = NewType("UpwardKey", bytes)
 
 
@@ -94,12 +94,12 @@ def open_share(
 
 
 def _seal_openings(shared: bytes, mid: bytes, info: list[str | int], hand: Sequence[Opening]) -> bytes:
-    return seal(derive(shared, mid, write(info)), _ONE_MESSAGE, write(hand))
+    return seal(derive(shared, mid, enc_trusted(info)), _ONE_MESSAGE, enc_trusted(hand))
 
 
 def _open_openings(shared: bytes, mid: bytes, info: list[str | int], box: bytes) -> tuple[Opening, ...]:
     what = f"{info[0]} {info[1:]}"
-    items = _decode(what, _unseal(what, derive(shared, mid, write(info)), _ONE_MESSAGE, box, b""))
+    items = _decode(what, _unseal(what, derive(shared, mid, enc_trusted(info)), _ONE_MESSAGE, box, b""))
     return tuple(_opening(what, item) for item in items)
 
 
@@ -114,14 +114,14 @@ def _opening(what: str, item: object) -> Opening:
             raise BoxError(message)
 
 
-def private_key(shared: bytes, mid: bytes, seat: int) -> PrivateKey:
+def downward_key(shared: bytes, mid: bytes, seat: int) -> DownwardKey:
     """Return the key of all options and signs from the server to a seat in this match."""
-    return PrivateKey(derive(shared, mid, write(["truc/1/private", seat])))
+    return DownwardKey(derive(shared, mid, enc_trusted(["truc/1/private", seat])))
 
 
 def upward_key(shared: bytes, mid: bytes, seat: int) -> UpwardKey:
     """Return the key of all signs from a seat to the server in this match."""
-    return UpwardKey(derive(shared, mid, write(["truc/1/private-up", seat])))
+    return UpwardKey(derive(shared, mid, enc_trusted(["truc/1/private-up", seat])))
 
 
 def counter(*, epoch: int, number: int) -> int:
@@ -136,7 +136,7 @@ def counter(*, epoch: int, number: int) -> int:
 
 
 def seal_options(
-    key: PrivateKey,
+    key: DownwardKey,
     mid: bytes,
     *,
     seat: int,
@@ -150,11 +150,13 @@ def seal_options(
 
     Before it is sealed, the plaintext is filled up to a multiple of `fill`, itself a multiple of 256.
     """
-    return _seal_private(key, ctr, pad(write(options), fill), write(["truc/1/options", mid, seat, at, offer]))
+    return _seal_private(
+        key, ctr, pad(enc_trusted(options), fill), enc_trusted(["truc/1/options", mid, seat, at, offer])
+    )
 
 
 def open_options(
-    key: PrivateKey, mid: bytes, *, seat: int, at: int, offer: int, box: bytes, after: int
+    key: DownwardKey, mid: bytes, *, seat: int, at: int, offer: int, box: bytes, after: int
 ) -> OpenedOptions:
     """Open the options of a decision; `after` is the highest counter accepted under this key, at first NO_COUNTER.
 
@@ -162,7 +164,9 @@ def open_options(
         BoxError: Made for another decision, sent before, or not options.
     """
     what = f"options at {at}"
-    ctr, items = _open_private(what, key, box, write(["truc/1/options", mid, seat, at, offer]), after=after)
+    ctr, items = _open_private(
+        what, key, box, enc_trusted(["truc/1/options", mid, seat, at, offer]), after=after
+    )
     return OpenedOptions(ctr, tuple(_option(what, item) for item in items))
 
 
@@ -182,13 +186,15 @@ def _is_hint(hint: object) -> bool:
             return False
 
 
-def seal_sign(key: PrivateKey, mid: bytes, *, seat: int, at: int, sender: int, ctr: int, word: str) -> bytes:
+def seal_sign(key: DownwardKey, mid: bytes, *, seat: int, at: int, sender: int, ctr: int, word: str) -> bytes:
     """Seal a partner's sign for a seat."""
-    return _seal_private(key, ctr, pad(write([word])), write(["truc/1/sign", mid, seat, at, sender]))
+    return _seal_private(
+        key, ctr, pad(enc_trusted([word])), enc_trusted(["truc/1/sign", mid, seat, at, sender])
+    )
 
 
 def open_sign(
-    key: PrivateKey, mid: bytes, *, seat: int, at: int, sender: int, box: bytes, after: int
+    key: DownwardKey, mid: bytes, *, seat: int, at: int, sender: int, box: bytes, after: int
 ) -> OpenedSign:
     """Open a partner's sign; `after` is the highest counter accepted under this key, at first NO_COUNTER.
 
@@ -196,7 +202,9 @@ def open_sign(
         BoxError: Made for another seat or position, sent before, or not a sign.
     """
     what = f"sign from seat {sender} at {at}"
-    ctr, items = _open_private(what, key, box, write(["truc/1/sign", mid, seat, at, sender]), after=after)
+    ctr, items = _open_private(
+        what, key, box, enc_trusted(["truc/1/sign", mid, seat, at, sender]), after=after
+    )
     return OpenedSign(ctr, _word(what, items))
 
 
@@ -204,19 +212,23 @@ def seal_sign_up(
     key: UpwardKey, mid: bytes, *, seat: int, at: int, to: int, nonce: bytes, word: str
 ) -> bytes:
     """Seal a seat's sign to its partner `to`, for the server to pass on; `nonce` is 12 random bytes."""
-    return nonce + seal(key, nonce, pad(write([word])), write(["truc/1/sign-up", mid, seat, at, to]))
+    return nonce + seal(
+        key, nonce, pad(enc_trusted([word])), enc_trusted(["truc/1/sign-up", mid, seat, at, to])
+    )
 
 
 def seat_sign_key(shared: bytes, mid: bytes, *, sender: int, receiver: int) -> UpwardKey:
     """Return the key of signs from seat to seat in mode blind; `shared` is the exchange of their X25519 keys."""
-    return UpwardKey(derive(shared, mid, write(["truc/1/signbox", sender, receiver])))
+    return UpwardKey(derive(shared, mid, enc_trusted(["truc/1/signbox", sender, receiver])))
 
 
 def seal_sign_of_seat(
     key: UpwardKey, mid: bytes, *, sender: int, at: int, receiver: int, nonce: bytes, word: str
 ) -> bytes:
     """Seal a seat's sign to another in mode blind, which the server passes on unread; `nonce` is 12 random bytes."""
-    return nonce + seal(key, nonce, pad(write([word])), write(["truc/1/sign", mid, receiver, at, sender]))
+    return nonce + seal(
+        key, nonce, pad(enc_trusted([word])), enc_trusted(["truc/1/sign", mid, receiver, at, sender])
+    )
 
 
 def open_sign_of_seat(key: UpwardKey, mid: bytes, *, sender: int, at: int, receiver: int, box: bytes) -> str:
@@ -241,7 +253,7 @@ def open_sign_up(key: UpwardKey, mid: bytes, *, seat: int, at: int, to: int, box
 
 def _open_sign(what: str, key: UpwardKey, box: bytes, place: list[Any]) -> str:
     _check_length(what, box, NONCE_BYTES)
-    plaintext = _unseal(what, key, box[:NONCE_BYTES], box[NONCE_BYTES:], write(place))
+    plaintext = _unseal(what, key, box[:NONCE_BYTES], box[NONCE_BYTES:], enc_trusted(place))
     return _word(what, _decode(what, unpad(plaintext)))
 
 

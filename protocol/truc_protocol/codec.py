@@ -22,11 +22,11 @@ _STR8, _BIN32, _ARRAY16 = 0xFF, MAX_BODY, 0xFFFF
 _ARRAYS = (list, tuple)
 _PLAIN = frozenset({type(None), bool, str, bytes})
 _ENCODER = msgspec.msgpack.Encoder()
-write = _ENCODER.encode
+enc_trusted = _ENCODER.encode
 """Encode a value whose types alone keep it within the profile, as it was decoded before or is our own: no check, no call."""
 _NUMBERS = 257  # links of a chain as long as servers make them by default, from the first deal on
-_DIGEST = write(bytes(32))[:-32]
-_BEFORE_DIGEST = tuple(write(number) + _DIGEST for number in range(_NUMBERS))
+_DIGEST = enc_trusted(bytes(32))[:-32]
+_BEFORE_DIGEST = tuple(enc_trusted(number) + _DIGEST for number in range(_NUMBERS))
 """What stands between the beginning of a link and the digest in it: the same in every chain."""
 _DECODER = msgspec.msgpack.Decoder()
 
@@ -62,7 +62,7 @@ def dec(encoded: bytes, limit: int = MAX_BODY) -> Any:
     except (ValueError, RecursionError) as error:
         raise _malformed(error, MAX_BODY_DEPTH) from error
     check_items(value if type(value) is list else (value,), MAX_BODY_DEPTH)
-    if write(value) != encoded:
+    if enc_trusted(value) != encoded:
         raise EncodingError("expected the shortest form of every item, got a longer one")
     return value
 
@@ -72,19 +72,19 @@ def digest(tag: str, *fields: Hashed) -> bytes:
 
     What is hashed was decoded before, or is our own: its types alone keep it canonical, and it is not checked again.
     """
-    return hashlib.sha256(write((f"truc/1/{tag}", *fields))).digest()
+    return hashlib.sha256(enc_trusted((f"truc/1/{tag}", *fields))).digest()
 
 
-def digests(tag: str, *fields: Hashed, numbers: Sequence[int], first: bytes) -> list[bytes]:
+def chained_digests(tag: str, *fields: Hashed, numbers: Sequence[int], first: bytes) -> list[bytes]:
     """Return H(tag, fields, number, h) for each of the numbers, where h is the digest before it, at first `first`.
 
     Their common beginning is hashed only once: copying that state is a call more, and still saves a third of the time.
     """
-    begun = hashlib.sha256(write((f"truc/1/{tag}", *fields, 0, b""))[: -len(b"\x00\xc4\x00")]).copy
+    begun = hashlib.sha256(enc_trusted((f"truc/1/{tag}", *fields, 0, b""))[: -len(b"\x00\xc4\x00")]).copy
     found, newest = [first] * len(numbers), first
     for at, number in enumerate(numbers):
         state = begun()
-        before = _BEFORE_DIGEST[number] if number < _NUMBERS else write(number) + _DIGEST
+        before = _BEFORE_DIGEST[number] if number < _NUMBERS else enc_trusted(number) + _DIGEST
         state.update(before + newest)
         newest = state.digest()
         found[at] = newest

@@ -287,9 +287,9 @@ class Dealer:
         """
         body = parse(record)
         folded = fold(ledger, record, body).ledger
-        return self.know_deal(folded) if isinstance(body, bodies.Deal) and ledger.sealed is None else folded
+        return self.learn_deal(folded) if isinstance(body, bodies.Deal) and ledger.sealed is None else folded
 
-    def know_deal(self, ledger: Ledger) -> Ledger:
+    def learn_deal(self, ledger: Ledger) -> Ledger:
         """Tell the ledger every card of the deal it has just taken."""
         hands = [self.openings(ledger, seat) for seat in range(ledger.seats)]
         return learn_all(ledger, [[opening.card for opening in hand] for hand in hands])
@@ -336,7 +336,7 @@ class Dealer:
         chain = self.add_chain(ledger.deal_index, root)
         return self._signed(bodies.Rekey(*_place(ledger), 0, chain.first, chain.anchor, None))
 
-    def gives(self, ledger: Ledger, record: Record, body: bodies.AnyBody) -> bool:
+    def reproduces(self, ledger: Ledger, record: Record, body: bodies.AnyBody) -> bool:
         """Tell whether the secrets give a stored deal or rekey of the server again; any other record passes."""
         match body:
             case bodies.Deal():
@@ -357,7 +357,7 @@ class BoxSealer:
     def __init__(self, dealer: Dealer, epoch: int) -> None:
         self._dealer = dealer
         self._epoch = epoch
-        self._keys: dict[tuple[int, bytes], boxes.PrivateKey] = {}
+        self._keys: dict[tuple[int, bytes], boxes.DownwardKey] = {}
         self._numbers: dict[int, int] = {}
 
     def seal(
@@ -385,17 +385,17 @@ class BoxSealer:
         key, ctr = self._next(public, mid, seat)
         return boxes.seal_sign(key, mid, seat=seat, at=ledger.k, sender=sender, ctr=ctr, word=word)
 
-    def _next(self, public: bytes, mid: bytes, seat: int) -> tuple[boxes.PrivateKey, int]:
+    def _next(self, public: bytes, mid: bytes, seat: int) -> tuple[boxes.DownwardKey, int]:
         """Return the key and the counter of a seat's next box: options and signs have one key, and so one count."""
         number = self._numbers.get(seat, 0)
         self._numbers[seat] = number + 1
         key = self._keys.get((seat, public))
         if key is None:
-            key = self._keys[seat, public] = boxes.private_key(self._dealer.exchange(public), mid, seat)
+            key = self._keys[seat, public] = boxes.downward_key(self._dealer.exchange(public), mid, seat)
         return key, boxes.counter(epoch=self._epoch, number=number)
 
 
-def proxy(ledger: Ledger, seat: int, kind: str, args: bodies.Args) -> bodies.Proxy:
+def proxy_body(ledger: Ledger, seat: int, kind: str, args: bodies.Args) -> bodies.Proxy:
     """Return a guest's decision as the server writes it down."""
     return bodies.Proxy(*_place(ledger), ledger.deal_index, seat, kind, args)
 

@@ -86,22 +86,22 @@ class CodeRow(NamedTuple):
     """One line of the registry."""
 
     topic: Topic
-    outcome: Effect
+    effect: Effect
     meaning: str
     remedy: str
 
     @property
     def closes(self) -> bool:
         """Tell whether the connection ends with this error."""
-        return self.outcome in (Effect.ENDED, Effect.INTERRUPTED)
+        return self.effect in (Effect.ENDED, Effect.INTERRUPTED)
 
     @property
     def retryable(self) -> bool:
         """Tell whether the same request may succeed later, unchanged."""
-        return self.outcome in (Effect.LATER, Effect.INTERRUPTED)
+        return self.effect in (Effect.LATER, Effect.INTERRUPTED)
 
 
-LATE: Final = (Code.STALE_POSITION, Code.VOID_BET)
+OVERTAKEN_CODES: Final = (Code.STALE_POSITION, Code.VOID_BET)
 """How a server refuses a decision that another record has overtaken: without its signature."""
 
 REGISTRY: Final[Mapping[Code, CodeRow]] = MappingProxyType(

@@ -14,7 +14,7 @@ from truc_protocol.bodies import Body, Hash, Refuse, U
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec
 from truc_protocol.records import SERVER, Record, encode
-from truc_protocol.transcript import item, pack_record, read_item, unpack_record
+from truc_protocol.transcript import pack_item, pack_record, read_item, unpack_record
 
 MAGIC: Final = b"truc evidence 1\n"
 MAX_ITEMS: Final = 256
@@ -63,7 +63,7 @@ def write_evidence(items: Iterable[EvidenceItem]) -> bytes:
     if len(each_once) > MAX_ITEMS:
         raise ValueError(f"expected at most {MAX_ITEMS} items of evidence, got {len(each_once)}")
     return MAGIC + b"".join(
-        item(pack_record(each.record) if isinstance(each, SignedRefusal) else encode(each))
+        pack_item(pack_record(each.record) if isinstance(each, SignedRefusal) else encode(each))
         for each in each_once
     )
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 from secrets import randbelow
 from typing import Final
 
-from truc_protocol.acts import Held, options_of
+from truc_protocol.acts import HeldCard, options_of
 from truc_protocol.blind_mode.sealed_pack import (
     KeysStep,
     LendStep,
@@ -129,7 +129,7 @@ def garbled_body(ledger: Ledger, seat: int) -> Garbled:
 
 
 def own_options(
-    ledger: Ledger, seat: int, openings: Sequence[Held], awaited: Collection[int]
+    ledger: Ledger, seat: int, openings: Sequence[HeldCard], awaited: Collection[int]
 ) -> tuple[Option, ...]:
     """Return what `seat` may do now; `openings` are its own cards, `awaited` the seats that `waiting` names."""
     rules = ledger.match if may_show(ledger) else deciding(ledger)

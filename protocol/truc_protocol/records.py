@@ -22,8 +22,8 @@ from truc_protocol.codec import (
     check_items,
     dec,
     enc,
+    enc_trusted,
     sha256,
-    write,
 )
 from truc_rules import Kind
 
@@ -122,8 +122,8 @@ _OWN: Final[msgspec.msgpack.Decoder[AnyBody]] = msgspec.msgpack.Decoder(AnyBody)
 _SEATS: Final[msgspec.msgpack.Decoder[bodies.Act | bodies.Release]] = msgspec.msgpack.Decoder(
     bodies.Act | bodies.Release
 )
-_ACT: Final = write("truc/1/act")
-_RELEASE: Final = write("truc/1/release")
+_ACT: Final = enc_trusted("truc/1/act")
+_RELEASE: Final = enc_trusted("truc/1/release")
 _WORDS: Final = frozenset(map(str, Kind))
 _BY_TAG: Final = {tag_of(kind.body): kind for kind in KINDS}
 KIND_OF: Final[Mapping[type[AnyBody], RecordKind]] = {kind.body: kind for kind in KINDS}
@@ -150,7 +150,7 @@ def encode(body: Body) -> bytes:
 
 def encode_own(body: Body) -> bytes:
     """Return the canonical bytes of a body made of our own values; that they are canonical is not checked."""
-    return write(body)
+    return enc_trusted(body)
 
 
 def parse_own(record: Record) -> AnyBody:
@@ -158,9 +158,9 @@ def parse_own(record: Record) -> AnyBody:
     return _OWN.decode(record.body)
 
 
-def unsigned(body: bodies.Proxy) -> Record:
+def unsigned_record(body: bodies.Proxy) -> Record:
     """Return the record of a guest's decision, which nobody signs."""
-    return Record(SERVER, write(body), b"")
+    return Record(SERVER, enc_trusted(body), b"")
 
 
 def parse(record: Record) -> AnyBody:
@@ -218,7 +218,7 @@ def _of_seat(record: Record) -> AnyBody | None:
                 pass
     except (ValueError, msgspec.MsgspecError, RecursionError):  # text that is not UTF-8, too
         return None
-    is_canonical = write(body) == encoded and len(encoded) <= MAX_BODY
+    is_canonical = enc_trusted(body) == encoded and len(encoded) <= MAX_BODY
     is_sound = is_canonical and signer == body.seat + 1 and len(sig) == SIGNATURE_BYTES
     return body if is_sound else None
 
@@ -243,9 +243,9 @@ def signer_of(body: AnyBody) -> int:
     return SERVER if field is None else int(getattr(body, field)) + (field == "seat")
 
 
-def link(head: bytes, record: Record) -> bytes:
+def next_head(head: bytes, record: Record) -> bytes:
     """Return the head after `record`: T_{k+1} = H("link", T_k, signer, body, sig)."""
-    return hashlib.sha256(write(("truc/1/link", head, *record))).digest()  # `digest`, without its call
+    return hashlib.sha256(enc_trusted(("truc/1/link", head, *record))).digest()  # `digest`, without its call
 
 
 def body_hash(record: Record) -> bytes:

@@ -18,7 +18,7 @@ from truc_protocol.records import BLIND, DEALT, PHASES, Record, body_hash, parse
 from truc_rules import Variant
 
 MAX_REKEYS: Final = 100
-KEPT: Final = 64  # rows of numbers, which most tables of a server share
+TERMS_REMEMBERED: Final = 64  # rows of numbers, which most tables of a server share
 
 
 class Opts(NamedTuple):
@@ -63,12 +63,12 @@ class MatchTerms(NamedTuple):
     th: bytes
 
     @property
-    def played(self) -> Variant:
+    def rules_as_played(self) -> Variant:
         """The rules as they are played: in mode blind, where the server has no card to play for a seat, a ruled turn concedes."""
         return _conceding(self.variant) if self.table.mode == BLIND else self.variant
 
 
-@lru_cache(KEPT)
+@lru_cache(TERMS_REMEMBERED)
 def _conceding(variant: Variant) -> Variant:
     return replace(variant, absent="concede")
 
@@ -128,7 +128,7 @@ def own_terms(document: bytes, record: Record, table: TableTerms) -> MatchTerms:
     return MatchTerms(document, record, table, variant, read_opts(table.opts), body_hash(record))
 
 
-@lru_cache(KEPT)
+@lru_cache(TERMS_REMEMBERED)
 def read_opts(numbers: tuple[int, ...]) -> Opts:
     """Return the terms that a row of numbers gives; missing ones take the default, any beyond the tenth are ignored."""
     return Opts(*numbers[: len(Opts._fields)])

@@ -30,14 +30,14 @@ def file_name(mid: bytes) -> str:
     return f"{mid.hex()[:16]}.truc"
 
 
-def item(encoded: bytes) -> bytes:
+def pack_item(encoded: bytes) -> bytes:
     """Return one item as it stands in a file."""
     return _LENGTH.pack(len(encoded)) + encoded
 
 
 def record_item(record: Record) -> bytes:
     """Return a record's item."""
-    return item(pack_record(record))
+    return pack_item(pack_record(record))
 
 
 def pack_record(record: Record) -> bytes:
@@ -64,7 +64,7 @@ def unpack_record(encoded: bytes, where: str = "record") -> Record:
 
 def write_transcript(document: bytes, records: Iterable[Record]) -> bytes:
     """Return the bytes of a transcript file."""
-    return MAGIC + item(document) + b"".join(record_item(record) for record in records)
+    return MAGIC + pack_item(document) + b"".join(record_item(record) for record in records)
 
 
 def read_transcript(file: bytes) -> Transcript:

@@ -29,7 +29,7 @@ from truc_protocol.codec import unpack
 from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal
 from truc_protocol.wire.encoding import encode
-from truc_protocol.wire.transport import PATH, binding, scheme
+from truc_protocol.wire.transport import WEBSOCKET_PATH, origin_binding, scheme
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
@@ -243,7 +243,7 @@ class WebDoor:
         tree = await trio.to_thread.run_sync(read_tree)
         listeners = await open_listeners(settings.web, is_shared=settings.cluster.shares_ports)
         self.origin = settings.web.origin_at(int(listeners[0].socket.getsockname()[1]))
-        self._bound_to = binding(self.origin)
+        self._bound_to = origin_binding(self.origin)
         address = address_beside(settings.listen, self.origin, port, self._parts.identity.fingerprint)
         values = {"SERVER": settings.name, "ADDRESS": address, "CARRIED": "no"}
         self._pages = Pages(tree, self.origin, values)
@@ -348,7 +348,7 @@ class WebDoor:
         wrong = objection(request, self.origin) or self._check_pace(network)
         if wrong is not None:
             return OTHER, wrong
-        if path == PATH:
+        if path == WEBSOCKET_PATH:
             return SOCKET, await self._upgrade(line, request, client, network)
         if path == "/door":
             return DOOR, door(self._admission.enter(client, network, counts=False))

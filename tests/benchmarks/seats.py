@@ -21,7 +21,7 @@ from truc_protocol.bodies import Ack, Act, Release, SeatTaken
 from truc_protocol.codec import dec
 from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import Chain
-from truc_protocol.records import Record, encode, link
+from truc_protocol.records import Record, encode, next_head
 from truc_protocol.wire.handshake import Auth
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ class KeyedSeat(Seat):
         self._chain: Chain | None = None
         self._x: keys.BoxKey | None = None
         self._server_x = b""
-        self._private: boxes.PrivateKey | None = None
+        self._private: boxes.DownwardKey | None = None
 
     def login(self, hello: Map, cn: bytes) -> Map:
         """Return the login of this key for this connection."""
@@ -267,7 +267,7 @@ class KeyedSeat(Seat):
         """Go on to the next head, and sign what is due."""
         body = message["body"]
         tag = body[2 : 2 + (body[1] & 0x1F)]
-        self._head = link(self._head, Record(message["signer"], body, message["sig"]))
+        self._head = next_head(self._head, Record(message["signer"], body, message["sig"]))
         if tag not in (b"truc/1/release", b"truc/1/ack"):
             self._parallel = (self.next, self._head)
         due = _DUE.get(tag)
@@ -298,7 +298,7 @@ class KeyedSeat(Seat):
         if not (message["must"] or self.board.game.has_windows) or self._x is None:
             return []
         if self._private is None:
-            self._private = boxes.private_key(self._x.exchange(self._server_x), self.match, self.index)
+            self._private = boxes.downward_key(self._x.exchange(self._server_x), self.match, self.index)
         box, at, offer = message["box"], message["at"], message["offer"]
         opened = boxes.open_options(
             self._private, self.match, seat=self.index, at=at, offer=offer, box=box, after=boxes.NO_COUNTER

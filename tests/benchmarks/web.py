@@ -14,7 +14,7 @@ from typing import Any, Final
 from benchmarks.loop import Line, Loop, Taker, Wire
 from benchmarks.proc import usage
 
-from truc_protocol.wire.transport import PATH, SUBPROTOCOL, header
+from truc_protocol.wire.transport import SUBPROTOCOL, WEBSOCKET_PATH, websocket_header
 
 CONNECTIONS: Final = 6  # of a browser to one server
 LINK: Final = "/t/K7PQ2"
@@ -48,7 +48,7 @@ class WebWire(Wire):
         port = self._socket.getpeername()[1]
         asks = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13")
         names = (f"Sec-WebSocket-Key: {_KEY}", f"Sec-WebSocket-Protocol: {SUBPROTOCOL}")
-        self.send_raw(request(port, PATH, *asks, *names))
+        self.send_raw(request(port, WEBSOCKET_PATH, *asks, *names))
 
     def send(self, raw: bytes) -> None:
         """Send a frame as a message."""
@@ -56,7 +56,7 @@ class WebWire(Wire):
             self._early.append(raw)
             return
         payload = raw[4:]
-        first = bytearray(header(len(payload)))
+        first = bytearray(websocket_header(len(payload)))
         first[1] |= _MASKED
         self.send_raw(bytes(first) + _NO_MASK + payload)
 

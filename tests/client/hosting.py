@@ -11,7 +11,7 @@ from truc_conform.shown import CODE, INFO
 from truc_protocol import messages
 from truc_protocol.bodies import Close
 from truc_protocol.errors import Code
-from truc_protocol.records import link, parse
+from truc_protocol.records import next_head, parse
 
 CAPS = {"chat": {}, "lobby": True, "seek": True, "snapshot": True, "history": 64, "forget": True}
 TAG = "YGCVWEEC7O66OJIVVCJDP74ZH2"
@@ -106,7 +106,7 @@ class Hosting(ScriptedServer):
 
     def head(self, k: int) -> bytes:
         """Return the head before a position."""
-        return reduce(link, self.records[:k], self.setup.match)
+        return reduce(next_head, self.records[:k], self.setup.match)
 
     def past(self, message: messages.History):
         if not self.keeps_past:

@@ -13,10 +13,10 @@ from truc_client.bots import play_match, simple_bot
 from truc_client.happenings import Happening
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Proxy
-from truc_protocol.dealer import proxy
+from truc_protocol.dealer import proxy_body
 from truc_protocol.errors import Code
 from truc_protocol.messages import GuestAct, SignedAct, refusal
-from truc_protocol.records import Record, parse, unsigned
+from truc_protocol.records import Record, parse, unsigned_record
 from truc_server.matches.auto_rulings import consequence
 
 FRENCH = "truc-french"
@@ -42,7 +42,7 @@ class PausingServer(QuietServer):
 
     def record_of(self, message: SignedAct | GuestAct) -> Record:
         if isinstance(message, GuestAct) and message.choose in ("pause", "resume"):
-            return unsigned(proxy(self.ledger, 0, message.choose, ()))
+            return unsigned_record(proxy_body(self.ledger, 0, message.choose, ()))
         return super().record_of(message)
 
 

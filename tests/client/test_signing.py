@@ -20,7 +20,7 @@ from truc_client import (
 from truc_client.table import Table
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE
-from truc_protocol.boxes import counter, open_sign_up, private_key, seal_sign, upward_key
+from truc_protocol.boxes import counter, downward_key, open_sign_up, seal_sign, upward_key
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, BoxedSignSeen, Ok, OpenSign, OpenSignSeen, Said, Say, refusal
 
@@ -57,7 +57,7 @@ class TalkingServer(ScriptedServer):
     def boxed(self, word: str, sender: int = 2) -> BoxedSignSeen:
         self.boxes += 1
         mid = self.setup.match
-        key = private_key(self.dealer.shared(self.ledger, 0), mid, 0)
+        key = downward_key(self.dealer.shared(self.ledger, 0), mid, 0)
         ctr = counter(epoch=self.epoch, number=self.boxes)
         box = seal_sign(key, mid, seat=0, at=self.ledger.k, sender=sender, ctr=ctr, word=word)
         return BoxedSignSeen(**self.here, sender=sender, box=box)

@@ -14,9 +14,9 @@ import msgpack
 
 from truc_conform.playing import Puppet
 from truc_protocol.bodies import Ack, Call, Close, Deal, Draw, End, Open, Share, Sub, Void
-from truc_protocol.boxes import BoxError, open_options, private_key
+from truc_protocol.boxes import BoxError, downward_key, open_options
 from truc_protocol.codec import sha256
-from truc_protocol.records import Record, body_hash, encode, link, parse
+from truc_protocol.records import Record, body_hash, encode, next_head, parse
 from truc_protocol.wire.handshake import Auth
 
 FAULT = sys.argv[sys.argv.index("--fault") + 1] if "--fault" in sys.argv else ""
@@ -136,7 +136,7 @@ class Believer:
         if FAULT in STUMBLES and STUMBLES[FAULT](body):
             sys.exit("what record is that?")
         self.count(body)
-        self.seen.head, self.seen.k = link(self.seen.head, record), self.seen.k + 1
+        self.seen.head, self.seen.k = next_head(self.seen.head, record), self.seen.k + 1
         match body:
             case Call(j=j):
                 self.seen.deal_index, self.seen.parallel = j, (self.seen.k, self.seen.head)
@@ -169,7 +169,7 @@ class Believer:
 
     def act(self, options):
         shared = self.player.x.exchange(self.table.x)
-        key = private_key(shared, self.seen.setup.mid, 0)
+        key = downward_key(shared, self.seen.setup.mid, 0)
         place = {"seat": 0, "at": options["at"], "offer": options["offer"], "after": -1}
         try:
             found = open_options(key, self.seen.setup.mid, box=options["box"], **place).options

@@ -309,7 +309,10 @@ UNDER_LOW_LIMITS = (
     BrokenServer("counts no table", Meter, {"owes": no_time, "pay": no_time}, "S3.tables-rate"),
     BrokenServer("leaves its door open", Admission, {"enter": enter_without_limit}, "S3.connections"),
     BrokenServer(
-        "waits for the silent", peer, {"pulse": lambda *arguments, **named: peer.Pulse.REST}, "S3.drip"
+        "waits for the silent",
+        peer,
+        {"keep_alive": lambda *arguments, **named: peer.KeepAlive.REST},
+        "S3.drip",
     ),
 )
 NEVER_TIRES = BrokenServer("never tires", peer.Bucket, {"take": no_time}, "S3.flood")

@@ -98,7 +98,7 @@ def _info(*items: object) -> bytes:
     return derive(SHARED, MID, enc(list(items)))
 
 
-_PRIVATE: Final = boxes.private_key(SHARED, MID, 1)
+_PRIVATE: Final = boxes.downward_key(SHARED, MID, 1)
 _UPWARD: Final = boxes.upward_key(SHARED, MID, 1)
 _OPENED: Final = (
     (

@@ -10,11 +10,11 @@ from truc_protocol.acts import write_args
 from truc_protocol.audit import Auditor
 from truc_protocol.bodies import Body, Guest, Rule
 from truc_protocol.crypto import keys
-from truc_protocol.dealer import Dealer, MatchSecrets, proxy
+from truc_protocol.dealer import Dealer, MatchSecrets, proxy_body
 from truc_protocol.documents import rule_document
 from truc_protocol.ledger import Due, Ledger, due, fold, may_abandon, may_forfeit, may_show, missing, start
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, must_end
-from truc_protocol.records import DEALT, Phase, Record, encode, parse, unsigned
+from truc_protocol.records import DEALT, Phase, Record, encode, parse, unsigned_record
 from truc_protocol.setup import MatchSetup, Opts, close_setup, open_terms
 from truc_protocol.transcript import write_transcript
 from truc_rules import Action, Kind, Seat, Variant, deciders, legal, move_line, preset
@@ -117,7 +117,7 @@ class Table:
         """Write an act of a seat: its own record, or a guest's proxy."""
         if seat in self.players:
             return self.players[seat].act(self.ledger, kind, args)
-        return unsigned(proxy(self.ledger, seat, kind, args))
+        return unsigned_record(proxy_body(self.ledger, seat, kind, args))
 
     def next_record(self) -> Record | None:
         """Return what an honest party would write next; None once every ack is in."""

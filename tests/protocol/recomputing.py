@@ -12,7 +12,7 @@ from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.evidence_file import read_evidence
 from truc_protocol.messages import KeyLogin, ServerHello
 from truc_protocol.messages.table import Direction
-from truc_protocol.records import KIND_OF, Binding, Record, link, parse, signer_of
+from truc_protocol.records import KIND_OF, Binding, Record, next_head, parse, signer_of
 from truc_protocol.transcript import Transcript, unpack_record, write_transcript
 from truc_protocol.wire.encoding import decode
 from truc_protocol.wire.handshake import (
@@ -52,7 +52,7 @@ def ids(_group: Fields, test: Fields) -> bool:
 
 def linked(_group: Fields, test: Fields) -> bool:
     record = Record(test["signer"], h(test["body"]), h(test["sig"]))
-    return link(h(test["head"]), record) == h(test["next"])
+    return next_head(h(test["head"]), record) == h(test["next"])
 
 
 def heads(_group: Fields, test: Fields) -> bool:
@@ -60,7 +60,7 @@ def heads(_group: Fields, test: Fields) -> bool:
     found, parallel = [head], [0]
     for k, (signer, body, sig) in enumerate(test["records"]):
         record = Record(signer, h(body), h(sig))
-        head = link(head, record)
+        head = next_head(head, record)
         at_once = KIND_OF[type(parse(record))].binding is Binding.PARALLEL
         found.append(head)
         parallel.append(parallel[-1] if at_once else k + 1)

@@ -11,7 +11,7 @@ from protocol.peers import Table
 
 from truc_protocol.bodies import AnyBody
 from truc_protocol.ledger import start
-from truc_protocol.records import KIND_OF, Binding, Record, link, parse
+from truc_protocol.records import KIND_OF, Binding, Record, next_head, parse
 from truc_protocol.setup import MatchSetup
 
 HONEST = 0
@@ -32,7 +32,7 @@ class Place(NamedTuple):
         return msgspec.structs.replace(body, mid=self.mid, k=k, head=head)
 
     def after(self, record: Record) -> "Place":
-        k, head = self.k + 1, link(self.head, record)
+        k, head = self.k + 1, next_head(self.head, record)
         at_once = KIND_OF[type(parse(record))].binding is Binding.PARALLEL
         return self._replace(k=k, head=head, parallel=self.parallel if at_once else (k, head))
 

@@ -24,7 +24,7 @@ from truc_protocol.codec import EncodingError, dec, enc
 from truc_protocol.ledger import Due, Ledger, due, fold, start
 from truc_protocol.records import DEALT, KINDS, PHASES, Binding, Phase, Record, parse, tag_of
 from truc_protocol.setup import Opts
-from truc_protocol.transcript import MAGIC, item, pack_record, unpack_record, write_transcript
+from truc_protocol.transcript import MAGIC, pack_item, pack_record, unpack_record, write_transcript
 from truc_rules import Kind, preset, with_options
 
 LONG = int(os.environ.get("TRUC_FUZZ", "0"))
@@ -175,7 +175,7 @@ def test_seat_meets_a_changed_record_with_nothing_but_an_audit_error(forgery):
 @fuzz(150)
 @given(st.binary(max_size=300), st.booleans())
 def test_random_bytes_come_to_a_verdict(noise, as_item):
-    file = MAGIC + (item(noise) if as_item else noise)
+    file = MAGIC + (pack_item(noise) if as_item else noise)
     assert verify(file).result in (Result.UNREADABLE, Result.INCOMPLETE)
 
 

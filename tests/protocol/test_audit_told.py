@@ -33,7 +33,7 @@ def told_by_server(table):
     for record in table.records[len(table.setup.records) :]:
         body = parse(record)
         folded = fold(ledger, record, body)
-        ledger = table.dealer.know_deal(folded.ledger) if isinstance(body, Deal) else folded.ledger
+        ledger = table.dealer.learn_deal(folded.ledger) if isinstance(body, Deal) else folded.ledger
         yield body, folded.events
 
 

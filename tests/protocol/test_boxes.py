@@ -11,7 +11,7 @@ from truc_protocol.dealing import Opening
 
 SHARED, MID, SALT = bytes([0x88] * 32), bytes([0x33] * 32), bytes([0x5A] * 16)
 HAND = (Opening(17, SALT), Opening(3, bytes(16)))
-KEY = boxes.private_key(SHARED, MID, 1)
+KEY = boxes.downward_key(SHARED, MID, 1)
 UP = boxes.upward_key(SHARED, MID, 1)
 PLACE = {"seat": 1, "at": 41, "offer": 40}
 CTR = boxes.counter(epoch=3, number=7)

@@ -29,11 +29,11 @@ from truc_protocol.wire.connection import (
     TRANSITIONS,
     ConnectionEnd,
     Failure,
-    Pulse,
+    KeepAlive,
     Role,
     State,
     broadcast_frame,
-    pulse,
+    keep_alive,
 )
 from truc_protocol.wire.encoding import (
     CLIENT_LIMIT,
@@ -422,18 +422,18 @@ def test_broadcast_frame_is_what_each_connection_would_send():
 @each_row(
     "now, pinged, expected",
     [
-        (129.9, None, Pulse.REST),
-        (130.0, None, Pulse.PING),
-        (131.0, 130.0, Pulse.REST),
-        (131.0, 60.0, Pulse.PING),
-        (131.0, 100.0, Pulse.PING),  # answered before the clock went on
-        (144.9, 130.0, Pulse.REST),
-        (145.0, 130.0, Pulse.GIVE_UP),
-        (145.0, None, Pulse.GIVE_UP),
+        (129.9, None, KeepAlive.REST),
+        (130.0, None, KeepAlive.PING),
+        (131.0, 130.0, KeepAlive.REST),
+        (131.0, 60.0, KeepAlive.PING),
+        (131.0, 100.0, KeepAlive.PING),  # answered before the clock went on
+        (144.9, 130.0, KeepAlive.REST),
+        (145.0, 130.0, KeepAlive.GIVE_UP),
+        (145.0, None, KeepAlive.GIVE_UP),
     ],
 )
 def test_silence_asks_for_a_ping_and_then_for_the_end(now, pinged, expected):
-    assert pulse(now, heard=100.0, pinged=pinged, idle_s=30) is expected
+    assert keep_alive(now, heard=100.0, pinged=pinged, idle_s=30) is expected
 
 
 def test_ping_goes_both_ways():

@@ -24,7 +24,7 @@ def test_row_says_what_it_means_and_what_to_do(code):
 
 
 @each_row(
-    "outcome, closes, retryable",
+    "effect, closes, retryable",
     [
         (Effect.REFUSED, False, False),
         (Effect.LATER, False, True),
@@ -32,8 +32,8 @@ def test_row_says_what_it_means_and_what_to_do(code):
         (Effect.INTERRUPTED, True, True),
     ],
 )
-def test_outcome_tells_both_flags(outcome, closes, retryable):
-    row = next(iter(REGISTRY.values()))._replace(outcome=outcome)
+def test_effect_tells_both_flags(effect, closes, retryable):
+    row = next(iter(REGISTRY.values()))._replace(effect=effect)
     assert (row.closes, row.retryable) == (closes, retryable)
 
 

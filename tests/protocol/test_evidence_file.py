@@ -17,7 +17,7 @@ from truc_protocol.evidence_file import (
     write_evidence,
 )
 from truc_protocol.records import encode
-from truc_protocol.transcript import MAX_FILE, item, pack_record
+from truc_protocol.transcript import MAX_FILE, pack_item, pack_record
 
 COMPLAINT = Complaint(b"m" * 32, 7, 1, b"s" * 32)
 
@@ -34,7 +34,7 @@ def test_items_come_back_as_they_were_written():
 
 def test_file_is_its_magic_line_and_lengths_and_items():
     refused = pack_record(refusal().record)
-    expected = MAGIC + item(refused) + item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"s" * 32]))
+    expected = MAGIC + pack_item(refused) + pack_item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"s" * 32]))
     assert write_evidence((refusal(), COMPLAINT)) == expected
 
 
@@ -55,7 +55,7 @@ def complaints(count: int) -> list[Complaint]:
 
 
 def test_equal_items_count_once():
-    twice = MAGIC + item(encode(COMPLAINT)) * 2
+    twice = MAGIC + pack_item(encode(COMPLAINT)) * 2
     assert read_evidence(twice) == (COMPLAINT,)
     assert read_evidence(write_evidence((COMPLAINT, COMPLAINT))) == (COMPLAINT,)
 
@@ -65,7 +65,7 @@ def test_file_has_as_many_items_as_it_may():
 
 
 def test_file_of_more_items_is_unreadable():
-    file = MAGIC + b"".join(item(encode(each)) for each in complaints(MAX_ITEMS + 1))
+    file = MAGIC + b"".join(pack_item(encode(each)) for each in complaints(MAX_ITEMS + 1))
     with pytest.raises(CheckError) as refused:
         read_evidence(file)
     assert (refused.value.check, refused.value.message) == ("C41", "item 256: expected at most 256 items")
@@ -83,9 +83,9 @@ def test_complaint_does_not_show_its_secret():
 @each_row(
     "file",
     [
-        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"short"])),  # secret too short
-        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"s" * 32, 1])),  # a field too many
-        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, True, 1, b"s" * 32])),  # bool for a number
+        MAGIC + pack_item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"short"])),  # secret too short
+        MAGIC + pack_item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"s" * 32, 1])),  # a field too many
+        MAGIC + pack_item(enc(["truc/1/complaint", b"m" * 32, True, 1, b"s" * 32])),  # bool for a number
         MAGIC + bytes(MAX_FILE),  # too long
     ],
 )

@@ -24,7 +24,7 @@ from truc_protocol.wire.handshake import (
     Pin,
     SignedBody,
     Trust,
-    agree,
+    agree_on_protocol,
     authenticate,
     check_login,
     check_revoke,
@@ -106,22 +106,22 @@ def refused_login(login, expected):
 
 def test_unknown_protocols_are_unsupported():
     with pytest.raises(RemoteError, match=r"one of the protocols \[1\], got \[2, 3\]") as caught:
-        agree(ClientHello(id=4, proto=(2, 3), cn=CN), ())
+        agree_on_protocol(ClientHello(id=4, proto=(2, 3), cn=CN), ())
     assert (caught.value.code, caught.value.field, caught.value.re) == (Code.UNSUPPORTED, "proto", 4)
 
 
 def test_required_capability_that_is_there_is_agreed():
-    assert agree(ClientHello(id=1, proto=(1,), cn=CN, require=("chat",)), {"chat": 1}) == 1
+    assert agree_on_protocol(ClientHello(id=1, proto=(1,), cn=CN, require=("chat",)), {"chat": 1}) == 1
 
 
 def test_required_capability_that_is_missing_is_unsupported():
     with pytest.raises(RemoteError, match="'draft/x'") as caught:
-        agree(ClientHello(id=1, proto=(1,), cn=CN, require=("chat", "draft/x")), {"chat": 1})
+        agree_on_protocol(ClientHello(id=1, proto=(1,), cn=CN, require=("chat", "draft/x")), {"chat": 1})
     assert caught.value.field == "require/1"
 
 
 def test_wanted_capability_that_is_missing_does_no_harm():
-    assert agree(ClientHello(id=1, proto=(7, 1), cn=CN, want=("draft/x",)), ()) == 1
+    assert agree_on_protocol(ClientHello(id=1, proto=(7, 1), cn=CN, want=("draft/x",)), ()) == 1
 
 
 # The server proves itself

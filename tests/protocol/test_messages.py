@@ -22,7 +22,7 @@ from truc_protocol.messages import (
     VariantOffer,
     decode_info,
     encode_info,
-    encode_until_now,
+    encode_up_to_clock,
     refusal,
     tag_of,
 )
@@ -214,7 +214,7 @@ def test_reason_of_a_later_server_is_read():
 
 def test_info_survives_the_way_there_and_back():
     assert decode_info(encode_info(INFO)) == INFO
-    assert encode_until_now(INFO) + pack(INFO.now_ms) == encode_info(INFO)
+    assert encode_up_to_clock(INFO) + pack(INFO.now_ms) == encode_info(INFO)
 
 
 def test_unknown_limit_is_passed_over():

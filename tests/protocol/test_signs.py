@@ -10,7 +10,7 @@ from truc_protocol.boxes import BoxError
 from truc_protocol.codec import pack, unpack
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSignSeen, Direction, OpenSignSeen
-from truc_protocol.talk import addressee, check_seen, comes_boxed, is_for_all
+from truc_protocol.signs import addressee, all_see_signs, check_sign_seen, sign_comes_boxed
 from truc_protocol.wire.encoding import MessageError, decode, encode
 from truc_rules import Seat, new_match, preset, with_options
 
@@ -64,27 +64,27 @@ def test_sign_before_the_draw_goes_to_nobody():
 
 @each_row("options, for_all", [({}, False), ({"signals": "table"}, True), ({"signals": "partner"}, False)])
 def test_signs_are_for_all_where_the_table_sees_them(options, for_all):
-    assert is_for_all(ledger(**options)) is for_all
+    assert all_see_signs(ledger(**options)) is for_all
 
 
 def test_game_without_signs_shows_none_to_the_table():
-    assert not is_for_all(ledger("truc-french", seats=2))
+    assert not all_see_signs(ledger("truc-french", seats=2))
 
 
 def test_sign_comes_boxed_to_a_seat_with_a_key():
-    assert comes_boxed(ledger(), 2)
+    assert sign_comes_boxed(ledger(), 2)
 
 
 def test_sign_for_all_comes_to_nobody_in_a_box():
-    assert not comes_boxed(ledger(signals="table"), 2)
+    assert not sign_comes_boxed(ledger(signals="table"), 2)
 
 
 def test_sign_comes_in_clear_to_a_guest_without_a_box():
-    assert not comes_boxed(ledger(keyed=(0, 1, 3)), 2)
+    assert not sign_comes_boxed(ledger(keyed=(0, 1, 3)), 2)
 
 
 def test_word_of_the_game_is_taken():
-    assert check_seen(ledger(), 2, "three") is None
+    assert check_sign_seen(ledger(), 2, "three") is None
 
 
 @each_row(
@@ -93,10 +93,10 @@ def test_word_of_the_game_is_taken():
 )
 def test_sign_that_nobody_can_make_is_not_taken(variant, seats, sender, word):
     with pytest.raises(BoxError, match="expected a word that the rules let a seat sign"):
-        check_seen(ledger(variant, seats=seats), sender, word)
+        check_sign_seen(ledger(variant, seats=seats), sender, word)
 
 
 def test_refusal_of_a_sign_shows_no_word():
     with pytest.raises(BoxError) as caught:
-        check_seen(ledger(), 2, "hunter2")
+        check_sign_seen(ledger(), 2, "hunter2")
     assert "hunter2" not in str(caught.value)

@@ -9,7 +9,7 @@ from truc_protocol import transcript
 from truc_protocol.audit import Result, verify
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import enc
-from truc_protocol.transcript import MAGIC, item, read_transcript
+from truc_protocol.transcript import MAGIC, pack_item, read_transcript
 
 TABLE = Table().to("hand")
 FILE = TABLE.file()
@@ -21,11 +21,11 @@ def test_file_holds_the_document_and_every_record():
 
 def long_item(body: bytes, sig: bytes) -> bytes:
     """Return the item of a record of any size, as no encoder of ours writes it."""
-    return item(msgpack.packb([0, body, sig], use_bin_type=True))
+    return pack_item(msgpack.packb([0, body, sig], use_bin_type=True))
 
 
 def test_longest_body_fits_an_item():
-    file = MAGIC + item(b"x") + long_item(bytes(65_536), bytes(64))
+    file = MAGIC + pack_item(b"x") + long_item(bytes(65_536), bytes(64))
     assert len(read_transcript(file).records[0].body) == 65_536
 
 
@@ -52,15 +52,15 @@ def test_long_signature_within_an_item_is_refuted():
         (MAGIC, "the rule document"),
         (MAGIC + b"\x00\x00", "the rule document"),
         (MAGIC + struct.pack(">I", 9) + b"short", "the rule document"),
-        (MAGIC + item(bytes(16_385)), "at most 16384"),
+        (MAGIC + pack_item(bytes(16_385)), "at most 16384"),
         (FILE + b"\x00", f"item {len(TABLE.records) + 1}"),
         (FILE[:-1], f"item {len(TABLE.records)}"),
-        (MAGIC + item(b"x") + item(b"\xc1"), "item 1"),
-        (MAGIC + item(b"x") + item(b""), "item 1"),
-        (MAGIC + item(b"x") + item(enc([1, b"body"])), "item 1"),
-        (MAGIC + item(b"x") + item(enc([True, b"body", b"sig"])), "item 1"),
-        (MAGIC + item(b"x") + item(enc([1, "body", b"sig"])), "item 1"),
-        (MAGIC + item(b"x") + item(bytes(70_000)), "item 1"),
+        (MAGIC + pack_item(b"x") + pack_item(b"\xc1"), "item 1"),
+        (MAGIC + pack_item(b"x") + pack_item(b""), "item 1"),
+        (MAGIC + pack_item(b"x") + pack_item(enc([1, b"body"])), "item 1"),
+        (MAGIC + pack_item(b"x") + pack_item(enc([True, b"body", b"sig"])), "item 1"),
+        (MAGIC + pack_item(b"x") + pack_item(enc([1, "body", b"sig"])), "item 1"),
+        (MAGIC + pack_item(b"x") + pack_item(bytes(70_000)), "item 1"),
         (MAGIC + struct.pack(">I", 2**32 - 1), "the rule document"),
     ],
 )

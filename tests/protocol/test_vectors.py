@@ -160,7 +160,7 @@ def sealed_share(_group, test):
 
 def sealed_options(_group, test):
     mid, where = h(test["mid"]), {name: test[name] for name in ("seat", "at", "offer")}
-    key = boxes.private_key(h(test["shared"]), mid, test["seat"])
+    key = boxes.downward_key(h(test["shared"]), mid, test["seat"])
     opened = boxes.open_options(key, mid, **where, box=h(test["box"]), after=test["after"])
     counter = boxes.counter(epoch=test["epoch"], number=test["number"])
     fill = test.get("fill", boxes.BLOCK_BYTES)
@@ -175,7 +175,7 @@ def sealed_options(_group, test):
 
 def sealed_sign(_group, test):
     mid, where = h(test["mid"]), {name: test[name] for name in ("seat", "at", "sender")}
-    key = boxes.private_key(h(test["shared"]), mid, test["seat"])
+    key = boxes.downward_key(h(test["shared"]), mid, test["seat"])
     opened = boxes.open_sign(key, mid, **where, box=h(test["box"]), after=test["after"])
     counter = boxes.counter(epoch=test["epoch"], number=test["number"])
     again = boxes.seal_sign(key, mid, **where, ctr=counter, word=opened.word)
@@ -219,7 +219,7 @@ def fingerprint(_group, test):
 
 
 def web(_group, test):
-    return transport.binding(test["origin"]) == h(test["cert"])
+    return transport.origin_binding(test["origin"]) == h(test["cert"])
 
 
 def player(_group, test):

@@ -54,4 +54,4 @@ def test_rekey_from_other_secrets_is_told_apart(later, gives):
     table = rekeyed()
     other = Dealer(table.server, table.dealer.secrets._replace(later=(later,)), links=1)
     record = table.records[-1]
-    assert other.gives(table.ledger, record, parse(record)) is gives
+    assert other.reproduces(table.ledger, record, parse(record)) is gives

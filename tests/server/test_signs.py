@@ -55,7 +55,7 @@ def in_clear(seat: Seat, word: str, **fields) -> dict:
 def opened(seat: Seat, message: dict) -> str:
     """Open a sign as the seat that it was sealed for."""
     mid = seat.ledger.setup.mid
-    key = boxes.private_key(shared(seat), mid, seat.seat)
+    key = boxes.downward_key(shared(seat), mid, seat.seat)
     where = {"seat": seat.seat, "at": message["at"], "sender": message["from"]}
     return boxes.open_sign(key, mid, **where, box=message["box"], after=seat.counter).word
 

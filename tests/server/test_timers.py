@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.codec import write
+from truc_protocol.codec import enc_trusted
 from truc_protocol.records import Record
 from truc_server.matches.game import MEANS, RecentRecords, SentRecord, record_frame
 from truc_server.storage import AddRecord
@@ -117,7 +117,7 @@ async def test_calls_still_come_after_cancelled_ones_were_swept(timers, mock_clo
 
 
 def item(k: int, gate: int = 0) -> SentRecord:
-    row = AddRecord(bytes(32), k, 0, bytes([k]), b"", MEANS + write(()), 0, b"")
+    row = AddRecord(bytes(32), k, 0, bytes([k]), b"", MEANS + enc_trusted(()), 0, b"")
     return SentRecord(k, record_frame("AYN3B", row), gate)
 
 

@@ -21,7 +21,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import dec, sha256, unpack
 from truc_protocol.crypto.certificates import make_certificate, read_certificate
-from truc_protocol.wire.transport import ALPN, COME_LATER, SHUT_OUT
+from truc_protocol.wire.transport import ALPN, COME_LATER_ALERT, SHUT_OUT_ALERT
 from truc_server.net.connections import Connections
 from truc_server.net.tls import HANDSHAKE_BYTES
 from truc_server.operation import logs
@@ -142,9 +142,9 @@ async def test_anything_else_in_clear_gets_one_readable_line(server, raw):
 @pytest.mark.parametrize(
     ("section", "alert"),
     [
-        ({"limits": {"connections_per_address": 1}}, COME_LATER),
-        ({"limits": {"connections": 1}}, COME_LATER),
-        ({"access": {"banned": ("127.0.0.1",)}}, SHUT_OUT),
+        ({"limits": {"connections_per_address": 1}}, COME_LATER_ALERT),
+        ({"limits": {"connections": 1}}, COME_LATER_ALERT),
+        ({"access": {"banned": ("127.0.0.1",)}}, SHUT_OUT_ALERT),
     ],
 )
 async def test_who_is_turned_away_gets_an_alert_without_a_handshake(tmp_path, section, alert):
@@ -157,7 +157,7 @@ async def test_who_is_turned_away_gets_an_alert_without_a_handshake(tmp_path, se
 
 def test_alerts_are_those_of_the_chapter():
     told = re.findall(r"^\| \w+ \| `(15[0-9 ]+)` \|", TRANSPORT.read_text(encoding="utf-8"), re.MULTILINE)
-    assert list(map(bytes.fromhex, told)) == [SHUT_OUT, COME_LATER]
+    assert list(map(bytes.fromhex, told)) == [SHUT_OUT_ALERT, COME_LATER_ALERT]
 
 
 async def test_handshake_that_is_not_begun_is_cut_in_time_and_counted_out(tmp_path, mock_clock):

@@ -36,7 +36,7 @@ from truc_conform import websocket
 from truc_protocol.codec import pack
 from truc_protocol.crypto.certificates import make_certificate
 from truc_protocol.wire.handshake import HandshakeError
-from truc_protocol.wire.transport import binding, header
+from truc_protocol.wire.transport import origin_binding, websocket_header
 from truc_server import web as web_port
 from truc_server.identity.certificate import TlsError, open_web_tls
 from truc_server.metrics import page
@@ -481,7 +481,7 @@ def test_the_rightmost_address_outside_the_proxies_is_the_clients():
 def test_an_own_header_is_what_wsproto_would_write(length):
     proto = FrameProtocol(client=False, extensions=[])
     proto_bytes = proto.send_data(b"\0" * length)
-    assert header(length) == proto_bytes[: len(proto_bytes) - length]
+    assert websocket_header(length) == proto_bytes[: len(proto_bytes) - length]
 
 
 async def test_the_figures_tell_of_browsers(tmp_path):
@@ -499,7 +499,7 @@ async def test_the_figures_tell_of_browsers(tmp_path):
 
 async def test_relay_under_another_name_fails_c37(web):
     client = await web.client()
-    client.cert = binding("https://relay.example")
+    client.cert = origin_binding("https://relay.example")
     with pytest.raises(HandshakeError, match="C37"):
         await client.hello()
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.records import Record, link
+from truc_protocol.records import Record, next_head
 from truc_server.net.outbox import Outbox
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Eye:
         seen, head = self.seen[self.match], self.match
         if all(k in seen for k in range(snapshot["k"])):
             for k in range(snapshot["k"]):
-                head = link(head, seen[k])
+                head = next_head(head, seen[k])
             assert snapshot["head"] == head
 
     def add(self, message: dict) -> None:

@@ -364,7 +364,7 @@ def _opened_hand(message: dict[str, Any], trace: Trace, seat: int) -> str:
 def _opened_options(message: dict[str, Any], trace: Trace, seat: int) -> str:
     mid = _setup(trace)["match"]
     place = {"seat": seat, "at": message["at"], "offer": message["offer"], "after": boxes.NO_COUNTER}
-    key = boxes.private_key(_shared(trace, seat), mid, seat)
+    key = boxes.downward_key(_shared(trace, seat), mid, seat)
     opened = boxes.open_options(key, mid, box=message["box"], **place)
     options = [[option.kind, list(option.args), option.line, list(option.hints)] for option in opened.options]
     return f"box, opened: counter {opened.counter}, {_array(_lists(options))}"

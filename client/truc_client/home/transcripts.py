@@ -25,7 +25,7 @@ from truc_protocol.transcript import (
     MAX_FILE,
     Transcript,
     file_name,
-    item,
+    pack_item,
     read_transcript,
     record_item,
     write_transcript,
@@ -99,7 +99,7 @@ def create(path: Path, document: bytes, *, alone: bool = False) -> TranscriptFil
         if alone:
             _claim(path, file)
         file.truncate()
-        file.write(MAGIC + item(document))
+        file.write(MAGIC + pack_item(document))
     return TranscriptFile(path, file, Transcript(document, ()))
 
 

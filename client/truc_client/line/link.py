@@ -29,7 +29,7 @@ from truc_protocol.messages import (
     SignedAct,
 )
 from truc_protocol.records import is_of_kind
-from truc_protocol.wire.connection import ConnectionEnd, Failure, Pulse, pulse
+from truc_protocol.wire.connection import ConnectionEnd, Failure, KeepAlive, keep_alive
 from truc_protocol.wire.encoding import MistakenPeerError
 from truc_words import Sentence
 
@@ -191,13 +191,13 @@ class Link:
             await trio.sleep(self._idle_s / _PULSES)
             now = trio.current_time()
             self._check_answers(now)
-            match pulse(now, heard=self._heard, pinged=self._pinged, idle_s=self._idle_s):
-                case Pulse.GIVE_UP:
+            match keep_alive(now, heard=self._heard, pinged=self._pinged, idle_s=self._idle_s):
+                case KeepAlive.GIVE_UP:
                     raise LostError(Sentence("failures.silent", n=round(_PATIENCE * self._idle_s)))
-                case Pulse.PING:
+                case KeepAlive.PING:
                     self._pinged = now
                     self._ping()
-                case Pulse.REST:
+                case KeepAlive.REST:
                     pass
 
     def _check_answers(self, now: float) -> None:

@@ -17,7 +17,7 @@ from truc_client.errors import CheckFailedError, KeptEvidence, UnboundError
 from truc_client.happenings import Fact
 from truc_client.home.store import AcceptedPlace, HomeStore, Statement
 from truc_client.home.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
-from truc_protocol.acts import Held
+from truc_protocol.acts import HeldCard
 from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Verdict, compare
 from truc_protocol.audit.verified_prefix import servers_word
 from truc_protocol.bodies import Close, End
@@ -25,11 +25,11 @@ from truc_protocol.checks import CheckError
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.crypto.keys import BoxKey
 from truc_protocol.dealing import DealtCards
-from truc_protocol.errors import LATE
+from truc_protocol.errors import OVERTAKEN_CODES
 from truc_protocol.evidence_file import Complaint, EvidenceItem, SignedRefusal, read_refusal
 from truc_protocol.ledger import Ledger, fold
 from truc_protocol.ledger.facts import means
-from truc_protocol.records import SERVER, Record, body_hash, link, parse
+from truc_protocol.records import SERVER, Record, body_hash, next_head, parse
 from truc_protocol.transcript import Transcript
 
 _GARBLED: Final = "C18"
@@ -82,12 +82,12 @@ class LiveAudit:
         return self._auditor.is_garbled
 
     @property
-    def openings(self) -> tuple[Held, ...]:
+    def openings(self) -> tuple[HeldCard, ...]:
         """One's own cards of the newest deal with what opens them, by slot."""
         return self._auditor.openings
 
     @property
-    def partners(self) -> tuple[tuple[int, tuple[Held, ...]], ...]:
+    def partners(self) -> tuple[tuple[int, tuple[HeldCard, ...]], ...]:
         """The partners' cards of the newest deal that this seat was shown: seat, and openings by slot."""
         return self._auditor.partners
 
@@ -111,7 +111,7 @@ class LiveAudit:
         if not 0 <= k <= self.ledger.k:
             return False
         own = self.file.records[len(self.file.records) - self.ledger.k :]
-        return reduce(link, own[:k], self.ledger.setup.mid) == head
+        return reduce(next_head, own[:k], self.ledger.setup.mid) == head
 
     def replay(self) -> int:
         """Check what the file holds already; return how many of its records follow the setup.
@@ -259,7 +259,7 @@ class LiveAudit:
         evidence = Evidence(self.file.document, (*own, record), items=(refusal,), name=f"refused-{at}")
         kept = self._keep(evidence)
         is_shown = kept is not None and kept.is_shown
-        if refusal.body.code in LATE or not (
+        if refusal.body.code in OVERTAKEN_CODES or not (
             is_shown or (was_offered and at == self.ledger.k and self._allows(record))
         ):
             return

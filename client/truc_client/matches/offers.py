@@ -6,17 +6,17 @@ from typing import Final, NamedTuple
 
 from truc_client.happenings import MoveChoice
 from truc_client.matches.signer import Signer
-from truc_protocol.acts import Held, check_option
+from truc_protocol.acts import HeldCard, check_option
 from truc_protocol.boxes import (
     NO_COUNTER,
     BoxError,
+    DownwardKey,
     Option,
-    PrivateKey,
     UpwardKey,
+    downward_key,
     open_options,
     open_sign,
     open_sign_of_seat,
-    private_key,
     seal_sign_of_seat,
     seal_sign_up,
     seat_sign_key,
@@ -26,7 +26,7 @@ from truc_protocol.crypto.keys import NONCE_BYTES, box_key
 from truc_protocol.ledger import Ledger, box_public
 from truc_protocol.messages import BoxedOptions, BoxedSignSeen, OpenOptions, OpenSignSeen
 from truc_protocol.own_steps import own_options
-from truc_protocol.talk import is_for_all
+from truc_protocol.signs import all_see_signs
 
 _NO_OFFER: Final = 0  # what was decided since a choice, the records between tell
 
@@ -63,7 +63,7 @@ class BoxedReader:
         if self._keys is None or self._keys.x != held.x:
             shared = box_key(held.secret).exchange(ledger.setup.terms.table.x)
             place = (shared, ledger.setup.mid, self._seat)
-            self._keys = _Keys(held.x, private_key(*place), upward_key(*place))
+            self._keys = _Keys(held.x, downward_key(*place), upward_key(*place))
         return self._keys
 
     @property
@@ -72,7 +72,7 @@ class BoxedReader:
         return NO_COUNTER if held is None else held.counter
 
     def read(
-        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[Held]
+        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[HeldCard]
     ) -> Offered:
         """Open a box and check every option in it, or find the options by the rules.
 
@@ -99,7 +99,7 @@ class BoxedReader:
             BoxError: The sign is in clear though not meant for the whole table, or its box does not open.
         """
         if isinstance(message, OpenSignSeen):
-            if not is_for_all(ledger):
+            if not all_see_signs(ledger):
                 raise BoxError("expected a sign in a box, got it in clear")
             return message.word
         if ledger.is_dealerless:
@@ -139,7 +139,7 @@ class _Keys(NamedTuple):
     """The keys derived from one X25519 key of the seat; `x` is its public half."""
 
     x: bytes
-    private: PrivateKey
+    private: DownwardKey
     upward: UpwardKey
 
     def __repr__(self) -> str:
@@ -154,7 +154,7 @@ class ClearReader:
     """Reads the options and signs of a guest, which come in clear."""
 
     def read(
-        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[Held]
+        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[HeldCard]
     ) -> Offered:
         """Return the options.
 

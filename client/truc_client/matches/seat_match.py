@@ -42,7 +42,7 @@ from truc_protocol.messages import (
     Refusal,
 )
 from truc_protocol.records import Phase, Record, parse
-from truc_protocol.talk import addressee, check_seen
+from truc_protocol.signs import addressee, check_sign_seen
 from truc_rules import IllegalActionError, RulesError, Seat, View, apply, parse_move
 from truc_words import Sentence
 
@@ -484,7 +484,7 @@ class SeatMatch:
             return []  # lapsed, as another record has come; or one that this seat should not be told
         try:
             word = (self._reader or ClearReader()).read_sign(message, self.ledger)
-            check_seen(self.ledger, message.sender, word)
+            check_sign_seen(self.ledger, message.sender, word)
         except BoxError as error:
             self.audit.doubt("C9", f"sign at {message.at}: {error}")
         return [SignMade(message.sender, word)]

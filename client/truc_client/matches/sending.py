@@ -17,7 +17,7 @@ from truc_client.matches.pack_steps import PackWork
 from truc_client.matches.seat_match import SeatMatch, begins_chain
 from truc_client.matches.signer import Intent
 from truc_protocol.blind_mode.sealed_pack import SeatStep
-from truc_protocol.errors import LATE, Code
+from truc_protocol.errors import OVERTAKEN_CODES, Code
 from truc_protocol.messages import GuestAct, Refusal, SignedAct
 from truc_words import Sentence
 
@@ -133,6 +133,6 @@ def _check_goes_on(match: SeatMatch, refusal: Refusal) -> None:
     match.is_stepping_in = False
     if refusal.code == Code.NOT_SEATED:  # somebody else who stood by was quicker
         raise NotPlayedError(Sentence("failures.no_longer_vacant"))
-    if refusal.code not in (*LATE, Code.PAUSED) and not refusal.retryable:
+    if refusal.code not in (*OVERTAKEN_CODES, Code.PAUSED) and not refusal.retryable:
         raise RefusedError(refusal.code, refusal.msg)
     match.check_wanted()

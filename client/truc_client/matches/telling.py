@@ -12,7 +12,7 @@ from truc_client.happenings import (
     Substituted,
 )
 from truc_client.matches.live_audit import LiveAudit
-from truc_protocol.acts import Held
+from truc_protocol.acts import HeldCard
 from truc_protocol.audit import Finding
 from truc_protocol.bodies import AnyBody, Close, Deal, Lend, Share, Sub
 from truc_protocol.ledger import Ledger
@@ -118,6 +118,6 @@ def _cards_held(audit: LiveAudit) -> list[Happening]:
     return [CardsDealt(_named(audit, audit.openings)), *shown]
 
 
-def _named(audit: LiveAudit, openings: tuple[Held, ...]) -> tuple[str, ...]:
+def _named(audit: LiveAudit, openings: tuple[HeldCard, ...]) -> tuple[str, ...]:
     pack = audit.ledger.setup.terms.variant.pack
     return tuple(pack[opening.card] for opening in openings)

@@ -13,7 +13,7 @@ from truc_conform.server_visit import ServerVisit, case, level, play_on, row
 from truc_protocol.bodies import Call, Deal
 from truc_protocol.codec import dec
 from truc_protocol.errors import Code
-from truc_protocol.records import Phase, Record, link, parse
+from truc_protocol.records import Phase, Record, next_head, parse
 
 NONE, LIVE, HELD, DELAYED = 0, 1, 2, 3
 PAGE: Final = 64
@@ -207,7 +207,7 @@ def _head_at(seat: Seat, k: int) -> bytes:
         return b""
     head = first.head
     for record in played[:k]:
-        head = link(head, record)
+        head = next_head(head, record)
     return head
 
 

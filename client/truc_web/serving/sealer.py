@@ -13,7 +13,7 @@ from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessa
 
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.wire.encoding import CLIENT_LIMIT
-from truc_protocol.wire.transport import TEXT_STATUS, status_of, to_messages
+from truc_protocol.wire.transport import TEXT_STATUS, close_status, to_websocket_messages
 from truc_web.serving.line import Cipher
 
 PIECES: Final = 64
@@ -137,7 +137,7 @@ class WebSocketSealer:
             ssl.SSLError: The encryption is broken.
         """
         # behind an answer to a close frame nothing may come (RFC 6455, 5.5.1)
-        messages = b"" if self._is_answered else to_messages(frames)
+        messages = b"" if self._is_answered else to_websocket_messages(frames)
         if self._own:
             messages, self._own = self._own + messages, b""
         return messages if self._tls is None else self._tls.seal(messages)
@@ -146,6 +146,6 @@ class WebSocketSealer:
         """Return the close frame, and what ends the encryption."""
         words = b""
         if self._socket.state in _OPEN:
-            words = self._socket.send(CloseConnection(self._status or status_of(code)))
+            words = self._socket.send(CloseConnection(self._status or close_status(code)))
         self._is_over = True
         return words if self._tls is None else self._tls.seal(words) + self._tls.part()

@@ -8,7 +8,7 @@ that. If a seat gives its own box key, its cards are opened and checked at every
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from truc_protocol.acts import Held
+from truc_protocol.acts import HeldCard
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand
 from truc_protocol.audit.own_seat import (
     Accepted,
@@ -107,8 +107,8 @@ class Auditor:
         self._signed: Ledger | None = None
         self._closed: _ClosedHands | None = None
         self._told: tuple[Event, ...] = ()  # of the open hand
-        self._openings: tuple[Held, ...] = ()
-        self._partners: tuple[tuple[int, tuple[Held, ...]], ...] = ()
+        self._openings: tuple[HeldCard, ...] = ()
+        self._partners: tuple[tuple[int, tuple[HeldCard, ...]], ...] = ()
         self._seen: Ledger | None = None  # in mode blind
         self._is_garbled = False
         self._words = UnsignedWord()
@@ -117,7 +117,7 @@ class Auditor:
         self._unopened: tuple[tuple[int, tuple[int, ...]], ...] = ()
         self._exposed: ExposedSeat | None = None
         self._failed: Refutation | None = None
-        self._sound: frozenset[keys.Signed] = frozenset()
+        self._sound: frozenset[keys.SignatureToCheck] = frozenset()
 
     @property
     def ledger(self) -> Ledger | None:
@@ -144,12 +144,12 @@ class Auditor:
         return self._is_garbled
 
     @property
-    def openings(self) -> tuple[Held, ...]:
+    def openings(self) -> tuple[HeldCard, ...]:
         """The own seat's cards of the newest deal with what opens them, by slot."""
         return self._openings
 
     @property
-    def partners(self) -> tuple[tuple[int, tuple[Held, ...]], ...]:
+    def partners(self) -> tuple[tuple[int, tuple[HeldCard, ...]], ...]:
         """The partners' cards of the newest deal that were shared with the own seat: seat, and openings by slot."""
         return self._partners
 
@@ -190,7 +190,7 @@ class Auditor:
             for record in records
             if record.sig and 0 <= record.signer < len(authors) and (author := authors[record.signer])
         ]
-        self._sound = keys.sound(signed, threads)
+        self._sound = keys.verify_many(signed, threads)
 
     def feed(self, record: Record) -> Finding:
         """Check the next record.
@@ -391,7 +391,9 @@ def _parse(ledger: Ledger, record: Record) -> AnyBody:
         raise
 
 
-def _check_author(ledger: Ledger, record: Record, body: AnyBody, sound: frozenset[keys.Signed]) -> None:
+def _check_author(
+    ledger: Ledger, record: Record, body: AnyBody, sound: frozenset[keys.SignatureToCheck]
+) -> None:
     """Check the signature under the key in force, unless it is known to be good; a proxy has none."""
     match body:
         case Proxy():

@@ -28,7 +28,7 @@ from truc_protocol.bodies import (
 from truc_protocol.checks import role_name
 from truc_protocol.codec import sha256
 from truc_protocol.crypto import keys
-from truc_protocol.errors import LATE
+from truc_protocol.errors import OVERTAKEN_CODES
 from truc_protocol.evidence_file import SignedRefusal
 from truc_protocol.records import SERVER, Record, tag_of
 from truc_protocol.transcript import Transcript
@@ -87,7 +87,7 @@ def refused_record(through: PassedRecords, refusal: SignedRefusal) -> Equivocati
     code = refusal.body.code
     if item in through.vouched:
         what = "took it"
-    elif item.is_sure and code not in LATE:
+    elif item.is_sure and code not in OVERTAKEN_CODES:
         what = "the rules allow it there"
     else:
         return None

@@ -8,12 +8,12 @@ nobody's links serve as anybody else's. Which links may be opened when is not de
 from dataclasses import dataclass, field
 from typing import Final
 
-from truc_protocol.codec import digest, digests
+from truc_protocol.codec import chained_digests, digest
 from truc_protocol.crypto.keys import same_secret
 
 LINK_BYTES: Final = 32
 MAX_LINKS: Final = 4096
-HELD: Final = 32  # links of 32 bytes, in one string of bytes
+LINKS_HELD: Final = 32  # links of 32 bytes, in one string of bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,14 @@ class Chain:
     def _hold(self, i: int) -> bytes:
         """Hold v_i and the links above it, up to the number that are held; return v_i."""
         under = links_below(self.public, self.tn, self.root, highest=self.last, lowest=i)
-        nearest = [self.root, *under][-HELD:]
+        nearest = [self.root, *under][-LINKS_HELD:]
         object.__setattr__(self, "_near", (i, b"".join(reversed(nearest))))
         return nearest[-1]
 
 
 def links_below(public: bytes, tn: bytes, link: bytes, *, highest: int, lowest: int) -> list[bytes]:
     """Return the links that follow from `link`, which is v_highest, down to v_lowest."""
-    return digests("chain", public, tn, numbers=range(highest, lowest, -1), first=link)
+    return chained_digests("chain", public, tn, numbers=range(highest, lowest, -1), first=link)
 
 
 def descends(public: bytes, tn: bytes, *, known: tuple[int, bytes], index: int, link: bytes) -> bool:

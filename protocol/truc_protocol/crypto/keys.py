@@ -158,18 +158,18 @@ def verify(public: bytes, body: bytes, signature: bytes) -> bool:
     return True
 
 
-Signed = tuple[bytes, bytes, bytes]
+SignatureToCheck = tuple[bytes, bytes, bytes]
 """A public key, a body, and a signature."""
 
 
-def sound(signed: Sequence[Signed], threads: int) -> frozenset[Signed]:
+def verify_many(signed: Sequence[SignatureToCheck], threads: int) -> frozenset[SignatureToCheck]:
     """Return those whose signature is good, checked by several threads: the library lets go of the interpreter meanwhile."""
     shares = [signed[first::threads] for first in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
         return frozenset().union(*pool.map(_sound, shares))
 
 
-def _sound(signed: Sequence[Signed]) -> list[Signed]:
+def _sound(signed: Sequence[SignatureToCheck]) -> list[SignatureToCheck]:
     return [one for one in signed if verify(*one)]
 
 

@@ -136,7 +136,7 @@ def draw(ledger: Ledger, body: Draw) -> Ledger:
     if body.first != first:
         raise CheckError("C16", f"expected first dealer {first}, got {body.first}", "server")
     terms = ledger.setup.terms
-    rules = terms.played if terms.table.mode == BLIND else terms.variant
+    rules = terms.rules_as_played if terms.table.mode == BLIND else terms.variant
     match = new_match(rules, seats=ledger.seats, dealer=Seat(first))
     return replace(
         opened, phase=Phase.BETWEEN, deal_index=ledger.deal_index + 1, match=match, call=None, released=()

@@ -57,7 +57,7 @@ from truc_protocol.ledger.state import (
     side_scores,
     unopened,
 )
-from truc_protocol.records import KIND_OF, PHASES, Binding, Phase, Record, link, tag_of
+from truc_protocol.records import KIND_OF, PHASES, Binding, Phase, Record, next_head, tag_of
 from truc_rules import Event, Kind, Match, RulesError, Score, is_hand_over, next_hand
 
 _SERVER = "server"
@@ -270,7 +270,7 @@ def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:
 
 def _advance(taken: Ledger, placed: PlacedRecord) -> Ledger:
     before, record = placed.ledger, placed.record
-    k, head = before.k + 1, link(before.head, record)
+    k, head = before.k + 1, next_head(before.head, record)
     parallel = before.parallel if placed.is_parallel else (k, head)
     covered = before.covered
     if record.signer > 0:

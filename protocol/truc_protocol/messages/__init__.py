@@ -12,7 +12,14 @@ from truc_protocol.messages.history import (
     Snapshot,
     Standing,
 )
-from truc_protocol.messages.info import Info, Limits, VariantOffer, decode_info, encode_info, encode_until_now
+from truc_protocol.messages.info import (
+    Info,
+    Limits,
+    VariantOffer,
+    decode_info,
+    encode_info,
+    encode_up_to_clock,
+)
 from truc_protocol.messages.notices import (
     Away,
     BoxedOptions,
@@ -166,7 +173,7 @@ __all__ = [
     "bye",
     "decode_info",
     "encode_info",
-    "encode_until_now",
+    "encode_up_to_clock",
     "refusal",
     "tag_of",
 ]

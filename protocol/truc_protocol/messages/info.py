@@ -74,7 +74,7 @@ def encode_info(info: Info) -> bytes:
     return pack(info)
 
 
-def encode_until_now(info: Info) -> bytes:
+def encode_up_to_clock(info: Info) -> bytes:
     """Return what `encode_info` begins with, whatever the time: the server's clock is the last field, and follows."""
     return pack(replace(info, now_ms=0))[:-1]
 

@@ -2,7 +2,7 @@
 
 `TRANSITIONS` is the whole of it: who may send which message in which state, and what follows. A step that is not in
 the table is an error, ours or the peer's. A connection reads no clock, opens no socket and decides nothing about
-tables; `pulse` tells from timestamps when to ping and when to give up.
+tables; `keep_alive` tells from timestamps when to ping and when to give up.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from truc_protocol.codec import write
+from truc_protocol.codec import enc_trusted
 from truc_protocol.errors import REGISTRY, Code, LocalError, RemoteError
 from truc_protocol.messages import (
     MESSAGES,
@@ -104,7 +104,7 @@ class Failure(NamedTuple):
     line: bytes | None = None
 
 
-class Pulse(Enum):
+class KeepAlive(Enum):
     """What to do about a silence."""
 
     REST = auto()
@@ -351,19 +351,19 @@ def broadcast_frame(message: ServerMessage) -> bytes:
     Raises:
         LocalError: The message is too long.
     """
-    encoded = encode(message) if type(message) in _OWN_ENCODING else write(message)
+    encoded = encode(message) if type(message) in _OWN_ENCODING else enc_trusted(message)
     length = len(encoded)
     return HEADERS[length] + encoded if length < SHORT else to_frame(encoded, SERVER_LIMIT)
 
 
-def pulse(now: float, *, heard: float, pinged: float | None, idle_s: float) -> Pulse:
+def keep_alive(now: float, *, heard: float, pinged: float | None, idle_s: float) -> KeepAlive:
     """Tell what to do about a peer last heard at `heard` and last pinged at `pinged`.
 
     Anything heard at the instant of a ping has answered it, however coarse the clock: pings are only sent after silence.
     """
     silence = now - heard
     if silence >= 1.5 * idle_s:
-        return Pulse.GIVE_UP
+        return KeepAlive.GIVE_UP
     if silence >= idle_s and (pinged is None or pinged <= heard):
-        return Pulse.PING
-    return Pulse.REST
+        return KeepAlive.PING
+    return KeepAlive.REST

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from truc_protocol.codec import EncodingError, unpack, write
+from truc_protocol.codec import EncodingError, enc_trusted, unpack
 from truc_protocol.errors import Code, LocalError, RemoteError
 from truc_protocol.messages import (
     MESSAGES,
@@ -42,7 +42,7 @@ _TEXT: Final = frozenset(string.printable.encode())
 _ROWS: Final[Mapping[Direction, Mapping[str, MessageRow]]] = {
     direction: {row.tag: row for row in MESSAGES if row.direction is direction} for direction in Direction
 }
-_ACT: Final = write({"t": "act"})[1:]
+_ACT: Final = enc_trusted({"t": "act"})[1:]
 _SIGNED_ACT: Final = msgspec.msgpack.Decoder(SignedAct)
 _GUEST_ACT: Final = msgspec.msgpack.Decoder(GuestAct)
 _PLACE: Final = re.compile(r" - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`$")
@@ -172,8 +172,8 @@ def encode(message: AnyMessage) -> bytes:
     """Return the bytes of a message, without the optional fields that are not set."""
     # msgspec writes the long header of a map that may have more than 15 fields even if most are left out
     if type(message) is TableState or (type(message) is Ok and message.tables):
-        return write(msgspec.to_builtins(message, builtin_types=(bytes,)))
-    return write(message)
+        return enc_trusted(msgspec.to_builtins(message, builtin_types=(bytes,)))
+    return enc_trusted(message)
 
 
 def decode(frame: bytes, direction: Direction) -> AnyMessage:
@@ -209,7 +209,7 @@ def _usual_act(frame: bytes) -> SignedAct | GuestAct | None:
         act = (_SIGNED_ACT if b"\xa4body" in frame else _GUEST_ACT).decode(frame)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    return act if write(act) == frame else None
+    return act if enc_trusted(act) == frame else None
 
 
 def _request_id(fields: Mapping[str, object]) -> int | None:

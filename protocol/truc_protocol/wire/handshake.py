@@ -166,7 +166,7 @@ class Challenge(NamedTuple):
     revoked: Collection[bytes] = ()
 
 
-def agree(hello: ClientHello, caps: Collection[str]) -> int:
+def agree_on_protocol(hello: ClientHello, caps: Collection[str]) -> int:
     """Return the protocol number to speak: the highest that both ends know.
 
     Raises:

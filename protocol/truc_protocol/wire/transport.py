@@ -27,9 +27,9 @@ def _fatal_alert(description: int) -> bytes:
     return bytes((0x15, 3, 3, 0, 2, 2, description))
 
 
-SHUT_OUT: Final = _fatal_alert(_ACCESS_DENIED)
+SHUT_OUT_ALERT: Final = _fatal_alert(_ACCESS_DENIED)
 """What an encrypting server says to an address that its host has shut out, before any handshake."""
-COME_LATER: Final = _fatal_alert(_INTERNAL_ERROR)
+COME_LATER_ALERT: Final = _fatal_alert(_INTERNAL_ERROR)
 """What it says to one that may come in later: there are too many connections now, or they come too fast."""
 
 
@@ -39,7 +39,7 @@ def scheme(*, is_tls: bool) -> str:
 
 
 SUBPROTOCOL: Final = "truc.1"
-PATH: Final = "/ws"
+WEBSOCKET_PATH: Final = "/ws"
 BINDING: Final = "truc/1/web"
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 """How this machine is written in an origin."""
@@ -68,7 +68,7 @@ _STATUSES: Final = {
 }
 
 
-def binding(origin: str) -> bytes:
+def origin_binding(origin: str) -> bytes:
     """Return what stands as `cert` in the hello on a WebSocket of this origin (C37)."""
     return sha256(enc([BINDING, origin]))
 
@@ -78,12 +78,12 @@ def web_link(origin: str, table: str | None = None, invite: str | None = None) -
     return f"{origin}/{'' if table is None else f't/{table}'}{'' if invite is None else f'#invite={invite}'}"
 
 
-def status_of(code: Code | None) -> int:
+def close_status(code: Code | None) -> int:
     """Return the status of the close frame after a bye with this code; None is the end without a bye."""
     return _NORMAL if code is None else _STATUSES.get(code, _MISTAKE)
 
 
-def header(length: int) -> bytes:
+def websocket_header(length: int) -> bytes:
     """Return what stands before an unmasked binary message of so many bytes."""
     if length <= _SHORT:
         return bytes((_BINARY, length))
@@ -92,12 +92,12 @@ def header(length: int) -> bytes:
     return struct.pack(">BBQ", _BINARY, 127, length)
 
 
-def to_messages(frames: bytes) -> bytes:
+def to_websocket_messages(frames: bytes) -> bytes:
     """Return whole frames as WebSocket messages of a server."""
     pieces: list[bytes] = []
     at = 0
     while at < len(frames):
         begin = at + _LENGTH.size
         at = begin + int(_LENGTH.unpack_from(frames, begin - _LENGTH.size)[0])
-        pieces += (header(at - begin), frames[begin:at])
+        pieces += (websocket_header(at - begin), frames[begin:at])
     return b"".join(pieces)

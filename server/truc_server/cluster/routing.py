@@ -22,7 +22,7 @@ import trio
 from truc_protocol.codec import EncodingError
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Leave, Ping, Pong, Unwatch
-from truc_protocol.wire.connection import MAX_OUTSTANDING, Pulse, pulse
+from truc_protocol.wire.connection import MAX_OUTSTANDING, KeepAlive, keep_alive
 from truc_protocol.wire.encoding import (
     CLIENT_LIMIT,
     LENGTH_BYTES,
@@ -227,12 +227,12 @@ class NodeLinks:
         patience_s = self._parts.settings.now.cluster.lease_s
         for links in tuple(self._links.values()):
             for link in [link for link in links.values() if not link.is_held]:
-                match pulse(now, heard=link.heard, pinged=link.pinged, idle_s=patience_s):
-                    case Pulse.GIVE_UP:
+                match keep_alive(now, heard=link.heard, pinged=link.pinged, idle_s=patience_s):
+                    case KeepAlive.GIVE_UP:
                         link.end("silent")
-                    case Pulse.PING:
+                    case KeepAlive.PING:
                         link.ping(now)
-                    case Pulse.REST:
+                    case KeepAlive.REST:
                         pass
 
     def carries(self, peer: Peer) -> bool:

@@ -16,8 +16,8 @@ from truc_protocol.acts import write_args
 from truc_protocol.bodies import Act, AnyBody, Keys, Placed, Proxy, Release, Rule, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto import keys
-from truc_protocol.dealer import proxy
-from truc_protocol.errors import LATE, Code
+from truc_protocol.dealer import proxy_body
+from truc_protocol.errors import OVERTAKEN_CODES, Code
 from truc_protocol.ledger import (
     FoldedRecord,
     Ledger,
@@ -29,7 +29,7 @@ from truc_protocol.ledger import (
     take,
 )
 from truc_protocol.messages import GuestAct, Refusal
-from truc_protocol.records import KIND_OF, Binding, Record, parse, unsigned
+from truc_protocol.records import KIND_OF, Binding, Record, parse, unsigned_record
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
@@ -306,7 +306,9 @@ def refused(game: Game, placed: PlacedRecord, error: CheckError) -> RefusedBodyE
     code, seat = code_of(error), placed.record.signer - 1
     if error.check in _STEPS_FAIL and (due := steps_due(game.ledger)) is not None and seat in due.seats:
         game.waits.has_failed = True
-    evidence = None if code in LATE else game.dealer.refuse(game.mid, placed.record.body, str(code))
+    evidence = (
+        None if code in OVERTAKEN_CODES else game.dealer.refuse(game.mid, placed.record.body, str(code))
+    )
     return RefusedBodyError(code, str(error), evidence)
 
 
@@ -399,9 +401,9 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | RepeatedBod
     args: tuple[Any, ...] = ()
     if action.kind not in ANY_TIME:
         args = write_args(action, game.dealer.openings(game.ledger, seat), cut=cut)
-    body = proxy(game.ledger, action.seat, str(action.kind), args)
+    body = proxy_body(game.ledger, action.seat, str(action.kind), args)
     try:
-        return game.take(check_place(game.ledger, unsigned(body), body))
+        return game.take(check_place(game.ledger, unsigned_record(body), body))
     except CheckError as error:
         raise RefusedRequestError(code_of(error), str(error)) from error
 

@@ -17,7 +17,7 @@ import trio
 from msgspec import Raw, Struct
 
 from truc_protocol.bodies import AnyBody, Close, Deal, End, Release, SeatTaken, Share, Sub
-from truc_protocol.codec import unpack, write
+from truc_protocol.codec import enc_trusted, unpack
 from truc_protocol.crypto.keys import fingerprint, seal_at_rest
 from truc_protocol.dealer import BoxSealer, Dealer
 from truc_protocol.dealing import DealtCards
@@ -66,7 +66,7 @@ GuestChoice = tuple[int, str, int | None]
 
 _BETWEEN, _OVER, _ENDED = Phase.BETWEEN, Phase.OVER, Phase.ENDED  # a lookup in an Enum is slow
 
-MEANS: Final = write({"means": ()})[:-1]  # the map that is stored, without its list of facts
+MEANS: Final = enc_trusted({"means": ()})[:-1]  # the map that is stored, without its list of facts
 _FACTS_AT: Final = len(MEANS)
 
 
@@ -319,7 +319,7 @@ class Game:
         told = shown or folded
         in_view = here.in_view if shown is None and here.deciding is not None else None
         facts = means(body, told.ledger, untold + told.events, opened, in_view)
-        row = AddRecord(self.mid, before.k, *record, MEANS + write(facts), at_ms, write(clocks))
+        row = AddRecord(self.mid, before.k, *record, MEANS + enc_trusted(facts), at_ms, enc_trusted(clocks))
         return Turn(
             k=before.k,
             body=body,
@@ -336,7 +336,7 @@ class Game:
 
     def _dealt(self, folded: FoldedRecord) -> FoldedRecord:
         """Return what follows from a deal as the dealer, who knows the cards, sees it."""
-        return FoldedRecord(self.dealer.know_deal(folded.ledger), folded.events)
+        return FoldedRecord(self.dealer.learn_deal(folded.ledger), folded.events)
 
     def _opened(self) -> DealtCards:
         """Return the cards of the hand that the next record lays open."""
@@ -489,7 +489,7 @@ class Game:
         """
         record = Record(row.signer, row.body, row.sig)
         body = parse(record)
-        if not self.dealer.gives(self.ledger, record, body):
+        if not self.dealer.reproduces(self.ledger, record, body):
             raise RebuildError(f"record {row.k}: the secrets stored give another")
         folded = fold(self.ledger, record, body, is_known=is_known)
         if isinstance(body, Deal) and self.ledger.sealed is None:

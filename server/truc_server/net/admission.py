@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal, refusal
 from truc_protocol.wire.connection import ConnectionEnd, Role
-from truc_protocol.wire.transport import COME_LATER, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT
+from truc_protocol.wire.transport import COME_LATER_ALERT, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT_ALERT
 from truc_server.net.listening import half_close
 from truc_server.net.peer import LINGER_S, ConnectionBacking, TooSoonError
 from truc_server.settings.settings import LimitSettings
@@ -248,7 +248,7 @@ class Admission:
     async def turn_away(self, stream: trio.SocketStream, why: Refusal) -> None:
         """Tell a connection why it may not come in; if connections are encrypted, only whether it may come later."""
         if self._is_tls:  # saying more would cost a handshake
-            words = SHUT_OUT if why.code == Code.BANNED else COME_LATER
+            words = SHUT_OUT_ALERT if why.code == Code.BANNED else COME_LATER_ALERT
         else:
             words = self._last_words(why)
         await self.part(stream, words)

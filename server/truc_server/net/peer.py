@@ -19,7 +19,7 @@ from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, refusal
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
-from truc_protocol.wire.connection import ConnectionEnd, Failure, Pulse, Role, State, pulse
+from truc_protocol.wire.connection import ConnectionEnd, Failure, KeepAlive, Role, State, keep_alive
 from truc_protocol.wire.encoding import encode
 from truc_server.net.listening import CHUNK
 from truc_server.net.outbox import LOW_BYTES, Flusher, FrameSealer, Outbox
@@ -429,14 +429,14 @@ class Peer:
             if now >= self.since + limits.login_s:
                 self.dismiss(Code.TIMEOUT, f"expected a login within {limits.login_s} seconds")
             return
-        match pulse(now, heard=self.heard, pinged=self._pinged, idle_s=limits.idle_s):
-            case Pulse.GIVE_UP:
+        match keep_alive(now, heard=self.heard, pinged=self._pinged, idle_s=limits.idle_s):
+            case KeepAlive.GIVE_UP:
                 self.dismiss(Code.TIMEOUT, f"expected a sign of life within {1.5 * limits.idle_s:g} seconds")
-            case Pulse.PING:
+            case KeepAlive.PING:
                 self._pinged = now
                 self._pings += 1
                 self.send(Ping(n=self._pings))
-            case Pulse.REST:
+            case KeepAlive.REST:
                 pass
 
     async def wait_parted(self) -> None:

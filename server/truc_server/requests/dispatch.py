@@ -52,7 +52,7 @@ from truc_protocol.messages import (
     Unwatch,
     WantRekey,
     Watch,
-    encode_until_now,
+    encode_up_to_clock,
     refusal,
     tag_of,
 )
@@ -107,7 +107,7 @@ class Dispatch:
 
     def _introduction(self, settings: Settings) -> login.Introduction:
         info = login.info_of(settings, self._lobby.catalogue)
-        return login.Introduction(settings, info.caps, encode_until_now(info))
+        return login.Introduction(settings, info.caps, encode_up_to_clock(info))
 
     @property
     def _introduced(self) -> login.Introduction:

@@ -28,7 +28,7 @@ from truc_protocol.messages import (
 from truc_protocol.wire.capabilities import BLIND_TABLES, wanted
 from truc_protocol.wire.connection import Role
 from truc_protocol.wire.encoding import CLIENT_LIMIT, SERVER_LIMIT
-from truc_protocol.wire.handshake import Challenge, Greeting, agree, check_login, server_hello
+from truc_protocol.wire.handshake import Challenge, Greeting, agree_on_protocol, check_login, server_hello
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.names import normalised
@@ -65,7 +65,7 @@ def greet(services: RequestServices, peer: Peer, hello: ClientHello, introductio
         RemoteError: No protocol in common, or a capability that the client cannot do without.
     """
     caps = introduction.caps
-    proto = agree(hello, caps)
+    proto = agree_on_protocol(hello, caps)
     identity = services.identity
     greeting = Greeting(
         identity.key,

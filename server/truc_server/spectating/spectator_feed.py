@@ -22,7 +22,7 @@ from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.ledger import Ledger
 from truc_protocol.ledger.facts import Fact
 from truc_protocol.messages import SeatState, ServerMessage, Snapshot, TableClosed, TableState
-from truc_protocol.records import Phase, Record, link, parse_own
+from truc_protocol.records import Phase, Record, next_head, parse_own
 from truc_protocol.setup import MatchSetup, close_setup, open_terms
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.encoding import LENGTH_BYTES
@@ -157,7 +157,7 @@ def _head_after(frame: bytes) -> bytes:
     body = parse_own(record)
     if not isinstance(body, Placed):
         raise TypeError(f"expected a record of a match, got {type(body).__name__}")
-    return link(body.head, record)
+    return next_head(body.head, record)
 
 
 def _state(frame: bytes) -> Fact:

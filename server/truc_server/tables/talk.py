@@ -18,7 +18,7 @@ from truc_protocol import boxes
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, BoxedSignSeen, ChatLine, OpenSign, OpenSignSeen, Said, Say
 from truc_protocol.records import Phase
-from truc_protocol.talk import comes_boxed, is_for_all
+from truc_protocol.signs import all_see_signs, sign_comes_boxed
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import IllegalActionError, Match, Seat, check_sign, sign_receivers
 from truc_server.matches.acceptance import check_position
@@ -230,8 +230,8 @@ class Talk:
         for receiver in receivers:
             peer = audience.live(receiver)
             if peer is not None and tag not in peer.ignored:
-                peer.send(_boxed(game, receiver, seen) if comes_boxed(ledger, receiver) else seen)
-        if is_for_all(ledger):
+                peer.send(_boxed(game, receiver, seen) if sign_comes_boxed(ledger, receiver) else seen)
+        if all_see_signs(ledger):
             self._feed.note(broadcast_frame(seen), of=tag)
 
 

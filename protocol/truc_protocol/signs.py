@@ -16,7 +16,7 @@ def addressee(ledger: Ledger, seat: int) -> int | None:
     return receivers[0] if receivers else None
 
 
-def check_seen(ledger: Ledger, sender: int, word: str) -> None:
+def check_sign_seen(ledger: Ledger, sender: int, word: str) -> None:
     """Check a sign that a client was told of: it may be false, but must be a word of the game, from a seat of the match.
 
     Raises:
@@ -27,12 +27,12 @@ def check_seen(ledger: Ledger, sender: int, word: str) -> None:
         raise BoxError("expected a word that the rules let a seat sign")
 
 
-def is_for_all(ledger: Ledger) -> bool:
+def all_see_signs(ledger: Ledger) -> bool:
     """Tell whether the whole table sees every sign, and gets it in clear."""
     signals = ledger.setup.terms.variant.signals
     return signals is not None and signals.visible_to == TABLE
 
 
-def comes_boxed(ledger: Ledger, seat: int) -> bool:
+def sign_comes_boxed(ledger: Ledger, seat: int) -> bool:
     """Tell whether a sign comes to `seat` in a box."""
-    return not is_for_all(ledger) and box_public(ledger, seat) is not None
+    return not all_see_signs(ledger) and box_public(ledger, seat) is not None
