@@ -5,11 +5,10 @@ from client.playing import at_turn, my_turn, play_on, received
 from truc_client import ChoiceError, Interrupted, SeatLost, connect, play_match
 from truc_conform.shown import CODE
 from truc_protocol.audit import Result
-from truc_protocol.messages import BoxedOptions, Join, Ok, Ready, Resume, SignedAct, Watch
-from truc_protocol.messages import SeatLost as SeatTakenOverNotice
+from truc_protocol.messages import BoxedOptions, Join, Ok, Ready, Resume, SeatTakenOver, SignedAct, Watch
 from truc_protocol.records import Phase
 
-NOTICE = SeatTakenOverNotice(table=CODE, seat=0)
+NOTICE = SeatTakenOver(table=CODE, seat=0)
 
 
 @pytest.fixture
