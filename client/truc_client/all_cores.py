@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 _Task = TypeVar("_Task")
 _Outcome = TypeVar("_Outcome")
-Heard = Callable[[int], None]
+OnProgress = Callable[[int], None]
 """Is told how much of a task is done."""
-Work = Callable[[_Task, Heard], _Outcome]
+Work = Callable[[_Task, OnProgress], _Outcome]
 
 
 class WorkerLostError(Exception):
@@ -28,7 +28,7 @@ class _Done(NamedTuple):
     outcome: Any
 
 
-_LOOK_S: Final = 1.0
+_INTERRUPT_CHECK_S: Final = 1.0
 """An interrupt that the system gives to another thread, as a progress bar has, does not wake this one: it looks by itself."""
 
 
@@ -38,9 +38,12 @@ def cores() -> int:
 
 
 def spread(
-    work: Work[_Task, _Outcome], tasks: Sequence[_Task], processes: int, heard: Callable[[int, int], None]
+    work: Work[_Task, _Outcome],
+    tasks: Sequence[_Task],
+    processes: int,
+    on_progress: Callable[[int, int], None],
 ) -> Iterator[tuple[int, _Outcome]]:
-    """Yield the number and the outcome of each task as it is done; `heard` is told how much of one, by number, is done.
+    """Yield the number and the outcome of each task as it is done; `on_progress` is told how much of one, by number, is done.
 
     One process is this one. Work that fails with OSError fails here.
 
@@ -49,18 +52,18 @@ def spread(
     """
     waiting = enumerate(tasks)
     if processes == 1:
-        yield from ((n, work(task, partial(heard, n))) for n, task in waiting)
+        yield from ((n, work(task, partial(on_progress, n))) for n, task in waiting)
         return
     with _started(work, processes) as lines:
         busy: dict[Connection, int] = {}
         for line in lines:
             _give(line, waiting, busy)
         while busy:
-            ready = wait(list(busy), _LOOK_S)
+            ready = wait(list(busy), _INTERRUPT_CHECK_S)
             for line in [line for line in busy if line in ready]:
                 match _received(line):
                     case int(done):
-                        heard(busy[line], done)
+                        on_progress(busy[line], done)
                     case _Done(outcome):
                         yield busy.pop(line), outcome
                         _give(line, waiting, busy)
@@ -114,9 +117,9 @@ def _serve(line: Connection, work: Work[_Task, _Outcome]) -> None:
             return
 
 
-def _outcome(work: Work[_Task, _Outcome], task: _Task, heard: Heard) -> _Done | OSError:
+def _outcome(work: Work[_Task, _Outcome], task: _Task, on_progress: OnProgress) -> _Done | OSError:
     try:
-        return _Done(work(task, heard))
+        return _Done(work(task, on_progress))
     except BrokenPipeError:
         raise  # nobody listens
     except OSError as error:

@@ -28,7 +28,7 @@ from truc_client.happenings import (
 from truc_client.table import Table
 from truc_protocol.errors import Code
 
-_TIMES: Final = 3
+_PATIENCE_FACTOR: Final = 3
 """How many times the longest time seen a partner is given."""
 
 
@@ -60,7 +60,7 @@ class Partners:
             self._slowest[seat] = max(now - self._since, self._slowest.get(seat, 0.0))
         self.waiting, self._since = state.get("waiting", ()), now
 
-    def share(self, own: int | None, others: Collection[int]) -> bool:
+    def shares_decision(self, own: int | None, others: Collection[int]) -> bool:
         """Tell whether the decision of a seat is as much that of others.
 
         While a flor may have to be declared, the record before tells of the first who might; who is asked is another.
@@ -71,7 +71,7 @@ class Partners:
     def wait_s(self, own: int, deadline_ms: int | None) -> float:
         """Return how long to wait for the partners of a seat now, at most half of the time left."""
         partners = {seat for seat in self.waiting if seat != own and seat % 2 == own % 2} - self._away
-        wanted = max((_TIMES * self._slowest.get(seat, inf) for seat in partners), default=0.0)
+        wanted = max((_PATIENCE_FACTOR * self._slowest.get(seat, inf) for seat in partners), default=0.0)
         return min(wanted, self._limit_s, inf if deadline_ms is None else deadline_ms / 2000)
 
 
@@ -157,7 +157,7 @@ async def play_match(
         show(happening)
         partners.see(happening, trio.current_time())
         match happening:
-            case YourTurn(must=True) if not partners.share(table.seat, leave_to):
+            case YourTurn(must=True) if not partners.shares_decision(table.seat, leave_to):
                 put_off = _put_off(happening, table.seat, partners)
                 if put_off is None:
                     await _decide(table, choose, happening)

@@ -15,9 +15,9 @@ from truc_client.connection import Connection
 from truc_client.home.account import Player, open_account
 from truc_client.line.dialing import Dial, dial_tcp
 from truc_client.line.line import ServerLine
-from truc_client.line.link import leaves
 from truc_client.line.login import MetServer, WantedCapabilities
 from truc_client.line.opening import PATIENCE_S, Visit, come_in, meet_first
+from truc_client.line.single_connection import leaf_errors
 from truc_client.reports import HOUSE_BOTS
 from truc_client.session import Session
 from truc_client.subscriptions import Subscriptions
@@ -91,5 +91,5 @@ async def meet(address: Address, player: Player) -> MetServer:
 
 def _own_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return the block's only error out of the group the nursery made; the connection's task raises none."""
-    errors = [error for error in leaves(group) if not isinstance(error, trio.Cancelled)]
+    errors = [error for error in leaf_errors(group) if not isinstance(error, trio.Cancelled)]
     return errors[0] if len(errors) == 1 else group

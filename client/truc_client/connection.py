@@ -6,7 +6,7 @@ from typing import Literal
 
 from truc_client.address import Address
 from truc_client.errors import ClientError, ConnectError, LostError
-from truc_client.line.link import Build
+from truc_client.line.single_connection import Build
 from truc_client.lobby import Lobby
 from truc_client.matches.signer import Intent
 from truc_client.paging import (
@@ -20,7 +20,7 @@ from truc_client.paging import (
 )
 from truc_client.reports import HOUSE_BOTS, Calls
 from truc_client.session import Session
-from truc_client.subscriptions import Subscriptions, TablePreview, look
+from truc_client.subscriptions import Subscriptions, TablePreview, watch_for_a_moment
 from truc_client.table import Table
 from truc_client.table_session import TableSession
 from truc_protocol import messages
@@ -249,7 +249,7 @@ class Connection:
         """Look at a table for a moment, as a watcher, without joining it."""
         preview = self.feed.previews[code] = TablePreview()
         try:
-            await look(self.session.line, code, preview)
+            await watch_for_a_moment(self.session.line, code, preview)
         finally:
             del self.feed.previews[code]
         return preview

@@ -12,7 +12,7 @@ from truc_client.happenings import (
     TableChanged,
     TableGone,
 )
-from truc_client.line.link import Answer
+from truc_client.line.single_connection import Answer
 from truc_client.reports import Reports, chat_said
 from truc_client.session import Session
 from truc_protocol import messages

@@ -16,7 +16,7 @@ from truc_client.happenings import Fact
 from truc_client.home.home import write_through
 from truc_client.home.transcripts import path_of
 from truc_client.line.line import ServerLine
-from truc_client.line.link import Build
+from truc_client.line.single_connection import Build
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.records import Record, body_hash

@@ -11,8 +11,8 @@ import trio
 
 from truc_client.home.account import Account
 from truc_client.line.line import ServerLine, pause_of
-from truc_client.line.link import Answer, Build
 from truc_client.line.login import LoggedIn
+from truc_client.line.single_connection import Answer, Build
 from truc_protocol.errors import Code
 from truc_protocol.messages import Capabilities, Ok, Refusal, SeatHeld
 from truc_protocol.wire.capabilities import OWN_OPTIONS

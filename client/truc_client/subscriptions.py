@@ -252,7 +252,7 @@ class TablePreview:
                 continue
 
 
-async def look(line: "ServerLine", code: str, preview: TablePreview) -> None:
+async def watch_for_a_moment(line: "ServerLine", code: str, preview: TablePreview) -> None:
     """Let a preview take all that a watcher of a table may see, then stop watching."""
     try:
         await line.request(lambda n: Watch(id=n, table=code))

@@ -7,7 +7,7 @@ import trio
 
 from truc_client.errors import ChoiceError, LostError, RefusedError, TakenOverError
 from truc_client.happenings import Happening, MoveChoice
-from truc_client.matches.choosing import Rest, Sendable
+from truc_client.matches.choosing import PauseRequest, Sendable
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.signer import Tenure
 from truc_client.table_session import TableSession
@@ -181,7 +181,7 @@ class Table:
             ChoiceError: One has asked already, the match rests, or cards are being dealt.
             RefusedError: The server refused it.
         """
-        await self._ask_rest("pause")
+        await self._ask_pause("pause")
 
     async def unpause(self) -> None:
         """Ask to go on with a match that rests; it goes on once every seat has asked, or the longest pause is over.
@@ -190,13 +190,13 @@ class Table:
             ChoiceError: One has asked already, or the match does not rest.
             RefusedError: The server refused it.
         """
-        await self._ask_rest("resume")
+        await self._ask_pause("resume")
 
-    async def _ask_rest(self, kind: Rest) -> None:
+    async def _ask_pause(self, kind: PauseRequest) -> None:
         """Ask for a pause, or for its end; if another record came first, ask again for the next position."""
         match = self._current()
         while True:
-            at, asked = match.next, match.ask_rest(kind)
+            at, asked = match.next, match.sign_pause_request(kind)
             is_late = await self._decide(match, asked)
             if match.has_taken(at, asked) or (match.next == at and not is_late):
                 return

@@ -31,14 +31,14 @@ from truc_client.happenings import (
     TableGone,
     YourTurn,
 )
-from truc_client.line.link import Answer, Build
+from truc_client.line.single_connection import Answer, Build
 from truc_client.matches.agreement import TableAgreement
 from truc_client.matches.catching_up import CatchingUp, NextTry, RetryCount
 from truc_client.matches.choosing import Sendable
 from truc_client.matches.pack_steps import PackWork
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.sending import Sending
-from truc_client.matches.setting_up import MatchMaker
+from truc_client.matches.setting_up import MatchOpener
 from truc_client.matches.signer import Intent, Tenure
 from truc_client.matches.telling import match_started, told_again
 from truc_client.reports import Reports, chat_said
@@ -86,7 +86,7 @@ class TableSession:
         self.sending = Sending(code, self._post, self._make)
         self._session = session
         self._among = among
-        self._maker = MatchMaker(session, code)
+        self._opener = MatchOpener(session, code)
         self._say = self.reports.say
         self._tries = RetryCount()
         self._catching_up: CatchingUp | None = None
@@ -238,7 +238,7 @@ class TableSession:
         terms = self.agreement.to_sign()
         if terms is None or self.seat is None or self._session.account.is_guest:
             return
-        body, sig = self._maker.accept(terms, self.agreement, self.seat)
+        body, sig = self._opener.accept(terms, self.agreement, self.seat)
         signed = partial(messages.SignedAct, table=self.code, body=body, sig=sig)
         self._post(lambda n: signed(id=n), partial(self._agreed, terms))
 
@@ -258,7 +258,7 @@ class TableSession:
         """Begin a match at its setup; one that was played from here before is resumed, never begun anew."""
         if self._is_of_match(message.match):
             return
-        if not self._is_resuming and self._maker.has_begun(message.match, self.seat):
+        if not self._is_resuming and self._opener.has_begun(message.match, self.seat):
             if self.match is None or self.match.is_finished:
                 self.come_back(message.match, self._intent)
             return
@@ -279,7 +279,7 @@ class TableSession:
             match.check_seat()
 
     def _follow(self, setup: Setup, agreement: TableAgreement | None, intent: Intent) -> SeatMatch:
-        match, aside = self._maker.begin(setup, self.seat, intent, agreement)
+        match, aside = self._opener.begin(setup, self.seat, intent, agreement)
         self._say(*filter(None, [aside]))
         match.is_vacant = self.is_vacant
         self.match = match
@@ -291,7 +291,7 @@ class TableSession:
         if not self._is_of_match(mid):
             self._drop_match()
             try:
-                self.match, aside = self._maker.reopen(mid, self.seat, intent)
+                self.match, aside = self._opener.reopen(mid, self.seat, intent)
             except NotPlayedError:
                 self._join()
                 return
@@ -330,7 +330,7 @@ class TableSession:
         if match is None or not match.stands_by or match.signer is None:
             return
         if self.agreement.has_vacancy(match.mid, self.seat):
-            self._maker.check_agreed(match, self.agreement)
+            self._opener.check_agreed(match, self.agreement)
             match.signer.intent = Intent.STEP_IN
             self.sending.send_owed(match)
 
@@ -505,7 +505,7 @@ class TableSession:
         if step is NextTry.ANEW and match is not None:
             self._drop_match()
             try:
-                self._say(self._maker.set_aside(match.audit.file.path, str(error)))
+                self._say(self._opener.set_aside(match.audit.file.path, str(error)))
             except ClientError as unwritable:
                 self.fail(unwritable)
         raise LostError(Sentence("failures.unsigned_fails", error=str(error)))
@@ -547,7 +547,7 @@ class TableSession:
 
     def drop_unbegun(self) -> None:
         """Drop the secrets for terms of this table that never became a match: the table was left or has closed."""
-        self._maker.drop_unbegun()
+        self._opener.drop_unbegun()
 
     def fail(self, error: ClientError) -> None:
         """End this table with an error: nothing is signed or sent for it any more."""

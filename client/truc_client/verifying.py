@@ -13,7 +13,7 @@ from stat import S_ISREG
 from time import monotonic
 from typing import Final, NamedTuple
 
-from truc_client.all_cores import Heard, cores, spread
+from truc_client.all_cores import OnProgress, cores, spread
 from truc_client.errors import HomeError
 from truc_commands.files import read_beginning, read_bounded
 from truc_protocol.audit import (
@@ -40,9 +40,9 @@ from truc_protocol.records import Record
 from truc_protocol.transcript import MAX_FILE
 from truc_words import Sentence
 
-_WORTH: Final = 1 << 20
+_MIN_PARALLEL_BYTES: Final = 1 << 20
 """How many bytes are worth more processes: about a second of work."""
-_EVERY_S: Final = 0.2
+_PROGRESS_EVERY_S: Final = 0.2
 Progress = Callable[[int, int], None]
 """Is told how many bytes of the files are done, and how many there are."""
 
@@ -61,7 +61,7 @@ def verify_file(path: Path) -> Verdict:
     try:
         return verify(read_file(path), threads=cores())
     except (HomeError, OSError) as error:
-        return _unreadable(trouble(error))
+        return _unreadable(why_unreadable(error))
 
 
 def examine_files(
@@ -82,8 +82,8 @@ def examine_files(
             examined.append(((n,), CrossAudit((TranscriptExamined(_unreadable(error.args[0])),), ())))
     tied = independent_parts({n: source.ties for n, source in sources.items()})
     tasks = sorted(((part, [sources[n] for n in part]) for part in tied), key=_size, reverse=True)
-    counted = _Counted(progress, sum(map(_size, tasks)))
-    count = min(processes, len(tasks)) if counted.whole > _WORTH else 1
+    counted = _WholeProgress(progress, sum(map(_size, tasks)))
+    count = min(processes, len(tasks)) if counted.whole > _MIN_PARALLEL_BYTES else 1
     work = partial(_examine, max(1, processes // max(1, count)))
     for n, outcome in spread(work, [task for _, task in tasks], count, counted.note):
         counted.end(n, _size(tasks[n]))
@@ -98,7 +98,7 @@ def _size(task: _Task) -> int:
     return sum(source.size for source in task[1])
 
 
-class _Counted:
+class _WholeProgress:
     """How many bytes are done, of parts that are examined beside each other."""
 
     def __init__(self, progress: Progress | None, whole: int) -> None:
@@ -140,24 +140,26 @@ def _source(path: Path) -> _Source:
     return _Source(path, found, status.st_size)
 
 
-def _examine(threads: int, sources: Sequence[_Source], heard: Heard) -> CrossAudit:
-    return examine([_content(source) for source in sources], _Passing(heard).note, threads=threads)
+def _examine(threads: int, sources: Sequence[_Source], on_progress: OnProgress) -> CrossAudit:
+    return examine(
+        [_content(source) for source in sources], _RecordProgress(on_progress).note, threads=threads
+    )
 
 
-class _Passing:
+class _RecordProgress:
     """Says now and then how many bytes have passed."""
 
-    def __init__(self, heard: Heard) -> None:
-        self._heard = heard
+    def __init__(self, on_progress: OnProgress) -> None:
+        self._on_progress = on_progress
         self._passed = 0
         self._told = monotonic()
 
     def note(self, _before: Ledger | None, record: Record, _finding: Finding) -> None:
         """Count a record."""
         self._passed += len(record.body) + len(record.sig)
-        if (now := monotonic()) > self._told + _EVERY_S:
+        if (now := monotonic()) > self._told + _PROGRESS_EVERY_S:
             self._told = now
-            self._heard(self._passed)
+            self._on_progress(self._passed)
 
 
 def _content(source: _Source) -> bytes:
@@ -188,7 +190,7 @@ def _too_large(most: int) -> HomeError:
     return HomeError(Sentence("failures.too_large", most=most))
 
 
-def trouble(error: HomeError | OSError) -> str:
+def why_unreadable(error: HomeError | OSError) -> str:
     """Return why a file cannot be read, without its name."""
     return error.strerror or Sentence("failures.unreadable") if isinstance(error, OSError) else str(error)
 

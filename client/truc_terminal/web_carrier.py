@@ -32,9 +32,9 @@ from truc_protocol.messages import Bye, Direction, Refusal
 from truc_protocol.wire.encoding import SERVER_LIMIT, FrameSplitter, MessageError, decode, to_frame
 from truc_protocol.wire.handshake import Fingerprint
 from truc_protocol.wire.transport import WEBSOCKET_PATH
-from truc_web.serving.line import SEND_S, Asked, Line
+from truc_web.serving.http_connection import SEND_S, Asked, HttpConnection
 from truc_web.serving.pages import CLOSE, PageAnswer, Pages, data, refused, text, values_of
-from truc_web.serving.requests import agree, broken, objection, path_of
+from truc_web.serving.requests import accept_upgrade, malformed, objection, path_of
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import Tree
 
@@ -152,7 +152,7 @@ class WebCarrier:
         """Speak with whoever connects."""
         if self._open >= CONNECTIONS:
             return
-        line = Line(stream, None, trio.current_time())
+        line = HttpConnection(stream, None, trio.current_time())
         self._open += 1
         try:
             with suppress(*_GONE):
@@ -164,7 +164,7 @@ class WebCarrier:
 
     async def _find(self, asked: Asked) -> PageAnswer | _Carried:
         if isinstance(asked, h11.RemoteProtocolError):
-            return broken(asked)
+            return malformed(asked)
         wrong, path = objection(asked, self._origin), path_of(asked)
         if wrong is not None:
             return wrong
@@ -214,7 +214,7 @@ class WebCarrier:
         return data(json.dumps(told).encode())
 
     async def _upgrade(self, request: h11.Request) -> PageAnswer | _Carried:
-        agreed = agree(request)
+        agreed = accept_upgrade(request)
         if isinstance(agreed, PageAnswer):
             return agreed
         try:
@@ -234,7 +234,7 @@ def _not_now(why: str) -> PageAnswer:
     return refused(HTTPStatus.SERVICE_UNAVAILABLE, why, ("Retry-After", "1"), CLOSE)
 
 
-async def _carry(line: Line, carried: _Carried) -> None:
+async def _carry(line: HttpConnection, carried: _Carried) -> None:
     """Carry frames both ways until either side ends; the page is told by a close frame."""
     _, sealer, server, place = carried
     try:
@@ -256,7 +256,7 @@ class _Ends:
     """The two ends of a connection that is carried; `why` is what it ends by, None if the page leaves."""
 
     def __init__(
-        self, line: Line, sealer: WebSocketSealer, server: trio.abc.Stream, place: ServerPlace
+        self, line: HttpConnection, sealer: WebSocketSealer, server: trio.abc.Stream, place: ServerPlace
     ) -> None:
         self.why: Code | None = None
         self._place = place

@@ -42,13 +42,13 @@ KINDS: Final[Mapping[str, str]] = {
 """What is served, by the end of the name; anything else in the package is not for browsers."""
 _NAME_DIGITS: Final = 16  # of the hash: 64 bits
 _PRELOADED: Final = re.compile(r'<link rel="modulepreload" href="/a/@TREE@/([^"]+)"([^>]*)>')
-_LOOKS: Final = {
+_STYLESHEETS: Final = {
     "page/look.css": ("base", "seat", "wishes"),
     "page/screens.css": ("table", "rooms", "wishes"),
 }
 """The stylesheets as they are sent, and what is in each, in order: what the way to a seat looks like, before which nothing
 is painted; and the other screens, none of which is drawn without it. Readers' wishes come last in both, so that they hold."""
-EARLY: Final = (
+EARLY_SUBMIT: Final = (
     "addEventListener('submit',(event)=>"
     "{event.preventDefault();document.documentElement.dataset.pressed='yes'})"
 )
@@ -92,7 +92,7 @@ class Tree(NamedTuple):
         for name, value in {**values, "TREE": self.name, "LANG": lang}.items():
             text = text.replace(f"@{name}@", escape(value))
         shell = self._shell(lang) if is_link else ""
-        for name, html in {"IMPORTS": self.import_map, "EARLY": EARLY, "SHELL": shell}.items():
+        for name, html in {"IMPORTS": self.import_map, "EARLY": EARLY_SUBMIT, "SHELL": shell}.items():
             text = text.replace(f"@{name}@", html)
         return text.encode()
 
@@ -123,7 +123,8 @@ class Tree(NamedTuple):
         """Return the headers of every page of a server with this origin."""
         policy = (
             "default-src 'none'",
-            f"script-src 'self' 'sha256-{_digest(self.import_map.encode())}' 'sha256-{_digest(EARLY.encode())}'",
+            "script-src 'self'"
+            f" 'sha256-{_digest(self.import_map.encode())}' 'sha256-{_digest(EARLY_SUBMIT.encode())}'",
             "style-src 'self'",
             "img-src 'self'",
             f"connect-src 'self' {_socket(origin)}",
@@ -135,7 +136,7 @@ class Tree(NamedTuple):
             "require-trusted-types-for 'script'",
             "trusted-types worker",
         )
-        off = (*(f"{name}=()" for name in _OFF), "screen-wake-lock=(self)")
+        off = (*(f"{name}=()" for name in _FORBIDDEN_FEATURES), "screen-wake-lock=(self)")
         return (
             ("Content-Security-Policy", "; ".join(policy)),
             ("Permissions-Policy", ", ".join(off)),
@@ -154,7 +155,7 @@ def _socket(origin: str) -> str:
     return "ws" + origin.removeprefix("http")
 
 
-_OFF: Final = (
+_FORBIDDEN_FEATURES: Final = (
     "accelerometer",
     "autoplay",
     "browsing-topics",
@@ -192,12 +193,12 @@ def read_tree() -> Tree:
     """Read the tree of the installed package, once; blocks."""
     package = files("truc_web")
     found = (pair for folder in _FOLDERS for pair in _walk(package / folder, f"{folder}/"))
-    return tree_of(_joined(dict(sorted((*found, *word_files())))))
+    return tree_of(_with_joined_stylesheets(dict(sorted((*found, *word_files())))))
 
 
-def _joined(found: dict[str, bytes]) -> dict[str, bytes]:
+def _with_joined_stylesheets(found: dict[str, bytes]) -> dict[str, bytes]:
     sheets = {path: found.pop(path) for path in list(found) if path.endswith(".css")}
-    for path, names in _LOOKS.items():
+    for path, names in _STYLESHEETS.items():
         whole = b"".join(sheets[f"page/look/{name}.css"] for name in names)
         found[path] = _CSS_COMMENTS.sub(b"", whole)
     return found
@@ -245,12 +246,12 @@ def _digest(content: bytes) -> str:
     return b64encode(sha256(content).digest()).decode()
 
 
-SHOWN: Final = (
+SHOWN_PARTS: Final = (
     *("singular", "moves", "facts", "ranks", "letters", "signs", "gestures", "phrases", "reasons", "terms"),
     *("counts", "said", "closed", "lessons", "refused", "wrong", "screen"),
 )
 """The parts of a catalogue that a page shows."""
-OF_TERMINALS: Final = {
+SHOWN_IN_PART: Final = {
     "screen": (
         *("away", "best_of", "closed", "guests_admitted", "no_hurry", "overtaken", "pace", "pace_with_bank"),
         *("score", "taken_over", "tied", "to_target", "tricks", "wants_another"),
@@ -259,7 +260,7 @@ OF_TERMINALS: Final = {
 }
 """Parts of which most is for terminals, with what a page shows of them."""
 
-OF_THE_WAY: Final = {
+SEAT_WORDS: Final = {
     "page": (
         *(
             "connecting",
@@ -309,11 +310,11 @@ def word_files() -> Iterator[tuple[str, bytes]]:
         game, around = read_files(lang)
         said = game | around
         page = tomllib.loads(read_text(f"page/{lang}.toml"))
-        shown = {part: said[part] for part in SHOWN}
-        shown |= {part: {name: said[part][name] for name in names} for part, names in OF_TERMINALS.items()}
+        shown = {part: said[part] for part in SHOWN_PARTS}
+        shown |= {part: {name: said[part][name] for name in names} for part, names in SHOWN_IN_PART.items()}
         whole = {"lang": lang} | shown | page
         yield f"words/{lang}.json", _json(whole)
-        way = {part: {name: whole[part][name] for name in names} for part, names in OF_THE_WAY.items()}
+        way = {part: {name: whole[part][name] for name in names} for part, names in SEAT_WORDS.items()}
         whole_parts = {part: whole[part] for part in ("lang", "singular", "refused", "errors")}
         yield f"words/{lang}-seat.json", _json(whole_parts | way | {"games": games})
     yield "words/own.json", _json({"sets": dict(_own_words()), "games": games})

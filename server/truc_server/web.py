@@ -41,9 +41,9 @@ from truc_server.parts import ServerParts
 from truc_server.settings.settings import ListenSettings, WebSettings
 from truc_server.timing.clock import now_ms
 from truc_server.timing.rate_limits import Meter, network_of
-from truc_web.serving.line import HEADER_S, Asked, Line
+from truc_web.serving.http_connection import HEADER_S, Asked, HttpConnection
 from truc_web.serving.pages import CLOSE, Headers, PageAnswer, Pages, data, is_page, refused, text, values_of
-from truc_web.serving.requests import agree, broken, objection, open_loopback, path_of
+from truc_web.serving.requests import accept_upgrade, malformed, objection, open_loopback, path_of
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import read_tree
 
@@ -229,7 +229,7 @@ class WebDoor:
         self._admission = admission
         self.tls = tls
         self._meter = Meter[str](REQUESTS_PER_MIN)
-        self._lines: dict[Line, str] = {}  # with its network; the one that has waited longest first
+        self._lines: dict[HttpConnection, str] = {}  # with its network; the one that has waited longest first
         self._networks: Counter[str] = Counter()
         self._accepting = trio.CancelScope()
 
@@ -279,7 +279,7 @@ class WebDoor:
             self._parts.figures.web_refused["busy"] += 1
             return
         tls = None if self.tls is None else TlsSealer(self.tls)
-        line = Line(stream, tls, began)
+        line = HttpConnection(stream, tls, began)
         upgraded = None
         with self._counted(line, network):
             if tls is None or await self._encrypt(tls, stream):
@@ -293,7 +293,7 @@ class WebDoor:
         return networks(self._parts.settings.now.web.proxies)
 
     @contextmanager
-    def _counted(self, line: Line, network: str) -> "Iterator[None]":
+    def _counted(self, line: HttpConnection, network: str) -> "Iterator[None]":
         self._lines[line] = network
         self._networks[network] += 1
         self._parts.figures.web_connections += 1
@@ -322,11 +322,11 @@ class WebDoor:
         self._parts.figures.web_refused["tls"] += 1
         return False
 
-    async def _find(self, line: Line, asked: Asked, address: str) -> PageAnswer | _Upgraded:
+    async def _find(self, line: HttpConnection, asked: Asked, address: str) -> PageAnswer | _Upgraded:
         """Return the answer to a request, counted; or the WebSocket that it becomes."""
         found: PageAnswer | _Upgraded
         if isinstance(asked, h11.RemoteProtocolError):
-            kind, found = OTHER, broken(asked)
+            kind, found = OTHER, malformed(asked)
         else:
             client = client_of(address, asked.headers, self._proxies)
             kind, found = await self._look(line, asked, client)
@@ -341,7 +341,7 @@ class WebDoor:
         return found if self.tls is None else found._replace(headers=(*found.headers, _HSTS))
 
     async def _look(
-        self, line: Line, request: h11.Request, client: str
+        self, line: HttpConnection, request: h11.Request, client: str
     ) -> tuple[str, PageAnswer | _Upgraded]:
         """Return what is asked for, and what is found."""
         network, path = network_of(client), path_of(request)
@@ -367,9 +367,9 @@ class WebDoor:
         return refused(HTTPStatus.TOO_MANY_REQUESTS, words, retry, CLOSE, why="pace")
 
     async def _upgrade(
-        self, line: Line, request: h11.Request, client: str, network: str
+        self, line: HttpConnection, request: h11.Request, client: str, network: str
     ) -> PageAnswer | _Upgraded:
-        agreed = agree(request)
+        agreed = accept_upgrade(request)
         if isinstance(agreed, PageAnswer):
             return agreed
         why = self._admission.enter(client, network)
@@ -379,7 +379,7 @@ class WebDoor:
         sealer = WebSocketSealer(self._bound_to, line.tls, agreed.socket)
         return _Upgraded(agreed.answer, sealer, client)
 
-    async def _hand_over(self, line: Line, upgraded: _Upgraded) -> None:
+    async def _hand_over(self, line: HttpConnection, upgraded: _Upgraded) -> None:
         """Speak the protocol in a WebSocket that was counted in, and count it out."""
         figures, (answer, sealer, client) = self._parts.figures, upgraded
         figures.websockets += 1

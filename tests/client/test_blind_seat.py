@@ -25,7 +25,7 @@ from truc_client import (
 )
 from truc_client.errors import LostError
 from truc_client.happenings import MatchWaits
-from truc_client.line.link import ClockOffset, Link
+from truc_client.line.single_connection import ClockOffset, SingleConnection
 from truc_client.verifying import verify_file
 from truc_conform.blind_server import BlindServer
 from truc_conform.forging import on_record, resigned
@@ -350,7 +350,7 @@ class Wire:
 
 async def test_reply_to_keys_alone_may_take_as_long_as_other_seats_do() -> None:
     link, place = (
-        Link(None, Wire(), [], 30.0, ClockOffset()),
+        SingleConnection(None, Wire(), [], 30.0, ClockOffset()),
         (bytes(32), 0, bytes(32), 1, 0, 0, None, (), ()),
     )
 

@@ -11,7 +11,7 @@ from rows import each_row
 
 from truc_client import Address, ConnectError, RefusedError, ServerKeyError, connect, parse_address
 from truc_client.home.account import open_account
-from truc_client.line.link import ClockOffset
+from truc_client.line.single_connection import ClockOffset
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.errors import Code

@@ -6,7 +6,7 @@ from client.playing import play_on
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import HostSaid, LostError, ServerDraining, connect
-from truc_client.line.link import farewell
+from truc_client.line.single_connection import farewell
 from truc_protocol.messages import Bye, Draining, HostSays
 
 SHUT_OUT = Bye(code="banned", msg="you are shut out", retryable=False)

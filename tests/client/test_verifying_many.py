@@ -52,7 +52,7 @@ def paths(tmp_path):
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_files_come_to_what_all_of_them_come_to_together(paths, monkeypatch, processes) -> None:
-    monkeypatch.setattr(verifying, "_WORTH", 0)
+    monkeypatch.setattr(verifying, "_MIN_PARALLEL_BYTES", 0)
     together = examine(contents())
     assert examine_files(paths, processes=processes) == together
     assert {each.found.check for each in together.contradictions} == {"C33", "C36"}
@@ -94,7 +94,7 @@ def test_what_can_be_read_only_once_is_read_once(paths) -> None:
 
 
 def test_process_that_dies_is_no_finding(paths, monkeypatch) -> None:
-    monkeypatch.setattr(verifying, "_WORTH", 0)
+    monkeypatch.setattr(verifying, "_MIN_PARALLEL_BYTES", 0)
     monkeypatch.setattr(verify, "cores", lambda: 2)
     monkeypatch.setattr(verifying, "_examine", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     told = CliRunner().invoke(main, ["verify", *map(str, paths)])
@@ -121,7 +121,7 @@ def examine(_threads, _sources, heard):
     print(f"<{os.getpid()}>", flush=True)
     signal.pause()
 
-verify._AFTER_S, verifying._WORTH, verifying._examine, verify.cores = 0, 0, examine, lambda: 2
+verify._AFTER_S, verifying._MIN_PARALLEL_BYTES, verifying._examine, verify.cores = 0, 0, examine, lambda: 2
 main(["verify", *sys.argv[1:]])
 """
 

@@ -18,7 +18,7 @@ from rules.chance import random_hand, with_each_option
 from truc_protocol.ledger.facts import RECORD_FACTS, event_fact
 from truc_rules import Seat, Variant, legal, preset
 from truc_rules.moves import described
-from truc_web.tree import OF_TERMINALS, word_files
+from truc_web.tree import SHOWN_IN_PART, word_files
 from truc_words import (
     LANGUAGES,
     Speech,
@@ -250,7 +250,7 @@ def test_every_sentence_that_the_page_asks_for_is_there_and_none_is_left_over() 
     assert [each.pattern for each in made if not any(map(each.fullmatch, there))] == []
     left = {
         f"{name}.{key}"
-        for name, texts in (own | {part: said[part] for part in OF_TERMINALS}).items()
+        for name, texts in (own | {part: said[part] for part in SHOWN_IN_PART}).items()
         for key in texts
         if BY_NAME.get(name, "\0").format(key) not in written
     }

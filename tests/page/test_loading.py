@@ -16,7 +16,7 @@ from page.loading import BEHIND, BESIDE, first_weight, modules_named, packed
 from page.playing import NAMES, WebServer, people
 from page.slow_line import SlowLine, slow_line
 
-from truc_web.tree import OF_THE_WAY, PAGE, read_tree
+from truc_web.tree import PAGE, SEAT_WORDS, read_tree
 
 FIRST_FILES = 40
 FIRST_BYTES = 60_000
@@ -65,7 +65,7 @@ def test_what_is_said_on_the_way_to_a_seat_comes_with_it():
         "page.failed",
     }
     asked |= {f"page.flor_{each}" for each in ("on", "off")}
-    there = {f"{part}.{name}" for part in OF_THE_WAY for name in way[part]}
+    there = {f"{part}.{name}" for part in SEAT_WORDS for name in way[part]}
     assert asked - {"page.flor_"} == there
     assert way["refused"] == whole["refused"]
 

@@ -43,7 +43,7 @@ from truc_server.metrics import page
 from truc_server.net import usage_limits
 from truc_server.settings.settings import WebSettings
 from truc_server.web import client_of
-from truc_web.serving import line
+from truc_web.serving import http_connection
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import read_tree, tree_of, without_comments
 
@@ -344,7 +344,7 @@ async def test_the_last_message_is_bye_and_then_the_close_frame_has_its_status(w
 
 @pytest.mark.slow
 async def test_half_upgrades_and_slow_headers_are_bounded_and_harm_nobody(tmp_path, monkeypatch):
-    monkeypatch.setattr(line, "HEADER_S", 0.3)
+    monkeypatch.setattr(http_connection, "HEADER_S", 0.3)
     monkeypatch.setattr(page, "FRESH_S", 0)
     async with door(tmp_path / "data", telling(QUICK)) as web:
         client = await web.client()
@@ -382,7 +382,7 @@ async def ended(one):
 
 
 async def test_whoever_reads_no_page_is_cut(tmp_path, monkeypatch):
-    monkeypatch.setattr(line, "SEND_S", 0.2)
+    monkeypatch.setattr(http_connection, "SEND_S", 0.2)
     async with door(tmp_path / "data") as web:
         path = next(iter(json.loads(await import_map(web))["integrity"]))
         with trio.socket.socket() as deaf:

@@ -94,7 +94,7 @@ def open_home(root: Path | str) -> Home:
         HomeError: It cannot be made.
     """
     home = Home(Path(root))
-    with told_why("failures.folder_unusable", home.root):
+    with as_home_error("failures.folder_unusable", home.root):
         home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in (home.transcripts, home.evidence):
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -102,7 +102,7 @@ def open_home(root: Path | str) -> Home:
 
 
 @contextmanager
-def told_why(key: str, path: Path) -> Iterator[None]:
+def as_home_error(key: str, path: Path) -> Iterator[None]:
     """Let what the system refuses in the block be a HomeError: a sentence with the file and the reason."""
     try:
         yield
@@ -132,7 +132,7 @@ def master_seed(home: Home) -> bytes:
     """
     if not has_seed(home):
         write_seed(home, secrets.token_bytes(KEY_BYTES))
-    with told_why("failures.key_unread", home.seed):
+    with as_home_error("failures.key_unread", home.seed):
         seed = read_beginning(home.seed, MAX_TEXT)
     if len(seed) != KEY_BYTES:
         raise HomeError(Sentence("failures.key_length", path=home.seed, n=KEY_BYTES, got=len(seed)))
@@ -145,7 +145,7 @@ def write_seed(home: Home, seed: bytes) -> None:
     Raises:
         HomeError: There is one already, or it cannot be written.
     """
-    with told_why("failures.key_unwritten", home.seed):
+    with as_home_error("failures.key_unwritten", home.seed):
         try:
             descriptor = os.open(home.seed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError as error:
@@ -167,7 +167,7 @@ def keep_name(home: Home, name: str) -> None:
     Raises:
         HomeError: It cannot be written.
     """
-    with told_why("failures.cannot_write", home.name):
+    with as_home_error("failures.cannot_write", home.name):
         home.name.write_text(f"{name}\n", "utf-8")
 
 
@@ -223,7 +223,7 @@ def accept_revocation(home: Home, text: str) -> bytes:
         public = read_revocation(text)
     except KeyFileError as error:
         raise HomeError(Sentence("failures.revocation_expected", error=_plain(error))) from error
-    with told_why("failures.revocation_unkept", home.revoked):
+    with as_home_error("failures.revocation_unkept", home.revoked):
         home.revoked.mkdir(mode=0o700, exist_ok=True)
         path = home.revoked / f"{fingerprint(public)}.txt"
         unfinished = path.with_name(f".{path.name}.new")
@@ -239,7 +239,7 @@ def _plain(error: KeyFileError) -> str:
 
 
 def _read_revocation(path: Path) -> bytes:
-    with told_why("failures.cannot_read", path):
+    with as_home_error("failures.cannot_read", path):
         text = read_beginning(path, MAX_TEXT).decode("ascii", "replace")
     try:
         return read_revocation(text)
@@ -247,7 +247,7 @@ def _read_revocation(path: Path) -> bytes:
         raise HomeError(Sentence("failures.revocation_in_file", path=path, error=error)) from error
 
 
-def hold(descriptor: int) -> bool:
+def try_lock(descriptor: int) -> bool:
     """Lock an open file until it is closed; tell whether it was free. On a platform without locks every file is."""
     try:
         import fcntl
@@ -265,6 +265,6 @@ def sole_use(root: Path) -> Iterator[bool]:
     """Hold a folder as its only user; yield whether it was free. It is freed at the latest when the process ends."""
     descriptor = os.open(root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        yield hold(descriptor)
+        yield try_lock(descriptor)
     finally:
         os.close(descriptor)

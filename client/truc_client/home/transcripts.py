@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from truc_client.errors import HomeError, KeptEvidence
-from truc_client.home.home import Home, hold, told_why
+from truc_client.home.home import Home, as_home_error, try_lock
 from truc_commands.files import read_bounded
 from truc_protocol.audit import examine
 from truc_protocol.checks import CheckError
@@ -83,7 +83,7 @@ def watched_path(folder: Path, mid: bytes) -> Path:
 def _is_free(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return hold(file.fileno())
+            return try_lock(file.fileno())
     except OSError:
         return True  # it does not exist, or opening it will fail and say why
 
@@ -94,7 +94,7 @@ def create(path: Path, document: bytes, *, alone: bool = False) -> TranscriptFil
     Raises:
         HomeError: It cannot be written, or another process is writing it.
     """
-    with told_why("failures.cannot_write", path):
+    with as_home_error("failures.cannot_write", path):
         file = path.open("r+b" if path.exists() else "wb")
         if alone:
             _claim(path, file)
@@ -104,7 +104,7 @@ def create(path: Path, document: bytes, *, alone: bool = False) -> TranscriptFil
 
 
 def _claim(path: Path, file: BinaryIO) -> None:
-    if not hold(file.fileno()):
+    if not try_lock(file.fileno()):
         file.close()
         raise HomeError(Sentence("failures.written_by_another", path=path))
 
@@ -137,7 +137,7 @@ def set_aside(path: Path) -> Path:
     """
     names = (path.with_name(f"{path.stem}-aside-{n}{path.suffix}") for n in count(1))
     aside = next(name for name in names if not name.exists())
-    with told_why("failures.cannot_rename", path):
+    with as_home_error("failures.cannot_rename", path):
         return path.rename(aside)
 
 

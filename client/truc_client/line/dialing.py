@@ -12,7 +12,7 @@ import trio
 
 from truc_client.address import Address
 from truc_client.errors import ConnectError, RefusedError
-from truc_client.line.link import leaves
+from truc_client.line.single_connection import leaf_errors
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
 from truc_protocol.wire.transport import ALPN
@@ -72,7 +72,7 @@ def _failure(address: Address, reason: str | None) -> ConnectError | RefusedErro
 
 
 DIAL_S: Final = 10.0
-_SAID: Final = {
+_REASONS: Final = {
     errno.ECONNREFUSED: "failures.connection_refused",
     errno.EHOSTUNREACH: "failures.no_route",
     errno.ENETUNREACH: "failures.no_route",
@@ -113,10 +113,10 @@ async def _open(address: Address) -> trio.abc.Stream:
 def _reason(error: BaseException) -> str:
     """Return why the first of the attempts failed."""
     cause = error.__cause__
-    first = leaves(cause)[0] if isinstance(cause, BaseExceptionGroup) else cause or error
+    first = leaf_errors(cause)[0] if isinstance(cause, BaseExceptionGroup) else cause or error
     number = getattr(first, "errno", None)
     if number is None:
         return Sentence("failures.nothing_answers")
-    if number in _SAID:
-        return Sentence(_SAID[number])
+    if number in _REASONS:
+        return Sentence(_REASONS[number])
     return str(getattr(first, "strerror", None) or os.strerror(number))

@@ -12,9 +12,9 @@ import trio
 
 from truc_client.address import Address
 from truc_client.errors import ClientError, LostError, RefusedError
-from truc_client.line.link import Answer, Build, Link
 from truc_client.line.login import LoggedIn
 from truc_client.line.opening import MAX_MOVES, Visit, come_back
+from truc_client.line.single_connection import Answer, Build, SingleConnection
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
 from truc_words import Sentence
@@ -49,8 +49,8 @@ class Waiter:
         return self._answer
 
 
-_KEPT: Final = 8  # addresses of a server that has sent its clients on
-_TRIES: Final = 8
+_MAX_LEFT: Final = 8  # addresses of a server that has sent its clients on
+_RATE_LIMITED_TRIES: Final = 8
 _DEFAULT_RETRY_MS: Final = 500
 STEADY_S: Final = 2.0  # a connection that does not last as long was hardly open
 
@@ -85,13 +85,13 @@ class ServerLine:
         self._adopt(entered)
 
     def _adopt(self, entered: LoggedIn) -> None:
-        self._link: Link = entered.link
+        self._connection: SingleConnection = entered.connection
         arrived = entered.address._replace(invite=None)  # it has been used
         asked = self._visit.first or self._visit.address
         first = None if asked.server == arrived.server else asked._replace(invite=None)
         before = (self._visit.address._replace(invite=None), *self._visit.left)
         left = tuple(address for address in dict.fromkeys(before) if address.server != arrived.server)
-        self._visit = self._visit._replace(address=arrived, known=None, first=first, left=left[:_KEPT])
+        self._visit = self._visit._replace(address=arrived, known=None, first=first, left=left[:_MAX_LEFT])
         self._open.set()
 
     @property
@@ -102,14 +102,14 @@ class ServerLine:
     @property
     def clock_offset_ms(self) -> int | None:
         """How many milliseconds the server's clock is ahead."""
-        return self._link.clock.offset_ms
+        return self._connection.clock.offset_ms
 
     def post(self, build: Build, on_answer: Callable[[Answer], None]) -> bool:
         """Send a request without waiting; tell whether the line was open."""
         if not self._open.is_set() or self._failure is not None:
             return False
         try:
-            self._link.post(build, on_answer)
+            self._connection.post(build, on_answer)
         except LostError:
             return False
         return True
@@ -123,7 +123,7 @@ class ServerLine:
             RefusedError: The server refused it.
             LostError: The connection was lost before the reply.
         """
-        for _ in range(_TRIES):
+        for _ in range(_RATE_LIMITED_TRIES):
             answer = await self._ask_on(build, at_once)
             if isinstance(answer, Ok):
                 return answer
@@ -152,7 +152,7 @@ class ServerLine:
         waiter = Waiter(at_once)
         self._waiting.add(waiter)
         try:
-            self._link.post(build, waiter.answer)
+            self._connection.post(build, waiter.answer)
             return await waiter.wait()
         finally:
             self._waiting.discard(waiter)
@@ -163,7 +163,7 @@ class ServerLine:
         try:
             while True:
                 opened = trio.current_time()
-                lost = await self._run_link(follower)
+                lost = await self._run_connection(follower)
                 is_steady = trio.current_time() - opened >= STEADY_S
                 losses = 0 if is_steady else losses + 1
                 moves = (0 if is_steady else moves) + (lost.to is not None)
@@ -185,14 +185,14 @@ class ServerLine:
         """Return where to go on: where the server says, unless it has sent the client round; or where it was."""
         if lost.to is None:
             return self._visit
-        return self._visit.elsewhere(lost.to) if moves <= MAX_MOVES else self._visit.where_first()
+        return self._visit.moved_to(lost.to) if moves <= MAX_MOVES else self._visit.to_first_address()
 
-    async def _run_link(self, follower: Follower) -> LostError:
+    async def _run_connection(self, follower: Follower) -> LostError:
         try:
-            await self._link.run(follower.handle, follower.ask_again)
+            await self._connection.run(follower.handle, follower.ask_again)
         except LostError as lost:
             return lost
-        raise AssertionError("a link ends by being lost")
+        raise AssertionError("a connection ends by being lost")
 
     def _interrupt(self, lost: LostError) -> None:
         self._open = trio.Event()

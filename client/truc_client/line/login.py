@@ -19,7 +19,13 @@ from truc_client.errors import ConnectError, EncryptedError, LostError, RefusedE
 from truc_client.home.account import Account, NewKey
 from truc_client.home.home import revoked_keys
 from truc_client.line.dialing import certificate_of
-from truc_client.line.link import READ_BYTES, ClockOffset, Link, farewell, sound
+from truc_client.line.single_connection import (
+    READ_BYTES,
+    ClockOffset,
+    SingleConnection,
+    expect_message,
+    farewell,
+)
 from truc_protocol.codec import dec
 from truc_protocol.crypto.keys import KeyFileError, fingerprint
 from truc_protocol.errors import Code, RemoteError
@@ -71,14 +77,14 @@ class LoggedIn(NamedTuple):
     """A login that succeeded.
 
     Attributes:
-        link: the connection.
+        connection: the connection, not yet read from.
         address: where it leads; not the address asked for, if the server has moved.
         server: who answers.
         welcome: the server's last message of the handshake.
         keys: the server's present key, and the earlier ones that it has shown to be its own.
     """
 
-    link: Link
+    connection: SingleConnection
     address: Address
     server: ServerIdentity
     welcome: Welcome
@@ -111,7 +117,7 @@ async def meet(
     stream: trio.abc.Stream, address: Address, account: Account, known: Pin | None = None
 ) -> MetServer:
     """Ask a server who it is, and nothing else; raises what `enter` does."""
-    with _failures(address):
+    with _as_connect_errors(address):
         greeted = await _greet(_Talk(stream), address, account, _NO_DEMANDS, known)
     return MetServer(address, greeted.server, certificate_of(stream))
 
@@ -133,12 +139,12 @@ async def enter(
         LostError: It is elsewhere now; `to` says where.
         HomeError: The player's home cannot be used.
     """
-    with _failures(address):
+    with _as_connect_errors(address):
         return await _enter(stream, address, account, demands, known)
 
 
 @contextmanager
-def _failures(address: Address) -> Iterator[None]:
+def _as_connect_errors(address: Address) -> Iterator[None]:
     """Say what is wrong with a handshake, also where it takes too long."""
     try:
         with trio.fail_after(HANDSHAKE_S):
@@ -168,9 +174,9 @@ async def _enter(
     welcome = await talk.ask(_login(address, account, server, nonce, talk.protocol))
     if not isinstance(welcome, Welcome):
         raise ConnectError(Sentence("failures.welcome_expected", got=type(welcome).__name__))
-    link = Link(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s, clock)
+    connection = SingleConnection(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s, clock)
     keys = keys_shown(hello, server, revoked_keys(account.home))
-    return LoggedIn(link, address, server, welcome, keys)
+    return LoggedIn(connection, address, server, welcome, keys)
 
 
 async def _greet(
@@ -209,7 +215,7 @@ class _Talk:
             received = await self.stream.receive_some(READ_BYTES)
             if not received:
                 raise LostError(Sentence("failures.connection_closed"))
-            self.inbox.extend(map(sound, self.protocol.receive(bytes(received))))
+            self.inbox.extend(map(expect_message, self.protocol.receive(bytes(received))))
         answer = self.inbox.popleft()
         match answer:
             case Refusal(code=Code.UNSUPPORTED, detail={"tls": True}):
@@ -235,7 +241,7 @@ def _login(
     return KeyLogin(id=1, body=signed.body, sig=signed.sig, name=account.name, invite=address.invite)
 
 
-_OF_THE_CONNECTION: Final = {
+_BROKEN_BINDINGS: Final = {
     BrokenPart.IN_CLEAR: "failures.sealed_and_seen_clear",
     BrokenPart.ENCRYPTION: "failures.sealed_by_another",
     BrokenPart.CERTIFICATE: "failures.other_certificate",
@@ -274,13 +280,13 @@ def _recognise(
     try:
         server = check_server_hello(hello, contact)
     except HandshakeError as error:
-        raise ServerKeyError(_stop(error, hello, address, pin)) from error
+        raise ServerKeyError(_what_to_do(error, hello, address, pin)) from error
     except RemoteError as error:
         raise ConnectError(Sentence("failures.at", server=address.server, error=error)) from error
     if pin is not None:
         _check_link(hello, contact, address, server)
     account.store.keep_pin(address.server, server.pin, is_tls=address.is_tls)
-    _tell(server, address, account, pin)
+    _report_new_key(server, address, account, pin)
     return server
 
 
@@ -329,7 +335,7 @@ def _check_link(hello: ServerHello, contact: KnownServer, address: Address, serv
         raise ServerKeyError(Sentence("failures.other_link", server=address.server, **keys)) from error
 
 
-def _tell(server: ServerIdentity, address: Address, account: Account, pin: Pin | None) -> None:
+def _report_new_key(server: ServerIdentity, address: Address, account: Account, pin: Pin | None) -> None:
     present = Fingerprint(fingerprint(server.spk))
     match server.trust:
         case Trust.FIRST_CONTACT:
@@ -341,15 +347,15 @@ def _tell(server: ServerIdentity, address: Address, account: Account, pin: Pin |
             pass
 
 
-def _stop(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin | None) -> Sentence:
+def _what_to_do(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin | None) -> Sentence:
     """Return what is wrong with a server's proof, and what a person can do about it."""
-    found = _found(error, hello, address, pin)
+    found = _what_is_wrong(error, hello, address, pin)
     told = Sentence("failures.at", server=address.server, error=found)
     forget = f"truc keys forget {address.server}"
     if error.check == "C40":
         told = Sentence("failures.revoked", told=told)
         return told if pin is None else Sentence("failures.then", told=told, command=forget)
-    if error.what in _OF_THE_CONNECTION:
+    if error.what in _BROKEN_BINDINGS:
         return Sentence("failures.in_between", told=told)
     if error.check != "C39" and error.what is not BrokenPart.KEY:
         return told
@@ -358,10 +364,10 @@ def _stop(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin 
     return told if address.fingerprint is None else Sentence("failures.stale_link", told=told)
 
 
-def _found(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin | None) -> str:
+def _what_is_wrong(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin | None) -> str:
     """Return what is wrong, with the known key and the one shown if a person must compare them."""
-    if error.what in _OF_THE_CONNECTION:
-        return Sentence(_OF_THE_CONNECTION[error.what], check=error.check)
+    if error.what in _BROKEN_BINDINGS:
+        return Sentence(_BROKEN_BINDINGS[error.what], check=error.check)
     if error.what is not BrokenPart.KEY and error.check != "C39":
         return error.message
     keys = _keys(hello, address, pin)

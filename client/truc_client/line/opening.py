@@ -67,7 +67,7 @@ class Visit(NamedTuple):
         """Return a visit to the same place over TLS."""
         return self._replace(address=self.address._replace(is_tls=True))
 
-    def elsewhere(self, to: str) -> "Visit":
+    def moved_to(self, to: str) -> "Visit":
         """Return a visit to where the server says it is now.
 
         Raises:
@@ -87,17 +87,17 @@ class Visit(NamedTuple):
             left=(self.address, *self.left),
         )
 
-    def where_first(self) -> "Visit":
+    def to_first_address(self) -> "Visit":
         """Return a visit to the address that the player gave."""
         return self if self.first is None else self._replace(address=self.first, first=None)
 
-    def everywhere(self) -> "tuple[Visit, ...]":
+    def to_each_address(self) -> "tuple[Visit, ...]":
         """Return visits to every address of the server's that is known, the likeliest first."""
         others = dict.fromkeys(self.left)
         tried = {self.address, self.first}
         return (
             self,
-            self.where_first(),
+            self.to_first_address(),
             *(self._replace(address=each) for each in others if each not in tried),
         )
 
@@ -111,7 +111,7 @@ async def come_in(visit: Visit) -> LoggedIn:
         RefusedError: It does not let this player in.
         HomeError: The player's home cannot be used.
     """
-    return await _insist(visit, _is_busy, since=trio.current_time())
+    return await _keep_trying(visit, _is_busy, since=trio.current_time())
 
 
 async def come_back(visit: Visit, after_ms: int | None = None, *, losses: int = 0) -> LoggedIn:
@@ -122,11 +122,11 @@ async def come_back(visit: Visit, after_ms: int | None = None, *, losses: int = 
     """
     start = trio.current_time()
     await trio.sleep(_wait(_FIRST_PAUSE_S * 2 ** min(losses, _MOST_DOUBLINGS), after_ms))
-    return await _insist(visit, _may_retry, since=start)
+    return await _keep_trying(visit, _may_retry, since=start)
 
 
-async def _insist(visit: Visit, may_retry: Callable[[Exception], bool], *, since: float) -> LoggedIn:
-    pause, places = _FIRST_PAUSE_S, cycle(visit.everywhere())
+async def _keep_trying(visit: Visit, may_retry: Callable[[Exception], bool], *, since: float) -> LoggedIn:
+    pause, places = _FIRST_PAUSE_S, cycle(visit.to_each_address())
     while True:
         try:
             return await _follow_moves(next(places), _enter_known)
@@ -194,7 +194,7 @@ async def _follow_moves(visit: Visit, come: Callable[[Visit], Awaitable[T]]) -> 
         except LostError as moved:
             if moved.to is None:
                 raise
-            visit = visit.elsewhere(moved.to)
+            visit = visit.moved_to(moved.to)
     raise ConnectError(Sentence("failures.moves_on", most=MAX_MOVES, address=visit.address))
 
 

@@ -19,7 +19,7 @@ _WHAT_NOW: Final = (
 )
 
 
-_GONE: Final = (Code.TERMS_REFUSED, Code.NOT_NOW, Code.TABLE_NOT_OPEN)
+_LAPSED: Final = (Code.TERMS_REFUSED, Code.NOT_NOW, Code.TABLE_NOT_OPEN)
 """How a server refuses what is signed for terms that have lapsed: new ones follow."""
 
 
@@ -55,7 +55,7 @@ class TableAgreement:
     def is_lapse(self, refusal: Refusal, terms: Terms | None) -> bool:
         """Tell whether what was sent for these terms, if any, is refused because they have lapsed meanwhile."""
         is_out = terms is not None and terms == self._newest and self._shows_terms
-        return refusal.code in _GONE and not is_out
+        return refusal.code in _LAPSED and not is_out
 
     @property
     def stands(self) -> bool:
@@ -125,7 +125,7 @@ class TableAgreement:
             if before != now:
                 raise CheckError(
                     "C9",
-                    f"{name}: agreed to {_said(before)}, the terms say {_said(now)}{_WHAT_NOW}",
+                    f"{name}: agreed to {_as_text(before)}, the terms say {_as_text(now)}{_WHAT_NOW}",
                     "server",
                 )
 
@@ -139,5 +139,5 @@ def _terms(terms: MatchTerms, agreed: TableState) -> Iterator[tuple[str, Any, An
     yield "mode", agreed.mode, table.mode
 
 
-def _said(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value.hex() if isinstance(value, bytes) else repr(value)

@@ -18,7 +18,7 @@ from typing import Final
 
 from truc_client.errors import LostError
 from truc_client.happenings import Happening, RecordUnchecked
-from truc_client.line.link import Answer
+from truc_client.line.single_connection import Answer
 from truc_client.matches.seat_match import SeatMatch
 from truc_client.matches.sending import Post
 from truc_client.paging import records_of
@@ -96,7 +96,7 @@ class CatchingUp:
     def _is_complete(self) -> bool:
         match, snapshot = self.match, self._snapshot
         if match.next == snapshot.k and match.ledger.head != snapshot.head:
-            match.audit.doubt(
+            match.audit.raise_unbound(
                 "C33", f"the snapshot has another head at {snapshot.k} than the records before it"
             )
         return match.next >= snapshot.k
@@ -112,7 +112,7 @@ class CatchingUp:
         for past in records_of(page, first)[: self._snapshot.k - first]:
             match.take_past(Record(past.signer, past.body, past.sig))
         if match.next == first:
-            match.audit.doubt(
+            match.audit.raise_unbound(
                 "C33", f"the records from {first} on are not given out, but were said to be there"
             )
 
@@ -121,7 +121,7 @@ class CatchingUp:
         try:
             body = parse(Record(message.signer, message.body, message.sig))
         except CheckError as error:
-            self.match.audit.doubt(error.check, error.message)
+            self.match.audit.raise_unbound(error.check, error.message)
         kind = kind_of(body)
         self._say(RecordUnchecked(message.k, kind, message.means))
         if isinstance(body, End):

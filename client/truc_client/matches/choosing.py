@@ -19,7 +19,7 @@ from truc_protocol.messages import BoxedOptions, OpenOptions
 from truc_protocol.records import Phase, Record, parse
 from truc_words import Sentence
 
-Rest = Literal["pause", "resume"]
+PauseRequest = Literal["pause", "resume"]
 _DECIDE_NOTHING: Final = ("pause", "resume")
 
 
@@ -132,7 +132,7 @@ def _decides_nothing(record: Record) -> bool:
             return False
 
 
-def check_rest(ledger: Ledger, seat: int, kind: Rest) -> None:
+def check_pause_request(ledger: Ledger, seat: int, kind: PauseRequest) -> None:
     """Check, before anything is signed, that a seat may ask for a pause, or for its end.
 
     Any seat may ask once a hand; the match rests once every seat has asked, and until every seat has asked to go on.
@@ -140,12 +140,12 @@ def check_rest(ledger: Ledger, seat: int, kind: Rest) -> None:
     Raises:
         ChoiceError: It may not; the message says why.
     """
-    objection = _against(ledger, seat, kind)
+    objection = _pause_objection(ledger, seat, kind)
     if objection:
         raise ChoiceError(Sentence("failures.rest", kind=kind, objection=Sentence(objection)))
 
 
-def _against(ledger: Ledger, seat: int, kind: Rest) -> str:
+def _pause_objection(ledger: Ledger, seat: int, kind: PauseRequest) -> str:
     pause = ledger.pause
     if ledger.phase is Phase.CALLED:
         return "failures.rest_while_dealing"

@@ -185,13 +185,13 @@ class LiveAudit:
         """
         own = self.ledger.k
         if k != own:
-            self.doubt("C33", f"the match is said to stand at {k}, but its records reach {own}")
+            self.raise_unbound("C33", f"the match is said to stand at {k}, but its records reach {own}")
         aside = None if self._aside is None else read_kept(self._aside)
         if aside is not None and aside.document == self.file.document:
             self._compare(tuple(self.file.records), aside.records)
         self._aside = None
         if self._mark is not None and own < self._mark.k:
-            self.doubt("C33", f"the match ends at {own}, but was accepted up to {self._mark.k}")
+            self.raise_unbound("C33", f"the match ends at {own}, but was accepted up to {self._mark.k}")
 
     def _check(self, record: Record) -> Finding:
         before = copy(self._auditor)
@@ -288,7 +288,7 @@ class LiveAudit:
     def _with(self, record: Record, *items: EvidenceItem) -> Evidence:
         return Evidence(self.file.document, (*self.file.records, record), items=items)
 
-    def fail(self, check: str, message: str, culprit: str) -> NoReturn:
+    def raise_check_failed(self, check: str, message: str, culprit: str) -> NoReturn:
         """Stop the match for good, for something that no record shows but that this client has seen signed.
 
         Raises:
@@ -296,7 +296,7 @@ class LiveAudit:
         """
         self._stop(CheckError(check, message, culprit), self._evidence_so_far())
 
-    def doubt(self, check: str, message: str) -> NoReturn:
+    def raise_unbound(self, check: str, message: str) -> NoReturn:
         """Refuse something that nobody has signed.
 
         Raises:

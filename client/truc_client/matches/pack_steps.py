@@ -21,7 +21,7 @@ from truc_protocol.ledger import Ledger, sealed_pack
 from truc_protocol.own_steps import Duty, body_of_step, duty, garbled_body, make_step, place_of_step
 from truc_protocol.records import Phase, Record, parse
 
-_OF_THE_BODY = 3
+_PLACE_FIELDS = 3
 """The fields of a body before its own: match, position and head."""
 
 
@@ -105,7 +105,7 @@ class PackSteps:
         body = body_of_step(ledger, self._made[1])
         if first is None:
             return self._signer.keep(slot, body)
-        if _said(self._body(first)) != _said(body):
+        if _own_fields(self._body(first)) != _own_fields(body):
             self._fail("C51", f"another {wanted} of deal {ledger.deal_index} is asked for")
         return self._signer.keep(again, body)
 
@@ -140,7 +140,7 @@ class PackSteps:
         return body.k, body.head
 
     def _fail(self, check: str, message: str) -> NoReturn:
-        self._audit.fail(check, message, "server")
+        self._audit.raise_check_failed(check, message, "server")
 
 
 def _slot(ledger: Ledger, wanted: Duty) -> Slot:
@@ -149,6 +149,6 @@ def _slot(ledger: Ledger, wanted: Duty) -> Slot:
     return Slot(" ".join((str(wanted), *map(str, place))), ledger.deal_index)
 
 
-def _said(body: Placed) -> tuple[object, ...]:
+def _own_fields(body: Placed) -> tuple[object, ...]:
     """Return what a body says beside its place."""
-    return astuple(body)[_OF_THE_BODY:]
+    return astuple(body)[_PLACE_FIELDS:]

@@ -19,7 +19,14 @@ from truc_client.happenings import (
     YourTurn,
 )
 from truc_client.home.store import Statement
-from truc_client.matches.choosing import Choosing, ChosenMove, GuestChoice, Rest, Sendable, check_rest
+from truc_client.matches.choosing import (
+    Choosing,
+    ChosenMove,
+    GuestChoice,
+    PauseRequest,
+    Sendable,
+    check_pause_request,
+)
 from truc_client.matches.live_audit import LiveAudit
 from truc_client.matches.offers import ClearReader, FoundOptions, OfferReader
 from truc_client.matches.pack_steps import PackSteps, PackWork
@@ -210,8 +217,8 @@ class SeatMatch:
         end, mark = self.ledger.parallel[0], self.signer.mark
         message = f"the match ends at {end}, but was accepted up to {mark}"
         if end + len(self.ledger.setup.seats) < mark:
-            self.audit.fail("C33", message, "server")
-        self.audit.doubt("C33", message)
+            self.audit.raise_check_failed("C33", message, "server")
+        self.audit.raise_unbound("C33", message)
 
     def finish(self) -> MatchEnded:
         """Conclude a match that goes no further; once its end has come, the secrets are dropped.
@@ -305,7 +312,7 @@ class SeatMatch:
         try:
             statement = self.signer.owed()
         except CheckFailedError as error:
-            self.audit.fail(error.check, error.message, "server")
+            self.audit.raise_check_failed(error.check, error.message, "server")
         if self._steps is not None and statement is None:
             statement = self._steps.owed()
             self.work, self._steps.work = self._steps.work, None
@@ -357,7 +364,7 @@ class SeatMatch:
         try:
             offered = self._reader.read(message, self.ledger, self.audit.openings)
         except BoxError as error:
-            self.audit.doubt("C9", f"options at {message.at}: {error}")
+            self.audit.raise_unbound("C9", f"options at {message.at}: {error}")
         if not self._may_decide or self._kept() is not None:
             return None  # not to be answered, or answered before a restart: those bytes are sent
         answer = self._choosing.take(offered, message, self.audit.file.records)
@@ -401,9 +408,9 @@ class SeatMatch:
         Raises:
             ChoiceError: Something was already signed for this position, or this seat may sign nothing now.
         """
-        return self._said("resign")
+        return self._sign_unoffered("resign")
 
-    def ask_rest(self, kind: Rest) -> Sendable:
+    def sign_pause_request(self, kind: PauseRequest) -> Sendable:
         """Sign that this seat asks for a pause, or for its end.
 
         Raises:
@@ -411,10 +418,10 @@ class SeatMatch:
         """
         if self.seat is None:
             raise ChoiceError(Sentence("failures.only_players_pause"))
-        check_rest(self.ledger, self.seat, kind)
-        return self._said(kind)
+        check_pause_request(self.ledger, self.seat, kind)
+        return self._sign_unoffered(kind)
 
-    def _said(self, kind: str) -> Sendable:
+    def _sign_unoffered(self, kind: str) -> Sendable:
         """Sign what is never among the options."""
         if self.signer is None:
             return GuestChoice(self.next, kind)
@@ -486,7 +493,7 @@ class SeatMatch:
             word = (self._reader or ClearReader()).read_sign(message, self.ledger)
             check_sign_seen(self.ledger, message.sender, word)
         except BoxError as error:
-            self.audit.doubt("C9", f"sign at {message.at}: {error}")
+            self.audit.raise_unbound("C9", f"sign at {message.at}: {error}")
         return [SignMade(message.sender, word)]
 
     def sign(self, word: str) -> tuple[int, bytes | None]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import trio
 
 from truc_client.errors import NotPlayedError, RefusedError
-from truc_client.line.link import Answer, Build
+from truc_client.line.single_connection import Answer, Build
 from truc_client.matches.choosing import GuestChoice, Sendable
 from truc_client.matches.pack_steps import PackWork
 from truc_client.matches.seat_match import SeatMatch, begins_chain
@@ -106,7 +106,7 @@ class Sending:
                 _check_goes_on(match, answer)
         elif match.is_live and answer.k is not None and answer.k >= match.next:
             said = f"what was sent is said to be the record at {answer.k}, which has not come"
-            match.audit.doubt("C33", said)
+            match.audit.raise_unbound("C33", said)
         if self._pending is not None and self._pending.sent == sent:
             self.settle(answer if isinstance(answer, Refusal) else None)
 

@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from truc_client.session import Session
 
 
-class MadeMatch(NamedTuple):
+class OpenedMatch(NamedTuple):
     """A match that can be followed, if there is one, and the transcript of it that was set aside, if one was."""
 
     match: SeatMatch | None = None
     aside: TranscriptSetAside | None = None
 
 
-class MatchMaker:
+class MatchOpener:
     """Makes the matches of one table."""
 
     def __init__(self, session: "Session", code: str) -> None:
@@ -205,7 +205,7 @@ class MatchMaker:
         if taken is None or not may_change or (is_own and intent is Intent.LOOK_ON):
             check_tenure(Tenure.LOST if is_own else Tenure.ANOTHERS, intent, has_held=False)
 
-    def reopen(self, mid: bytes, seat: int | None, intent: Intent) -> MadeMatch:
+    def reopen(self, mid: bytes, seat: int | None, intent: Intent) -> OpenedMatch:
         """Go on with the transcript kept of a match, if there is a usable one.
 
         Raises:
@@ -230,27 +230,27 @@ class MatchMaker:
         self._check_server(terms, mid)
         self._check_goes_on(terms.th)
 
-    def _kept(self, mid: bytes, seat: int | None, intent: Intent) -> MadeMatch:
+    def _kept(self, mid: bytes, seat: int | None, intent: Intent) -> OpenedMatch:
         path = self._path(mid, seat)
         file = reopen(path, alone=seat is None)
         if file is None:
             unreadable = Sentence("failures.unreadable")
-            return MadeMatch(aside=self.set_aside(path, unreadable) if path.exists() else None)
+            return OpenedMatch(aside=self.set_aside(path, unreadable) if path.exists() else None)
         if not file.records:
             file.close()
-            return MadeMatch()
+            return OpenedMatch()
         try:
             match = self._follow(file, seat, (), intent)
         except ValueError:
             file.close()  # torn within the setup: everything is asked for
-            return MadeMatch()
+            return OpenedMatch()
         except UnboundError as error:
             file.close()
-            return MadeMatch(aside=self.set_aside(path, str(error)))
+            return OpenedMatch(aside=self.set_aside(path, str(error)))
         if match.mid != mid:
             file.close()
             raise HomeError(Sentence("failures.other_match", path=file.path))
-        return MadeMatch(match)
+        return OpenedMatch(match)
 
     def _path(self, mid: bytes, seat: int | None) -> "Path":
         """Return where the transcript is kept: a watcher has a separate one, as they may play in that match too."""

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from truc_client.errors import HomeError
-from truc_client.verifying import trouble
+from truc_client.verifying import why_unreadable
 from truc_commands.program import OneLineCommand
 from truc_terminal.commands.language import spoken
 from truc_terminal.screen.wrapping import wrapped
@@ -50,7 +50,7 @@ class UnusableError(FailedError):
 
 def unusable(what: str, file: object, error: HomeError | OSError) -> UnusableError:
     """Return the error for a file with the reason; `what` is `cannot_read` or `cannot_write`."""
-    return UnusableError(Sentence(f"failures.{what}", path=file, reason=trouble(error)))
+    return UnusableError(Sentence(f"failures.{what}", path=file, reason=why_unreadable(error)))
 
 
 class FindingCommand(OneLineCommand):
@@ -58,7 +58,7 @@ class FindingCommand(OneLineCommand):
 
     def refused(self, error: OSError) -> click.ClickException:
         """Return an error that is not a finding."""
-        return UnusableError(Sentence("commands.found_unwritten", reason=trouble(error)))
+        return UnusableError(Sentence("commands.found_unwritten", reason=why_unreadable(error)))
 
 
 class Output(Console):

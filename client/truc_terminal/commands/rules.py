@@ -14,7 +14,7 @@ import click
 
 from truc_client.connection import Connection
 from truc_client.errors import HomeError
-from truc_client.verifying import read_file, trouble
+from truc_client.verifying import read_file, why_unreadable
 from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.messages import VariantOffer
@@ -51,7 +51,9 @@ def read_text(file: str) -> str:
     try:
         return read_file(Path(file), MAX_FILE).decode()
     except (HomeError, OSError) as error:
-        raise FailedError(Sentence("failures.cannot_read", path=file, reason=trouble(error))) from error
+        raise FailedError(
+            Sentence("failures.cannot_read", path=file, reason=why_unreadable(error))
+        ) from error
     except UnicodeDecodeError as error:
         raise FailedError(
             Sentence("failures.cannot_read", path=file, reason=Sentence("failures.no_text"))
@@ -123,7 +125,9 @@ def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
     except (HouseVariantError, CheckError) as error:
         raise FailedError(str(error)) from error
     except (HomeError, OSError) as error:
-        raise FailedError(Sentence("failures.cannot_read", path=game, reason=trouble(error))) from error
+        raise FailedError(
+            Sentence("failures.cannot_read", path=game, reason=why_unreadable(error))
+        ) from error
     if as_toml:
         return variant_file(variant)
     page = rules_page(variant, lang)

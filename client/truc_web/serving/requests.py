@@ -19,7 +19,7 @@ from wsproto.handshake import H11Handshake
 from wsproto.utilities import RemoteProtocolError
 
 from truc_protocol.wire.transport import LOOPBACK, SUBPROTOCOL
-from truc_web.serving.line import HEADER_S, announces_body
+from truc_web.serving.http_connection import HEADER_S, announces_body
 from truc_web.serving.pages import CLOSE, PageAnswer, is_page, refused, text, values_of
 
 
@@ -28,7 +28,7 @@ def path_of(request: h11.Request) -> str:
     return bytes(request.target).partition(b"?")[0].decode("latin-1")
 
 
-def broken(error: h11.RemoteProtocolError) -> PageAnswer:
+def malformed(error: h11.RemoteProtocolError) -> PageAnswer:
     """Return the answer to what is no request."""
     status = HTTPStatus(error.error_status_hint)
     if status is HTTPStatus.REQUEST_TIMEOUT:
@@ -74,7 +74,7 @@ class Upgrade(NamedTuple):
     answer: bytes
 
 
-def agree(request: h11.Request) -> Upgrade | PageAnswer:
+def accept_upgrade(request: h11.Request) -> Upgrade | PageAnswer:
     """Return the WebSocket that a request asks for, or the answer why there is none."""
     handshake = H11Handshake(ConnectionType.SERVER)
     try:

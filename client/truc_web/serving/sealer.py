@@ -14,7 +14,7 @@ from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessa
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.wire.encoding import CLIENT_LIMIT
 from truc_protocol.wire.transport import TEXT_STATUS, close_status, to_websocket_messages
-from truc_web.serving.line import Cipher
+from truc_web.serving.http_connection import Cipher
 
 PIECES: Final = 64
 """Frames of a WebSocket for one message, fragments and control frames: each takes 15 µs, so that nobody sends thousands for it."""

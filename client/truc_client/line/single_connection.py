@@ -1,7 +1,7 @@
 """One connection to a server, from the login to its last byte.
 
 One task reads, one writes and one keeps the connection alive. Losing it in any way is a `LostError`; nothing else
-leaves `Link.run`. An unanswered request counts as a loss too: every wait for a reply has an end.
+leaves `SingleConnection.run`. An unanswered request counts as a loss too: every wait for a reply has an end.
 """
 
 import time
@@ -33,7 +33,7 @@ from truc_protocol.wire.connection import ConnectionEnd, Failure, KeepAlive, kee
 from truc_protocol.wire.encoding import MistakenPeerError
 from truc_words import Sentence
 
-_KEPT: Final = 8
+_MAX_SAMPLES: Final = 8
 
 
 class ClockSample(NamedTuple):
@@ -47,7 +47,7 @@ class ClockOffset:
     """The difference between two clocks."""
 
     def __init__(self) -> None:
-        self._samples: deque[ClockSample] = deque(maxlen=_KEPT)
+        self._samples: deque[ClockSample] = deque(maxlen=_MAX_SAMPLES)
 
     def note(self, server_ms: int | None, *, asked: float, answered: float) -> None:
         """Note what the server's clock showed between two moments of this machine's, in Unix seconds."""
@@ -67,7 +67,7 @@ class ClockOffset:
 READ_BYTES: Final = 65_536
 _MAX_WAITING: Final = 256  # frames to send; a server that lets so many pile up is gone
 _TLS_INSTEAD: Final = MistakenPeerError("TLS").message
-_NO_TRUC: Final[Mapping[str, Sentence]] = MappingProxyType(
+_FOREIGN_SENTENCES: Final[Mapping[str, Sentence]] = MappingProxyType(
     {
         **{
             MistakenPeerError(name).message: Sentence("failures.foreign", name=name)
@@ -77,7 +77,7 @@ _NO_TRUC: Final[Mapping[str, Sentence]] = MappingProxyType(
     }
 )
 """What to say of somebody who speaks something else, by what is wrong with its first bytes."""
-_PULSES: Final = 4
+_CHECKS_PER_IDLE: Final = 4
 _PATIENCE: Final = 1.5  # times `idle_s`: after so much silence a connection is lost
 
 Answer = Ok | Refusal
@@ -98,7 +98,7 @@ class PendingRequest(NamedTuple):
     since: float
 
 
-class Link:
+class SingleConnection:
     """A logged-in connection."""
 
     def __init__(
@@ -174,7 +174,7 @@ class Link:
         if not received:
             raise LostError(Sentence("failures.connection_closed"))
         self._heard = trio.current_time()
-        return list(map(sound, self._protocol.receive(bytes(received))))
+        return list(map(expect_message, self._protocol.receive(bytes(received))))
 
     async def _write(self) -> None:
         with suppress(trio.BrokenResourceError):  # the reading task finds the end, and any goodbye before it
@@ -188,7 +188,7 @@ class Link:
 
     async def _keep_alive(self) -> None:
         while True:
-            await trio.sleep(self._idle_s / _PULSES)
+            await trio.sleep(self._idle_s / _CHECKS_PER_IDLE)
             now = trio.current_time()
             self._check_answers(now)
             match keep_alive(now, heard=self._heard, pinged=self._pinged, idle_s=self._idle_s):
@@ -253,19 +253,19 @@ def _loss(group: BaseExceptionGroup[BaseException]) -> BaseException:
     losses, other = group.split((LostError, trio.BrokenResourceError, trio.ClosedResourceError))
     if losses is None or other is not None:
         return group
-    told = [error for error in leaves(losses) if isinstance(error, LostError)]
+    told = [error for error in leaf_errors(losses) if isinstance(error, LostError)]
     return told[0] if told else LostError(Sentence("failures.connection_lost"))
 
 
-def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+def leaf_errors(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
     """Return the errors in a group, at any depth."""
     found: list[BaseException] = []
     for error in group.exceptions:
-        found += leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
+        found += leaf_errors(error) if isinstance(error, BaseExceptionGroup) else [error]
     return found
 
 
-def sound(item: AnyMessage | Failure) -> AnyMessage:
+def expect_message(item: AnyMessage | Failure) -> AnyMessage:
     """Return what came, if it is a message.
 
     Raises:
@@ -276,5 +276,5 @@ def sound(item: AnyMessage | Failure) -> AnyMessage:
         if item.message == _TLS_INSTEAD:
             raise EncryptedError
         broken = Sentence("failures.broke_protocol", words=item.message, code=item.code)
-        raise LostError(_NO_TRUC.get(item.message, broken), again=False)
+        raise LostError(_FOREIGN_SENTENCES.get(item.message, broken), again=False)
     return item

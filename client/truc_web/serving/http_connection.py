@@ -45,7 +45,7 @@ class Cipher(Protocol):
         """Return the last words."""
 
 
-class Line:
+class HttpConnection:
     """One connection that speaks HTTP.
 
     Attributes:
