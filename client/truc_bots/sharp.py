@@ -15,7 +15,7 @@ from random import Random
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from truc_bots.strength import beats, chance, is_ahead, lead, power, strengths
+from truc_bots.strength import beats_table, game_chance, hand_chance, is_ahead, points_ahead, strengths
 from truc_bots.worlds import as_seen, shuffled_deal, world
 from truc_rules import (
     Action,
@@ -32,8 +32,8 @@ from truc_rules import (
     is_hand_over,
     legal,
     parse_move,
-    settled,
     side_of,
+    without_unknown_flor,
 )
 from truc_rules.contests.values import envido_value
 from truc_rules.positions.match import EnvidoAsk, StakeAsk
@@ -172,7 +172,7 @@ def _read(seen: Match, seat: Seat, line: str) -> Action | None:
 
 
 def _try(seen: Match, end: Match, side: Side) -> Rollout:
-    return Rollout(chance(end, side), lead(end, side) - lead(seen, side))
+    return Rollout(game_chance(end, side), points_ahead(end, side) - points_ahead(seen, side))
 
 
 def _summed(tries: Sequence[Rollout]) -> OptionResult:
@@ -186,14 +186,14 @@ def _summed(tries: Sequence[Rollout]) -> OptionResult:
     )
 
 
-_LONGEST: Final = 120
+_MOST_MOVES: Final = 120
 _ACCEPTS: Final = 0.38
 _RAISES: Final = 0.72
 _NOISE: Final = 0.2
 _EAGER: Final = 0.4
 _BLUFFS: Final = 0.05
 _LEADS_HIGH: Final = 0.5
-_ENVIDO: Final = 25
+_FAIR_ENVIDO: Final = 25
 
 _ASKS: Final = frozenset({Kind.RAISE, Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO})
 _GIVES_UP: Final = frozenset(
@@ -204,9 +204,9 @@ _PLAY, _ACCEPT, _DECLINE, _RAISE = Kind.PLAY, Kind.ACCEPT, Kind.DECLINE, Kind.RA
 
 def _played_out(match: Match, dice: Random) -> Match:
     """Return the match at the end of its hand."""
-    for _ in range(_LONGEST):
+    for _ in range(_MOST_MOVES):
         if match.variant.flor is not None:
-            match, _ = settled(match)  # seats without a flor in this world are not waited for
+            match, _ = without_unknown_flor(match)  # seats without a flor in this world are not waited for
         if is_hand_over(match):
             break
         if awaits_deal(match):
@@ -221,7 +221,7 @@ def quick_move(match: Match, seat: Seat, options: tuple[Action, ...], dice: Rand
     """Return a move of `seat`, for which the hand waits."""
     offer = match.hand.offers[-1] if match.hand.offers else None
     if isinstance(offer, StakeAsk):
-        return _answer(options, power(match, seat), dice)
+        return _answer(options, hand_chance(match, seat), dice)
     if isinstance(offer, EnvidoAsk):
         return _answer(options, _envido_power(match, seat), dice)
     asked = _ask(match, seat, options, dice)
@@ -236,7 +236,9 @@ def quick_move(match: Match, seat: Seat, options: tuple[Action, ...], dice: Rand
 
 def _envido_power(match: Match, seat: Seat) -> float:
     cards = [card for card in match.hand.dealt.cards[seat] if card is not None]
-    return 0.4 + (envido_value(match.variant, cards, match.hand.dealt.up) - _ENVIDO) / 16 if cards else 0.0
+    return (
+        0.4 + (envido_value(match.variant, cards, match.hand.dealt.up) - _FAIR_ENVIDO) / 16 if cards else 0.0
+    )
 
 
 def _answer(options: tuple[Action, ...], strong: float, dice: Random) -> Action:
@@ -256,7 +258,7 @@ def _ask(match: Match, seat: Seat, options: tuple[Action, ...], dice: Random) ->
     if not asks:
         return None
     ask = asks[0] if len(asks) == 1 else dice.choice(asks[:2])
-    strong = power(match, seat) if ask.kind is _RAISE else _envido_power(match, seat) + 0.15
+    strong = hand_chance(match, seat) if ask.kind is _RAISE else _envido_power(match, seat) + 0.15
     likely = _EAGER if strong > _RAISES else _BLUFFS
     return ask if dice.random() < likely else None
 
@@ -269,7 +271,7 @@ def _card(match: Match, seat: Seat, options: list[Action], dice: Random) -> Acti
         return ranked[-1] if dice.random() < _LEADS_HIGH else dice.choice(ranked)
     if is_ahead(match, seat):
         return ranked[0]
-    return next((option for option in ranked if beats(match, _the_card(option))), ranked[0])
+    return next((option for option in ranked if beats_table(match, _the_card(option))), ranked[0])
 
 
 def _the_card(option: Action) -> Card:

@@ -17,7 +17,7 @@ _NO_CARD: Final = 0.0
 def strengths(match: Match) -> tuple[int, ...]:
     """Return the strength of every card, given the card that is turned up."""
     up = match.hand.dealt.up
-    return match.variant.turned[up[0]] if up else match.variant.strengths
+    return match.variant.strengths_by_turn_up[up[0]] if up else match.variant.strengths
 
 
 @lru_cache(maxsize=256)
@@ -28,7 +28,7 @@ def _shares_beaten(by_card: tuple[int, ...]) -> tuple[float, ...]:
     return (*(count / len(pack) for count in beaten), _NO_CARD)
 
 
-def power(match: Match, seat: Seat) -> float:
+def hand_chance(match: Match, seat: Seat) -> float:
     """Return about how likely the cards of `seat`, as it sees them, are to win the hand: 0 to 1."""
     hand, share = match.hand, _shares_beaten(strengths(match))
     row, held = hand.row, hand.dealt.cards[seat]
@@ -45,7 +45,7 @@ def power(match: Match, seat: Seat) -> float:
     return 1 - (1 - best) * (1 - second) if won[0] else best * second
 
 
-def beats(match: Match, card: Card) -> bool:
+def beats_table(match: Match, card: Card) -> bool:
     """Tell whether `card` would be the single best card of the trick on the table."""
     by_card, table = strengths(match), match.hand.row.table
     return all(by_card[card] > by_card[other] for other in table)
@@ -61,7 +61,7 @@ def is_ahead(match: Match, seat: Seat) -> bool:
     return best[side_of(seat)] > best[other_side(side_of(seat))]
 
 
-def chance(match: Match, side: Side) -> float:
+def game_chance(match: Match, side: Side) -> float:
     """Return about how likely `side` is to win the game at this score, from what it and the other side lack."""
     if match.game_winner is not None:
         return float(match.game_winner == side)
@@ -71,7 +71,7 @@ def chance(match: Match, side: Side) -> float:
     return 1 / (1 + math.pow(mine / theirs, _STEEP))
 
 
-def lead(match: Match, side: Side) -> int:
+def points_ahead(match: Match, side: Side) -> int:
     """Return how many points `side` is ahead in the game; points that have become a unit still count."""
     each = max(1, match.variant.scoring.points_per_unit)
     mine, theirs = (

@@ -9,7 +9,7 @@ from random import Random
 from typing import Final
 
 from truc_bots.strength import strengths
-from truc_rules import Card, Kind, Match, Seat, Side, know_all, other_side, settled, side_of
+from truc_rules import Card, Kind, Match, Seat, Side, know_all, other_side, side_of, without_unknown_flor
 from truc_rules.contests.values import envido_value, is_flor
 from truc_rules.positions.match import EnvidoAsk, Saying, StakeAsk
 
@@ -52,7 +52,7 @@ def world(seen: Match, dice: Random) -> Match:
         drawn = _drawn(seen, seat, pool, len(gaps), dice) if gaps else []
         found += [(seat, slot, card) for slot, card in zip(gaps, drawn, strict=True)]
         pool = [card for card in pool if card not in drawn]
-    return settled(know_all(seen, found))[0]
+    return without_unknown_flor(know_all(seen, found))[0]
 
 
 def shuffled_deal(match: Match, dice: Random) -> tuple[list[tuple[Card, ...]], list[Card]]:

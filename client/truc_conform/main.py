@@ -5,9 +5,9 @@ from typing import Final
 import click
 
 from truc_commands.completion import completion_command
-from truc_commands.program import Program, listed
+from truc_commands.program import Program, lazy_commands
 
-_COMMANDS: Final = listed(
+_COMMANDS: Final = lazy_commands(
     ("client", "truc_conform.commands:client", "Judge a client with scripted servers."),
     ("server", "truc_conform.commands:server", "Judge a server with scripted clients."),
     ("cases", "truc_conform.commands:list_cases", "List the cases, what each expects, and its clause."),

@@ -6,12 +6,12 @@ from typing import Final
 import click
 
 from truc_commands.completion import completion_command
-from truc_commands.program import listed
+from truc_commands.program import lazy_commands
 from truc_terminal.commands.helping import SpokenGroup
 from truc_terminal.commands.language import lang_option
 from truc_terminal.screen.glyphs import spell_nearest
 
-_COMMANDS: Final = listed(
+_COMMANDS: Final = lazy_commands(
     ("demo", "truc_terminal.commands.demo:demo", "Play a match against bots on this machine, and verify it."),
     ("play", "truc_terminal.commands.play:play", "Play at a server, in person."),
     ("create", "truc_terminal.commands.create:create", "Open a table, and invite others."),

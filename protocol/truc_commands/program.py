@@ -63,7 +63,7 @@ def _drop_output() -> None:
         os.close(nowhere)
 
 
-class Commands(MutableMapping[str, click.Command]):
+class LazyCommands(MutableMapping[str, click.Command]):
     """Commands by their names; reading one imports it."""
 
     def __init__(
@@ -93,13 +93,13 @@ class Commands(MutableMapping[str, click.Command]):
         """Return what stands for a command in a list: its name and its line, and nothing that runs."""
         return self._lines.get(name)
 
-    def changed(self, change: Change, lines: Change = lambda line: line) -> "Commands":
+    def changed(self, change: Change, lines: Change = lambda line: line) -> "LazyCommands":
         """Return the same commands with a change, made to each when it is read; the second is made to their lines."""
 
         def load(before: Callable[[], click.Command]) -> click.Command:
             return change(before())
 
-        return Commands(
+        return LazyCommands(
             {name: partial(load, before) for name, before in self._loads.items()},
             {name: lines(line) for name, line in self._lines.items()},
         )
@@ -112,11 +112,11 @@ class Program(OneLineGroup):
 
     def main(self, *args: Any, **named: Any) -> Any:
         """Run the command that is meant; help is told without the marks of Markdown."""
-        return click.Group.main(reworded(self, unmarked), *args, **named)
+        return click.Group.main(reworded(self, without_markdown), *args, **named)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return what a list says of a command."""
-        if isinstance(self.commands, Commands):
+        if isinstance(self.commands, LazyCommands):
             return self.commands.line(cmd_name)
         return super().get_command(ctx, cmd_name)
 
@@ -128,9 +128,9 @@ class Program(OneLineGroup):
         return name, found if name is None else self.commands.get(name), left
 
 
-def listed(*named: tuple[str, str, str]) -> Commands:
+def lazy_commands(*named: tuple[str, str, str]) -> LazyCommands:
     """Return the commands of a table, by name: where each is, as `module:attribute`, and its line in a list."""
-    return Commands(
+    return LazyCommands(
         {name: partial(_imported, place, line) for name, place, line in named},
         {name: click.Command(name, short_help=line) for name, _, line in named},
     )
@@ -162,7 +162,7 @@ class _HelpContext(click.Context):
         return _Help(width=self.terminal_width, max_width=self.max_content_width)
 
 
-def unmarked(text: str) -> str:
+def without_markdown(text: str) -> str:
     """Return a text for help, without the marks of Markdown that pages for `man` and the docs have."""
     parts = text.split("`")
     return "".join(part.replace("-", _UNBROKEN) if n % 2 else part for n, part in enumerate(parts))
@@ -186,7 +186,7 @@ def reworded(command: C, say: Callable[[str], str]) -> C:
 def _reworded_commands(
     commands: MutableMapping[str, click.Command], say: Callable[[str], str]
 ) -> MutableMapping[str, click.Command]:
-    if isinstance(commands, Commands):
+    if isinstance(commands, LazyCommands):
         reword = partial(reworded, say=say)
         return commands.changed(reword, reword)
     return {name: reworded(inner, say) for name, inner in commands.items()}

@@ -7,8 +7,8 @@ do, and `apply` does it and returns the next match with what happened.
 
 from truc_rules.cards import CARDS_EACH, COVERED, Card, card_named, card_names
 from truc_rules.contests.claims import is_score_open, leaves_open
-from truc_rules.contests.dispatch import is_window, unseen
-from truc_rules.deals import is_blind, lowest_slot, named
+from truc_rules.contests.dispatch import as_seen_by_all, is_window
+from truc_rules.deals import is_blind, lowest_slot, with_known_card
 from truc_rules.errors import (
     CardError,
     IllegalActionError,
@@ -17,7 +17,7 @@ from truc_rules.errors import (
     RulesError,
     UnknownOptionError,
     VariantError,
-    nearest,
+    nearest_hint,
 )
 from truc_rules.machines import deciders, deciders_in_view
 from truc_rules.match import (
@@ -30,8 +30,8 @@ from truc_rules.match import (
     legal,
     new_match,
     next_hand,
-    settled,
     surely_legal,
+    without_unknown_flor,
 )
 from truc_rules.moves import DescribedAction, described, move_line, parse_move
 from truc_rules.orders import MOST_ORDERS
@@ -50,7 +50,7 @@ from truc_rules.positions.match import (
 )
 from truc_rules.rulings import apply_ruled, ruled
 from truc_rules.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
-from truc_rules.shows import compared, owed_shows, unproven
+from truc_rules.shows import compared_seats, owed_shows, unproven_seats
 from truc_rules.signing import check_sign, sign_receivers, signs
 from truc_rules.stakes import owed_shares
 from truc_rules.variants.options import TABLE_OPTIONS, with_options
@@ -119,11 +119,12 @@ __all__ = [
     "View",
     "apply",
     "apply_ruled",
+    "as_seen_by_all",
     "awaits_deal",
     "card_named",
     "card_names",
     "check_sign",
-    "compared",
+    "compared_seats",
     "deal",
     "deciders",
     "deciders_in_view",
@@ -138,8 +139,7 @@ __all__ = [
     "legal",
     "lowest_slot",
     "move_line",
-    "named",
-    "nearest",
+    "nearest_hint",
     "new_match",
     "next_hand",
     "other_side",
@@ -152,15 +152,15 @@ __all__ = [
     "ruled",
     "seat_after",
     "seats_after",
-    "settled",
     "side_of",
     "sign_receivers",
     "signs",
     "surely_legal",
-    "unproven",
-    "unseen",
+    "unproven_seats",
     "variant_from_fields",
     "variant_from_params",
     "view",
+    "with_known_card",
     "with_options",
+    "without_unknown_flor",
 ]

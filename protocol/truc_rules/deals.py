@@ -47,10 +47,10 @@ KnownCard = tuple[Seat, int, Card]
 """A seat, one of its slots, and the card that it holds there."""
 
 _DUELLISTS = 6
-_PAIRS = _DUELLISTS // 2
+_DUEL_STRIDE = _DUELLISTS // 2
 _COVER = Kind.COVER  # looked up once: a lookup in an Enum is costly in the engine's loops
-_SHORT = 1
-_COUNTS = (CARDS_EACH, _SHORT)
+_SHORT_COUNT = 1
+_COUNTS = (CARDS_EACH, _SHORT_COUNT)
 _TOO_CLOSE = 1
 """A side that is this many points short of the target rules out a short deal."""
 
@@ -96,7 +96,7 @@ def cut(match: Match, action: Action) -> Step:
 
 def choose_count(match: Match, action: Action) -> Step:
     """Set how many cards each seat gets."""
-    count = _SHORT if action.value == _SHORT else CARDS_EACH
+    count = _SHORT_COUNT if action.value == _SHORT_COUNT else CARDS_EACH
     dealt = _nothing_dealt(count, blind=match.hand.dealt.blind)
     return match.hand._replace(phase=HandPhase.DEAL, dealt=dealt), (CardCountChosen(action.seat, count),)
 
@@ -118,7 +118,7 @@ def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
     row = TrickRow(old.eldest, old.stride, old.leader, old.leader, (), (), None, left)
     told = (Dealt(dealt.each), *map(TurnedUp, dealt.up), *duel_begun(row, match.seats))
     with_cards = Hand(
-        HandPhase.REDEAL, dealt, row, hand.bets, (), None, hand.contests, hand.orders, hand.proven
+        HandPhase.REDEAL, dealt, row, hand.bets, (), None, hand.contests, hand.orders, hand.earlier_duels
     )
     if may_redeal(match, dealt):
         return with_cards, told
@@ -183,7 +183,7 @@ def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
     return hand._replace(dealt=dealt._replace(cards=tuple(map(tuple, learnt)))) if learnt else hand
 
 
-def named(match: Match, action: Action) -> Action:
+def with_known_card(match: Match, action: Action) -> Action:
     """Return the play of a card face down with the card in it, if that is known here; other actions unchanged."""
     if action.kind is not _COVER:
         return action
@@ -269,7 +269,7 @@ def duel_stride(variant: Variant, seats: int, score: tuple[Score, Score], number
     if rule is None or seats != _DUELLISTS or number % 2:
         return 1
     points = [side.points for side in score]
-    return _PAIRS if max(points) >= rule.min and max(points) <= rule.max else 1
+    return _DUEL_STRIDE if max(points) >= rule.min and max(points) <= rule.max else 1
 
 
 def duel_begun(row: TrickRow, seats: int) -> tuple[Event, ...]:
@@ -283,7 +283,7 @@ def next_duel(match: Match, hand: Hand, bets: Bets) -> Hand:
     """Return the hand in which the next pair begins; what the last pair must prove is kept."""
     row = hand.row
     eldest = Seat((row.eldest + 1) % match.seats)
-    proven = (*hand.proven, (row.eldest, hand.contests))
+    earlier_duels = (*hand.earlier_duels, (row.eldest, hand.contests))
     return hand._replace(
         phase=HandPhase.PLAY,
         row=TrickRow(eldest, row.stride, eldest, eldest, (), (), None, row.left),
@@ -291,5 +291,5 @@ def next_duel(match: Match, hand: Hand, bets: Bets) -> Hand:
         offers=(),
         winner=None,
         contests=NO_CONTESTS,
-        proven=proven,
+        earlier_duels=earlier_duels,
     )

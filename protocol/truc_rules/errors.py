@@ -88,24 +88,24 @@ class IllegalActionError(RulesError):
     """An action that the rules do not allow this seat now; the state is unchanged.
 
     Attributes:
-        because: the rule that it breaks; None for a sign.
+        broken_rule: the rule that it breaks; None for a sign.
     """
 
-    def __init__(self, code: RefusalCode, message: str, because: BrokenRule | None = None) -> None:
+    def __init__(self, code: RefusalCode, message: str, broken_rule: BrokenRule | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
-        self.because = because
+        self.broken_rule = broken_rule
 
 
-def most_like(name: str, known: Iterable[str]) -> list[str]:
+def similar_names(name: str, known: Iterable[str]) -> list[str]:
     """Return the known names most like `name`, at most three, the nearest first."""
     return get_close_matches(name, [*known], cutoff=_LIKE)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest_hint(name: str, known: Iterable[str]) -> str:
     """Return `; the nearest is NAME`, up to three names, or nothing if no known name is like `name`."""
-    found = most_like(name, known)
+    found = similar_names(name, known)
     match found:
         case []:
             return ""

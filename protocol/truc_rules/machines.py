@@ -151,7 +151,7 @@ def _allows(match: Match, action: Action) -> bool:
     if kind in _BESIDE_THE_STAKE:  # a flor may be an answer too
         return action in (legal(match, seat) if hand.offers else _beside_the_stake(match, seat))
     if kind is _RAISE and not hand.offers and hand.phase is PLAYING:
-        return not action.cards and action.value in stakes.asks(match, seat)
+        return not action.cards and action.value in stakes.askable_stakes(match, seat)
     return action in (_answers(match, seat, hand.offers[-1]) if hand.offers else legal(match, seat))
 
 

@@ -22,7 +22,7 @@ from truc_rules.positions.match import (
     Score,
     Step,
 )
-from truc_rules.scoring import counted, ended, more_duels
+from truc_rules.scoring import count_points, ended, more_duels
 from truc_rules.seats import Seat, Side, seat_after
 from truc_rules.variants.variant import Scoring, Variant
 
@@ -58,7 +58,7 @@ def new_match(
         raise MatchError(f"games: expected less than {variant.games_to_win} each, got {games}")
     if not _may_stand(variant.scoring, score):
         raise MatchError(f"score: expected less than {variant.scoring.target} each, got {score}")
-    return _begun(variant, seats=seats, dealer=dealer, games=games, score=score, number=1)
+    return _before_hand(variant, seats=seats, dealer=dealer, games=games, score=score, number=1)
 
 
 def _may_stand(rule: Scoring, score: tuple[Score, Score]) -> bool:
@@ -72,7 +72,7 @@ def _may_stand(rule: Scoring, score: tuple[Score, Score]) -> bool:
     return level or max(side.points for side in score) < rule.target
 
 
-def _begun(
+def _before_hand(
     variant: Variant,
     *,
     seats: int,
@@ -95,7 +95,7 @@ def next_hand(match: Match) -> Match:
         raise MatchError("expected a match that goes on after a hand that is over")
     goes_on = match.game_winner is None
     score = match.score if goes_on else (_NOTHING, _NOTHING)
-    return _begun(
+    return _before_hand(
         match.variant,
         seats=match.seats,
         dealer=seat_after(match.dealer, match.seats),
@@ -105,7 +105,7 @@ def next_hand(match: Match) -> Match:
     )
 
 
-_newest: dict[Seat, tuple[Match, tuple[Action, ...]]] = {}
+_newest_legal: dict[Seat, tuple[Match, tuple[Action, ...]]] = {}
 """By seat, the newest answer of `legal`, from which most actions are chosen: to look them up here, instead of going
 through the machines again, makes playouts faster by a quarter."""
 
@@ -114,10 +114,10 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return every action open to `seat`, in a fixed order."""
     found = machines.legal(match, seat)
     if match.variant.flor is not None and flor.waits_for_unknown(match):
-        after, _ = settled(match)
+        after, _ = without_unknown_flor(match)
         found = (*found, *(action for action in machines.legal(after, seat) if action not in found))
     elif found:
-        _newest[seat] = match, found
+        _newest_legal[seat] = match, found
     return found
 
 
@@ -128,7 +128,7 @@ def surely_legal(match: Match, seat: Seat, awaited: Collection[int]) -> tuple[Ma
     declare a flor ends with it: a seat is not awaited before that is known (rules.md 13b.3).
     """
     if seat in awaited:
-        here, _ = settled(match)
+        here, _ = without_unknown_flor(match)
         return here, _unclaimed(here, machines.legal(flor.without_unheard(here), seat))
     offer = match.hand.offers[-1] if match.hand.offers else None
     if seat in machines.deciders(match):
@@ -156,15 +156,15 @@ def apply(match: Match, action: Action) -> Outcome:
         IllegalActionError: `legal` does not yield it; `match` is as it was.
     """
     seat = action.seat
-    if seat in _newest:
-        of, offered = _newest[seat]
+    if seat in _newest_legal:
+        of, offered = _newest_legal[seat]
         if of is match and action in offered:
             return carry_out(match, machines.step(match, action))
     step = machines.attempt(match, action)
     if step is not None:
         return carry_out(match, step)
     if flor.waits_for_unknown(match):
-        after, told = settled(match)
+        after, told = without_unknown_flor(match)
         step = machines.attempt(after, action)
         if step is not None:
             done, events = carry_out(after, step)
@@ -180,7 +180,7 @@ def carry_out(match: Match, step: Step) -> Outcome:
     # once it is over only cards are shown: game and match are as they were
     if before.phase is _OVER or (hand.phase is not _OVER and hand.contests is before.contests):
         return _with_hand(match, hand), events
-    events, score, winner = counted(match, hand, events)
+    events, score, winner = count_points(match, hand, events)
     if winner is not None:
         return _game_won(match, hand, events, score, winner)
     if hand.phase is _OVER and more_duels(match, hand):
@@ -242,10 +242,10 @@ def know_all(match: Match, known: Iterable[KnownCard]) -> Match:
     return match if hand is match.hand else _with_hand(match, hand)
 
 
-def settled(match: Match) -> Outcome:
+def without_unknown_flor(match: Match) -> Outcome:
     """Return the match in which a flor that only unknown cards could make is taken not to exist."""
     events: tuple[Event, ...] = ()
-    while (step := flor.presumed(match)) is not None:
+    while (step := flor.presume_no_flor(match)) is not None:
         match, told = carry_out(match, step)
         events += told
     return match, events

@@ -86,6 +86,6 @@ def open_slots(match: Match, seat: Seat) -> tuple[int, ...]:
     if order not in EXTREMES:
         fitting = tuple(slot for slot in left if rank_of(variant.pack[cards[slot]]) == order)
         return fitting or left
-    strengths = variant.turned[dealt.up[0]] if dealt.up else variant.strengths
+    strengths = variant.strengths_by_turn_up[dealt.up[0]] if dealt.up else variant.strengths
     extreme = (max if order == HIGH else min)(strengths[card] for card in cards.values())
     return tuple(slot for slot in left if strengths[cards[slot]] == extreme)

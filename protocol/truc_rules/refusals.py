@@ -201,7 +201,7 @@ def _why_no_ask(match: Match, action: Action) -> BrokenRule:
         return BrokenRule("their_ask", f"only side {bets.right[0]} may ask now")
     if seat in bets.offered and stakes.stakes_open(match, bets, side_of(seat)):
         return BrokenRule("asked_already", "it has made the offer of this turn")
-    return _expected_stakes(stakes.asks(match, seat), bets.stake)
+    return _expected_stakes(stakes.askable_stakes(match, seat), bets.stake)
 
 
 def _why_no_raise(match: Match, seat: Seat) -> BrokenRule:
@@ -227,7 +227,7 @@ def _why_no_card(match: Match, action: Action) -> BrokenRule:
         return _why_no_such_card(match, action)
     if match.variant.ask_window != "ba":
         return BrokenRule("ask_before_card", "an ask is made before one's card")
-    ends = action.value in stakes.asks(match, action.seat)
+    ends = action.value in stakes.askable_stakes(match, action.seat)
     decided = BrokenRule("decided", "the hand is decided by that card")
     return decided if ends else _why_no_ask(match, action)
 

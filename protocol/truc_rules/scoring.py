@@ -19,7 +19,7 @@ AWARD_GAME = "game"
 AWARD_UNIT = TRUT
 
 Scores = tuple[Score, Score]
-Counted = tuple[tuple[Event, ...], Scores, Side | None]
+PointCount = tuple[tuple[Event, ...], Scores, Side | None]
 
 _SCORING = (PointsScored, UnitScored)
 _OVER = HandPhase.OVER  # looked up once: a lookup in an Enum is costly in the engine's loops
@@ -41,7 +41,7 @@ def hand_drawn(match: Match, hand: Hand) -> Step:
 
 def ended(hand: Hand, winner: Side | None) -> Hand:
     """Return the hand at its end."""
-    rest = (winner, hand.contests, hand.orders, hand.proven)
+    rest = (winner, hand.contests, hand.orders, hand.earlier_duels)
     return Hand(_OVER, hand.dealt, hand.row, hand.bets, (), *rest)
 
 
@@ -60,7 +60,7 @@ def award(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> 
     return (scored,)
 
 
-def counted(match: Match, hand: Hand, events: tuple[Event, ...]) -> Counted:
+def count_points(match: Match, hand: Hand, events: tuple[Event, ...]) -> PointCount:
     """Return the events that happen, the score after them, and who has won the game."""
     score, rule = match.score, match.variant.scoring
     at_once, is_over = rule.end_check == "immediate", hand.phase is _OVER

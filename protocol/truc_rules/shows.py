@@ -58,12 +58,12 @@ def owed_shows(match: Match) -> tuple[tuple[Seat, tuple[int, ...]], ...]:
     return tuple((seat, tuple(sorted(slots))) for seat, slots in sorted(owed.items()) if slots)
 
 
-def unproven(match: Match) -> tuple[Seat, ...]:
+def unproven_seats(match: Match) -> tuple[Seat, ...]:
     """Return, once the hand is over, the seats whose cards, as known here, do not prove what they must."""
     return tuple(sorted({proof.seat for proof in _proofs(match) if not _is_proven(match, proof)}))
 
 
-def compared(match: Match) -> tuple[Seat, ...]:
+def compared_seats(match: Match) -> tuple[Seat, ...]:
     """Return the seats whose cards decide an accepted envido when the hand is over."""
     return players(match.hand.row, match.seats) if match.hand.contests.owed else ()
 
@@ -73,7 +73,7 @@ def _proofs(match: Match) -> Iterator[_Proof]:
     hand = match.hand
     if hand.phase is not HandPhase.OVER:
         return
-    for _, contests in hand.proven:
+    for _, contests in hand.earlier_duels:
         yield from _of_bets(contests)
         yield from _of_claims(contests)
     yield from _of_bets(hand.contests)
@@ -81,7 +81,7 @@ def _proofs(match: Match) -> Iterator[_Proof]:
     if hand.winner is not None:
         yield from _of_claims(hand.contests)
     if hand.winner is not None or len(hand.row.tricks) == hand.dealt.each:
-        yield from map(_Compared, compared(match))
+        yield from map(_Compared, compared_seats(match))
 
 
 def _of_bets(contests: Contests) -> Iterator[_Proof]:

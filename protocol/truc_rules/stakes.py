@@ -91,7 +91,7 @@ def _stakes_above(ladder: Ladder, remainder: str, stake: int, limit: int) -> tup
     return (*by_number, REST)
 
 
-def asks(match: Match, seat: Seat) -> tuple[int | str, ...]:
+def askable_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:
     """Return the stakes `seat` may ask for now, with no offer open."""
     return turn_stakes(match, seat) if is_ask_moment(match, seat) else ()
 
@@ -104,7 +104,7 @@ def turn_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:
 
 
 @cache
-def asks_for(seat: Seat, stakes: tuple[int | str, ...]) -> tuple[Action, ...]:
+def ask_actions(seat: Seat, stakes: tuple[int | str, ...]) -> tuple[Action, ...]:
     """Return the asks of `seat` for each of these stakes; built once."""
     return tuple(valued(seat, Kind.RAISE, stake) for stake in stakes)
 
@@ -129,7 +129,7 @@ def answers(match: Match, seat: Seat, ask: StakeAsk) -> tuple[Action, ...]:
     if not match.variant.raise_in_answer or match.variant.alternate == "once":
         return found
     higher = _stakes_over(match, ask.stake, side_of(seat))
-    return (*found, *asks_for(seat, higher))
+    return (*found, *ask_actions(seat, higher))
 
 
 def accepted_by_card(match: Match, seat: Seat, offer: Offer) -> bool:
@@ -147,7 +147,7 @@ def ask(hand: Hand, seat: Seat, stake: int | str) -> Step:
 
 def _ask(hand: Hand, bets: Bets, seat: Seat, stake: int | str) -> Step:
     offers = (*hand.offers, StakeAsk(seat, side_of(seat), stake))
-    rest = (None, hand.contests, hand.orders, hand.proven)
+    rest = (None, hand.contests, hand.orders, hand.earlier_duels)
     return Hand(hand.phase, hand.dealt, hand.row, bets, offers, *rest), (StakeAsked(seat, stake),)
 
 
@@ -167,7 +167,7 @@ def accept(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
     """Make the stake asked for the stake of the hand."""
     hand = match.hand
     bets = _accepted(match, open_ask)
-    rest = (None, hand.contests, hand.orders, hand.proven)
+    rest = (None, hand.contests, hand.orders, hand.earlier_duels)
     accepted = Hand(hand.phase, hand.dealt, hand.row, bets, hand.offers[:-1], *rest)
     return accepted, (StakeAccepted(seat, open_ask.stake),)
 
@@ -209,7 +209,7 @@ def begin_play(match: Match, hand: Hand) -> Step:
     elif rule is not None and at_last:
         offers = (LastPointAsk(at_last[0], rule.stake, rule.decline),)
         told = (LastPointAsked(at_last[0]),)
-    rest = (None, hand.contests, hand.orders, hand.proven)
+    rest = (None, hand.contests, hand.orders, hand.earlier_duels)
     return Hand(HandPhase.PLAY, hand.dealt, hand.row, bets, offers, *rest), told
 
 

@@ -32,12 +32,12 @@ from truc_rules.scoring import AWARD_CONCEDED, AWARD_HAND, hand_drawn, hand_won
 from truc_rules.seats import Seat, Side, other_side, side_of
 from truc_rules.variants.variant import Variant
 
-Verdict = Side | Literal["open", "tied"]
+HandResult = Side | Literal["open", "tied"]
 
-_ENOUGH = 2
+_TRICKS_TO_WIN = 2
 
 
-def taken(
+def trick_result(
     variant: Variant,
     strengths: Sequence[int],
     table: Sequence[Card],
@@ -65,26 +65,26 @@ def taken(
 
 
 @cache
-def verdict(hand_rule: str, winners: tuple[Side | None, ...], count: int) -> Verdict:
+def hand_result(hand_rule: str, winners: tuple[Side | None, ...], count: int) -> HandResult:
     """Return who has won the hand after tricks with these winners, of at most `count`; "tied" if nobody has."""
     if hand_rule == "put":
-        return _put_verdict(winners, count)
+        return _put_result(winners, count)
     won = [side for side in winners if side is not None]
     tied = len(won) < len(winners)
     if won and (tied or len(winners) == count):
-        return won[0] if tied or count < _ENOUGH else _majority(won)
-    if len(won) == _ENOUGH and won[0] == won[1]:
+        return won[0] if tied or count < _TRICKS_TO_WIN else _majority(won)
+    if len(won) == _TRICKS_TO_WIN and won[0] == won[1]:
         return won[0]
     return "tied" if len(winners) == count else "open"
 
 
 def _majority(won: Sequence[Side]) -> Side:
-    return won[0] if won.count(won[0]) >= _ENOUGH else won[1]
+    return won[0] if won.count(won[0]) >= _TRICKS_TO_WIN else won[1]
 
 
-def _put_verdict(winners: Sequence[Side | None], count: int) -> Verdict:
+def _put_result(winners: Sequence[Side | None], count: int) -> HandResult:
     ours, theirs = winners.count(Side(0)), winners.count(Side(1))
-    if len(winners) < count and max(ours, theirs) < _ENOUGH:
+    if len(winners) < count and max(ours, theirs) < _TRICKS_TO_WIN:
         return "open"
     if ours == theirs:
         return "tied"
@@ -112,7 +112,7 @@ def turn_actions(match: Match, seat: Seat) -> list[Action]:
     if not is_to_act and not (asks_after and row.last == seat):
         return []
     raises = stakes.turn_stakes(match, seat)
-    found = [*stakes.asks_for(seat, raises)] if raises else []
+    found = [*stakes.ask_actions(seat, raises)] if raises else []
     if is_to_act:
         found += _with_cards(match, seat, raises if asks_after else ())
     return found
@@ -180,20 +180,20 @@ def _may_end_hand(match: Match) -> bool:
 
 def _ends_hand(match: Match, card: Card) -> bool:
     row = match.hand.row
-    side, _ = _taken(match, (*row.table, card))
-    return _verdict(match, side) != "open"
+    side, _ = _trick_result(match, (*row.table, card))
+    return _hand_result(match, side) != "open"
 
 
-def _taken(match: Match, table: tuple[Card, ...]) -> tuple[Side | None, Seat]:
+def _trick_result(match: Match, table: tuple[Card, ...]) -> tuple[Side | None, Seat]:
     variant, row, up = match.variant, match.hand.row, match.hand.dealt.up
-    strengths = variant.turned[up[0]] if up else variant.strengths
-    return taken(variant, strengths, table, leader=row.leader, stride=row.stride, seats=match.seats)
+    strengths = variant.strengths_by_turn_up[up[0]] if up else variant.strengths
+    return trick_result(variant, strengths, table, leader=row.leader, stride=row.stride, seats=match.seats)
 
 
-def _verdict(match: Match, side: Side | None) -> Verdict:
+def _hand_result(match: Match, side: Side | None) -> HandResult:
     hand = match.hand
     winners = (*[trick.side for trick in hand.row.tricks], side)
-    return verdict(match.variant.hand_rule, winners, hand.dealt.each)
+    return hand_result(match.variant.hand_rule, winners, hand.dealt.each)
 
 
 def play(match: Match, action: Action) -> Step:
@@ -236,14 +236,14 @@ def _put_down(match: Match, hand: Hand, action: Action) -> Step:
         if bets.offered:
             bets = _next_turn(bets, seat, None)
         return _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven)), (played,)
-    side, leads = _taken(match, table)
+    side, leads = _trick_result(match, table)
     tricks = (*tricks, _new(Trick, (leader, table, side)))
     row = _new(TrickRow, (eldest, stride, leads, leads, (), tricks, seat, left))
     if bets.offered:
         bets = _next_turn(bets, seat, leads)
     done = _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven))
     told = trick_told(side, leads)
-    over = _verdict(match, side)
+    over = _hand_result(match, side)
     if over == "open":
         return done, (played, told)
     done, final = _decided(match, done, over)

@@ -33,7 +33,7 @@ from truc_words.speech import (
     sign_label,
     time_label,
 )
-from truc_words.typed import Talk, command_line, typed_name, typed_word
+from truc_words.typed import Talk, typed_name, typed_word, with_english_command
 
 __all__ = [
     "ENGLISH",
@@ -50,7 +50,6 @@ __all__ = [
     "as_told",
     "catalogue",
     "chosen_language",
-    "command_line",
     "half_label",
     "joined",
     "local_sets",
@@ -69,5 +68,6 @@ __all__ = [
     "told",
     "typed_name",
     "typed_word",
+    "with_english_command",
     "words_of_check",
 ]

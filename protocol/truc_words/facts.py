@@ -23,7 +23,7 @@ class ToldMove(NamedTuple):
     answering: str = ""
 
 
-SAID: Final[Mapping[str, ToldMove]] = {
+FACT_MOVES: Final[Mapping[str, ToldMove]] = {
     "stood": ToldMove("stand"),
     "last_point_taken": ToldMove("accept", answering="last-point"),
     "last_point_declined": ToldMove("decline", answering="last-point"),
@@ -43,7 +43,7 @@ SAID: Final[Mapping[str, ToldMove]] = {
 }
 """The facts that are somebody's words, as moves."""
 
-_VALUED: Final[Mapping[str, str]] = {
+_SPLIT_BY_VALUE: Final[Mapping[str, str]] = {
     "trick_won": "leader",
     "trick_tied": "leader",
     "ruled": "ruling",
@@ -98,14 +98,14 @@ def _partner(fact: Fact, players: Sequence[str]) -> str:
 def fact_key(fact: Fact) -> str:
     """Return the key of a fact in the catalogues."""
     what = str(fact["what"])
-    if what not in _VALUED:
+    if what not in _SPLIT_BY_VALUE:
         return what
-    special = f"{what}-{str(fact[_VALUED[what]]).lower()}"
+    special = f"{what}-{str(fact[_SPLIT_BY_VALUE[what]]).lower()}"
     return special if special in ENGLISH.catalogue.facts else what
 
 
 def _said(fact: Fact, speech: Speech) -> str | None:
-    said = SAID.get(fact["what"])
+    said = FACT_MOVES.get(fact["what"])
     if said is None:
         return None
     line = f"{said.kind} {fact[said.field]}".strip() if said.field else said.kind

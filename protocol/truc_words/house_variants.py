@@ -19,12 +19,12 @@ from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError
 from truc_protocol.documents import MAX_DOCUMENT, read_document, rule_document
 from truc_rules import Variant, preset, presets
-from truc_rules.errors import most_like
+from truc_rules.errors import similar_names
 from truc_rules.variants.house import MAX_FILE, HouseVariantError, variant_from_toml
 from truc_rules.variants.toml_text import as_toml
 from truc_words import Sentence
 
-_OWN: Final = "house-"
+_HOUSE_PREFIX: Final = "house-"
 _OTHERS: Final[Mapping[object, str]] = {int: "a number", tuple[int, ...]: "a list of numbers"}
 _HEAD: Final = """\
 # A variant of Truc. Change what you like, give it a name of its own, and put it in the folder `variants` of a server.
@@ -44,7 +44,7 @@ class NoSuchGameError(HouseVariantError):
     """No preset has this name; the text, a sentence, says which have similar names, and where others are listed."""
 
     def __init__(self, name: str, others: str) -> None:
-        like = ", ".join(most_like(name, presets()))
+        like = ", ".join(similar_names(name, presets()))
         key = "failures.game_meant" if like else "failures.no_such_game"
         self.sentence = Sentence(key, got=as_toml(name), like=like, others=others)
         super().__init__("no such game", [self.sentence])
@@ -82,7 +82,7 @@ def read_variant(text: str, source: str) -> Variant:
 def variant_file(variant: Variant) -> str:
     """Write a variant as TOML, complete and with comments."""
     if variant.name in presets():
-        variant = replace(variant, name=f"{_OWN}{variant.name}")
+        variant = replace(variant, name=f"{_HOUSE_PREFIX}{variant.name}")
     values = {field.name: getattr(variant, field.name) for field in fields(Variant) if field.init}
     groups = {name: value for name, value in values.items() if is_dataclass(value)}
     lines = own_lines(Variant)

@@ -51,9 +51,13 @@ class Primer(NamedTuple):
 
         `turned_up` is the card that raises a rank, where the game has one.
         """
-        raises = turned_up is not None and bool(self.variant.turned)
+        raises = turned_up is not None and bool(self.variant.strengths_by_turn_up)
         variant = self.variant
-        by_card = variant.turned[card_named(variant.pack, str(turned_up))] if raises else variant.strengths
+        by_card = (
+            variant.strengths_by_turn_up[card_named(variant.pack, str(turned_up))]
+            if raises
+            else variant.strengths
+        )
         strengths = by_card[: len(variant.pack)]
         counted = (sum(other > own for other in strengths) for own in strengths)
         return MappingProxyType(dict(zip(variant.pack, counted, strict=True)))

@@ -113,7 +113,7 @@ def _text(variant: Variant, chapter: str, say: Wording) -> str:
         *(sentence for name in names for sentence in SENTENCES[name](variant, say)),
     ]
     tables = (TABLES[name](variant, say) for name in names if name in TABLES) if told else ()
-    return "\n\n".join(("\n".join(f"* {line}" for line in told), *map(table, filter(None, tables))))
+    return "\n\n".join(("\n".join(f"* {line}" for line in told), *map(markdown_table, filter(None, tables))))
 
 
 def _direction(variant: Variant, chapter: str, say: Wording) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ def _direction(variant: Variant, chapter: str, say: Wording) -> tuple[str, ...]:
     return (say(f"page.{local_words(variant.words).next_sits}"),)
 
 
-def table(rows: tuple[tuple[str, ...], ...]) -> str:
+def markdown_table(rows: tuple[tuple[str, ...], ...]) -> str:
     """Return rows of cells, the heads first, as a table in Markdown."""
     heads, *others = rows
     lines = (f"| {' | '.join(cells)} |" for cells in others)

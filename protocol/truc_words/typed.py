@@ -21,7 +21,7 @@ _WITH_TEXT: Final = ("chat", "sign", "say", "help")
 """The commands that have something after them; any other is a line of its own, so that it is not taken for a move."""
 
 
-def command_line(text: str, speech: Speech) -> str:
+def with_english_command(text: str, speech: Speech) -> str:
     """Return a line with its command, if it has one, in English; any other line as it is."""
     words = {_plain(typed): command for command, typed in speech.catalogue.typed.items()}
     head, _, rest = text.partition(" ")

@@ -9,9 +9,9 @@ from typing import Final
 import click
 
 from truc_commands.completion import completion_command
-from truc_commands.program import Program, listed
+from truc_commands.program import Program, lazy_commands
 
-_COMMANDS: Final = listed(
+_COMMANDS: Final = lazy_commands(
     ("run", "truc_server.commands.run:run", "Run the server."),
     ("init", "truc_server.commands.setting_up:init", "Set a new server up: data folder, settings, keys."),
     (

@@ -20,7 +20,7 @@ from benchmarks.engine import dealt
 from benchmarks.exploiters import HABITS, Mover, Reader, by_habit
 
 from truc_bots import Effort, Sharp
-from truc_bots.strength import power
+from truc_bots.strength import hand_chance
 from truc_client.bots import Chooser, careful, careless
 from truc_client.happenings import MoveChoice, YourTurn
 from truc_rules import (
@@ -132,7 +132,7 @@ class Game(NamedTuple):
 def asking(match: Match, seat: Seat, options: tuple[Action, ...], action: Action) -> Iterator[Asking]:
     """Yield the chance to ask that a decision was, if it was one."""
     may_ask = not match.hand.offers and any(option.kind is Kind.RAISE for option in options)
-    if may_ask and not WEAK < (cards := power(match, seat)) < STRONG:
+    if may_ask and not WEAK < (cards := hand_chance(match, seat)) < STRONG:
         yield Asking(cards >= STRONG, action.kind is Kind.RAISE)
 
 

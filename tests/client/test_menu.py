@@ -15,7 +15,7 @@ from truc_terminal.screen.drawing import MatchLook
 from truc_terminal.screen.menu import menu
 from truc_terminal.screen.person import QUIT, TALK
 from truc_terminal.screen.questions import option_names
-from truc_words import LANGUAGES, Speech, catalogue, command_line
+from truc_words import LANGUAGES, Speech, catalogue, with_english_command
 
 HAND = board_of(view_of(cards="7e 3b 1o"), preset("truc-catalan").pack)
 PLAYS = ("play 7e", "play 3b", "play 1o")
@@ -105,10 +105,10 @@ def test_no_word_for_a_command_is_a_name_of_a_move(lang, words, pack) -> None:
     look = MatchLook(("north", "east", "south", "west"), faces, speech, 12)
     choices = [MoveChoice(line, line.split()[0], {}) for line in lines_of(pack)]
     names = {name for each in choices for name in (each.line, *option_names(each, board, look))}
-    assert {name for name in names if command_line(name, speech) != name} == set()
+    assert {name for name in names if with_english_command(name, speech) != name} == set()
     assert {*catalogue("en").typed, *QUIT, "h"} & names <= {"claim"}
     assert not [name for name in names if name.partition(" ")[0] in (*TALK, "help", "h")]
-    typed = [command_line(word, speech) for word in speech.catalogue.typed.values()]
+    typed = [with_english_command(word, speech) for word in speech.catalogue.typed.values()]
     assert typed == [*speech.catalogue.typed]
 
 

@@ -7,12 +7,12 @@ from truc_rules import (
     Card,
     Seat,
     apply,
+    as_seen_by_all,
     deciders,
     is_window,
     know,
     preset,
-    settled,
-    unseen,
+    without_unknown_flor,
 )
 from truc_rules.contests.flor import round_answers
 from truc_rules.positions.events import PointsScored
@@ -70,7 +70,7 @@ def test_a_seat_whose_cards_became_known_does_not_answer_without_a_flor():
 
 def test_a_round_of_unknown_cards_only_is_taken_as_over():
     match = played(dealt(GAME, F27, "? ? ?"), "0 flor")
-    after, told = settled(match)
+    after, told = without_unknown_flor(match)
     assert told == (PointsScored(0, 3, "flor"),)
     assert after.hand.offers == ()
 
@@ -85,12 +85,12 @@ def test_a_round_of_unknown_cards_only_is_taken_as_over():
 )
 def test_a_round_goes_on_where_somebody_surely_speaks(hands, moves):
     match = played(dealt(GAME, *hands), *moves)
-    assert settled(match) == (match, ())
+    assert without_unknown_flor(match) == (match, ())
 
 
 def test_a_flor_that_became_known_is_waited_for():
     known_now = learnt(played(dealt(GAME, F27, "? ? ?"), "0 flor"), 1, F36)
-    assert settled(known_now) == (known_now, ())
+    assert without_unknown_flor(known_now) == (known_now, ())
 
 
 def test_play_goes_on_over_a_round_of_unknown_cards():
@@ -100,7 +100,7 @@ def test_play_goes_on_over_a_round_of_unknown_cards():
 
 def test_flores_of_both_sides_are_compared_once_the_round_is_taken_as_over():
     match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 flor")
-    after, _ = settled(match)
+    after, _ = without_unknown_flor(match)
     assert after.hand.offers[-1].waiting == (0, 1)
 
 
@@ -159,7 +159,7 @@ PLAIN = "7o 6o 1c"
 
 
 def opens(match, line):
-    return is_window(apply(unseen(match), action(match, line))[0])
+    return is_window(apply(as_seen_by_all(match), action(match, line))[0])
 
 
 @each_row("theirs", [F36, PLAIN])

@@ -16,12 +16,12 @@ from truc_rules import (
     deal,
     is_hand_over,
     know,
-    named,
     owed_shows,
     preset,
-    settled,
-    unproven,
+    unproven_seats,
+    with_known_card,
     with_options,
+    without_unknown_flor,
 )
 
 OPENED = (Kind.PLAY, Kind.SHOW)
@@ -64,11 +64,11 @@ def followed(steps):
     match = steps[0].before
     for step in steps:
         if step.action is None:
-            match, _ = settled(match)
+            match, _ = without_unknown_flor(match)
             match = dealt_unknown(match, step)
         else:
             match, _ = apply(learnt(match, step), as_seen(step))
-    return settled(match)[0]
+    return without_unknown_flor(match)[0]
 
 
 def replayed(steps, cards_of):
@@ -78,8 +78,8 @@ def replayed(steps, cards_of):
         if step.action is None:
             match, _ = deal(match, cards_of(step), turned(match, step))
         else:
-            match, _ = apply(match, named(match, as_seen(step)))
-    return settled(match)[0]
+            match, _ = apply(match, with_known_card(match, as_seen(step)))
+    return without_unknown_flor(match)[0]
 
 
 def force_open(last):
@@ -120,7 +120,7 @@ def assert_followed(variant, seats, seed):
         lambda step: only_open(last) if step is final else [(None,) * step.after.hand.dealt.each] * seats,
     )
     assert (proven.score, proven.games, proven.winner) == (last.score, last.games, last.winner)
-    assert unproven(proven) == ()
+    assert unproven_seats(proven) == ()
 
 
 @each_row("name, seats", TABLES)

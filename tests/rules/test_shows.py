@@ -5,7 +5,7 @@ from dataclasses import replace
 from rows import each_row
 from rules.played import dealt, given, known, played
 
-from truc_rules import Card, Flor, Seat, know, next_hand, owed_shows, preset, unproven
+from truc_rules import Card, Flor, Seat, know, next_hand, owed_shows, preset, unproven_seats
 
 GAME = preset("truco-argentino-flor")
 ENVIDO = preset("truco-argentino")
@@ -68,7 +68,7 @@ def test_of_equal_pairs_the_one_that_lies_open_is_taken():
 def test_nothing_is_owed_before_the_hand_is_over():
     match = envido_won("7o 1o 4b", BARE)
     assert owed(match) == ()
-    assert unproven(match) == ()
+    assert unproven_seats(match) == ()
 
 
 # flor
@@ -151,4 +151,4 @@ def claimed(names):
     ],
 )
 def test_cards_prove_what_was_declared_said_or_claimed_or_do_not(match_of, names, is_proven):
-    assert unproven(match_of(names)) == (() if is_proven else (0,))
+    assert unproven_seats(match_of(names)) == (() if is_proven else (0,))

@@ -6,7 +6,7 @@ from itertools import product
 from rows import each_row
 
 from truc_rules import preset
-from truc_rules.tricks import verdict
+from truc_rules.tricks import hand_result
 
 STANDARD = preset("truc-lanes")
 PUT = replace(STANDARD, hand_rule="put")
@@ -19,7 +19,7 @@ PUT_ROWS = {
 
 def outcome(variant, row, each=3):
     winners = tuple({"A": 0, "B": 1, "=": None}[trick] for trick in row)
-    found = verdict(variant.hand_rule, winners, each)
+    found = hand_result(variant.hand_rule, winners, each)
     return {0: "A", 1: "B"}.get(found, found)
 
 

@@ -18,9 +18,9 @@ from truc_rules import (
     know_all,
     legal,
     lowest_slot,
-    named,
     new_match,
     preset,
+    with_known_card,
     with_options,
 )
 
@@ -157,7 +157,7 @@ def test_what_cannot_be_answered_is_refused_while_unknown_cards_are_waited_for()
 def test_a_card_played_face_down_is_named_where_it_is_known():
     covered = with_options(preset("truco-mineiro"), {"cover_from_trick": 2})
     match = dealt(covered, "3h Qd Kc", "? ? ?")
-    assert named(match, Action(Seat(0), Kind.COVER, (), 1)) == action(match, "0 cover Qd")
+    assert with_known_card(match, Action(Seat(0), Kind.COVER, (), 1)) == action(match, "0 cover Qd")
 
 
 @each_row(
@@ -165,7 +165,7 @@ def test_a_card_played_face_down_is_named_where_it_is_known():
 )
 def test_an_action_without_a_card_to_name_stays_as_it_is(unnamed):
     match = dealt("truco-mineiro", "3h Qd Kc", "? ? ?")
-    assert named(match, Action(*unnamed)) == Action(*unnamed)
+    assert with_known_card(match, Action(*unnamed)) == Action(*unnamed)
 
 
 def test_an_unknown_card_is_offered_face_down_by_its_slot():

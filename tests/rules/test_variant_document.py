@@ -258,7 +258,7 @@ def test_duels_have_no_envido_that_waits_for_the_end_of_the_deal():
 def test_a_piece_without_a_stand_in_is_missing_when_it_is_turned_up():
     alone = replace(PIECES, turnup=replace(PIECES.turnup, stand_in=""))
     cards = {name: card for card, name in enumerate(alone.pack)}
-    turned = alone.turned[cards["2c"]]
+    turned = alone.strengths_by_turn_up[cards["2c"]]
     assert turned[cards["12c"]] == alone.strengths[cards["12c"]]
     assert max(turned) == turned[cards["4c"]]
 

@@ -124,7 +124,7 @@ class SeatMatch:
         try:
             apply(match, parse_move(match.variant, Seat(self.seat), line))
         except IllegalActionError as error:
-            return error.because and error.because.rule
+            return error.broken_rule and error.broken_rule.rule
         except RulesError:
             return None
         return None

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from truc_commands.program import Program, reworded, unmarked
+from truc_commands.program import Program, reworded, without_markdown
 from truc_words import LANGUAGES, Sentence, chosen_language
 
 C = TypeVar("C", bound=click.Command)
@@ -54,7 +54,7 @@ class SpokenGroup(Program):
         """Run the command in the language asked for."""
         lang = _asked(sys.argv[1:] if args is None else args)
         with click_in(lang):
-            group = translated(self, lang, unmarked)
+            group = translated(self, lang, without_markdown)
             return click.Group.main(group, args, *rest, **named)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -19,7 +19,7 @@ from rich.console import Console
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.screen.person import QUIT, Lines, Typed, typed_lines
 from truc_terminal.screen.screen import Screen
-from truc_words import Sentence, Speech, catalogue, command_line, told
+from truc_words import Sentence, Speech, catalogue, told, with_english_command
 
 if TYPE_CHECKING:
     from truc_terminal.screen.prompt import Prompt
@@ -170,7 +170,7 @@ async def ask_yes_or_no(
             text = (await lines.receive()).text
             if not text:
                 return default if text is not None else None
-            if command_line(text, Speech(screen.lang)).strip().casefold() in QUIT:
+            if with_english_command(text, Speech(screen.lang)).strip().casefold() in QUIT:
                 return None
             answer = yes_or_no(text, screen.lang)
             if answer is not None:

@@ -43,7 +43,7 @@ from truc_terminal.screen.person import QUIT, Lines, asked_about, spelled, talk
 from truc_terminal.screen.questions import CHAT, Question, commands_typed
 from truc_terminal.screen.screen import Screen
 from truc_terminal.screen.wrapping import said_again
-from truc_words import Sentence, as_told, command_line
+from truc_words import Sentence, as_told, with_english_command
 from truc_words.rules_page import chapter_texts
 
 
@@ -152,7 +152,7 @@ class Watcher:
                 self._note("expected", "red", got=said_again(text))
 
     def _help(self, asked: str) -> None:
-        match, subject = self._table.match, command_line(asked, self._screen.look.speech)
+        match, subject = self._table.match, with_english_command(asked, self._screen.look.speech)
         if subject.lower() == TABLE and self._is_unchecked:
             self._note("not_given", "yellow")
         elif subject and match is not None:

@@ -125,7 +125,7 @@ def turned_up_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
         return
     yield TableRow(look.speech.term("turn-up"), (card_part(board.turned_up, look),))
     if raised := look.raised.get(board.turned_up):
-        has_pieces = look.rules is not None and bool(look.rules.counted)
+        has_pieces = look.rules is not None and bool(look.rules.counts_by_turn_up)
         said = look.speech.say("screen.pieces" if has_pieces else "screen.raised")
         yield TableRow(said, tuple(card_part(card, look) for card in raised))
 

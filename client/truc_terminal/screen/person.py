@@ -35,7 +35,7 @@ from truc_terminal.screen.explaining import TABLE, word_expected
 from truc_terminal.screen.questions import CHAT
 from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import Advise
-from truc_words import Speech, command_line, time_label, typed_word
+from truc_words import Speech, time_label, typed_word, with_english_command
 from truc_words.rules_page import chapter_texts
 
 QUIT = ("q", "quit", "exit")
@@ -326,7 +326,7 @@ class Person:
         return self._turn is not None and bool(self._screen.choices_meant(self._turn, text)[0])
 
     def _help(self, asked: str) -> None:
-        match, subject = self._table.match, command_line(asked, self._screen.look.speech)
+        match, subject = self._table.match, with_english_command(asked, self._screen.look.speech)
         if match is None and subject.strip() == TABLE:
             self._screen.explain_one(TABLE, None, {})
         elif subject.strip() and match is not None:
@@ -409,7 +409,7 @@ SHORT: Final[Mapping[str, str]] = MappingProxyType({"'": CHAT, "!": _SAY, "*": _
 def spelled(line: str, speech: Speech) -> str:
     """Return a line with its command, which may be a mark or a word of the player's language, in English."""
     kind = SHORT.get(line[:1])
-    return command_line(line, speech) if kind is None else f"{kind} {line[1:].lstrip()}"
+    return with_english_command(line, speech) if kind is None else f"{kind} {line[1:].lstrip()}"
 
 
 def asked_about(line: str) -> str | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_rules import Variant, preset, presets
-from truc_words.rules_page import CHAPTERS, TOLD_WITH, chapters, table
+from truc_words.rules_page import CHAPTERS, TOLD_WITH, chapters, markdown_table
 from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
 
 GENERATED: Final = "<!-- made by `python -m truc_docs.protocol.rules docs/rules` -->"
@@ -203,7 +203,7 @@ def _block(variant: Variant, rule: str) -> str:
     """Return a rule that no game above has, as it is told on a page of its own."""
     rows = TABLES[rule](variant, ENGLISH) if rule in TABLES else ()
     sentences = "\n".join(f"* {line}" for line in SENTENCES[rule](variant, ENGLISH))
-    return "\n\n".join(filter(None, (sentences, table(rows) if rows else "")))
+    return "\n\n".join(filter(None, (sentences, markdown_table(rows) if rows else "")))
 
 
 def differences(main: Variant, other: Variant) -> Iterator[tuple[str, str, Difference]]:

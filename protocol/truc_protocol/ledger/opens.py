@@ -26,7 +26,7 @@ from truc_protocol.ledger.state import (
     next_share,
     unseen_slot,
 )
-from truc_rules import Match, compared, is_hand_over, owed_shows, settled, unproven
+from truc_rules import Match, compared_seats, is_hand_over, owed_shows, unproven_seats, without_unknown_flor
 
 _SERVER = "server"
 
@@ -45,7 +45,7 @@ def open_cards(ledger: Ledger, body: Open) -> Taken:
         raise CheckError("C12", f"expected sub-deal {len(hand.deals) - 1}, got {body.d}", _SERVER)
     if hand.unseen is not None:
         return _play_unseen_card(ledger, match, body, hand.unseen)
-    closed, events = settled(match)
+    closed, events = without_unknown_flor(match)
     _check_owed(ledger, closed, hand, body)
     noted = replace(hand, opens=(*hand.opens, body))
     opened, match = open_slots(noted, closed, body.seat, _openings(body), _SERVER)
@@ -103,7 +103,7 @@ def check_shown(ledger: Ledger, hand: HandLog, match: Match) -> None:
     """
     if hand.is_known and (expected := next_open(ledger)) is not None:
         raise CheckError("C23", f"expected {_slots_text(expected)} before the close", _SERVER)
-    if seats := unproven(match):
+    if seats := unproven_seats(match):
         raise CheckError("C23", f"the cards of seats {list(seats)} do not show what they must", _SERVER)
     for body in hand.opens:
         if body.seat not in _seats_with_proofs(match):
@@ -114,11 +114,11 @@ def check_shown(ledger: Ledger, hand: HandLog, match: Match) -> None:
 
 def _seats_with_proofs(match: Match) -> frozenset[int]:
     """Return the seats that declared or said what cards can prove, were claimed to have kept it quiet, or are compared."""
-    duels = (match.hand.contests, *(contests for _, contests in match.hand.proven))
+    duels = (match.hand.contests, *(contests for _, contests in match.hand.earlier_duels))
     flores = (seat for contests in duels for seat in contests.flores)
     said = (seat for contests in duels for seat, _ in contests.said)
     claimed = (target for contests in duels for _, target in contests.claims)
-    return frozenset((*flores, *said, *claimed, *compared(match)))
+    return frozenset((*flores, *said, *claimed, *compared_seats(match)))
 
 
 def check_exact(log: HandLog, match: Match) -> None:

@@ -23,7 +23,7 @@ from truc_rules import (
     Seat,
     apply,
     know,
-    named,
+    with_known_card,
 )
 
 # looked up once: an Enum lookup is expensive
@@ -96,7 +96,7 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> Taken:
     try:
         if action.kind is _BLIND:
             return _acted(_decide_unseen(ledger, match, step), action.seat), ()
-        decided, events = apply(match, named(match, action) if action.kind is _COVER else action)
+        decided, events = apply(match, with_known_card(match, action) if action.kind is _COVER else action)
     except IllegalActionError as error:
         raise CheckError("C20", error.message, author, refusal=error.code) from error
     acted = moved(ledger, hand, decided, step, move.cut)

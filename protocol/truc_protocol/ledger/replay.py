@@ -28,10 +28,10 @@ from truc_rules import (
     leaves_open,
     legal,
     lowest_slot,
-    named,
     ruled,
-    settled,
     side_of,
+    with_known_card,
+    without_unknown_flor,
 )
 
 _OF_A_CARD: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
@@ -45,7 +45,7 @@ def told(match: Match, step: LoggedMove) -> Told:
     Raises:
         RulesError: They refuse it.
     """
-    action = named(match, step.action)
+    action = with_known_card(match, step.action)
     return _told_ruling(match, action) if step.ruled else apply(match, action)
 
 
@@ -63,7 +63,7 @@ def _told_ruling(match: Match, action: Action) -> Told:
 def readings(match: Match) -> Iterator[Told]:
     """Yield the state and, if it waits for unknown cards, the one in which they decide nothing, each with its events."""
     yield match, ()
-    closed, events = settled(match)
+    closed, events = without_unknown_flor(match)
     if closed is not match:
         yield closed, events
 
@@ -150,7 +150,7 @@ def replayed(log: HandLog, hands: Sequence[Hands]) -> Told:
         if awaits_deal(match):
             match, events = _dealt(match, waiting)
             happened += events
-    match, events = settled(match)
+    match, events = without_unknown_flor(match)
     return match, happened + events
 
 

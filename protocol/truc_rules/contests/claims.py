@@ -15,8 +15,8 @@ from truc_rules.positions.match import Hand, HandPhase, Match, Step, players
 from truc_rules.seats import Seat, other_side, seats_from, side_of
 
 AWARD_CLAIM = "claim"
-_HELD: Final = 3
-_NOT_HELD: Final = 1
+_POINTS_IF_HELD: Final = 3
+_POINTS_IF_NOT_HELD: Final = 1
 
 # looked up once: a lookup in an Enum is costly in the engine's loops
 _PLAYING = HandPhase.PLAY
@@ -88,13 +88,13 @@ def _is_envido_open(match: Match, hand: Hand) -> bool:
 def is_score_open(match: Match) -> bool:
     """Tell whether unknown cards leave a claim of an earlier duel open, and with it the score."""
     hand = match.hand
-    claimed = [target for _, duel in hand.proven for _, target in duel.claims]
+    claimed = [target for _, duel in hand.earlier_duels for _, target in duel.claims]
     return any(_is_open(match, hand, target) for target in claimed)
 
 
 def leaves_open(match: Match, hand: Hand) -> bool:
     """Tell whether unknown cards leave an envido or any claim of the deal open when `hand` ends, and so who has the game."""
-    rows = (hand.contests, *[duel for _, duel in hand.proven])
+    rows = (hand.contests, *[duel for _, duel in hand.earlier_duels])
     return _is_envido_open(match, hand) or any(
         _is_open(match, hand, target) for row in rows for _, target in row.claims
     )
@@ -116,5 +116,5 @@ def _played_quietly(match: Match, hand: Hand, seat: Seat) -> bool:
 
 def _settled(target: Seat, *, held: bool) -> tuple[Event, ...]:
     side = side_of(target)
-    scored = (other_side(side), _HELD) if held else (side, _NOT_HELD)
+    scored = (other_side(side), _POINTS_IF_HELD) if held else (side, _POINTS_IF_NOT_HELD)
     return FlorClaimSettled(target, held), PointsScored(*scored, AWARD_CLAIM)

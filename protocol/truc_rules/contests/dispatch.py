@@ -77,7 +77,7 @@ def comes_before(offer: object, kind: Kind) -> bool:
     return not isinstance(offer, FlorRound if kind is Kind.FLOR else EnvidoAsk)
 
 
-def unseen(match: Match) -> Match:
+def as_seen_by_all(match: Match) -> Match:
     """Return the match as everybody sees it: without the cards that have not been played or shown."""
     dealt, left = match.hand.dealt, match.hand.row.left
     cards = tuple(
@@ -91,5 +91,5 @@ def unseen(match: Match) -> Match:
 
 
 def is_window(match: Match) -> bool:
-    """Tell whether the hand of an `unseen` match waits for seats that may have nothing to say."""
+    """Tell whether the hand of an `as_seen_by_all` match waits for seats that may have nothing to say."""
     return flor.waits_for_unknown(match)

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from truc_rules.contests.claims import is_score_open
-from truc_rules.contests.saying import AWARD_ENVIDO, begun
+from truc_rules.contests.saying import AWARD_ENVIDO, new_saying
 from truc_rules.positions.actions import Action, Kind, words, yes_or_no
 from truc_rules.positions.events import EnvidoAccepted, EnvidoCalled, EnvidoDeclined, PointsScored
 from truc_rules.positions.match import (
@@ -108,7 +108,7 @@ def _accept(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
     if match.variant.envido is not None and match.variant.envido.settle == "hand_end":
         owed = with_offers(hand, hand.offers[:-1], closed._replace(owed=points))
         return owed, (told(seat, max(points)),)
-    saying = begun(_ENVIDO, points, players(hand.row, match.seats))
+    saying = new_saying(_ENVIDO, points, players(hand.row, match.seats))
     return with_offers(hand, (*hand.offers[:-1], saying), closed), (told(seat, max(points)),)
 
 
@@ -142,7 +142,7 @@ def declined_points(called: tuple[Kind, ...]) -> int:
 
 def _falta(match: Match) -> tuple[int, int]:
     """Return what falta envido is worth now, by the side that wins (rules.md 8.4, "Falta")."""
-    if match.hand.proven and is_score_open(match):
+    if match.hand.earlier_duels and is_score_open(match):
         # docs/decisions/0003: what a reader who does not know the score holds never runs ahead of the truth
         return _LEAST, _LEAST
     rule, target = match.variant.envido, match.variant.scoring.target

@@ -195,7 +195,7 @@ def _compared(
 ) -> Step:
     """Have the values said, for `extra` points besides those for each flor."""
     order = tuple(seat for seat in players(hand.row, match.seats) if seat in speakers)
-    compared = saying.begun(_FLOR, (extra, extra), order)
+    compared = saying.new_saying(_FLOR, (extra, extra), order)
     return hand._replace(offers=(*hand.offers, compared)), told
 
 
@@ -209,10 +209,10 @@ def _paid(hand: Hand, side: Side, *, bonus: int, told: tuple[Event, ...]) -> Ste
 
 def waits_for_unknown(match: Match) -> bool:
     """Tell whether the hand waits for seats that may have nothing to say, as far as their cards are known."""
-    return bool(match.hand.offers) and presumed(match) is not None
+    return bool(match.hand.offers) and presume_no_flor(match) is not None
 
 
-def presumed(match: Match) -> Step | None:
+def presume_no_flor(match: Match) -> Step | None:
     """Return the step in which nobody else holds a flor; None if no flor is waited for, or one is surely held."""
     hand = match.hand
     offer = hand.offers[-1] if hand.offers else None
@@ -220,7 +220,7 @@ def presumed(match: Match) -> Step | None:
         case FlorRound(waiting=waiting) if not any(is_sure(match, seat) for seat in waiting):
             return _with_round(match, hand._replace(offers=hand.offers[:-1]), (), ())
         case Saying():
-            return saying.presumed(match, offer)
+            return saying.presume_no_flor(match, offer)
         case _:
             return None
 

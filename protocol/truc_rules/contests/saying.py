@@ -16,7 +16,7 @@ FLOR_POINTS = 3
 """What every flor is worth (rules.md 8.6)."""
 
 
-def begun(contest: Kind, points: tuple[int, int], speakers: tuple[Seat, ...]) -> Saying:
+def new_saying(contest: Kind, points: tuple[int, int], speakers: tuple[Seat, ...]) -> Saying:
     """Return the saying in which nobody has spoken yet."""
     return Saying(contest, points, waiting=speakers, spoken=(), silent=(), said=())
 
@@ -91,7 +91,7 @@ def _heard(match: Match, saying: Saying, seat: Seat) -> Contests:
     return contests._replace(flores=(*contests.flores, seat))
 
 
-def presumed(match: Match, saying: Saying) -> Step | None:
+def presume_no_flor(match: Match, saying: Saying) -> Step | None:
     """Return the step in which nobody who is waited for holds a flor; None if one surely does, or in an envido."""
     if saying.contest is not Kind.FLOR or any(is_sure(match, seat) for seat in saying.waiting):
         return None

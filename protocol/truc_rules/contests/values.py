@@ -20,7 +20,9 @@ Up = tuple[Card, ...]
 
 def envido_value(variant: Variant, cards: Sequence[Card], up: Up = ()) -> int:
     """Return what `cards` are worth in envido: the best two of one suit, else the highest single card."""
-    suits, numbers = variant.counted[up[0]] if variant.counted else (variant.suits, variant.numbers)
+    suits, numbers = (
+        variant.counts_by_turn_up[up[0]] if variant.counts_by_turn_up else (variant.suits, variant.numbers)
+    )
     best = max(numbers[card] for card in cards)
     for one, other in combinations(cards, 2):
         if suits[one] == suits[other] or not (suits[one] and suits[other]):
@@ -42,7 +44,7 @@ def is_flor(variant: Variant, cards: Sequence[Card], up: Up = ()) -> bool:
 
 def may_be_flor(variant: Variant, cards: Sequence[Card | None], up: Up = ()) -> bool:
     """Tell whether three cards may be a flor; one that is unknown here might be any card."""
-    suits, suit = variant.counted[up[0]][0] if variant.counted else variant.suits, None
+    suits, suit = variant.counts_by_turn_up[up[0]][0] if variant.counts_by_turn_up else variant.suits, None
     for card in cards:
         if card is None or not suits[card]:
             continue
@@ -70,7 +72,9 @@ def _places(pack: tuple[str, ...]) -> tuple[int, ...]:
 
 def flor_value(variant: Variant, cards: Sequence[Card], up: Up = ()) -> int:
     """Return what a flor is worth: 20 and all its numbers, and where that is the rule 20 for each piece but one."""
-    suits, numbers = variant.counted[up[0]] if variant.counted else (variant.suits, variant.numbers)
+    suits, numbers = (
+        variant.counts_by_turn_up[up[0]] if variant.counts_by_turn_up else (variant.suits, variant.numbers)
+    )
     value = PAIRED + sum(numbers[card] for card in cards)
     if variant.flor is None or not variant.flor.reserved:
         return value

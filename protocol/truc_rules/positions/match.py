@@ -219,7 +219,7 @@ class Hand(NamedTuple):
     contests: Contests
     orders: Orders
     """By side, the order that is in force."""
-    proven: tuple[tuple[Seat, Contests], ...]
+    earlier_duels: tuple[tuple[Seat, Contests], ...]
     """What earlier duels of this deal must prove: a seat of each, and what came of its side bets."""
 
 
@@ -256,7 +256,7 @@ Step = tuple[Hand, tuple[Event, ...]]
 
 def with_offers(hand: Hand, offers: tuple[Offer, ...], contests: Contests) -> Hand:
     """Return `hand` with other open offers and contests, which is all that most moves of a side bet change."""
-    rest = (contests, hand.orders, hand.proven)
+    rest = (contests, hand.orders, hand.earlier_duels)
     return Hand(hand.phase, hand.dealt, hand.row, hand.bets, offers, None, *rest)
 
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple, get_args
 
 from truc_rules.cards import Card
-from truc_rules.errors import IllegalActionError, MoveError, RefusalCode, nearest
+from truc_rules.errors import IllegalActionError, MoveError, RefusalCode, nearest_hint
 from truc_rules.machines import deciders
 from truc_rules.match import apply, legal
 from truc_rules.moves import move_line, parse_move
@@ -41,21 +41,21 @@ class ScenarioState(NamedTuple):
     """The result of the newest hand, or in pica-pica of the newest duel."""
 
 
-def read_action(stage: ScenarioState, line: ScenarioLine, seat: str, move: Sequence[str]) -> Action:
+def read_action(state: ScenarioState, line: ScenarioLine, seat: str, move: Sequence[str]) -> Action:
     """Read a move.
 
     Raises:
         ScenarioError: It cannot be read.
     """
-    if number(line, seat) >= stage.match.seats:
-        raise line.error(f"a seat of 0 to {stage.match.seats - 1}", seat)
+    if number(line, seat) >= state.match.seats:
+        raise line.error(f"a seat of 0 to {state.match.seats - 1}", seat)
     try:
-        return parse_move(stage.match.variant, Seat(number(line, seat)), " ".join(move))
+        return parse_move(state.match.variant, Seat(number(line, seat)), " ".join(move))
     except MoveError as error:
         raise ScenarioError(line.number, str(error)) from None
 
 
-def try_move(stage: ScenarioState, line: ScenarioLine, seat: str, move: Sequence[str]) -> None:
+def try_move(state: ScenarioState, line: ScenarioLine, seat: str, move: Sequence[str]) -> None:
     """Try a move or a sign, without keeping its result.
 
     Raises:
@@ -65,13 +65,13 @@ def try_move(stage: ScenarioState, line: ScenarioLine, seat: str, move: Sequence
     if move[0] == SIGN:
         (word,) = words(ScenarioLine(line.number, tuple(move)), "sign WORD", 1)
         if word not in SIGNS:
-            raise line.error("the word of a sign", f"{word}{nearest(word, SIGNS)}")
-        check_sign(stage.match, Seat(number(line, seat)), word)
+            raise line.error("the word of a sign", f"{word}{nearest_hint(word, SIGNS)}")
+        check_sign(state.match, Seat(number(line, seat)), word)
     else:
-        apply(stage.match, read_action(stage, line, seat, move))
+        apply(state.match, read_action(state, line, seat, move))
 
 
-def _check_refused(stage: ScenarioState, line: ScenarioLine) -> None:
+def _check_refused(state: ScenarioState, line: ScenarioLine) -> None:
     if len(line.words) < len(("!", "SEAT", "MOVE")):
         raise line.error("`! SEAT MOVE`, and perhaps an error code")
     *move, last = line.words[2:]
@@ -80,7 +80,7 @@ def _check_refused(stage: ScenarioState, line: ScenarioLine) -> None:
     if code is None and move and _is_like_a_code(last):
         raise line.error(f"the code {' or '.join(CODES)}", last)
     try:
-        try_move(stage, line, line.words[1], refused)
+        try_move(state, line, line.words[1], refused)
     except IllegalActionError as error:
         if code not in (None, error.code):
             raise line.error(f"the code {code}", f"{error.code}: {error}") from None
@@ -90,26 +90,26 @@ def _check_refused(stage: ScenarioState, line: ScenarioLine) -> None:
 
 def _is_like_a_code(word: str) -> bool:
     """Tell whether a word is meant as a code: no word of a move has an underscore or is like a code."""
-    return "_" in word or bool(nearest(word, CODES))
+    return "_" in word or bool(nearest_hint(word, CODES))
 
 
-def _check_options(stage: ScenarioState, line: ScenarioLine) -> None:
+def _check_options(state: ScenarioState, line: ScenarioLine) -> None:
     if len(line.words) < len(("?", "SEAT", "MOVE")):
         raise line.error("`? SEAT MOVE; MOVE ...`, or `? SEAT -`")
-    variant, seat = stage.match.variant, number(line, line.words[1])
-    if seat >= stage.match.seats:
-        raise line.error(f"a seat of 0 to {stage.match.seats - 1}", str(seat))
+    variant, seat = state.match.variant, number(line, line.words[1])
+    if seat >= state.match.seats:
+        raise line.error(f"a seat of 0 to {state.match.seats - 1}", str(seat))
     listed = " ".join(line.words[2:])
     moves = [] if listed == NOTHING else listed.split(";")
     read = [
-        move_line(variant, read_action(stage, line, line.words[1], tuple(move.split()))) for move in moves
+        move_line(variant, read_action(state, line, line.words[1], tuple(move.split()))) for move in moves
     ]
     wanted = {*read}
     if len(wanted) < len(read):
         raise line.error("every move once", listed)
     found = {
         move_line(variant, action)
-        for action in legal(stage.match, Seat(seat))
+        for action in legal(state.match, Seat(seat))
         if action.kind not in _UNLISTED
     }
     _same(line, "; ".join(sorted(wanted)) or NOTHING, "; ".join(sorted(found)) or NOTHING)
@@ -120,16 +120,16 @@ def _same(line: ScenarioLine, expected: object, got: object) -> None:
         raise line.error(str(expected), str(got))
 
 
-def _check_next(stage: ScenarioState, line: ScenarioLine) -> None:
+def _check_next(state: ScenarioState, line: ScenarioLine) -> None:
     seats = [] if line.words[1:] == (NOTHING,) else [number(line, word) for word in line.words[1:]]
     if len(line.words) == 1:
         raise line.error("`next SEAT...`, or `next -`")
-    waiting = " ".join(str(seat) for seat in sorted(deciders(stage.match)))
+    waiting = " ".join(str(seat) for seat in sorted(deciders(state.match)))
     _same(line, f"next {' '.join(map(str, sorted(seats))) or NOTHING}", f"next {waiting or NOTHING}")
 
 
-def _check_trick(stage: ScenarioState, line: ScenarioLine) -> None:
-    _same(line, _one_of(line, ("0", "1", "tie")), stage.trick or "no trick yet")
+def _check_trick(state: ScenarioState, line: ScenarioLine) -> None:
+    _same(line, _one_of(line, ("0", "1", "tie")), state.trick or "no trick yet")
 
 
 def _one_of(line: ScenarioLine, allowed: Sequence[str]) -> str:
@@ -139,41 +139,41 @@ def _one_of(line: ScenarioLine, allowed: Sequence[str]) -> str:
     return word
 
 
-def _check_stake(stage: ScenarioState, line: ScenarioLine) -> None:
-    bets = stage.match.hand.bets
+def _check_stake(state: ScenarioState, line: ScenarioLine) -> None:
+    bets = state.match.hand.bets
     (word,) = words(line, "stake N", 1)
     if word not in _LOCKED.values():
         number(line, word)
     _same(line, f"stake {word}", f"stake {bets.stake if bets.locked is None else _LOCKED[bets.locked]}")
 
 
-def _check_hand(stage: ScenarioState, line: ScenarioLine) -> None:
-    _same(line, f"hand {_one_of(line, ('0', '1', 'draw', 'open'))}", f"hand {stage.result}")
+def _check_hand(state: ScenarioState, line: ScenarioLine) -> None:
+    _same(line, f"hand {_one_of(line, ('0', '1', 'draw', 'open'))}", f"hand {state.result}")
 
 
-def _check_points(stage: ScenarioState, line: ScenarioLine) -> None:
+def _check_points(state: ScenarioState, line: ScenarioLine) -> None:
     ours, theirs = words(line, "points SIDE-0 SIDE-1", 2)
     _same(
         line,
         f"points {number(line, ours)} {number(line, theirs)}",
-        f"points {stage.points[0]} {stage.points[1]}",
+        f"points {state.points[0]} {state.points[1]}",
     )
 
 
-def _check_score(stage: ScenarioState, line: ScenarioLine) -> None:
-    variant, score = stage.match.variant, stage.match.score
+def _check_score(state: ScenarioState, line: ScenarioLine) -> None:
+    variant, score = state.match.variant, state.match.score
     if read_score(line, variant) != score:
         has_units = variant.scoring.points_per_unit > 0
         got = " ".join(f"{side.upper}+{side.points}" if has_units else str(side.points) for side in score)
         raise line.error(line.text, f"score {got}")
 
 
-def _check_game(stage: ScenarioState, line: ScenarioLine) -> None:
-    _check_won(line, stage.match.game_winner)
+def _check_game(state: ScenarioState, line: ScenarioLine) -> None:
+    _check_won(line, state.match.game_winner)
 
 
-def _check_match(stage: ScenarioState, line: ScenarioLine) -> None:
-    _check_won(line, stage.match.winner)
+def _check_match(state: ScenarioState, line: ScenarioLine) -> None:
+    _check_won(line, state.match.winner)
 
 
 def _check_won(line: ScenarioLine, winner: Side | None) -> None:
@@ -181,8 +181,8 @@ def _check_won(line: ScenarioLine, winner: Side | None) -> None:
     _same(line, f"{line.words[0]} {wanted}", f"{line.words[0]} {'open' if winner is None else winner}")
 
 
-def _check_shown(stage: ScenarioState, line: ScenarioLine) -> None:
-    match = stage.match
+def _check_shown(state: ScenarioState, line: ScenarioLine) -> None:
+    match = state.match
     if match.variant.reveal != "match":
         raise line.error("`rule reveal match` before the first move")
     if len(line.words) < len(("shown", "SEAT", "CARD")):

@@ -45,85 +45,85 @@ def run(scenario: Scenario, folder: Path = HERE) -> None:
         ScenarioError: A line does not hold or cannot be read.
     """
     match, lines = set_up(scenario, folder)
-    stage = ScenarioState(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
+    state = ScenarioState(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
     for line in lines:
         try:
-            stage = _read(stage, line)
+            state = _read(state, line)
         except RulesError as error:  # a move that needs a card that no line has dealt
             raise ScenarioError(line.number, str(error)) from None
-    _dealt(stage, scenario.title)
+    _dealt(state, scenario.title)
 
 
-def _read(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
+def _read(state: ScenarioState, line: ScenarioLine) -> ScenarioState:
     first = line.words[0]
     if first in DEALS:
-        return _give(stage, line)
+        return _give(state, line)
     if first in SETUP:
         raise line.error(f"`{first}` before the first move")
-    stage = _dealt(stage, line)
+    state = _dealt(state, line)
     if first in ASSERTIONS:
-        ASSERTIONS[first](stage, line)
-        return stage
+        ASSERTIONS[first](state, line)
+        return state
     if is_digits(first):
-        return _move(stage, line)
+        return _move(state, line)
     raise line.error("a move, an assertion or a deal")
 
 
-def _give(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
+def _give(state: ScenarioState, line: ScenarioLine) -> ScenarioState:
     """Note cards for the next deal; if the hand is over, this begins the next one."""
-    if is_hand_over(stage.match):
+    if is_hand_over(state.match):
         try:
-            match = next_hand(stage.match)
+            match = next_hand(state.match)
         except RulesError:
             raise line.error("a match that is not won") from None
-        stage = ScenarioState(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
-    return _turn(stage, line) if line.words[0] == "turn" else _cards(stage, line)
+        state = ScenarioState(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
+    return _turn(state, line) if line.words[0] == "turn" else _cards(state, line)
 
 
-def _turn(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
-    variant = stage.match.variant
+def _turn(state: ScenarioState, line: ScenarioLine) -> ScenarioState:
+    variant = state.match.variant
     if not variant.turn_count:
         raise line.error(f"a variant that turns a card up, as {variant.name} does not")
-    if stage.turn:
+    if state.turn:
         raise line.error("one line `turn` a deal")
-    return stage._replace(turn=read_cards(line, variant, words(line, "turn CARD", variant.turn_count)))
+    return state._replace(turn=read_cards(line, variant, words(line, "turn CARD", variant.turn_count)))
 
 
-def _cards(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
-    match, given = stage.match, stage.given
+def _cards(state: ScenarioState, line: ScenarioLine) -> ScenarioState:
+    match, given = state.match, state.given
     if len(line.words) < len(("deal", "SEAT", "CARD")):
         raise line.error("`deal SEAT CARD...`")
     seat = number(line, line.words[1])
     if seat >= match.seats or seat in given:
         raise line.error(f"a seat of 0 to {match.seats - 1}, each once a deal", str(seat))
     cards = read_cards(line, match.variant, line.words[2:])
-    return stage._replace(given=MappingProxyType({**given, Seat(seat): cards}))
+    return state._replace(given=MappingProxyType({**given, Seat(seat): cards}))
 
 
-def _dealt(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
+def _dealt(state: ScenarioState, line: ScenarioLine) -> ScenarioState:
     """Deal the cards noted, if the hand waits for cards; the cards of seats without a line stay unknown."""
-    match = stage.match
+    match = state.match
     if not awaits_deal(match):
-        return stage
+        return state
     each, turned = match.hand.dealt.each, match.variant.turn_count
-    if len(stage.turn) != turned and not match.hand.dealt.redeals:
+    if len(state.turn) != turned and not match.hand.dealt.redeals:
         raise line.error("a line `turn CARD` before the first move")
     hands: list[Sequence[Card | None]] = []
     for seat in range(match.seats):
-        cards = stage.given.get(Seat(seat), (None,) * each)
+        cards = state.given.get(Seat(seat), (None,) * each)
         if not each <= len(cards) <= CARDS_EACH:
             enough = str(each) if each == CARDS_EACH else f"{each} to {CARDS_EACH}"
             raise line.error(f"{enough} cards dealt to seat {seat}", str(len(cards)))
         hands.append(cards[:each])
     try:
-        match, events = deal(match, hands, stage.turn)
+        match, events = deal(match, hands, state.turn)
     except RulesError as error:
         raise ScenarioError(line.number, str(error)) from None
-    return _after(stage._replace(given=NOTHING_GIVEN, turn=()), match, events)
+    return _after(state._replace(given=NOTHING_GIVEN, turn=()), match, events)
 
 
-def _after(stage: ScenarioState, match: Match, events: Sequence[Event]) -> ScenarioState:
-    points, trick, result = list(stage.points), stage.trick, stage.result
+def _after(state: ScenarioState, match: Match, events: Sequence[Event]) -> ScenarioState:
+    points, trick, result = list(state.points), state.trick, state.result
     for event in events:
         match event:
             case PointsScored():
@@ -138,22 +138,22 @@ def _after(stage: ScenarioState, match: Match, events: Sequence[Event]) -> Scena
                 result = "draw"
             case _:
                 pass
-    return stage._replace(match=match, points=(points[0], points[1]), trick=trick, result=result)
+    return state._replace(match=match, points=(points[0], points[1]), trick=trick, result=result)
 
 
-def _move(stage: ScenarioState, line: ScenarioLine) -> ScenarioState:
+def _move(state: ScenarioState, line: ScenarioLine) -> ScenarioState:
     seat, *move = line.words
     if not move:
         raise line.error("`SEAT MOVE`")
     try:
         if move[0] == SIGN:
-            try_move(stage, line, seat, move)
-            return stage
-        match, events = apply(stage.match, read_action(stage, line, seat, move))
+            try_move(state, line, seat, move)
+            return state
+        match, events = apply(state.match, read_action(state, line, seat, move))
     except IllegalActionError as error:
-        reason = f"{error.code}: {error}{_undealt(stage.match, Seat(int(seat)))}"
+        reason = f"{error.code}: {error}{_undealt(state.match, Seat(int(seat)))}"
         raise line.error(f"a legal move `{line.text}`", reason) from None
-    return _after(stage, match, events)
+    return _after(state, match, events)
 
 
 def _undealt(match: Match, seat: Seat) -> str:

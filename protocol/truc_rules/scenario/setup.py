@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from truc_rules.cards import Card
-from truc_rules.errors import RulesError, nearest
+from truc_rules.errors import RulesError, nearest_hint
 from truc_rules.match import new_match
 from truc_rules.positions.match import Match, Score
 from truc_rules.scenario.text import (
@@ -75,7 +75,7 @@ def _variant(title: ScenarioLine, head: Sequence[ScenarioLine], folder: Path) ->
 def _preset(line: ScenarioLine, name: str) -> Variant:
     if name in presets():
         return preset(name)
-    raise line.error("the name of a preset, or a FILE.toml", f"{name}{nearest(name, presets())}")
+    raise line.error("the name of a preset, or a FILE.toml", f"{name}{nearest_hint(name, presets())}")
 
 
 def _file(line: ScenarioLine, folder: Path, name: str) -> Variant:

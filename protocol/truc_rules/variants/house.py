@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Final
 
-from truc_rules.errors import VariantError, nearest
+from truc_rules.errors import VariantError, nearest_hint
 from truc_rules.variants.params import GROUPS, params, variant_from_fields
 from truc_rules.variants.presets import preset, presets
 from truc_rules.variants.toml_text import as_toml
@@ -84,7 +84,7 @@ def _misnamed(found: Mapping[str, object]) -> Iterator[str]:
 
 def _unknown_or_missing(found: Mapping[str, object], base: object) -> Iterator[str]:
     if base is not None and base not in presets():
-        like = nearest(base, presets()) if isinstance(base, str) else ""
+        like = nearest_hint(base, presets()) if isinstance(base, str) else ""
         yield f"base: expected the name of a preset, got {_shown(base)}{like}"
     yield from (_unknown(name) for name in found if name not in _TOP)
     for group, known in _GROUPS.items():
@@ -99,13 +99,13 @@ def _unknown_or_missing(found: Mapping[str, object], base: object) -> Iterator[s
 
 def _unknown(name: str) -> str:
     homes = [group for group, known in _GROUPS.items() if name in known]
-    where = f"; it stands below [{'] or ['.join(homes)}]" if homes else nearest(name, _TOP)
+    where = f"; it stands below [{'] or ['.join(homes)}]" if homes else nearest_hint(name, _TOP)
     return f"{name}: expected a field of a variant, got {name}{where}"
 
 
 def _unknown_in(group: str, known: Sequence[str], name: str) -> str:
     above = "; fields of no group stand above the first [group]"
-    return f"{group}.{name}: expected a field of {group}, got {name}{above if name in _TOP else nearest(name, known)}"
+    return f"{group}.{name}: expected a field of {group}, got {name}{above if name in _TOP else nearest_hint(name, known)}"
 
 
 def _unspeakable(found: Mapping[str, object]) -> Iterator[str]:

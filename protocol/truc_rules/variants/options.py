@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal
 
-from truc_rules.errors import UnknownOptionError, VariantError, nearest
+from truc_rules.errors import UnknownOptionError, VariantError, nearest_hint
 from truc_rules.seats import SEAT_COUNTS
 from truc_rules.variants.presets import FAMILIES, ORDERS
 from truc_rules.variants.variant import Envido, Flor, Pica, Redeal, Variant
@@ -33,7 +33,7 @@ def with_options(variant: Variant, options: Mapping[str, Setting]) -> Variant:
 
 def _option(variant: Variant, name: str) -> Callable[[Variant, Setting], Variant]:
     if name not in _OPTIONS:
-        like = nearest(name, TABLE_OPTIONS) or f": one of {', '.join(TABLE_OPTIONS)}"
+        like = nearest_hint(name, TABLE_OPTIONS) or f": one of {', '.join(TABLE_OPTIONS)}"
         raise UnknownOptionError(f"{name}: expected an option{like}")
     return _OPTIONS[name]
 

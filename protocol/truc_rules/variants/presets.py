@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from truc_rules.cards import FRENCH_SUITS, SPANISH_SUITS, pack_of
-from truc_rules.errors import VariantError, nearest
+from truc_rules.errors import VariantError, nearest_hint
 from truc_rules.variants.variant import (
     Envido,
     Flor,
@@ -403,4 +403,4 @@ def preset(name: str) -> Variant:
     for variant in _PRESETS:
         if variant.name == name:
             return variant
-    raise VariantError(f"variant: expected the name of a preset, got {name!r}{nearest(name, presets())}")
+    raise VariantError(f"variant: expected the name of a preset, got {name!r}{nearest_hint(name, presets())}")

@@ -232,7 +232,7 @@ class Variant:
     """When cards that the rules do not show are opened: at the end of the hand or of the match."""
     strengths: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """The strength of every card, by card, and last that of a covered one; follows from pack and order."""
-    turned: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    strengths_by_turn_up: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
     """The same for each card that may be turned up, by that card; empty without a turn-up."""
     base_stake: int = field(init=False, repr=False, compare=False)
     """What a hand is worth before anybody asks."""
@@ -254,7 +254,7 @@ class Variant:
     """The suit of every card, by card."""
     numbers: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """What every card counts for in envido and flor, by card; rules.md, 8.4: court cards 0."""
-    counted: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = field(
+    counts_by_turn_up: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = field(
         init=False, repr=False, compare=False
     )
     """Suits and numbers for each card that may be turned up, by that card, a piece of no suit; empty without pieces."""
@@ -278,7 +278,7 @@ class Variant:
         concedes = self.concede in ("any", "governor")
         return {
             "strengths": plain,
-            "turned": ()
+            "strengths_by_turn_up": ()
             if turnup is None
             else turned_strengths(self.pack, plain, map(turnup.raised, self.pack)),
             "base_stake": self.ladder[0] if isinstance(self.ladder, tuple) and self.ladder else 1,
@@ -320,7 +320,9 @@ def _of_values(pack: tuple[str, ...], turnup: TurnUp | None, flor: Flor | None) 
     first, second, third, *_ = sorted((*_HIGHEST_NUMBERS, *own), reverse=True)
     reserved = PAIRED * max(min(len(own), CARDS_EACH) - 1, 0) if flor is not None and flor.reserved else 0
     return {
-        "counted": tuple(_counted(pack, turnup, turned) for turned in pack) if own and turnup else (),
+        "counts_by_turn_up": tuple(_counted(pack, turnup, turned) for turned in pack)
+        if own and turnup
+        else (),
         "envido_values": (*range(_HIGHEST_NUMBERS[0] + 1), *range(PAIRED, PAIRED + first + second + 1)),
         "flor_values": (*range(PAIRED, PAIRED + first + second + third + reserved + 1),),
     }

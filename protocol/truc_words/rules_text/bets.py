@@ -112,7 +112,7 @@ def flor(variant: Variant, say: Wording) -> tuple[str, ...]:
     return (
         say(f"flor.{rule.kind}"),
         *_pieces(variant, "flor", say),
-        *((say("flor.reserved"),) if rule.reserved and variant.counted else ()),
+        *((say("flor.reserved"),) if rule.reserved and variant.counts_by_turn_up else ()),
         say(f"flor.declared{beside}"),
         *((say("flor.voids_envido"),) if beside else ()),
         *(challenged if rule.challenge else (say("flor.round_plain"), say(f"flor.compared_plain{beside}"))),
@@ -133,7 +133,7 @@ def _claims(variant: Variant, kind: str, say: Wording) -> tuple[str, ...]:
     return (
         say("flor.claim", claim=claim[:1].upper() + claim[1:]),
         say("flor.claim_settled"),
-        say(f"flor.proof_{'pieces' if variant.counted else kind}"),
+        say(f"flor.proof_{'pieces' if variant.counts_by_turn_up else kind}"),
         say("flor.quiet"),
         say("flor.claim_order"),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from truc_rules import CARDS_EACH, TurnUp, Variant
-from truc_words.rules_text.wording import Wording, has_partners, of_whom
+from truc_words.rules_text.wording import Wording, has_partners, scorer
 
 _FRENCH_ONLY: Final = "shd"
 _SUITS: Final = "ocebshd"  # those that have names
@@ -134,7 +134,7 @@ def hand_rule(variant: Variant, say: Wording) -> tuple[str, ...]:
 
 def all_tied(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return who has a hand of nothing but ties."""
-    return (say("all_tied.draw" if variant.all_tied == "draw" else f"all_tied.eldest.{of_whom(variant)}"),)
+    return (say("all_tied.draw" if variant.all_tied == "draw" else f"all_tied.eldest.{scorer(variant)}"),)
 
 
 def cover_from_trick(variant: Variant, say: Wording) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def cover_from_trick(variant: Variant, say: Wording) -> tuple[str, ...]:
 
 def scoring(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return what wins a game."""
-    rule, whose = variant.scoring, of_whom(variant)
+    rule, whose = variant.scoring, scorer(variant)
     goal = say.truts(rule.target) if rule.points_per_unit else say.points(rule.target)
     told = say(f"scoring.{rule.end_check}.{whose}", goal=goal)
     if rule.points_per_unit:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from truc_rules import Variant
 from truc_words import local_words
-from truc_words.rules_text.wording import Wording, has_partners, of_whom
+from truc_words.rules_text.wording import Wording, has_partners, scorer
 
 
 def ladder(variant: Variant, say: Wording) -> tuple[str, ...]:
@@ -13,7 +13,7 @@ def ladder(variant: Variant, say: Wording) -> tuple[str, ...]:
         case tuple() as rungs:
             told = say("ladder.steps", stakes=", ".join(map(str, rungs[1:])))
         case "game":
-            told = say(f"ladder.game.{of_whom(variant)}")
+            told = say(f"ladder.game.{scorer(variant)}")
         case kind:
             told = say(f"ladder.{kind}")
     return (say("ladder.worth", base=say.points(variant.base_stake)), told, say("ladder.declined"))
@@ -100,7 +100,7 @@ def remainder(variant: Variant, say: Wording) -> tuple[str, ...]:
     """Return what asking for the whole game means."""
     if variant.remainder == "none":
         return ()
-    whose = of_whom(variant)
+    whose = scorer(variant)
     draw = "_draw" if variant.all_tied == "draw" else ""
     is_last = variant.remainder == "last"
     taken = f"last.taken{draw}" if is_last else f"{variant.remainder}{draw}"

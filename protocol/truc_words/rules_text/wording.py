@@ -71,7 +71,7 @@ def has_partners(variant: Variant) -> bool:
     return max(variant.players) > len(SIDES)
 
 
-def of_whom(variant: Variant) -> str:
+def scorer(variant: Variant) -> str:
     """Return the end of a key: who scores, a player or a side."""
     return "side" if has_partners(variant) else "player"
 

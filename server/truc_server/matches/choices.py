@@ -29,13 +29,13 @@ from truc_rules import (
     Kind,
     Match,
     Seat,
+    as_seen_by_all,
     deciders,
     deciders_in_view,
     described,
     is_blind,
     is_window,
     legal,
-    unseen,
 )
 
 Hints = tuple[tuple[str, int | str], ...]
@@ -132,7 +132,7 @@ def window(before: Ledger, record: Record, body: AnyBody, folded: FoldedRecord) 
             pass
         case _:
             return None
-    public = fold(replace(before, match=unseen(before.match)), record, body)
+    public = fold(replace(before, match=as_seen_by_all(before.match)), record, body)
     if public.ledger.match is None or not is_window(public.ledger.match):
         return None
     return Window(public.ledger, public.events, folded.events[len(public.events) :])

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from truc_commands.files import read_bounded
 from truc_protocol.messages import VariantOffer
 from truc_rules import Variant, VariantError, preset, presets
-from truc_rules.errors import nearest
+from truc_rules.errors import nearest_hint
 from truc_rules.variants.toml_text import as_toml
 from truc_words import local_sets
 from truc_words.house_variants import MAX_FILE, HouseVariantError, read_variant
@@ -41,7 +41,7 @@ class VariantCatalogue(NamedTuple):
         """
         if name in self.games:
             return self.games[name]
-        like = nearest(name, self.games)
+        like = nearest_hint(name, self.games)
         raise VariantError(
             f"variant: expected a game of this server, got {name!r}{like}; `truc rules --from HOST` lists them"
         )

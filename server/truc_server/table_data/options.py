@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple, TypeVar, get_args
 from truc_protocol.errors import Code
 from truc_protocol.records import BLIND
 from truc_protocol.setup import Opts, blind_hindrance
-from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, nearest, with_options
+from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, nearest_hint, with_options
 from truc_server.net.peer import RefusedRequestError
 from truc_server.settings.settings import LEAST_DECISION_MS, MAX_DELAY_S, MatchDefaults
 from truc_server.settings.variants import VariantCatalogue
@@ -182,7 +182,7 @@ def _house_rules(variant: Variant, options: Options) -> Variant:
             variant = with_options(variant, {key: value})
         except UnknownOptionError as error:
             known = (*RANGES, *_KEPT, *TABLE_OPTIONS)
-            like = nearest(key, known)
+            like = nearest_hint(key, known)
             message = (
                 f"{key}: expected an option{like}"
                 if like
