@@ -38,10 +38,13 @@ from truc_web.serving.requests import accept_upgrade, malformed, objection, path
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import Tree
 
+# At once, as many as at a server's own door for pages
+# (limits.md, "Pages"); a browser opens six (decision 23).
 CONNECTIONS: Final = 64
 _OPENING: Final = "/open/"
 _READ_BYTES: Final = 65_536
 _GONE: Final = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
+# `bye` and `error` as msgpack writes them, each with its length: other frames need not be decoded.
 _TAGS: Final = (b"\xa3bye", b"\xa5error")
 """What the messages that count begin with somewhere, by which all others are left alone."""
 
@@ -72,6 +75,9 @@ class ServerPlace:
         match message:
             case Bye(code=Code.MOVED, to=str(to)):
                 self._move(to, now)
+            # The frame went to a TLS port in clear (transport.md, "TLS"). Its
+            # hello was never read, so the page begins anew and does not see
+            # this message. The other way round it is the player who decides.
             case Refusal(code=Code.UNSUPPORTED, detail={"tls": True}) if not self.address.is_tls:
                 self.address = self.address._replace(is_tls=True)
                 return True
@@ -88,6 +94,8 @@ class ServerPlace:
             host, port, *_ = parse_address(to)
         except AddressError:
             return
+        # Only these two: `bye` is not signed, so no TLS, key or
+        # table that it names is believed (session.md, "Goodbye").
         elsewhere = self.address._replace(host=host, port=port)
         if elsewhere == self.address:
             return  # another connection has said so already
@@ -132,6 +140,8 @@ class WebCarrier:
         self._origin = origin
         self._goal = goal
         self._on_stranger = on_stranger
+        # What the server showed last, and what the page was told:
+        # the page checks each hello against the latter (C37).
         self._certificate = self._told = met.certificate
         self._reason: str | None = None  # why the server was not reached the last time
         self._cookie = f"truc_{origin.rpartition(':')[2]}"  # cookies know no ports
@@ -165,6 +175,8 @@ class WebCarrier:
     async def _find(self, asked: Asked) -> PageAnswer | _Carried:
         if isinstance(asked, h11.RemoteProtocolError):
             return malformed(asked)
+        # First the host and the origin: another name that leads
+        # here, or a page of another site, gets no further.
         wrong, path = objection(asked, self._origin), path_of(asked)
         if wrong is not None:
             return wrong
@@ -191,9 +203,11 @@ class WebCarrier:
 
     def _admit(self, token: str, method: bytes) -> PageAnswer:
         """Give the pass to whoever has the link; once."""
+        # HEAD, by which programs look where a link leads, does not use it up.
         if method != b"GET" or not compare_digest(token.encode(), self._token.encode()):
             return refused(HTTPStatus.NOT_FOUND, "this link was used already, or never good", CLOSE)
         self._renew_link()
+        # No script can read it, and no request that a page of another site brings about carries it.
         cookie = f"{self._cookie}={self._pass}; HttpOnly; SameSite=Strict; Path=/"
         headers = (("Location", self._goal), ("Set-Cookie", cookie))
         return text("go on to the page", *headers, status=HTTPStatus.SEE_OTHER)
@@ -239,6 +253,7 @@ async def _carry(line: HttpConnection, carried: _Carried) -> None:
     _, sealer, server, place = carried
     try:
         await line.send(carried.answer)
+        # What the browser has sent behind its request belongs to the WebSocket already.
         if line.rest:
             sealer.take(line.rest)
         ends = _Ends(line, sealer, server, place)
@@ -246,6 +261,7 @@ async def _carry(line: HttpConnection, carried: _Carried) -> None:
             ways.start_soon(ends.take_down, ways.cancel_scope)
             await ends.take_up()
             ways.cancel_scope.cancel()
+        # Also while the command ends: a page without a close frame takes the line as lost.
         with trio.move_on_after(SEND_S, shield=True):
             await line.send(sealer.seal(b"") + sealer.part(ends.why))
     finally:
@@ -273,6 +289,8 @@ class _Ends:
                     await self._server.send_all(frame)
                 if frame is not None:
                     return
+                # An answer to a control frame of the browser; it counts
+                # for nothing with the server (transport.md, "WebSocket").
                 if self._sealer.owes_words:
                     await self._say(b"")
                 received = await self._line.stream.receive_some(_READ_BYTES)

@@ -107,6 +107,8 @@ def bot(
     play = BotPlay(style, seed, patience_s)
     work = BotWork(*sits, matches, substitute, play)
     _check_usage(work, is_called=house)
+    # A bot of the server has a home of its own, and waits for
+    # no other: a second program there would be the same player.
     with _bot_home(name, most=1 if of_server else _MOST_BOTS) as home:
         name, again = home.root.name, partial(Sentence, "commands.start_bot_again")
         player = Player(home, name) if of_server else told_player(home, name)
@@ -141,6 +143,7 @@ def _bot_home(name: str, *, most: int) -> Iterator[Home]:
     bots = own_home().root / "bots"
     for number in range(1, most + 1):
         home = open_home(bots / (name if number == 1 else f"{name}-{number}"))
+        # Two programs with one key would take each other's seats.
         with sole_use(home.root) as is_free:
             if is_free:
                 yield home

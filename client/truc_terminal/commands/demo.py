@@ -53,6 +53,7 @@ from truc_terminal.styles import STYLES, Style, sharp_advice, style_option
 from truc_words import Sentence
 
 _START_S: Final = 30.0
+# Seconds for the server to end by itself before it is killed.
 _STOP_S: Final = 10.0
 _ALONE: Final = {"TRUC_TABLES_DRAIN_S": "0", "TRUC_LIMITS_TABLE_ACTS_PER_S": "10000"}
 """Settings of a server for one table: nobody is left to finish a hand, and no other table kept from playing by quick bots."""
@@ -168,6 +169,7 @@ async def _places(process: trio.Process, lines: int) -> tuple[str, str | None]:
     with trio.move_on_after(_START_S):
         async for received in _pipe(process.stdout):
             text += received.decode(errors="replace")
+            # The server goes on writing there; its first lines are all that is wanted.
             if text.count("\n") >= lines:
                 break
     first, _, rest = text.partition("\n")
@@ -194,6 +196,7 @@ async def _complaint(process: trio.Process) -> str:
 
 
 async def _stop(process: trio.Process) -> None:
+    # Ctrl-C ends the block above; without this the server would outlive the command.
     with trio.CancelScope(shield=True):
         if process.returncode is None:
             process.terminate()
@@ -220,6 +223,8 @@ async def _play(
             await table.ready()
             if wanted.teach:
                 screen.teach = teaching_at(table)
+            # Nobody is there to decide, as in a test or a pipe:
+            # the demo still shows a whole match and its proof.
             if not sys.stdin.isatty():
                 ended = await play_match(table, careful(wanted.seats), screen.show)
                 if ended is not None:
@@ -310,6 +315,7 @@ async def _bot(address: str, code: str, player: Player, style: Style, seat: int,
 
 
 def _verify(transcript: Path, keep: Home, screen: Screen) -> None:
+    # The folder of the demo is deleted at the end.
     kept = keep.transcripts / transcript.name
     shutil.copyfile(transcript, kept)
     verdict = verify_file(kept)

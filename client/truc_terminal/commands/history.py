@@ -83,6 +83,7 @@ def history(
     if wanted is not None:
         files = at_server(where, player, lambda connection: _get(connection, wanted))
         tell(Sentence("history.fetched", file=files[-1]))
+        # Together with the one kept here: two histories of one match are compared (C33).
         click.get_current_context().invoke(verify, files=tuple(map(str, files)), as_json=False)
         return
     fetched = at_server(
@@ -169,6 +170,7 @@ async def _ask(
 
 async def _list_there(connection: Connection, most: int | None, speech: Speech) -> tuple[PlayedMatch, ...]:
     """Print the matches that the server lists, and those played from this home that it no longer has."""
+    # One more than is shown tells whether there are more.
     found = await connection.matches(None if most is None else most + 1)
     listed, place = found[:most], connection.address.place
     for played in listed:

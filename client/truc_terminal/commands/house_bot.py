@@ -55,6 +55,7 @@ from truc_terminal.verdicts import quoted_name, result_line
 from truc_words import Sentence, Speech
 
 _AGAIN_S: Final = 5.0  # before an unreachable server is tried again, or up to twice as long
+# As hosting/players.md, "Your own bots", says.
 _PATIENCE_S: Final = 300.0  # how long a seat is kept at a table where no match begins
 _DICE: Final = SystemRandom()
 
@@ -110,6 +111,8 @@ async def serve_until_ended(address: Address, player: Player, play: BotPlay, *, 
                     nursery.cancel_scope.cancel()
 
             async def notice_end() -> None:
+                # The server holds the other end of this pipe, and nothing is written there: it ends when
+                # the server does, also when that is killed. A copy, as FdStream closes its descriptor.
                 await trio.lowlevel.FdStream(os.dup(sys.stdin.fileno())).receive_some(1)
                 nursery.cancel_scope.cancel()
 
@@ -128,6 +131,7 @@ async def serve_until_ended(address: Address, player: Player, play: BotPlay, *, 
 async def _serve(address: Address, player: Player, play: BotPlay, *, is_of_server: bool) -> None:
     while True:
         try:
+            # Without limit: a server that was gone for days finds its host's bots there when it is back.
             async with connect(address, player, want=(*WANT, HOUSE_BOTS), patience_s=inf) as connection:
                 if not is_of_server:
                     _introduce(connection)
@@ -136,6 +140,7 @@ async def _serve(address: Address, player: Player, play: BotPlay, *, is_of_serve
             raise
         except (ConnectError, LostError) as error:
             tell(Sentence("connecting.trying_again", error=str(error)), err=True)
+        # Not all at once: the bots of one server lose it at the same moment.
         await trio.sleep(_AGAIN_S * _DICE.uniform(1, 2))
 
 
@@ -168,6 +173,7 @@ class HouseBot:
                 self._begin(held, nursery)
             failure = await self._listen(nursery)
             nursery.cancel_scope.cancel()
+        # Behind the nursery, which is ended with everything played on this connection.
         raise failure
 
     async def _listen(self, nursery: trio.Nursery) -> ClientError:
@@ -175,6 +181,7 @@ class HouseBot:
         try:
             async for call in self._connection.calls():
                 if call.table in self._at:
+                    # The newest alone: an older call is about a seat that may be taken by now.
                     self._at[call.table] = call
                 else:
                     self._begin(call, nursery)
@@ -221,6 +228,7 @@ class HouseBot:
                 tell_trouble(happening)
                 match happening:
                     case MatchStarted():
+                        # It bounds the wait for a match, not the match.
                         patience.deadline = inf
                         _tell_called(call)
                     case TableChanged(state) if is_alone(state, table.seat):
@@ -261,6 +269,7 @@ class HouseBot:
         """Say how a match has ended, and leave the table; None if the table or the seat was lost before."""
         if ended is None:
             return
+        # Of any other verdict the file is evidence, and stays.
         is_known = self._is_of_server and ended.verdict.result is Result.PROVEN
         if not is_known:
             click.echo(f"over {table.code} {result_of(ended)}")

@@ -84,6 +84,7 @@ async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool 
         nursery.start_soon(follow)
         agreed = await ask_yes_or_no(screen, lines, "step_in", default=False, name=name, table=table.code)
         nursery.cancel_scope.cancel()
+    # Raised outside the nursery, which would wrap it in a group.
     if failure is not None:
         table.close()
         raise failure
@@ -119,6 +120,7 @@ def tell_invite(table: Table, screen: Screen) -> None:
     if table.state is not None and not has_free_seat(table.state):
         return
     screen.note("invite", table=table.code, link=table.invite)
+    # A link to this machine's page is of use only where the server is on this machine too.
     is_here = is_here_alone(parse_address(table.invite).host)
     if table.web_invite is not None and (is_here or not table.web_invite.startswith(_HERE)):
         screen.note("invite_web", link=table.web_invite)
@@ -144,6 +146,7 @@ async def told_of_waiting(table: Table, screen: Screen) -> AsyncIterator[None]:
 
 
 async def _tell(table: Table, screen: Screen) -> None:
+    # A match may have begun and ended before a line is due: another `table.match` than now tells.
     began, before = trio.current_time(), table.match
     for waited in _moments():
         await trio.sleep_until(began + waited)
@@ -231,6 +234,7 @@ async def play_matches(table: Table, screen: Screen, lines: Lines, *, plays_on: 
             return not person.has_lost_seat
         screen.say(Sentence("commands.transcript", path=ended.transcript))
         tell_commands(screen, ended.transcript)
+        # A script has said all that it has to say: its lines were for one match.
         answer = await ask_for_another(table, screen, lines) if sys.stdin.isatty() else AnotherMatch.NO
         if answer is AnotherMatch.NO:
             await table.leave()

@@ -20,8 +20,10 @@ from truc_terminal.commands.output import UnusableError, unusable
 from truc_terminal.commands.player import home_as_is
 from truc_words import Sentence
 
+# Digits of an id: fewer would soon mean several of somebody's matches.
 _FEWEST: Final = 4
 _DIGITS: Final = re.compile(rf"[0-9a-f]{{{_FEWEST},64}}")
+# Anything may follow: what was set aside, and second histories, are transcripts of the match too.
 _NAME: Final = re.compile(r"[0-9a-f]{16}")
 _ID: Final = 16
 
@@ -84,6 +86,7 @@ def find_transcript(folder: Path, digits: str) -> Path:
     """
     files = kept_files(folder)
     match = one_match(digits, (kept.match for kept in files))
+    # One may have been set aside half-way; the longest proves most.
     return max((kept for kept in files if kept.match == match), key=attrgetter("size", "written")).path
 
 
@@ -107,6 +110,7 @@ def one_match(digits: str, known: Iterable[str]) -> str:
     wanted = digits.lower()
     if not _DIGITS.fullmatch(wanted):
         raise HomeError(Sentence("failures.digits_expected", fewest=_FEWEST, got=repr(digits)))
+    # The name of a file has 16 digits of the id, and somebody may give all 64.
     fitting = sorted({match for match in known if match.startswith(wanted) or wanted.startswith(match)})
     match fitting:
         case [one]:
@@ -163,5 +167,6 @@ def _is_file(text: str) -> bool:
     """Tell whether there is such a file, or only reading it can tell."""
     try:
         return Path(text).exists()
+    # A name that is too long, or a folder that may not be read.
     except OSError:
         return True

@@ -137,6 +137,7 @@ def revoke(file: BinaryIO) -> None:
     home = own_home()
     with closing(HomeStore(home.state)) as store:
         pins = store.pins()
+    # One byte more than there may be, so that a file that goes on is refused instead of cut off.
     text = file.read(REVOCATION_LIMIT + 1).decode("ascii", "replace")
     _check_no_own(home, pins, text)
     public = accept_revocation(home, text)
@@ -182,6 +183,7 @@ def _hand_over(text: str, out: Path | None) -> None:
         click.echo(text, nl=False)
         return
     try:
+        # Nobody else can read it, not even while it is written, and nothing is lost that was there.
         with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
     except OSError as error:

@@ -31,6 +31,7 @@ def _keep(context: click.Context, _option: click.Parameter, given: str | None) -
     Raises:
         ClickException: There are no texts in the language given.
     """
+    # A shell that completes a word must not be stopped by a language that does not exist.
     if context.resilient_parsing or (given is None and _KEPT in context.meta):
         return  # what was said before the command holds for it
     try:
@@ -46,6 +47,7 @@ lang_option: Final = click.option(
     "--lang",
     metavar="|".join(LANGUAGES),
     help="Language of the output; by default that of the locale.",
+    # Read before all other options, so that what is wrong with those is said in this language.
     is_eager=True,
     expose_value=False,
     callback=_keep,

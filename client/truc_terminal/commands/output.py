@@ -33,6 +33,7 @@ class FailedError(click.ClickException):
 def tell(text: str, *, err: bool = False) -> None:
     """Print a line in the language spoken, wrapped between words on a terminal, which nothing in it can control."""
     line, stream = printable(told(text, spoken())), sys.stderr if err else sys.stdout
+    # A script gets one line for one thing, however long it is.
     parts = wrapped(line, get_terminal_size().columns) if stream.isatty() else [line]
     click.echo("\n".join(parts), err=err)
 
@@ -66,6 +67,7 @@ class Output(Console):
 
     def on_broken_pipe(self) -> None:
         """Raise the pending error again."""
+        # Rich would exit with status 1 here, which is a finding: refuted.
         error = sys.exception()
         if error is not None:
             raise error

@@ -81,11 +81,14 @@ def check_playable_here(connection: Connection, place: HeldPlace) -> None:
         ClientError: The secrets in force are not here.
     """
     mid = place.held.match
+    # A guest has no secrets: any home with the token can play.
     if mid is None or connection.session.account.is_guest or not place.is_played:
         return
     own, store = _own_box_keys(connection, place.held), connection.session.account.store
     if not own and (place.preview.state is not None or store.playing(mid) is None):
         raise ClientError(NOT_HERE)
+    # Another home of the same key may have begun a new chain
+    # since (`truc play --rekey`); what this one has is void.
     in_force = place.preview.box_key(mid, place.held.seat)
     if own and in_force is not None and in_force not in own:
         raise ClientError(PLAYED_ELSEWHERE)
@@ -288,6 +291,7 @@ def _farewell(table: Table, command: str, speech: Speech) -> str:
     if state is None or state.state != "playing":
         return kept
     opts = read_opts(state.opts)
+    # No seat is lost at these tables by missing decisions (play.md, "What follows").
     if opts.gone == GONE_WAIT or not opts.decision_ms or not opts.gone_after:
         return kept
     key = "screen.kept_until_taken" if opts.gone == GONE_SUBSTITUTE else "screen.kept_until_lost"
@@ -320,6 +324,7 @@ async def _sit_down(connection: Connection, wish: WantedTable, screen: Screen, l
                 return table
         if wish.rekey:
             raise ClientError(Sentence("commands.no_match_to_go_on", server=connection.address.server))
+        # They have a seat at that table and do not want to go on there.
         if own and wish.code is not None:
             return None
         if wish.code is not None:
@@ -339,6 +344,7 @@ async def _come_back(
         _LeftError: The input has ended.
     """
     held = place.held
+    # Without a match nothing is taken from anybody, so nothing is asked.
     if held.match is None and wish.seating is not SeatChoice.NEW:
         return None if wish.rekey else await _sit_again(connection, place, screen)
     if not wish.rekey:
@@ -387,10 +393,12 @@ async def _find(connection: Connection, wish: WantedTable, screen: Screen, lines
         code = await _open_table(connection, wish)
         if code is not None:
             return await _join(connection, await connection.join(code), screen, lines)
+        # A `sub` record brings a key (specification.md, "Deals", New chains).
         if not connection.session.account.is_guest:
             table = await _step_in(connection, wish, screen, lines)
             if table is not None:
                 return table
+    # Most servers admit no guest without it, not even the one who opens the table (play.md, "At the table").
     options = {"guests": 1, **wish.options} if connection.session.account.is_guest else wish.options
     variant = wish.variant or _DEFAULT_VARIANT
     made = await connection.create(variant, seats=wish.seats, options=options, private=wish.private)

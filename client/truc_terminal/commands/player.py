@@ -60,6 +60,7 @@ def own_player(name: str | None = None, *, is_guest: bool = False) -> Player:
 @asynccontextmanager
 async def connected_as(address: str | Address, player: Player) -> AsyncIterator[Connection]:
     """Connect as a player, and say so if a key was made for them: it is made for the first server that answers."""
+    # Asked before: connecting makes the key.
     is_first = not player.is_guest and not has_seed(player.home)
     async with connect(address, player) as connection:
         if is_first:
@@ -90,6 +91,7 @@ def player_name(given: str | None, home: Home) -> str:
     """Return the name to show: the one given, the one kept, or the system user's."""
     try:
         name = given or kept_name(home) or getpass.getuser()
+    # A user without an entry in the system's list, as in many containers.
     except (KeyError, OSError):
         name = "player"
     if len(name.encode()) > _NAME_BYTES:
@@ -105,13 +107,17 @@ def run(main: Callable[[], Awaitable[T]], farewell: Callable[[], str] = str) -> 
     try:
         return trio.run(main)
     except (KeyboardInterrupt, BaseExceptionGroup) as error:
+        # A nursery wraps Ctrl-C in a group. Whatever else is in
+        # the group is a fault, and is not to be hidden by Ctrl-C.
         if isinstance(error, BaseExceptionGroup) and error.split(KeyboardInterrupt)[1] is not None:
             raise
         if words := farewell():
+            # The terminal has written ^C where the line stood.
             click.echo(err=True)
             tell(words, err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except (ConnectError, LostError) as error:
+        # Where another key answers, the way back would lead to whoever has it (C37).
         if not isinstance(error, ServerKeyError) and (words := farewell()):
             tell(words, err=True)
         raise

@@ -100,6 +100,7 @@ def rules(game: str | None, address: str | None, *, as_toml: bool) -> None:
 
 def _for_people(page: str) -> Iterator[str]:
     """Yield a page as it is read on a terminal: Markdown is for files and for programs."""
+    # Only a page of a game with the Spanish pack explains the suit `o`.
     faces = Faces("`o`" in page, needs_ascii(sys.stdout.encoding, os.environ.get("TERM", "")))
     width = get_terminal_size().columns
     for line in rendered(page.splitlines(), faces, width):

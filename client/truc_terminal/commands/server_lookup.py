@@ -24,6 +24,7 @@ _CODE: Final = re.compile(r"[A-Z2-7]{5}|[A-Z2-7]{16}")  # docs/protocol/lobby.md
 def known_servers() -> tuple[Address, ...]:
     """Return every server that this home knows."""
     home = home_as_is()
+    # Opening the store would create it.
     if not home.state.exists():
         return ()
     with closing(HomeStore(home.state)) as store:
@@ -81,6 +82,7 @@ def table_meant(place: str, code: str | None) -> tuple[Address, str]:
         ClientError: The address cannot be read.
         FailedError: There is no code, or not exactly one server is known for it.
     """
+    # Servers of this project take codes in either case (transport.md, "Addresses").
     if code is None and _CODE.fullmatch(place.upper()):
         return server_meant(None), place.upper()
     where = parse_address(place)

@@ -38,6 +38,7 @@ from truc_words import ENGLISH, Sentence, Speech, printable, shown_name
 _TICK_S: Final = 20.0  # ages are told in minutes, so three times a minute is often enough
 _MINUTE_MS: Final = 60_000
 _HOUR_MIN: Final = 60
+# Columns, more than any list takes: to measure what it would take if there were room.
 _ANY_WIDTH: Final = 10_000
 
 
@@ -130,6 +131,7 @@ def age(state: TableState) -> str:
 def _readiness(state: TableState) -> tuple[bool, bool, int, int, str]:
     """Return the sort key of a table: a seat to take, no running match, few players missing, a long wait come first."""
     missing = state.n - taken_seats(state)
+    # The code comes last, so that equal tables keep their order from one drawing to the next.
     return not has_seat_to_take(state), bool(vacant_seats(state)), missing, -(state.age_ms or 0), state.table
 
 
@@ -184,6 +186,7 @@ class FollowedTables:
         match happening:
             case TableChanged(state) if self._variant in (None, state.variant):
                 self._seen[state.table] = TableSeen(state, at)
+                # That a table has got older is no change.
                 line = table_line(replace(state, age_ms=None))
                 if self._told.get(state.table) != line:
                     yield table_line(state)
@@ -226,7 +229,9 @@ async def follow_list(
             with trio.move_on_after(_TICK_S):
                 happening = await anext(lobby)
                 if trouble := tables.trouble(happening):
+                    # The reason may quote what a server says.
                     console.print(trouble, markup=False)
+                # For what it notes: the list is drawn anew as a whole.
                 list(tables.take(happening, trio.current_time()))
             live.update(drawn(tables.by(trio.current_time())), refresh=True)
 
@@ -325,6 +330,7 @@ async def tables_at(
     preview = await connection.preview(code)
     if preview.state is not None:
         return (preview.state,)
+    # A table that may not be watched is not previewed, but a public one is listed.
     public = tuple(state for state in await connection.tables() if state.table == code)
     if not public and preview.refused is not None:
         raise preview.refused

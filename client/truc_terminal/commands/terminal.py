@@ -54,10 +54,13 @@ async def lines_of(screen: Screen) -> AsyncIterator[Lines]:
         async with typed_lines() as lines:
             yield lines
         return
+    # Slow to import, and not needed by a script or for plain text.
     from truc_terminal.screen.prompt import Prompt
 
+    # One place more, for the end of the input: the prompt's thread cannot wait, and must always get that in.
     send, receive = trio.open_memory_channel[Typed](_TYPED_AHEAD + 1)
     token = trio.lowlevel.current_trio_token()
+    # The prompt calls from its own thread.
     prompt = Prompt(
         lambda text: token.run_sync_soon(_deliver, send, Typed(text)), is_coloured=screen.is_coloured
     )
@@ -75,6 +78,7 @@ def _deliver(send: trio.MemorySendChannel[Typed], line: Typed) -> None:
 
 
 def _has_prompt(screen: Screen) -> bool:
+    # A prompt moves the cursor, and sends itself the signals of POSIX.
     is_able = os.environ.get("TERM") != "dumb" and os.name == "posix"
     return is_able and not screen.is_plain and sys.stdin.isatty() and sys.stdout.isatty()
 
@@ -91,10 +95,14 @@ async def _running(prompt: "Prompt") -> AsyncIterator[None]:
             token.run_sync_soon(started.set)
 
     try:
+        # Whatever is printed, also by code that knows of no
+        # prompt, would stand in the middle of what is typed.
         with redirect_stdout(prompt.above), redirect_stderr(prompt.above):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(trio.to_thread.run_sync, run)
                 try:
+                    # A prompt that has not started cannot be stopped: who is
+                    # cancelled meanwhile would wait for its thread for ever.
                     with trio.CancelScope(shield=True):
                         await started.wait()
                     yield
@@ -121,6 +129,7 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    # Not KeyboardInterrupt: Trio's own handler of SIGINT raises that where it may be raised.
     signal.raise_signal(signal.SIGINT)
 
 
@@ -183,6 +192,7 @@ async def ask_yes_or_no(
 def confirm(question: Sentence, lang: str) -> bool:
     """Ask on standard input, before there is a screen; an empty line means no, end of input ends the command."""
     while True:
+        # On standard error, as standard output may be read by a program.
         text = click.prompt(told(question, lang), default="", show_default=False, prompt_suffix=" ", err=True)
         answer = yes_or_no(text, lang) if text else False
         if answer is not None:

@@ -36,6 +36,7 @@ from truc_terminal.verdicts import (
 )
 from truc_words import Sentence, Speech
 
+# specification.md, "Transcript file and verdict": of several files the worst verdict counts, in this order.
 _SEVERITY = (1, 2, 3)
 
 
@@ -69,6 +70,8 @@ def verify(files: tuple[str, ...], *, as_json: bool, folder: Path | None) -> Non
     try:
         with Bar() as bar:
             cross_audit = examine_files(paths, processes=cores(), progress=bar.show)
+            # Only an audit tells which matches the files are of;
+            # the evidence of their matches is weighed with them.
             if kept := _kept_beside(cross_audit, given):
                 paths = (*given, *kept)
                 cross_audit = examine_files(paths, processes=cores(), progress=bar.show)
@@ -118,6 +121,7 @@ def _has_transcript(cross_audit: CrossAudit) -> bool:
 def _exit_code(cross_audit: CrossAudit, given: int) -> int:
     """Return the exit status; files after those given were added, and count only if they refute something."""
     results = [file.result for file in cross_audit.files[:given] if file.result is not None]
+    # What this home has added can convict, but a file that the user has not named is not to spoil the status.
     results += [Result.REFUTED for file in cross_audit.files[given:] if file.result is Result.REFUTED]
     codes = {EXIT_CODES[result] for result in results}
     if cross_audit.contradictions:
@@ -197,6 +201,7 @@ def _print_json(cross_audit: CrossAudit, files: tuple[Path, ...]) -> None:
         click.echo(json.dumps(agreement_facts(agreement, files)))
 
 
+# Seconds; most files are done by then, and a bar that flashes up tells nothing.
 _AFTER_S: Final = 2.0
 
 

@@ -109,6 +109,7 @@ class Watcher:
         """
         ended: MatchEnded | ClientError | None = None
         async with trio.open_nursery() as nursery:
+            # In a task of its own, so that a reply that does not come keeps nobody from leaving.
             if self._lines is not None:
                 nursery.start_soon(self._listen, self._lines, nursery.cancel_scope)
             try:
@@ -198,12 +199,16 @@ class Watcher:
     def _show_record(self, record: RecordSeen) -> None:
         """Tell a record; draw the table after a trick, and before a hand is cleared away, with the opened cards."""
         facts = {fact["what"]: fact for fact in record.means}
+        # Before the record is shown, which clears the hand away.
         if "hand_closed" in facts:
             self._draw_end(facts.get("hands_opened"))
         self._screen.show(record)
+        # Whoever comes in the middle, or comes back, is sent many
+        # records at once: the table is drawn when all are there.
         is_newest = self._table.match is None or record.k + 1 == self._table.match.next
         has_caught_up, self._is_behind = self._is_behind and is_newest, self._is_behind and not is_newest
         is_new_trick = any(what in facts for what in _TRICK_OVER)
+        # The last fact is always `state` (facts.md).
         state = record.means[-1]
         goes_on = state.get("phase") == "hand" and state.get("waiting")
         if goes_on and (has_caught_up or is_new_trick):
@@ -228,6 +233,7 @@ class Watcher:
         for fact in as_told(means):
             if told := sentence(fact, screen.board, screen.look):
                 self._note("unchecked", told=told)
+        # Of an unchecked record the score alone; a table drawn from it would look like one that was checked.
         screen.show_unchecked(means[-1])
         if any(fact["what"] == "hand_closed" for fact in means):
             score = score_line(screen.board, screen.look)
