@@ -83,6 +83,9 @@ async def sharp_advice(table: Table, turn: YourTurn, effort: Effort = LIVE) -> A
     known = _known(table)
     if known is None:
         return Advice(turn, ())
+    # The position is the seed, so that the same position gets the same advice.
     compare = Sharp(turn.at, effort).compare
+    # It thinks for up to a second, during which the screen must
+    # go on; a thought about a turn that is over is dropped.
     tried = await trio.to_thread.run_sync(compare, *known, _lines(turn), abandon_on_cancel=True)
     return Advice(turn, tuple((turn.options[place], each) for place, each in tried.items()))

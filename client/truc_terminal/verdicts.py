@@ -63,6 +63,7 @@ def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
         if verdict.mode == BLIND:
             yield speech.say("verdict.mode_blind")
         yield result_line(verdict, names, speech)
+        # In the order of the records, whatever kind each is of.
         noted = sorted([*_on_the_servers_word(verdict, speech), *_changes(verdict, speech)])
         yield from (line for _, line in noted)
         for j, seats in verdict.unopened:
@@ -76,6 +77,7 @@ def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
 
 def as_played(verdict: Verdict, speech: Speech) -> Speech:
     """Return the speech with the words of the game that was played, if that is known by its name."""
+    # A verdict has the name of the game, but not its words.
     known = verdict.variant in presets() and not speech.words
     return Speech(speech.lang, preset(str(verdict.variant)).words) if known else speech
 
@@ -112,6 +114,8 @@ def quoted_name(name: str, seat: int) -> str:
 
 def quoted(text: str) -> str:
     """Return what somebody else wrote, in quotes, with nothing inside that could end them."""
+    # A player may be called 'a (won); "b": 9': such a name could
+    # end the quotes, and say something else of the result.
     inner = printable(text).replace('"', "'")
     return f'"{inner}"'
 
@@ -147,6 +151,7 @@ def _proven(verdict: Verdict, speech: Speech) -> str:
 
 def moves_ruled(verdict: Verdict, speech: Speech) -> Iterator[str]:
     """Yield how many moves of the losing side were the server's, if any: any of them may have decided the match."""
+    # In the first line: a match whose loser never had the time to choose would read as plainly proven.
     if verdict.losers_ruled:
         yield speech.say("verdict.moves_ruled", n=verdict.losers_ruled, moves=verdict.losers_moves)
 
@@ -154,6 +159,7 @@ def moves_ruled(verdict: Verdict, speech: Speech) -> Iterator[str]:
 def _players_then(verdict: Verdict) -> Sequence[str]:
     """Return who sat at the table when the failed record was made."""
     failed = verdict.refutation
+    # A substitute may have the seat since: whoever sat there then is named.
     return verdict.players if failed is None or failed.k is None else verdict.players_at(failed.k)
 
 
@@ -163,6 +169,7 @@ def with_names(text: str, players: Sequence[str]) -> str:
 
 
 def _named_number(digits: str, players: Sequence[str]) -> str | None:
+    # A longer number is no seat of any game, and may have thousands of digits, which int() refuses.
     seat = int(digits) if len(digits) == 1 else len(players)
     return named_seat(players[seat], seat) if seat < len(players) else None
 
@@ -186,6 +193,8 @@ def result_line(verdict: Verdict, names: list[str], speech: Speech) -> str:
         return speech.say("verdict.no_result", score=score)
     nobody = verdict.winner is None
     winner = speech.say("verdict.nobody") if nobody else side_name(verdict.winner or 0, names, speech)
+    # Of all forfeits only this one needs nobody's word: the
+    # seat's own link or cards show it (blind.md, "Records").
     shown = verdict.proven_forfeit
     reason = speech.reason(verdict.reason) if shown is None else speech.say(_ground(shown))
     how = speech.separated([reason, *_doubts(verdict, speech)])
@@ -203,6 +212,7 @@ def side_score(score: SideScore, speech: Speech) -> str:
     """Return the score of a side: the games won, and the units and points in the current one."""
     games, upper, points = score
     won = [speech.counted("game", games)] if games else []
+    # Games that count in units (Trut) say them also where there is none; all others have no word for them.
     units = [speech.counted("unit", upper)] if upper or "unit" in speech.local.counts else []
     return joined([*won, *units, speech.counted("point", points)], speech)
 
@@ -286,6 +296,8 @@ def contradiction_lines(cross_audit: CrossAudit, files: Sequence[Path], speech: 
     """Yield what pairs of transcripts show: the first of each kind with its meaning, and how many more there are."""
     groups: dict[tuple[int, int, str, str], list[Contradiction]] = {}
     for each in cross_audit.contradictions:
+        # Where two histories part, every later record contradicts
+        # too: thousands of lines would say one thing.
         groups.setdefault((each.first, each.second, each.found.check, each.found.culprit), []).append(each)
     for (first, second, check, culprit), found in groups.items():
         players = _players(cross_audit.files[first], found[0].found.places[0])

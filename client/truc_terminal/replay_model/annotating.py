@@ -191,10 +191,12 @@ class Annotator:
             self.unreadable = self._auditor.refute(error)
 
     def _annotated(self, record: Record) -> Annotated:
+        # What a record opens was bound before it, by chains and leaves of the ledger as it was.
         before = self._auditor.ledger
         try:
             finding = self._auditor.feed(record)
         except AuditError as error:
+            # Nothing else is told of a record that fails: whatever it says has not been checked.
             return self._blank(record, before)._replace(refutation=error.refutation)
         annotated = self._blank(record, before)
         if finding.k is None:
@@ -287,6 +289,7 @@ class Annotator:
                 yield _link(before, SERVER, body.link)
                 if isinstance(body, Close) and (closed := self._auditor.last_hand) is not None:
                     yield _opened_deal(before, closed, body.link)
+            # No link of the server's deals there: the cards are those that the seats' links have given.
             case Close() if before.is_dealerless and (closed := self._auditor.last_hand) and closed.dealt:
                 yield _who_held_what(closed, before.setup.terms.variant.pack, None, ())
             case End():
@@ -310,6 +313,7 @@ def _kind(record: Record) -> str:
 
 
 def _seat(body: AnyBody) -> int | None:
+    # An open is the server's record, about a seat that does nothing.
     return None if isinstance(body, Open) else getattr(body, "seat", None)
 
 
@@ -330,6 +334,7 @@ def _committed(body: Deal) -> Iterator[CommittedHand]:
 def _link(before: Ledger, role: int, link: bytes) -> OpenedLink:
     contributor = before.contributors[role]
     first = 0 if contributor is None else contributor.first
+    # specification.md, "Chains": deal j opens link j + 1.
     return OpenedLink(role, before.deal_index + 1, first, link)
 
 
@@ -391,11 +396,13 @@ def _opened_at_end(before: Ledger, body: End, hands: tuple[ClosedHand, ...]) -> 
     """Yield the server's chains and secret, and the hands that no close had opened."""
     table = before.setup.terms.table
     for first, link in body.links:
+        # specification.md, "End": of each chain the last link that any deal has used, or could have.
         yield OpenedLink(SERVER, min(body.next_index, first + table.links), first, link)
     if before.is_dealerless:
         return  # nothing is sealed by the server, and its links deal nothing: those of the seats have opened each hand
     yield OpenedSecret(body.xsec)
     links = server_links(before, body)
     for hand in hands:
+        # All others were opened by their close (`reveal` = `hand`).
         if hand.close.link is None:
             yield _opened_deal(before, hand, links[hand.log.call.j + 1])

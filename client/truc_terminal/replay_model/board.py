@@ -176,7 +176,10 @@ _OFFERS: Final[Mapping[str, str]] = {
 def board_of(view: View, pack: Sequence[str], memory: SeatMemory = NOTHING_REMEMBERED) -> ShownHand:
     """Return what lies on the table as a view shows it, with the cards of a pack by their names."""
     row, bets = view.row, view.bets
+    # Where all play together each card is the next seat's; in
+    # pica-pica it is that of the seat across (rules.md 8.7).
     duel = (row.eldest, (row.eldest + row.stride) % view.seats) if row.stride > 1 else None
+    # Of each trick the leader of the one after it.
     leaders = [*(trick.leader for trick in row.tricks), row.leader][1:]
     laid = _laid(row.leader, row.table, view, pack)
     tricks = tuple(
@@ -201,6 +204,7 @@ def board_of(view: View, pack: Sequence[str], memory: SeatMemory = NOTHING_REMEM
         offers=tuple(_offers(view)),
         turned_up=pack[view.up[0]] if view.up else None,
         duel=duel,
+        # A match that rests waits for nobody's move, though the rules still know whose it is.
         acting=() if memory.is_paused else view.deciders,
         memory=memory,
     )
@@ -226,6 +230,7 @@ def _own(view: View, pack: Sequence[str], memory: SeatMemory) -> tuple[str | Non
     """Return one's own cards by slot: as the view has them, and for a guest, who opens no box, as the server told them."""
     if view.seat is None or not view.row.left:
         return ()  # nothing is dealt yet
+    # The view comes second: what the ledger has checked is above what a message says.
     told = dict(enumerate(memory.own))
     told |= {slot: pack[card] for slot, card in enumerate(view.cards) if card is not None}
     return tuple(told.get(slot) for slot in range(view.each))
@@ -242,6 +247,7 @@ def _held(board: ShownHand, view: View, pack: Sequence[str]) -> Iterator[tuple[s
         told = [
             card for other, cards in (*memory.partners, *memory.opened) if other == seat for card in cards
         ]
+        # The same card may have been told and shown; one that lies on the table is no longer held.
         known = [card for card in dict.fromkeys((*told, *shown)) if card not in lies]
         yield (*known, *[None] * (len(left) - len(known)))
 
@@ -302,11 +308,13 @@ def with_sign(memory: SeatMemory, seat: int, word: str) -> SeatMemory:
 
 
 def _closed(memory: SeatMemory, _fact: Fact) -> SeatMemory:
+    # The digests stay to be compared with the cards, which may be opened only with the end of the match.
     return SeatMemory(digests=memory.digests, proven=memory.proven, is_open=memory.is_open)
 
 
 def _committed(memory: SeatMemory, fact: Fact) -> SeatMemory:
     proven = memory.proven if memory.is_dealt else (*memory.proven, False)  # a redeal is the same hand
+    # New cards; what was signed and whether the hand is blind hold for the whole hand.
     kept = memory._replace(own=(), partners=(), opened=(), values=())
     return kept._replace(digests=tuple(fact["digests"]), proven=proven, is_dealt=True, is_open=False)
 

@@ -33,6 +33,7 @@ class Faces(NamedTuple):
 
     def colour(self, name: str) -> str:
         """Return the colour of a card's suit."""
+        # Clubs, while `c` of the Spanish pack are cups.
         return "green" if name[-1] == "c" and not self.is_spanish else _COLOURS.get(name[-1], "white")
 
     @property
@@ -43,6 +44,7 @@ class Faces(NamedTuple):
 
 def faces_of(pack: tuple[str, ...], speech: Speech, *, is_plain: bool) -> Faces:
     """Return how to show the cards of a pack."""
+    # Both packs have a suit `c`; only the Spanish one has `o`.
     return Faces(any(card.endswith("o") for card in pack), is_plain, speech.card)
 
 

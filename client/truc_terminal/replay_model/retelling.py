@@ -55,6 +55,7 @@ class RecordTelling(NamedTuple):
 
     def told(self, fact: Fact) -> str:
         """Return the sentence for one fact of the record; empty if there is none."""
+        # First the sentence of a player's screen, so that a match is told in the same words there and here.
         return tell(fact, self.names, speech=self.speech) or self.plainly(fact)
 
     def role(self, role: int) -> str:
@@ -75,6 +76,7 @@ class RecordTelling(NamedTuple):
                 return self.said(fact["what"], who=self.role(fact["seat"] + 1))
             case "hand_closed":
                 return self.said("hand_closed" if fact["reason"] == "hand" else "hand_cut")
+            # Every record has this fact; a score is news only where a hand or the match ends.
             case "state":
                 return self._score(fact) if self.record.kind in _SCORED else ""
             case _:

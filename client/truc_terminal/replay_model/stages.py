@@ -125,6 +125,7 @@ def replay_of(file: bytes, *, lang: str) -> ReplayedMatch:
     """Return the match in a transcript file, told in a language."""
     annotator = Annotator(file)
     records = tuple(annotator.records())
+    # First all records: a card is named in every stage, though it is opened at the close or at the end.
     terms, known = annotator.terms, _Known(_opened_cards(records), lang)
     stages: list[MatchStage] = []
     seats = terms.table.seats if terms else 0
@@ -137,6 +138,7 @@ def replay_of(file: bytes, *, lang: str) -> ReplayedMatch:
 def seen_by(stage: MatchStage, seat: int | None) -> MatchStage:
     """Return a stage as a seat saw it, or as everybody did if None: without any card that was not known then."""
     shown = {giver for giver, receiver in stage.shares if receiver == seat}
+    # A hand played blind is seen by nobody, its own seat included (specification.md, "Acts", Blind hands).
     own = () if stage.board.memory.is_blind else (seat,)
     cards = tuple(
         held if at in own or at in shown else tuple(_public(each, stage.number) for each in held)
@@ -155,6 +157,7 @@ def _opened_cards(records: tuple[Annotated, ...]) -> dict[tuple[int, int, int, i
         for it in record.commitments:
             match it:
                 case OpenedCard():
+                    # The first opening counts: the close of a hand opens all its cards once more.
                     cards.setdefault((it.j, it.d, it.seat, it.slot), (it.card, number))
                 case OpenedDeal():
                     for place, card in _of_deal(it):
@@ -199,6 +202,7 @@ def _after(stage: MatchStage, fact: Fact) -> MatchStage:
         case "called" if fact["cards"]:
             is_again = stage.hand > 0 and not stage.cards  # the deal called before was voided
             hand = stage.hand if is_again else stage.hand + 1
+            # Only here: until now the finished hand lay on the table, with what was said in it.
             board = stage.board._replace(memory=remembered(stage.board.memory, _CLOSED))
             return stage._replace(hand=hand, board=board, cards=(), tricks=(), shares=())
         case "state":
@@ -211,6 +215,7 @@ def _after(stage: MatchStage, fact: Fact) -> MatchStage:
 
 def _board(before: ShownHand, record: Annotated) -> ShownHand:
     """Return the table after a record; a finished hand lies on it until the next is called, only the score goes on."""
+    # It would clear the table, on which the finished hand stays.
     told = [fact for fact in record.facts if fact["what"] != "hand_closed"]
     memory = reduce(remembered, told, before.memory)
     if record.view is not None:
@@ -252,6 +257,7 @@ def _moved(cards: tuple[tuple[SeatCard, ...], ...], record: Annotated) -> tuple[
     """Return the cards of all seats after those that a record plays, covers or shows."""
     played = {fact["card"] for fact in record.facts if fact["what"] == "card_played"}
     opened = (it for it in record.commitments if isinstance(it, OpenedCard))
+    # What is opened without being played has been shown: after a flor, an envido, or by choice.
     moves = {(it.seat, it.slot): CardState.PLAYED if it.card in played else CardState.SHOWN for it in opened}
     if record.covered is not None:
         moves[record.covered] = CardState.COVERED
@@ -267,6 +273,8 @@ def _hands(stages: list[MatchStage]) -> tuple[HandStages, ...]:
         for fact in stage.record.facts:
             if fact["what"] == "called" and stage.hand:
                 first = hands[stage.hand].first if stage.hand in hands else stage.number
+                # A deal that was voided has used its index up, and the
+                # hand is called again: the last one has its links.
                 hands[stage.hand] = HandStages(stage.hand, fact["index"], first, stage.number)
         if stage.hand:
             hands[stage.hand] = hands[stage.hand]._replace(last=stage.number)
@@ -279,6 +287,7 @@ def _with_openings(hand: HandStages, stages: list[MatchStage]) -> HandStages:
     for stage in stages:
         for it in stage.record.commitments:
             match it:
+                # specification.md, "Chains": deal j opens link j + 1.
                 case OpenedLink(role=role, number=number) if number == hand.deal + 1:
                     links.setdefault(role, stage.number)
                 case OpenedDeal(j=hand.deal):

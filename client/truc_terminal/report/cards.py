@@ -176,6 +176,7 @@ def _middle(rank: str, suit: str, style: Style) -> Markup:
     if rank in style.figures:
         return _FIGURE.format(figure=style.figures[rank]) + _pip(50, 16, suit, 11) + _pip(14, 80, suit, 11)
     if rank in _PIPS:
+        # More than six need smaller ones, or they would touch.
         size = 14 if len(_PIPS[rank]) > len(_SIX) else 16
         return Markup("").join(_pip(x, y, suit, size, is_turned=style.is_turned) for x, y in _PIPS[rank])
     return _pip(32, 48, suit, 36)

@@ -85,6 +85,7 @@ def curve_of(replayed: ReplayedMatch, speech: Speech) -> ScoreCurve | None:
         )
         for hand, stake, value in zip(replayed.hands, stakes, worth, strict=True)
     )
+    # Half the target, as some games call the points below it malas and those above buenas.
     scores = (0, *([target // 2] if target % 2 == 0 else ()), target)
     marks = tuple(ChartMark(_y(points, most), f"{points / unit:g}") for points in scores)
     return ScoreCurve(lines, bands, marks, first, step)
@@ -110,6 +111,7 @@ def _y(points: int, most: int) -> float:
 
 def _line(stages: Iterable[MatchStage], side: int, step: float, unit: int, most: int) -> str:
     """Return a side's score as the path of a step line; each new game begins at the bottom again."""
+    # A step line: a score changes with a record, and not between two.
     path, last = f"M{_LEFT} {_y(0, most)}", 0
     n = 0
     for n, stage in enumerate(stages, 1):
@@ -126,6 +128,7 @@ _TEMPLATES: Final = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    # Not isinstance: Markup is a str as well, and is printed as it is.
     finalize=lambda value: printable(value) if type(value) is str else value,
 )
 
@@ -159,6 +162,8 @@ def page(replayed: ReplayedMatch, *, lang: str) -> str:
         hands=[*hand_views(replayed, lang)],
         style=style,
         script=script,
+        # The page forbids all else by these, so that nothing
+        # that others wrote could run (Content-Security-Policy).
         style_digest=_digest(style),
         script_digest=_digest(script),
     )
@@ -340,6 +345,7 @@ def _outcome(stages: Sequence[MatchStage], lang: str) -> Iterator[str]:
 def _seat_view(seat: int, name: str, stages: Sequence[MatchStage], speech: Speech) -> SeatView:
     rows = [(stage.number, stage.cards[seat]) for stage in stages if stage.cards]
     deals = [stage.number for stage in stages if stage.record.kind == "deal"]
+    # A redeal gives other cards: those of the deal before are shown until it.
     newest = [row for number, row in rows if not deals or number >= deals[-1]]
     older = [row for number, row in rows if deals and number < deals[-1]]
     return SeatView(
@@ -416,6 +422,7 @@ def _tricks(
 def _laid(it: LaidCard, name: str, stages: Sequence[MatchStage], start: int) -> LaidView:
     if it.card is not None:
         return LaidView(it.seat, name, it.card, start)
+    # Only the stage at which it was laid tells from which slot.
     then = stages[start - stages[0].number]
     covered = then.record.covered
     held = None if covered is None else then.cards[covered.seat][covered.slot]
