@@ -68,6 +68,7 @@ def _words(text: Text) -> Iterator[Text]:
     line = text.copy()
     line.plain = glued(text.plain)
     for word in line.split(" ", allow_blank=True):
+        # Each word may have a no-break space in it, which is to be an ordinary one again.
         (word.plain,) = unglued([word.plain])
         yield word
 
@@ -82,6 +83,7 @@ def text_of(parts: Iterable[tuple[str, str]]) -> Text:
 
 def coded(lines: Iterable[Text]) -> str:
     """Return lines with their styles as the codes that terminals obey."""
+    # Whatever the environment says of colours: the prompt leaves out what its terminal does not show.
     console = Console(file=StringIO(), force_terminal=True, color_system="standard", _environ={})
     with console.capture() as capture:
         for line in lines:

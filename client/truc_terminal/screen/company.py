@@ -45,6 +45,7 @@ class Company(NamedTuple):
 
     def hear(self, said: ChatSaid) -> "Company":
         """Return the company after somebody has talked."""
+        # Bounded: one after the other may come and talk, each under another name.
         heard = dict([*self.heard.items(), (said.player, said.name)][-_MOST_HEARD:])
         return self._replace(heard=MappingProxyType(heard))
 
@@ -100,6 +101,7 @@ class Absences(NamedTuple):
 def _ends_by_claim(state: TableState) -> bool:
     """Tell whether a match whose other side is gone ends only by a claim: not by the server, nor by a substitute."""
     opts = read_opts(state.opts)
+    # play.md, "What follows": only then does the server itself end the match against a side that is gone.
     is_ruled = opts.decision_ms > 0 and opts.gone_after > 0 and state.claim != _BY_OPPONENTS
     return opts.gone == GONE_WAIT or (opts.gone == GONE_FORFEIT and not is_ruled)
 

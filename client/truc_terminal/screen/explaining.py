@@ -63,14 +63,12 @@ class AskedAbout(NamedTuple):
 
 
 def options_explained(turn: YourTurn, board: ShownHand, look: MatchLook) -> Iterator[str]:
-    """Yield the signs and phrases, what else may be typed, and what the options mean, those of one kind combined.
-
-    The options come last: where there is little room above the table, they are what stays in sight.
-    """
+    """Yield the signs and phrases, what else may be typed, and what the options mean, those of one kind combined."""
     speech, answered = look.speech, board.answering
     yield from map(": ".join, talk_typed(look).items())
     yield speech.say("screen.explain_end")
     yield speech.say("screen.explain_more")
+    # The options come last: where there is little room above the table, they are what stays in sight.
     for choices, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answered)):
         yield f"{moves_typed(choices, board, look)}: {meaning}"
 
@@ -120,6 +118,7 @@ def word_expected(got: str, words: tuple[str, ...], what: Talk, speech: Speech) 
 def terms_line(state: TableState, speech: Speech) -> str:
     """Return the game, how far it goes, the time for a move and who signs; then what else is not as usual."""
     opts = read_opts(state.opts)
+    # What is as usual nobody needs to read before they sit down; `? table` has every term.
     unusual = dict(set(opts._asdict().items()) - set(Opts()._asdict().items()))
     chosen = [
         f"{name}={value}" for name, value in sorted({**unusual, **state.options}.items()) if name not in _SAID

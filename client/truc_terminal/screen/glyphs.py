@@ -83,6 +83,7 @@ ASCII: Final = Glyphs(
 
 def needs_ascii(encoding: str, terminal: str) -> bool:
     """Tell whether a terminal with this encoding and name ($TERM) needs ASCII only."""
+    # Not asked of the terminal itself: some never answer.
     return not encoding.lower().startswith("utf") or terminal.startswith(_FEW_SIGNS)
 
 
@@ -115,6 +116,7 @@ def spell_nearest(output: TextIO) -> None:
 def _nearest(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
+    # Of all that failed at once, or it would be called again for each character.
     return "".join(map(_in_ascii, error.object[error.start : error.end])), error.end
 
 

@@ -27,7 +27,8 @@ Taught = Fact | MatchStarted | YourTurn | Advice
 Teach = Callable[[Taught, ShownHand, MatchLook], Iterable[str]]
 """What a screen asks for lessons: given what has come, and the table after it."""
 
-Stronger = Mapping[str, int]
+StrongerCounts = Mapping[str, int]
+"""How many cards are stronger than each, with the card that is turned up."""
 
 _PLAY, _RAISE = "play", "raise"
 _REASONS: Final = MappingProxyType({"raise": "why-raise", "decline": "why-decline"})
@@ -51,6 +52,7 @@ def teaching_at(table: Table) -> Teach:
     found: list[Teacher] = []
 
     def teach(taught: Taught, board: ShownHand, look: MatchLook) -> Iterable[str]:
+        # The rules come with the match: those of a house variant are known from nowhere else.
         if not found and table.match is not None:
             found.append(Teacher(Primer(table.match.ledger.setup.terms.variant)))
         return found[0](taught, board, look) if found else ()
@@ -113,6 +115,7 @@ class Teacher:
             yield from self._once("word-halves", look, low=low, high=high)
 
     def _turn(self, turn: YourTurn, board: ShownHand, look: MatchLook) -> Iterator[str]:
+        # What one only may do comes again after every record; its meaning is told when it is asked for.
         if not turn.must:
             return
         if any(choice.kind in _ENVIDO for choice in turn.options) or board.answering == "envido":
@@ -132,13 +135,13 @@ class Teacher:
 
     def _meanings(self, turn: YourTurn, board: ShownHand, look: MatchLook) -> Mapping[str, list[str]]:
         """Return the numbers of the options by their meaning: cards every time, other moves only the first time."""
-        counted = self._stronger(board.turned_up)
+        stronger_than = self._stronger(board.turned_up)
         told: dict[str, list[str]] = {}
         for option in menu(turn, board):
             choice, number = option.choices[0], option.key
             card = choice.line.removeprefix(f"{_PLAY} ")
-            if choice.kind == _PLAY and card in counted:
-                told.setdefault(_of_card(card, board, look, counted), []).append(number)
+            if choice.kind == _PLAY and card in stronger_than:
+                told.setdefault(_of_card(card, board, look, stronger_than), []).append(number)
             elif (meaning := _meaning(choice, board, look)) not in self._said:
                 told.setdefault(meaning, []).append(number)
         self._said.update(told)
@@ -163,21 +166,22 @@ class Teacher:
 
     def _reasons(self, best: MoveChoice, board: ShownHand, look: MatchLook) -> Iterator[str]:
         """Yield why a choice may be a good one, in the terms of the game, where that can be seen."""
-        counted, own = self._stronger(board.turned_up), [card for card in board.own if card is not None]
+        stronger_than, own = self._stronger(board.turned_up), [card for card in board.own if card is not None]
         if (bet := _bet(best, board)) is not None:
             if own:
                 primer, up = self._primer, board.turned_up
                 values = {"n": primer.value(bet, own, up), "beats": primer.beats_of_100(bet, own, up)}
                 yield _say(look, f"why-{bet}", **values)
+        # Neither the tricks nor the bet on values are a reason to agree to new cards.
         elif best.kind in _ANSWERS and board.answering not in _ON_THE_HAND:
             return
         elif best.kind == _PLAY and _RAISE not in best.line.split():
-            if (key := _why_this_card(best.line.split()[1], board, counted)) is not None:
+            if (key := _why_this_card(best.line.split()[1], board, stronger_than)) is not None:
                 yield _say(look, key)
         elif best.kind in (_PLAY, _RAISE, *_ANSWERS):
             if (key := _REASONS.get(best.kind)) is not None:
                 yield _say(look, key)
-            yield from _how_strong(board, look, counted)
+            yield from _how_strong(board, look, stronger_than)
 
     def _fact(self, fact: Fact, board: ShownHand, look: MatchLook) -> Iterator[str]:
         match fact:
@@ -207,37 +211,41 @@ def _bet(choice: MoveChoice, board: ShownHand) -> Bet | None:
     return "flor" if choice.kind in _FLOR_BETS or answered == "flor" else None
 
 
-def _why_this_card(card: str, board: ShownHand, counted: Stronger) -> str | None:
+def _why_this_card(card: str, board: ShownHand, stronger_than: StrongerCounts) -> str | None:
     """Return the key of the reason for a card: what it is among one's own, beside what lies on the table."""
-    own = [counted[each] for each in board.cards if each in counted]
-    if card not in counted or len(set(own)) == 1:
+    own = [stronger_than[each] for each in board.cards if each in stronger_than]
+    # Of equal cards none is the higher or the lower one.
+    if card not in stronger_than or len(set(own)) == 1:
         return None
-    best = best_laid(board.laid, counted)
+    best = best_laid(board.laid, stronger_than)
     if best is not None and best.card is not None and _is_other(best.seat, board):
-        taking = [n for n in own if n < counted[best.card]]
-        if taking and counted[card] == max(taking):
+        taking = [n for n in own if n < stronger_than[best.card]]
+        if taking and stronger_than[card] == max(taking):
             return "why-takes"
-    if counted[card] == max(own):
+    if stronger_than[card] == max(own):
         return "why-lowest"
-    return "why-highest" if best is None and not board.tricks and counted[card] == min(own) else None
+    return "why-highest" if best is None and not board.tricks and stronger_than[card] == min(own) else None
 
 
-def _how_strong(board: ShownHand, look: MatchLook, counted: Stronger) -> Iterator[str]:
+def _how_strong(board: ShownHand, look: MatchLook, stronger_than: StrongerCounts) -> Iterator[str]:
     """Yield what one's cards are good for: tricks that nobody can take, a trick taken already, or how many are stronger."""
-    own = sorted((card for card in board.cards if card in counted), key=lambda card: counted[card])
-    unseen = counted.keys() - _seen(board)
+    own = sorted(
+        (card for card in board.cards if card in stronger_than), key=lambda card: stronger_than[card]
+    )
+    unseen = stronger_than.keys() - _seen(board)
     rivals = [
         *unseen,
-        *(laid.card for laid in board.laid if laid.card in counted and _is_other(laid.seat, board)),
+        *(laid.card for laid in board.laid if laid.card in stronger_than and _is_other(laid.seat, board)),
     ]
-    best_rival = min((counted[str(card)] for card in rivals), default=len(counted))
-    sure = [card for card in own if counted[card] < best_rival]
+    # The fewer cards are stronger than one, the stronger it is.
+    best_rival = min((stronger_than[str(card)] for card in rivals), default=len(stronger_than))
+    sure = [card for card in own if stronger_than[card] < best_rival]
     if sure:
         key = "why-sure" if len(sure) == 1 else "why-sure-several"
         yield _say(look, key, cards=_cards(sure, look))
     if board.seat is not None and any(trick.side == board.seat % 2 for trick in board.tricks):
         yield _say(look, "why-ahead")
-    stronger = sum(counted[card] < counted[own[0]] for card in unseen) if own and not sure else 0
+    stronger = sum(stronger_than[card] < stronger_than[own[0]] for card in unseen) if own and not sure else 0
     if stronger:
         yield _say(look, "why-best", card=_cards(own[:1], look), n=stronger, total=len(unseen))
 
@@ -274,14 +282,14 @@ def _is_other(seat: int, board: ShownHand) -> bool:
     return board.seat is None or (seat - board.seat) % 2 == 1
 
 
-def best_laid(laid: Iterable[LaidCard], counted: Stronger) -> LaidCard | None:
+def best_laid(laid: Iterable[LaidCard], stronger_than: StrongerCounts) -> LaidCard | None:
     """Return the strongest card of a trick, the first of equals; None if none lies open."""
-    laid = [each for each in laid if each.card in counted]
-    return min(laid, key=lambda each: counted[str(each.card)], default=None)
+    laid = [each for each in laid if each.card in stronger_than]
+    return min(laid, key=lambda each: stronger_than[str(each.card)], default=None)
 
 
-def _why_won(board: ShownHand, look: MatchLook, counted: Stronger, side: int) -> Iterator[str]:
-    best = best_laid(board.last_trick.laid, counted)
+def _why_won(board: ShownHand, look: MatchLook, stronger_than: StrongerCounts, side: int) -> Iterator[str]:
+    best = best_laid(board.last_trick.laid, stronger_than)
     if best is not None and best.card is not None and best.seat % 2 == side:
         yield _say(look, "strongest", card=look.faces.card(best.card), seat=look.names[best.seat])
 
@@ -293,19 +301,19 @@ def _meaning(choice: MoveChoice, board: ShownHand, look: MatchLook) -> str:
     return move_meaning(line, look.speech, choice.hints, answering=board.answering)
 
 
-def _of_card(card: str, board: ShownHand, look: MatchLook, counted: Stronger) -> str:
+def _of_card(card: str, board: ShownHand, look: MatchLook, stronger_than: StrongerCounts) -> str:
     """Return what a card would do to the trick as it stands."""
-    best = best_laid(board.laid, counted)
+    best = best_laid(board.laid, stronger_than)
     shown = look.faces.card(card)
     if best is None or best.card is None:
-        return _say(look, "leads", card=shown, n=counted[card], total=len(counted))
+        return _say(look, "leads", card=shown, n=stronger_than[card], total=len(stronger_than))
     values = {"card": shown, "best": look.faces.card(best.card), "seat": look.names[best.seat]}
-    is_stronger = counted[card] < counted[best.card]
+    is_stronger = stronger_than[card] < stronger_than[best.card]
     if not _is_other(best.seat, board):
         return _say(look, "over-partner" if is_stronger else "partner", **values)
     if is_stronger:
         return _say(look, "beats", **values)
-    return _say(look, "ties" if counted[card] == counted[best.card] else "falls", **values)
+    return _say(look, "ties" if stronger_than[card] == stronger_than[best.card] else "falls", **values)
 
 
 def _named(choice: MoveChoice, turn: YourTurn, board: ShownHand, look: MatchLook) -> str:

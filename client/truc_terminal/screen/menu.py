@@ -31,6 +31,7 @@ _KEYS: Final[Mapping[str, int]] = MappingProxyType(
         "decline": 5,
         _RAISE: 6,
         _PLAY_AND_ASK: 7,
+        # Not 9, as of *falta envido*: a game may have both.
         "raise rest": 18,
         _COVER: 7,
         "blind": 8,
@@ -65,6 +66,7 @@ def menu(turn: YourTurn, board: ShownHand) -> tuple[MenuOption, ...]:
     """Return the options that have keys, in their order."""
     options, last = [], 0
     for wanted, choices in sorted(_wanted(turn, board), key=itemgetter(0)):
+        # Ascending, so that two of a number never share a key.
         last = max(last + 1, wanted)
         options.append(MenuOption(str(last), choices))
     given_up = (choice for choice in turn.options if turn.must and choice.kind == _GIVES_UP)

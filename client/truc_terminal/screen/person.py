@@ -125,6 +125,7 @@ class Person:
         self._table = table
         self._screen = screen
         self._lines = lines
+        # A script cannot see when it is asked, so its lines wait for that; a person types when they like.
         self._waits = screen.is_plain and not lines.are_typed
         self._advise = advise
         self._plays_on = plays_on
@@ -149,6 +150,8 @@ class Person:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._forward_happenings, send)
             nursery.start_soon(self._forward_lines, give, send)
+            # Beside what happens: a request without a reply must keep
+            # nobody from being told that the line is lost, or from leaving.
             nursery.start_soon(self._obey_lines, typed, send)
             while True:
                 last = await receive.receive()
@@ -178,6 +181,8 @@ class Person:
     ) -> None:
         """Hand on each line; who wants to leave does so after a moment even if what was typed before is not done."""
         while True:
+            # Taken only once it is due: a line that was typed too early
+            # stays for whoever reads next, as the question after the match.
             line = await self._lines.peek()
             if not self._is_at_once(line):
                 await self._wait_asked()
@@ -249,6 +254,7 @@ class Person:
     async def _play_on(self, turn: YourTurn, card: MoveChoice, left_s: float) -> None:
         """Play a card when the time of a turn is nearly over, unless something was decided by then."""
         await trio.sleep(left_s - min(_PLAYED_ON_S, left_s / 2))
+        # Decided meanwhile, by the player or by a ruling: another act for the position would be stale.
         if self._turn is turn:
             self._screen.note("played_on", "yellow")
             await self._send(partial(self._table.choose, card))
@@ -271,6 +277,7 @@ class Person:
                 self._set_aside = happening
             case YourTurn():
                 self._turn = happening
+            # Options expire with the next record (play.md, "Decisions").
             case RecordSeen(k=k, means=means):
                 if any(fact["what"] in _ASKED and fact["seat"] == self._table.seat for fact in means):
                     self._awaits_own = False
@@ -301,6 +308,7 @@ class Person:
         self._pose()
 
     async def _obey(self, text: str) -> None:
+        # Any line but a second `resign` takes the first one back.
         resigning, self._resigning = self._resigning, False
         among, self._among = self._among, None
         match text.lower():
@@ -310,6 +318,7 @@ class Person:
                 await self._ask_rest(self._table.pause)
             case "resume":
                 await self._ask_rest(self._table.unpause)
+            # In some games it is a move too (rules.md 8.6, *pido flor*), which comes first.
             case "claim" if not self._means_option(text):
                 await claim(self._table, self._screen)
             case word if (subject := asked_about(word)) is not None:
@@ -392,6 +401,7 @@ class Person:
 
 def _first_card(turn: YourTurn) -> MoveChoice | None:
     """Return the move that plays the card in the lowest slot and asks nothing; None where no card is to be played."""
+    # The options come in the order of the slots.
     plain = (choice for choice in turn.options if choice.kind in _CARDS and " raise " not in choice.line)
     return next(plain, None)
 

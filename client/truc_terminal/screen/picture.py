@@ -60,6 +60,7 @@ _ROOM_FOR_ROWS: Final = 30
 """The fewest columns in which rows are put beside one's own cards and not under them."""
 _LAID_WIDTH: Final = 5
 """The columns that a card takes in the list of seats."""
+# Of a terminal of 24 rows three are for keys, of one of 10 a single one: there the table needs each row.
 _ROWS_FOR_A_LINE_OF_KEYS: Final = 8
 _MOST_LINES_OF_KEYS: Final = 3
 _SPARE: Final = 2
@@ -147,6 +148,7 @@ def picture(
     look = look._replace(names=names)
     canvas = Canvas(board, look, glyphs_of(look.faces), width, _LAYOUTS[-1])
     drawn = (_lines(canvas._replace(layout=layout), height, title) for layout in _fitting(canvas))
+    # The layouts come from the largest to the smallest.
     lines = next(filter(None, drawn), None) or _written(canvas, height, title)
     while not (stands or lines[-1].plain.strip()):
         lines.pop()
@@ -189,6 +191,7 @@ def _written(canvas: Canvas, height: int, title: str) -> list[Text]:
     board, look = canvas.board, canvas.look
     score = [*_score(canvas)]
     if len(score) > 1:
+        # Two long names would take a line from what lies on the table.
         score = [_score_alone(canvas)]
     on_table = TableRow(look.speech.say("screen.table"), tuple(laid_parts(board, look)))
     value = [*own_value_rows(board, look)]
@@ -210,6 +213,7 @@ def _score_alone(canvas: Canvas) -> Text:
 
 def rows_for_table(rows: int, *, is_taught: bool) -> int:
     """Return how many rows of a terminal a table may take that stands below what is told and above the options."""
+    # Lessons are told above the table, a dozen lines at a time.
     told = rows // (2 if is_taught else 4)
     return max(1, rows - told - lines_of_keys(rows) - 1)
 
@@ -240,6 +244,7 @@ def _title(title: str, canvas: Canvas) -> Text:
 def _around(canvas: Canvas) -> Iterator[Text]:
     """Yield the table with its seats: one on top, those at the sides, one's own."""
     sitting = seat_places(canvas.board.seats, canvas.bottom, canvas.look.speech.local.next_sits)
+    # First the cards in the middle: what is left is for the seats at the sides.
     laid = beside(*_cards_around(sitting, canvas), gap=1)
     side = canvas._replace(width=(canvas.width - laid[0].cell_len) // 2 - _GAP)
     yield canvas.line(_on_a_line(sitting.top, canvas), "center")

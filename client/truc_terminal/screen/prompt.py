@@ -41,6 +41,7 @@ from truc_terminal.screen.questions import BETWEEN_KEYS, Key, Question, cut_to, 
 from truc_words import printable
 
 _LONGEST: Final = 1000  # characters of a line; more must be an accidental paste
+# The clock in the question counts seconds.
 _TICK_S: Final = 1.0
 
 Deliver = Callable[[str | None], None]
@@ -84,10 +85,13 @@ class Prompt:
             complete_style=CompleteStyle.READLINE_LIKE,
             complete_while_typing=False,
             completer=WordCompleter(self._words, ignore_case=True, sentence=True),
+            # What was typed is printed above instead, with the table again below it.
             erase_when_done=True,
             input=terminal,
             key_bindings=_signalling(),
             output=output,
+            # Completions are listed above, as by readline; lines
+            # kept for a menu would be taken from the table.
             reserve_space_for_menu=0,
         )
         session.default_buffer.accept_handler = self._accept
@@ -102,6 +106,8 @@ class Prompt:
 
         self._app.after_render += stands
         with suppress(EOFError, OSError):  # the end of the input, or the loss of the terminal
+            # Signals are for the main thread, which this is not,
+            # and errors for whoever has started the prompt.
             self._app.run(handle_sigint=False, set_exception_handler=False)
         self._deliver(None)
 
@@ -147,20 +153,20 @@ class Prompt:
         loop, context = self._app.loop, self._app.context
         if loop is not None and context is not None:
             with suppress(RuntimeError):  # the loop was closed just now
+                # In the context of the application, by which prompt_toolkit finds the one that is meant.
                 loop.call_soon_threadsafe(do, context=context.copy())
 
     def _show_above(self) -> None:
+        # However many lines are printed meanwhile, one call shows them all.
         if not self._is_due:
             self._is_due = True
             self._soon(self._release)
 
     def _release(self) -> None:
-        """Show what was printed in the prompt's place, then the prompt below; what is typed meanwhile is not echoed.
-
-        All of it is written at once, so that the table never goes away.
-        """
+        """Show what was printed in the prompt's place, then the prompt below; what is typed meanwhile is not echoed."""
         self._is_due = False
         if self._app.is_running and not self._app.is_done:
+            # All of it is one write: between two the table would go away for as long as bots think in this process.
             with self._screenful.whole():
                 self._take_posed()
                 self._app.renderer.erase()
@@ -171,15 +177,14 @@ class Prompt:
             self._note_drawn(self._app)
 
     def _accept(self, buffer: Buffer) -> bool:
-        """Take a line; a paste with line breaks becomes one line.
-
-        A key becomes its move line here, so that it cannot mean one of other options that have come meanwhile.
-        """
+        """Take a line, where a key stands for its move line; a paste with line breaks becomes one line."""
         text = printable(" ".join(buffer.text.split()))[:_LONGEST]
+        # Here, where the options are those that were shown: until somebody reads the line others may have come.
         meant = next((key.line for key in self._question.keys if key.typed == text), text)
         if text:
             echoed = cut_to(Key(">", text, ""), self._app.output.get_size().columns).label
             self.above.write(f"> {echoed}\n")
+            # Without keys until there is news: typed again they would be answers to the same question.
             self._question = Question(words=self._question.words, draw=self._question.draw)
         self._deliver(meant)
         return False
@@ -356,6 +361,7 @@ class LinesAbove(_OnTerminal):
         """Keep a text until it can be shown."""
         with self._lock:
             self._kept += text
+        # Only whole lines are shown, or the prompt would stand in the middle of one.
         if "\n" in text:
             self._wake()
         return len(text)
@@ -376,6 +382,7 @@ class LinesAbove(_OnTerminal):
         """Show as many of the newest lines as there are rows for; call it like `release`."""
         lines: list[str] = []
         for line in reversed(self._newest):
+            # A line counts with the rows that it takes now, not with those that it took.
             rows -= rows_of(get_cwidth(fragment_list_to_text(to_formatted_text(ANSI(line)))), columns)
             if rows < 0:
                 break

@@ -29,6 +29,7 @@ from truc_words import Speech, joined, move_label, phrase_label, sign_label, typ
 
 CHAT: Final = "chat"
 _CUT, _RAISE, _CLAIM = "cut", "raise", "claim"
+# Far more than a place in a pack has; int() refuses thousands.
 _MOST_DIGITS: Final = 6
 BETWEEN_KEYS: Final = 3
 """Columns between a label and the next key."""
@@ -70,6 +71,7 @@ def _named(turn: YourTurn, text: str, names: Names) -> MoveChoice | None:
     """Return the option with this move line, else the only one with this name."""
     wanted = plain_text(text)
     by_line = [choice for choice in turn.options if plain_text(choice.line) == wanted]
+    # Its move line first, which is one option's alone; a name may be that of several.
     found = by_line or [choice for choice in turn.options if wanted in set(map(plain_text, names(choice)))]
     return found[0] if len(found) == 1 else None
 
@@ -344,6 +346,7 @@ def mistake(text: str, turn: YourTurn, board: ShownHand, look: MatchLook, why_no
 def _lines_meant(text: str, board: ShownHand, look: MatchLook) -> Iterator[str]:
     """Yield the move lines of the game that a text may mean, whether or not they are options now."""
     wanted = plain_text(text)
+    # The number of a card is no key while it cannot be played: whoever types it wants to know why.
     yield from (f"play {card}" for place, card in enumerate(board.own, 1) if wanted == str(place))
     yield wanted
     for line in _lines_named(look):

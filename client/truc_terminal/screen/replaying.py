@@ -107,6 +107,7 @@ def page(replay: Replay, at: int) -> Text:
 def drawn_page(replay: Replay, at: int, *, width: int, height: int) -> Text:
     """Return everything shown of a stage, with the table drawn for a terminal of this size."""
     stage = replay.match.stages[at]
+    # Before the first hand there is no table to draw.
     if not stage.hand:
         return page(replay, at)
     board, look = _board(replay, _seen(replay, stage)), _look(replay, stage)
@@ -129,7 +130,9 @@ def _board(replay: Replay, stage: MatchStage) -> ShownHand:
         for cards in stage.cards
     )
     memory = stage.board.memory._replace(
+        # Between a call and its deal those of the hand before would stand beside nothing.
         digests=stage.board.memory.digests if stage.cards else (),
+        # A record opens what the whole transcript knows: at this stage only what was open by then counts.
         proven=tuple(_proven(replay.match, stage.number)),
         is_dealt=False,
     )
@@ -299,6 +302,7 @@ _KEYS: Final = {
 }
 _LEAVE: Final = ("q", "escape", "c-c", "c-d")
 _MOST_DIGITS: Final = 3
+# The status of a process that a signal has ended is this and its number, as a shell reports it.
 _TERMINATED: Final = 128
 _SIGNALS: Final = ("SIGTERM", "SIGHUP")
 
@@ -389,6 +393,7 @@ def _drawn(walk: ReplayPosition) -> ANSI:
     else:
         console.print(drawn_page(walk.replay, walk.at, width=size.columns, height=size.rows))
     lines, room = drawn.getvalue().splitlines(), size.rows - 1
+    # Only now is it known how far it can be scrolled: a page is as long as the terminal is narrow.
     walk.fit(len(lines), room)
     return ANSI("\n".join(lines[walk.top : walk.top + room]))
 

@@ -343,6 +343,7 @@ class Screen:
         self._look = MatchLook(
             names, faces, speech, started.target, *talk, started.raised, started.pack
         )._replace(variant=started.variant, rules=started.rules)
+        # Nothing of the match before: at a table another may begin.
         self._board, self._view = ShownHand(len(names), started.seat), None
         self._pause, self._is_over = PauseState(started.seat), False
         self._absences = self._absences._replace(told={})
@@ -376,8 +377,10 @@ class Screen:
         return self._pause.awaits
 
     def _tell_record(self, record: RecordSeen) -> None:
+        # What programs do with the pack is no news to people: who is waited for stays told.
         if record.kind not in BY_PROGRAMS:
             self._awaited = ""
+        # Between two hands there is none: the finished hand stays on the table.
         self._view = record.view or self._view
         self._remember(reduce(remembered, record.means, self._board.memory))
         for fact, shown in zip(record.means, as_told(record.means), strict=True):
@@ -422,9 +425,13 @@ class Screen:
             self.note("overtaken", "yellow")
         offered = tuple(choice.line for choice in turn.options)
         if turn.must:
+            # While flores are declared a record may name another
+            # seat than the one that is asked (play.md, "Decisions").
             if self._board.seat is not None and self._board.seat not in self._board.acting:
                 self._mark((self._board.seat,))
             self._ask_now(turn)
+        # In games with a flor the same options come after every
+        # record (play.md, "Decisions"): they are told once.
         elif offered and offered != self._offered:
             self.note("may_act", "dim", moves=moves_typed(turn.options, self._board, self._look))
         self._offered = offered

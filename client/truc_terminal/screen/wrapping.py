@@ -15,6 +15,7 @@ from rich.text import Text
 
 from truc_words import printable
 
+# Commands stand behind a colon in all catalogues; two of them are parted by a semicolon.
 _COMMAND: Final = re.compile(r"(?<=: )truc [^;]*")
 _APART: Final = re.compile(r" (?=[;:!?»])|(?<=«) ")
 _STAYS: Final = "\N{NO-BREAK SPACE}"
@@ -46,6 +47,8 @@ def wrapped(line: str, width: int) -> list[str]:
     indent = " " * (len(line) - len(line.lstrip()) + 3)
     parts = wrap(
         _COMMAND.sub(lambda command: command[0].replace(" ", _STAYS), glued(line)),
+        # On a terminal as narrow as the indent there would
+        # be no room for a character, which textwrap refuses.
         max(len(indent) + 1, width),
         subsequent_indent=indent,
         break_long_words=False,
