@@ -52,9 +52,9 @@ class Host(Program):
 
     def refused(self, error: OSError) -> click.ClickException:
         """Return the error that ends the command then."""
-        from truc_server.commands.command_line import refused
+        from truc_server.commands.command_line import system_error
 
-        return refused(error)
+        return system_error(error)
 
 
 @click.group(cls=Host, commands=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})

@@ -20,8 +20,8 @@ from truc_server.settings.in_force import CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import Lease, StoreError
-from truc_server.storage.guest_tokens import Tokens
-from truc_server.storage.journal import SECONDS, Histogram, Journal
+from truc_server.storage.guest_tokens import GuestTokens
+from truc_server.storage.journal import TIME_BOUNDS, Histogram, Journal
 from truc_server.storage.page_reader import PageReader
 from truc_server.storage.sql import Store
 from truc_server.tables.table import TableBacking
@@ -63,11 +63,11 @@ class ServerParts:
         self.epoch = lease.epoch
         self.disk = disk
         self.figures = Figures()
-        self.renewals_s = Histogram(SECONDS)
+        self.renewals_s = Histogram(TIME_BOUNDS)
         self.timers = Timers()
         self.flusher = Flusher()
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self.fail)
-        self.tokens = Tokens(store)
+        self.tokens = GuestTokens(store)
         self.pages = PageReader()
         self.checks = Checks(Worker("signatures"), Worker("steps"))
         self.pace = Pace(settings.limits)

@@ -26,7 +26,7 @@ from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import (
-    KEPT_LINES,
+    KEPT_CHAT_LINES,
     AddRecord,
     DropSecrets,
     RunningMatch,
@@ -105,7 +105,7 @@ def _read_table(store: Store, row: SaveTable) -> StoredTable:
         if len(page) < PAGE:
             break
     guests = {} if match is None else store.guests(match.mid)
-    chat = store.chat(row.code, KEPT_LINES)
+    chat = store.chat(row.code, KEPT_CHAT_LINES)
     next_line = store.next_line(row.code)
     terms = store.terms(row.code) if row.state == "terms" else None
     return StoredTable(row, store.seats(row.code), match, tuple(records), guests, chat, next_line, terms)

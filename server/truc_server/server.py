@@ -20,8 +20,8 @@ from truc_server import recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
 from truc_server.cluster.bulletin_exchange import BulletinExchange
+from truc_server.cluster.lease_keeper import LeaseKeeper, lease_ms
 from truc_server.cluster.routing import Routing
-from truc_server.cluster.tenancy import Tenancy, lease_ms
 from truc_server.identity.certificate import Tls, open_tls, open_web_tls
 from truc_server.identity.identity import Identity
 from truc_server.lobby.lobby import Lobby
@@ -86,10 +86,18 @@ async def serve(
     parts = ServerParts(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
     stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.recall, folder))
     stop = trio.Event()
-    tenancy = Tenancy(parts, lease, _place(settings, port=0), since=since) if settings.cluster.node else None
+    lease_keeper = (
+        LeaseKeeper(parts, lease, _place(settings, port=0), since=since) if settings.cluster.node else None
+    )
     async with trio.open_nursery() as nursery:
         run = partial(
-            _run, tls=tls, web_tls=web_tls, announce=announce, stop=stop, control=control, tenancy=tenancy
+            _run,
+            tls=tls,
+            web_tls=web_tls,
+            announce=announce,
+            stop=stop,
+            control=control,
+            lease_keeper=lease_keeper,
         )
         nursery.start_soon(run, parts, folder, stored)
         try:
@@ -143,17 +151,17 @@ async def _run(
     announce: Callable[[int, str | None], None],
     stop: trio.Event,
     control: Control | None,
-    tenancy: Tenancy | None,
+    lease_keeper: LeaseKeeper | None,
 ) -> None:
     """Run every task, shielded from the cancellation that asks for the end."""
     with trio.CancelScope(shield=True), closing(parts.checks.signatures), closing(parts.checks.steps):
         async with trio.open_nursery() as tasks:
             await _start_inside(parts, tasks)
-            lobby = await _open_lobby(parts, stored, tenancy, tasks)
+            lobby = await _open_lobby(parts, stored, lease_keeper, tasks)
             admission = Admission(parts)
             routing = (
                 None
-                if tenancy is None
+                if lease_keeper is None
                 else Routing(parts, lobby, public=_public(parts.settings.now), board=lobby)
             )
             elsewhere = None if routing is None else routing.routes
@@ -174,14 +182,14 @@ async def _run(
             )
             await _open_page(parts, lobby, tasks)
             port = port_of(listeners)
-            if tenancy is not None:
-                tenancy.say(_place(parts.settings.now, port=port))
+            if lease_keeper is not None:
+                lease_keeper.announce(_place(parts.settings.now, port=port))
             web = await _open_web(parts, lobby, connections, admission, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
             if control is not None:
-                giving = None if tenancy is None else TableGiver(parts, lobby, control.drain)
+                giving = None if lease_keeper is None else TableGiver(parts, lobby, control.drain)
                 desk = Desk(parts, lobby, connections, keep, control, folder, port, now_ms(), web, giving)
-                await _open_desk(desk, tenancy, stop, tasks)
+                await _open_desk(desk, lease_keeper, stop, tasks)
             announce(port, None if web is None else web.origin)
             notify.tell(notify.READY, status=_LISTENING.format(port))
             tasks.start_soon(notify.give_signs_of_life)
@@ -231,15 +239,15 @@ def _start_pruning(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> Non
 
 
 async def _open_lobby(
-    parts: ServerParts, stored: recovery.StoredState, tenancy: Tenancy | None, tasks: trio.Nursery
+    parts: ServerParts, stored: recovery.StoredState, lease_keeper: LeaseKeeper | None, tasks: trio.Nursery
 ) -> Lobby:
     """Return the lobby with every table that is the server's own; a node takes more from now on."""
     backing = parts.backing()
     lobby = Lobby(backing, parts.catalogue, parts.disk, share=parts.lease.number)
     recovery.restore(backing, lobby, stored)
-    if tenancy is not None:
-        lobby.withhold(*await trio.to_thread.run_sync(parts.store.codes))
-        await tasks.start(tenancy.run, lobby, stored)
+    if lease_keeper is not None:
+        lobby.withhold(*await trio.to_thread.run_sync(parts.store.table_codes))
+        await tasks.start(lease_keeper.run, lobby, stored)
     return lobby
 
 
@@ -269,12 +277,14 @@ async def _open_page(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> N
         await tasks.start(page.run, parts, lobby)
 
 
-async def _open_desk(desk: Desk, tenancy: Tenancy | None, stop: trio.Event, tasks: trio.Nursery) -> None:
+async def _open_desk(
+    desk: Desk, lease_keeper: LeaseKeeper | None, stop: trio.Event, tasks: trio.Nursery
+) -> None:
     """Do what the host asks for; a node gives tables away when it is told to, or drains."""
     if desk.giving is not None:
         await tasks.start(desk.giving.run)
-    if tenancy is not None:
-        tasks.start_soon(_say_that_it_drains, desk.control, tenancy)
+    if lease_keeper is not None:
+        tasks.start_soon(_say_that_it_drains, desk.control, lease_keeper)
     await tasks.start(partial(counter.serve, desk, desk.folder))
     drain = partial(draining.drain_when_asked, control=desk.control, stop=stop, giving=desk.giving)
     tasks.start_soon(drain, desk.parts.settings, desk.parts.drain, desk.lobby)
@@ -282,10 +292,10 @@ async def _open_desk(desk: Desk, tenancy: Tenancy | None, stop: trio.Event, task
         tasks.start_soon(_leave_the_door, desk)
 
 
-async def _say_that_it_drains(control: Control, tenancy: Tenancy) -> None:
+async def _say_that_it_drains(control: Control, lease_keeper: LeaseKeeper) -> None:
     """Let the other nodes know at once that this one drains, so that none gives it a table."""
     await control.drain.wait()
-    tenancy.say(tenancy.place)
+    lease_keeper.announce(lease_keeper.place)
 
 
 async def _leave_the_door(desk: Desk) -> None:
@@ -332,7 +342,7 @@ async def _end(parts: ServerParts, connections: Connections) -> None:
     with trio.move_on_after(GOODBYE_S):
         if failed:
             connections.drop_unsent()
-            parts.journal.renounce()
+            parts.journal.open_gate()
         if not failed:
             connections.send_away(_STOPPED, to=parts.drain.to)
         connections.dismiss(Code.INTERNAL if failed else Code.SHUTTING_DOWN, _STOPPED)

@@ -30,7 +30,7 @@ READS: Final = frozenset(
         "records",
         "record_count",
         "count_until",
-        "past",
+        "past_match",
         "guests",
         "chat",
         "next_line",

@@ -147,7 +147,7 @@ def any_seat(code, seats, wanted):
     return free_seat(code, seats, wanted) if wanted is None else wanted
 
 
-pad, bound, best, played = boxes.pad, history._bound, Store.leaderboard, Store.played
+pad, bound, best, played = boxes.pad, history._bound, Store.leaderboard, Store.matches_of
 stacked = SimpleNamespace(
     **vars(dealing) | {"deck_order": lambda *args, **named: dealing.deck_order(*args, **named)[::-1]}
 )
@@ -245,7 +245,7 @@ FAULTS = (
         {"leaderboard": lambda *args, **page: best(*args, **page)[::-1]},
         "S2.leaderboard",
     ),
-    BrokenServer("lists the matches of others", Store, {"played": played_by_anybody}, "S2.matches"),
+    BrokenServer("lists the matches of others", Store, {"matches_of": played_by_anybody}, "S2.matches"),
     BrokenServer(
         "counts a table as an hour old",
         spectator_feed.SpectatorFeed,

@@ -325,7 +325,7 @@ def nodes(tmp_path: Path, monkeypatch):
     """Nodes that share a database, and look often for what others have done."""
     from server.nodes import Nodes  # which runs them as is done here
 
-    for wait in ("bulletin_exchange.EVERY_S", "bulletin_exchange.HEAR_S", "tenancy.LOOK_S"):
+    for wait in ("bulletin_exchange.TELL_EVERY_S", "bulletin_exchange.HEAR_EVERY_S", "lease_keeper.LOOK_S"):
         monkeypatch.setattr(f"truc_server.cluster.{wait}", 0.1)
     monkeypatch.setattr("truc_server.upkeep.draining.ORDERS_S", 0.1)
     return Nodes(tmp_path)

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from truc_protocol.codec import pack, unpack
 from truc_protocol.wire.encoding import CLIENT_LIMIT, SERVER_LIMIT, FrameSplitter, to_frame
 from truc_server.cluster.inner_door import open_inner
-from truc_server.cluster.inner_protocol import DoorAnswer, answer, receive
+from truc_server.cluster.inner_protocol import DoorAnswer, accept_link, answer_preface
 from truc_server.identity.identity import load_identity
 from truc_server.settings.folder import Folder, open_folder
 from truc_server.storage import NodePlace, SaveTable
@@ -31,8 +31,8 @@ class Ghost:
         self._came = trio.Event()
 
     async def serve(self, stream: trio.SocketStream) -> None:
-        sealed, preface = await receive(stream, self._at_rest)
-        await answer(stream, sealed, self.answers)
+        sealed, preface = await accept_link(stream, self._at_rest)
+        await answer_preface(stream, sealed, self.answers)
         self.links.append(GhostLink(stream, sealed, preface))
         self._came.set()
         await trio.sleep_forever()

@@ -25,10 +25,17 @@ from server.restarting import interrupted
 
 from truc_server.identity.identity import load_identity
 from truc_server.settings.folder import Folder, locked, write_private
-from truc_server.storage.backups import back_up, check_may_start, checked, digest_of, read_restored, restore
+from truc_server.storage.backups import (
+    back_up,
+    check_backup,
+    check_may_start,
+    digest_of,
+    read_restored,
+    restore,
+)
 from truc_server.storage.schema import REVISION
 from truc_server.storage.sql import open_store
-from truc_server.storage.sqlite_file import open_play
+from truc_server.storage.sqlite_file import play_under_way
 
 
 @pytest.fixture(autouse=True)
@@ -169,7 +176,7 @@ def test_killed_backup_is_whole_or_not_there(data, tmp_path):
         process.communicate()
         found.add(target.exists())
         if target.exists():
-            checked(target)
+            check_backup(target)
         else:
             assert call(data.root, "backup", target).exit_code == 0
     assert False in found
@@ -334,7 +341,7 @@ async def test_matches_under_way_are_held_unless_the_host_knows_better(played, t
     manifest, chosen = restore(tmp_path / "copy", open_at(tmp_path / "new"), None)
     found = read_restored(Folder(tmp_path / "new"))
     assert (manifest.matches, chosen, found.gives_up) == (1, "ask", False)
-    assert dict(found.matches) == open_play(played.database).matches
+    assert dict(found.matches) == play_under_way(played.database).matches
     assert [k > 5 for k in found.matches.values()] == [True]
     for wanted in ("continue", "close"):
         restore(tmp_path / "copy", open_at(tmp_path / wanted), wanted)

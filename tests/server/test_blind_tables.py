@@ -45,7 +45,7 @@ async def test_match_of_two_is_dealt_by_its_seats_and_proven_as_it_is_stored_and
     assert {Mask, Lock, Keys, Deal, Release} <= set(kinds(seats[0]))
     assert Rule not in kinds(seats[0])
     mid = seats[0].ledger.setup.mid
-    found = server.store.past(mid)
+    found = server.store.past_match(mid)
     assert found is not None
     # what the store has is what the seats were sent
     rows = server.store.records(mid, first=0, limit=10_000)

@@ -11,7 +11,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
 from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
-from truc_server.storage import KEPT_LINES
+from truc_server.storage import KEPT_CHAT_LINES
 from truc_server.table_data.options import LATE
 
 FRENCH = {"t": "create", "variant": "truc-french"}
@@ -206,12 +206,12 @@ async def test_who_resumes_is_sent_what_was_said_before(server):
 async def test_nobody_is_sent_more_than_the_newest_fifty_lines(server, mock_clock):
     first = await guest(server)
     code = await table_of(first)
-    for n in range(KEPT_LINES + 3):
+    for n in range(KEPT_CHAT_LINES + 3):
         await say(first, f"line {n}", code)
         mock_clock.jump(1.1)
     second = await guest(server)
     await second.ask({"t": "join", "table": code})
-    assert [line["n"] for line in await heard(second, "chat")] == list(range(3, KEPT_LINES + 3))
+    assert [line["n"] for line in await heard(second, "chat")] == list(range(3, KEPT_CHAT_LINES + 3))
 
 
 async def test_no_line_is_sent_twice_on_a_connection(server):

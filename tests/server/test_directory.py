@@ -5,7 +5,7 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Join, ListTables
-from truc_server.cluster.routing import BELIEVED_S, KEPT, StoreDirectory
+from truc_server.cluster.routing import CACHE_S, MAX_CACHED, StoreDirectory
 from truc_server.net.peer import TooSoonError
 from truc_server.requests.elsewhere import AGAIN_MS, BroughtRequests, VainLookups
 from truc_server.storage import TableOwner
@@ -33,7 +33,7 @@ async def test_store_is_asked_once_in_a_moment_also_for_what_it_has_not(mock_clo
         assert await directory.owner_of("NONE") is None
     assert find.asked == ["HERE", "NONE"]
     find.owners = {"NONE": ONE}
-    mock_clock.jump(BELIEVED_S)
+    mock_clock.jump(CACHE_S)
     assert [await directory.owner_of(code) for code in ("HERE", "NONE")] == [None, ONE]
 
 
@@ -43,13 +43,13 @@ async def test_little_is_kept_however_many_codes_are_asked_for(monkeypatch, mock
 
     monkeypatch.setattr(trio.to_thread, "run_sync", at_once)
     directory = StoreDirectory(Finding())
-    for number in range(KEPT + 10):
+    for number in range(MAX_CACHED + 10):
         await directory.owner_of(str(number))
-    assert len(directory) == KEPT
+    assert len(directory) == MAX_CACHED
 
 
 async def test_what_was_believed_is_over_before_anybody_asks_again():
-    assert BELIEVED_S * 1_000 < AGAIN_MS
+    assert CACHE_S * 1_000 < AGAIN_MS
 
 
 async def test_request_that_was_brought_goes_no_further_and_is_asked_again():

@@ -120,7 +120,7 @@ async def test_read_that_fails_is_an_incident_and_the_server_goes_on(data):
 @pytest.fixture
 async def unreadable(data):
     """Run a server whose past cannot be read."""
-    faults = [Fault(Point.READ, "past", n, fail) for n in range(1, 9)]
+    faults = [Fault(Point.READ, "past_match", n, fail) for n in range(1, 9)]
     async with running(
         data, changed(QUICK, limits={"idle_s": 3600}), wrap=partial(FaultyStore, faults=faults)
     ) as server:

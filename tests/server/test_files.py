@@ -94,7 +94,7 @@ class TestConnections:
 
 
 def test_log_that_a_long_read_has_made_longer_is_short_again(folder, monkeypatch):
-    monkeypatch.setattr("truc_server.storage.engine.LOG_BYTES", 200_000)
+    monkeypatch.setattr("truc_server.storage.engine.KEPT_WAL_BYTES", 200_000)
     store = open_store(url(folder))
     store.claim("this process")
     store.commit([TABLE, MATCH])

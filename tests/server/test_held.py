@@ -17,7 +17,7 @@ from truc_server.matches.restore_hold import MOST_PUT_OFF, RestoreHold
 from truc_server.net.peer import TooSoonError
 from truc_server.settings.folder import Folder, FolderError
 from truc_server.storage.backups import Restored, read_restored, write_restored
-from truc_server.storage.sqlite_file import open_play
+from truc_server.storage.sqlite_file import play_under_way
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ BEYOND = 3
 
 def mark_restored(path, *, gives_up=False) -> None:
     """Let the data in a folder be what a backup had, as `truc-server restore` does."""
-    play = open_play(path / "truc.db")
+    play = play_under_way(path / "truc.db")
     write_restored(Folder(path), Restored(play.matches, play.terms, gives_up=gives_up))
 
 

@@ -150,7 +150,7 @@ async def test_what_is_not_durable_yet_is_waited_for(server, monkeypatch):
     seats = await in_hand(server)
     mover, other = holder_of(seats)
     mid, gate, order = mid_of(seats), threading.Event(), []
-    commit, past = server.store.commit, server.store.past
+    commit, past = server.store.commit, server.store.past_match
 
     def slow_commit(writes):
         gate.wait(10)
@@ -162,7 +162,7 @@ async def test_what_is_not_durable_yet_is_waited_for(server, monkeypatch):
         return past(match)
 
     monkeypatch.setattr(server.store, "commit", slow_commit)
-    monkeypatch.setattr(server.store, "past", noted_past)
+    monkeypatch.setattr(server.store, "past_match", noted_past)
     await mover.client.send(mover.act_message(mover.options, mover.offered[0]))
     await wait_all_tasks_blocked(0.05)
     number = await other.client.send({"t": "history", "match": mid, "from": 0})

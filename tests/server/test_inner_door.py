@@ -13,15 +13,15 @@ from truc_protocol.crypto import keys
 from truc_server.cluster import inner_door, inner_protocol
 from truc_server.cluster.inner_door import open_inner
 from truc_server.cluster.inner_protocol import (
-    NONCE,
+    LINK_NONCE_BYTES,
     OPENING,
-    PROOF,
+    PROOF_BYTES,
     LinkSealer,
     Preface,
     StrangerError,
-    call,
+    accept_link,
     link_keys,
-    receive,
+    open_link,
 )
 from truc_server.metrics import page
 from truc_server.storage import PlayerKind
@@ -78,18 +78,18 @@ async def test_whoever_is_no_node_is_cut_without_a_byte(nodes, one):
 
 
 async def test_node_of_another_version_is_cut_without_a_byte(nodes, one):
-    said = OPENING.replace(b"1", b"2") + bytes(NONCE)
+    said = OPENING.replace(b"1", b"2") + bytes(LINK_NONCE_BYTES)
     assert await cut_with(nodes, one, said) == (b"", {"version": 1})
 
 
 async def test_preface_under_another_key_is_cut(nodes, one):
-    nonce = token_bytes(NONCE)
+    nonce = token_bytes(LINK_NONCE_BYTES)
     async with await trio.open_unix_socket(nodes.inner("one")) as stream:
         await stream.send_all(OPENING + nonce)
         door = b""
-        while len(door) < NONCE + PROOF:
+        while len(door) < LINK_NONCE_BYTES + PROOF_BYTES:
             door += await stream.receive_some(4_096)
-        forged = link_keys(bytes(32), nonce, door[:NONCE])
+        forged = link_keys(bytes(32), nonce, door[:LINK_NONCE_BYTES])
         await stream.send_all(
             LinkSealer(seals=forged.to_owner, opens=forged.to_client).seal(pack({"node": "two"}))
         )
@@ -113,11 +113,11 @@ async def test_preface_that_was_said_before_is_cut(nodes, one):
             return await self.stream.receive_some(count)
 
     stream = await trio.open_unix_socket(nodes.inner("one"))
-    _, admitted = await call(Recorded(stream), one_key(nodes), BROUGHT)
+    _, admitted = await open_link(Recorded(stream), one_key(nodes), BROUGHT)
     await stream.aclose()
     assert admitted.code is None
     came, counted = await cut_with(nodes, one, bytes(said))
-    assert (len(came), counted) == (NONCE + PROOF, {"in": 1, "forged": 1})
+    assert (len(came), counted) == (LINK_NONCE_BYTES + PROOF_BYTES, {"in": 1, "forged": 1})
 
 
 def one_key(nodes) -> bytes:
@@ -130,9 +130,9 @@ async def test_who_says_nothing_is_cut(nodes, one, monkeypatch):
 
 
 async def test_few_may_try_at_once(nodes, one, monkeypatch):
-    monkeypatch.setattr(inner_door, "STRANGERS", 1)
+    monkeypatch.setattr(inner_door, "MAX_STRANGERS", 1)
     async with await trio.open_unix_socket(nodes.inner("one")) as waiting:
-        await waiting.send_all(OPENING + bytes(NONCE))
+        await waiting.send_all(OPENING + bytes(LINK_NONCE_BYTES))
         assert await waiting.receive_some(1)
         assert await cut_with(nodes, one, OPENING) == (b"", {"crowded": 1})
 
@@ -143,7 +143,7 @@ async def test_door_that_has_not_the_key_learns_of_no_player(tmp_path):
 
     async def serve(stream) -> None:
         with pytest.raises(StrangerError, match="gone"):
-            heard.append(await receive(stream, bytes(32)))
+            heard.append(await accept_link(stream, bytes(32)))
         is_heard.set()
 
     (listener,) = await open_inner(str(tmp_path / "false"))
@@ -151,7 +151,7 @@ async def test_door_that_has_not_the_key_learns_of_no_player(tmp_path):
         nursery.start_soon(trio.serve_listeners, serve, [listener])
         async with await trio.open_unix_socket(str(tmp_path / "false")) as stream:
             with pytest.raises(StrangerError, match="forged"):
-                await call(stream, token_bytes(32), BROUGHT)
+                await open_link(stream, token_bytes(32), BROUGHT)
         with trio.fail_after(20):
             await is_heard.wait()
         nursery.cancel_scope.cancel()
@@ -159,7 +159,7 @@ async def test_door_that_has_not_the_key_learns_of_no_player(tmp_path):
 
 
 def test_piece_out_of_its_order_does_not_open():
-    pair = link_keys(bytes(32), bytes(NONCE), bytes(NONCE))
+    pair = link_keys(bytes(32), bytes(LINK_NONCE_BYTES), bytes(LINK_NONCE_BYTES))
     sealing, opening = LinkSealer(seals=pair.to_owner, opens=b""), LinkSealer(seals=b"", opens=pair.to_owner)
     first, second = sealing.seal(b"first"), sealing.seal(b"second")
     opening.feed(first)
@@ -174,7 +174,7 @@ def test_piece_out_of_its_order_does_not_open():
 
 
 def test_keys_of_a_link_show_in_no_text():
-    pair = link_keys(bytes(32), bytes(NONCE), bytes(NONCE))
+    pair = link_keys(bytes(32), bytes(LINK_NONCE_BYTES), bytes(LINK_NONCE_BYTES))
     assert repr(pair) == "LinkKeys(...)"
 
 

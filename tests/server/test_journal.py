@@ -114,7 +114,7 @@ async def test_call_is_made_when_all_written_before_it_is_durable_and_let_out(st
     await wait_all_tasks_blocked()
     for n in (2, 3):
         journal.write(guest(n))
-        journal.after(lambda _now: seen.append(list(heard.durable)))
+        journal.call_when_durable(lambda _now: seen.append(list(heard.durable)))
     store.let_one_through()
     await journal.wait_durable(1)
     assert seen == []
@@ -126,8 +126,8 @@ async def test_call_is_made_when_all_written_before_it_is_durable_and_let_out(st
 async def test_call_that_fails_stops_no_other(start):
     journal, seen = start(GatedStore()), []
     number = journal.write(guest(1))
-    journal.after(lambda _now: 1 / 0)
-    journal.after(lambda _now: seen.append(1))
+    journal.call_when_durable(lambda _now: 1 / 0)
+    journal.call_when_durable(lambda _now: seen.append(1))
     with capture_logs() as logged:
         await journal.wait_durable(number)
     assert (seen, [entry["event"] for entry in logged]) == ([1], ["internal"])

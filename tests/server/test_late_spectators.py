@@ -178,7 +178,7 @@ async def test_store_that_cannot_be_read_for_once_holds_nothing_up_for_good(serv
         return read(*place, **fields)
 
     monkeypatch.setattr(server.store, "records", fails_once)
-    monkeypatch.setattr(pages, "AGAIN_S", 0.0)
+    monkeypatch.setattr(pages, "RETRY_S", 0.0)
     mock_clock.jump(61)
     await eye.until(lambda eye: eye.order[-1] == "over")
     assert eye.records == list(range(seats[0].next))

@@ -13,7 +13,7 @@ from truc_server.matches import acceptance
 from truc_server.net import listening, peer, usage_limits
 from truc_server.requests import lobby_requests
 from truc_server.settings import abilities, settings
-from truc_server.storage import KEPT_LINES
+from truc_server.storage import KEPT_CHAT_LINES
 from truc_server.tables import talk
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol" / "limits.md").read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def test_figures_of_the_lobby_are_those_of_the_server():
         "characters of a line of chat": abilities.CHAT_CHARS,
         f"lines of chat of one player in {abilities.CHAT_SECONDS} seconds": abilities.CHAT_LINES,
         f"characters of chat of one player in {abilities.CHAT_SECONDS} seconds": abilities.CHAT_TOTAL,
-        "newest lines of a table sent to who comes later": KEPT_LINES,
+        "newest lines of a table sent to who comes later": KEPT_CHAT_LINES,
         "players that one player ignores": lobby_requests.IGNORED,
         "tables in an answer to `tables`": lobby.PAGE,
         "players in an answer to `players`": online_players.PAGE,

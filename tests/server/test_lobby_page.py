@@ -7,7 +7,7 @@ from rows import each_row
 from truc_server.lobby import followers, lobby, online_players
 from truc_server.requests import lobby_requests
 from truc_server.settings import abilities
-from truc_server.storage import KEPT_LINES
+from truc_server.storage import KEPT_CHAT_LINES
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE
 
 PAGE = " ".join(
@@ -23,7 +23,7 @@ PAGE = " ".join(
         f"ascending by tag, at most {online_players.PAGE}.",
         f"the public tables where the player sits, at most {lobby_requests.SHOWN},",
         f"`text` has 1 to {abilities.CHAT_CHARS} characters.",
-        f"The newest {KEPT_LINES} are sent,",
+        f"The newest {KEPT_CHAT_LINES} are sent,",
         f"has said {abilities.CHAT_LINES} lines, or {abilities.CHAT_TOTAL} characters, within "
         f"{abilities.CHAT_SECONDS} seconds",
         f"or more than {lobby_requests.IGNORED} players.",

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from rows import each_row
 
 from truc_server import __name__ as package
-from truc_server.commands.command_line import passed_on
+from truc_server.commands.command_line import as_arguments
 from truc_server.commands.run import MOST_NODES, raise_file_limit
 from truc_server.identity.certificate import TlsError
 from truc_server.identity.identity import load_identity
@@ -424,7 +424,7 @@ class TestNodes:
             "grease": False,
         }
         given = ["--host", "a", "--host", "b", "--tls", "--log-level", "info"]
-        assert passed_on(flags, but={"port"}) == given
+        assert as_arguments(flags, but={"port"}) == given
 
     def test_there_are_at_most_as_many_as_the_database_takes(self):
         assert MOST_NODES == MAX_NODES

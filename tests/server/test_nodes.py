@@ -14,7 +14,7 @@ from server.rawclient import Seat
 from server.restarting import come_back, play_until_gone
 
 from truc_server import recovery
-from truc_server.cluster import tenancy
+from truc_server.cluster import lease_keeper
 from truc_server.storage import StoreError, StoreLostError
 
 pytestmark = pytest.mark.slow
@@ -94,7 +94,7 @@ async def test_match_of_a_node_whose_lease_ended_goes_on_at_another_and_that_nod
 
 
 async def test_node_that_cannot_renew_its_lease_ends_before_the_lease_does(nodes, monkeypatch, mock_clock):
-    monkeypatch.setattr(tenancy, "time", SimpleNamespace(monotonic=trio.current_time))
+    monkeypatch.setattr(lease_keeper, "time", SimpleNamespace(monotonic=trio.current_time))
 
     def fail(*_, **__) -> None:
         raise StoreError("cannot reach the database")
@@ -182,13 +182,13 @@ async def test_node_that_does_not_know_what_it_has_taken_ends_and_has_it_when_it
 ):
     with pytest.RaisesGroup(ENDED, flatten_subgroups=True):
         async with nodes.run("two") as second:
-            take = second.store.take
+            take = second.store.take_tables
 
             def lose_answer(*given, **named):
                 take(*given, **named)
                 raise StoreError("the connection was lost")
 
-            monkeypatch.setattr(second.store, "take", lose_answer)
+            monkeypatch.setattr(second.store, "take_tables", lose_answer)
             async with nodes.run("one") as first:
                 seats = await first.match(2, options=BRIEF)
                 await play_into(seats, 7)

@@ -161,7 +161,7 @@ class TestTables:
             assert "3 open tables that were made from one address" in (await other.ask(FRENCH))["msg"]
 
     async def test_that_are_told_of_and_stored_no_more_are_told_to_be_gone(self, nodes, monkeypatch):
-        monkeypatch.setattr(bulletin_exchange, "SWEEP_S", 0.1)
+        monkeypatch.setattr(bulletin_exchange, "SWEEP_EVERY_S", 0.1)
         async with nodes.ghost("ghost", "GHOST"), nodes.run("two") as two:
             follows = await follower(two)
             with closing(open_store(nodes.url)) as store:

@@ -213,7 +213,7 @@ async def test_lost_connection_ends_the_server_and_nothing_acknowledged_is_lost(
 
 
 async def test_node_hears_at_once_what_another_tells(nodes, monkeypatch):
-    monkeypatch.setattr(bulletin_exchange, "HEAR_S", 3_600)  # nobody looks by themselves
+    monkeypatch.setattr(bulletin_exchange, "HEAR_EVERY_S", 3_600)  # nobody looks by themselves
     async with nodes.run("one") as one, nodes.run("two") as two:
         speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
         await say(speaks, "bon dia")
@@ -221,7 +221,7 @@ async def test_node_hears_at_once_what_another_tells(nodes, monkeypatch):
 
 
 async def test_node_hears_again_after_the_connection_for_hints_was_lost(nodes, database, monkeypatch):
-    monkeypatch.setattr(bulletin_exchange, "AGAIN_S", 0.05)
+    monkeypatch.setattr(bulletin_exchange, "RETRY_S", 0.05)
     async with nodes.run("one") as one, nodes.run("two") as two:
         speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
         listening = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
@@ -229,7 +229,7 @@ async def test_node_hears_again_after_the_connection_for_hints_was_lost(nodes, d
             while database.raw.execute(f"SELECT count(*) {listening}").fetchone() != (2,):
                 await trio.lowlevel.checkpoint()
         database.raw.execute(f"SELECT pg_terminate_backend(pid) {listening}")
-        monkeypatch.setattr(bulletin_exchange, "HEAR_S", 3_600)
+        monkeypatch.setattr(bulletin_exchange, "HEAR_EVERY_S", 3_600)
         for n in range(2):
             await say(speaks, f"line {n}")
             assert (await hears.until("chat"))["text"] == f"line {n}"
@@ -242,9 +242,9 @@ def test_connection_for_hints_that_is_lost_before_it_listens_is_an_error_of_the_
 
     event.listen(fresh._engine, "checkout", cut, once=True)
     with pytest.raises(StoreError, match="says nothing any more: terminating connection"):
-        fresh.ear()
-    with fresh.ear() as ear:
-        assert not ear.heard()
+        fresh.listener()
+    with fresh.listener() as listener:
+        assert not listener.has_news()
 
 
 def test_connection_that_cannot_even_roll_back_is_an_error_and_not_used_again(store, monkeypatch):
@@ -324,7 +324,7 @@ def test_error_is_one_line_without_what_was_to_be_written(store):
 def freeze_in_a_commit(store: Store, lease: Lease) -> None:
     """Leave a commit as a process does that stands still while it sends it: the fence has answered, a record is on its way."""
     driver = store._writing.connection.driver_connection
-    assert driver.execute(*statements.fence_of(store._engine.dialect, lease)).fetchone()
+    assert driver.execute(*statements.fence_sql(store._engine.dialect, lease)).fetchone()
     driver.pgconn.enter_pipeline_mode()
     driver.pgconn.send_query_params(b"SELECT 1", None)
     driver.pgconn.send_flush_request()
@@ -345,7 +345,7 @@ def test_tables_of_a_node_that_stands_still_in_the_middle_of_a_commit_are_taken(
         standing.renew(lease, lease_ms=1_000, place=place, draining=False)
         freeze_in_a_commit(standing, lease)
         end = time.monotonic() + 20
-        while not (taken := other.take(two, most=9).codes):
+        while not (taken := other.take_tables(two, most=9).codes):
             assert time.monotonic() < end, "nobody could take the tables"
             time.sleep(0.1)
         assert taken == (TABLE.code,)
@@ -361,7 +361,7 @@ def test_node_comes_again_although_its_earlier_process_stands_still_in_the_middl
         lease = standing.join("one", place, lease_ms=60_000)
         standing.commit([TABLE])
         freeze_in_a_commit(standing, lease)
-        assert again.owned(again.join("one", place, lease_ms=60_000)) == (TABLE.code,)
+        assert again.owned_codes(again.join("one", place, lease_ms=60_000)) == (TABLE.code,)
         standing._writing.invalidate()
 
 

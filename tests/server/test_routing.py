@@ -357,7 +357,7 @@ async def test_seats_at_tables_of_other_nodes_are_listed_at_the_login(nodes):
 
 async def test_player_signs_at_another_node_with_the_name_they_have_where_they_came_in(nodes, monkeypatch):
     """Two who come at once have a name that each node takes for free; who is seated has theirs on every node."""
-    monkeypatch.setattr(bulletins, "EVERY_S", LONG_S)
+    monkeypatch.setattr(bulletins, "TELL_EVERY_S", LONG_S)
     async with two(nodes, "proxy") as (one, other):
         first, second = await one.seat(seed=1), await other.seat(seed=1)
         assert first.name == second.name
@@ -373,7 +373,7 @@ async def test_player_signs_at_another_node_with_the_name_they_have_where_they_c
 
 async def test_table_that_moves_on_is_found_where_it_is_then(nodes, monkeypatch):
     """The node that had it says so, and what was known of the way there is forgotten."""
-    monkeypatch.setattr(routing, "BELIEVED_S", 0.0)
+    monkeypatch.setattr(routing, "CACHE_S", 0.0)
     async with nodes.run("one", route="proxy") as one, nodes.ghost("ghost", "GHOST") as ghost:
         client = (await one.seat()).client
         join = {"t": "join", "table": "GHOST"}

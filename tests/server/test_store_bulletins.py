@@ -41,7 +41,7 @@ def two_nodes(store, rival):
 
 def news(store: Store, lease, known=()) -> Bulletin:
     """Return what the one other node has told that is new."""
-    (heard,) = store.heard(lease, dict(known))
+    (heard,) = store.news_of_others(lease, dict(known))
     return without_ages(heard.bulletin)
 
 
@@ -50,7 +50,7 @@ def without_ages(bulletin: Bulletin) -> Bulletin:
 
 
 def known(store: Store, lease) -> dict[str, BulletinMark]:
-    return {heard.node: heard.mark for heard in store.heard(lease, {})}
+    return {heard.node: heard.mark for heard in store.news_of_others(lease, {})}
 
 
 class TestBulletins:
@@ -81,7 +81,7 @@ class TestBulletins:
 
     def test_who_has_told_nothing_is_not_heard(self, pair):
         (_, _), (two, second) = pair
-        assert two.heard(second, {}) == ()
+        assert two.news_of_others(second, {}) == ()
 
     def test_process_of_a_name_is_not_taken_for_an_earlier_one(self, pair, tmp_path):
         (one, first), (two, second) = pair
@@ -89,7 +89,7 @@ class TestBulletins:
         one.tell(first, ALL)
         before = known(two, second)
         again = enter(one, "one")
-        assert two.heard(second, before) == ()
+        assert two.news_of_others(second, before) == ()
         one.tell(again, Bulletin())
         assert news(two, second, before) == Bulletin(tables=(OPEN,))
 
@@ -98,13 +98,13 @@ class TestBulletins:
         end_lease(one, "one")
         with pytest.raises(StoreLostError):
             one.tell(first, ALL)
-        assert two.heard(second, {}) == ()
+        assert two.news_of_others(second, {}) == ()
 
     def test_table_that_has_another_owner_by_now_is_told_by_that_one_alone(self, pair):
         (one, _), (two, second) = pair
         one.commit([TABLE])
         end_lease(one, "one")
-        two.take(second, most=9)
+        two.take_tables(second, most=9)
         two.tell(second, Bulletin((OPEN,)))
         again = enter(one, "one")
         one.tell(again, Bulletin((OPEN._replace(notice=b"stale"),)))
@@ -115,8 +115,8 @@ class TestBulletins:
         (one, first), (two, second) = pair
         one.commit([TABLE])
         one.tell(first, Bulletin((OPEN, OPEN._replace(code="XYZ"))))
-        assert one.stray_told(first) == ("ABC", "XYZ")
-        assert two.stray_told(second) == ("XYZ",)
+        assert one.stray_listings(first) == ("ABC", "XYZ")
+        assert two.stray_listings(second) == ("XYZ",)
 
     def test_guest_who_is_connected_to_any_node_is_not_pruned(self, pair):
         (one, first), (two, _) = pair
@@ -134,10 +134,10 @@ class TestBulletins:
         one.tell(first, over)
         one.tell(first, Bulletin((TableNews("OLD", reason="empty"),), (NURIA,)))
         change(one._engine, f"UPDATE board SET at_ms = at_ms - {2 * KEPT_MS} WHERE code = 'OLD'")
-        two.sweep()
+        two.sweep_bulletins()
         assert [table.code for table in news(two, second).tables] == ["XYZ"]
         one.release(first)
-        two.sweep()
+        two.sweep_bulletins()
         enter(one, "one")
         change(one._engine, "INSERT INTO bulletins SELECT 'one', claimed, 9 FROM nodes WHERE name = 'one'")
         assert news(two, second) == Bulletin(over.tables)

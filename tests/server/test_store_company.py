@@ -14,7 +14,7 @@ from truc_protocol.bodies import SeatTaken, Sub
 from truc_protocol.codec import enc
 from truc_protocol.records import Record, encode
 from truc_server.storage import (
-    KEPT_LINES,
+    KEPT_CHAT_LINES,
     AddPlayer,
     AddRecord,
     DropIgnored,
@@ -58,8 +58,8 @@ class TestChat:
         assert store.chat("XYZ", 10) == (line(0, table="XYZ"),)
 
     def test_older_lines_than_are_kept_go(self, store):
-        store.commit([line(n) for n in range(KEPT_LINES + 3)])
-        assert [found.n for found in store.chat("ABC", 1_000)] == list(range(3, KEPT_LINES + 3))
+        store.commit([line(n) for n in range(KEPT_CHAT_LINES + 3)])
+        assert [found.n for found in store.chat("ABC", 1_000)] == list(range(3, KEPT_CHAT_LINES + 3))
 
     def test_lines_go_with_their_table(self, store):
         store.commit([line(0), DropTable("ABC")])
@@ -83,23 +83,23 @@ class TestPlayers:
     def test_substitute_is_a_player_beside_who_had_the_seat(self, store):
         store.commit([TABLE, MATCH, AddPlayer(MID, 0, PAU, PlayerKind.GUEST, 0)])
         store.commit([AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
-        assert store.past(MID).players == {ANA, PAU}
+        assert store.past_match(MID).players == {ANA, PAU}
 
     def test_players_of_a_match_come_back_and_guests_by_seat(self, store):
         players = AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0), AddPlayer(MID, 1, PAU, PlayerKind.GUEST, 0)
         store.commit([TABLE, MATCH._replace(readers="all"), *players])
-        past = store.past(MID)
+        past = store.past_match(MID)
         assert (past.players, past.readers, past.is_over) == ({ANA, PAU}, "all", False)
         assert store.guests(MID) == {1: PAU}
-        assert store.past(b"?" * 32) is None
+        assert store.past_match(b"?" * 32) is None
 
     def test_players_outlive_their_table(self, store):
         store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0), DropTable("ABC")])
-        assert store.past(MID).players == {ANA}
+        assert store.past_match(MID).players == {ANA}
 
     def test_ended_match_is_over(self, store):
         store.commit([TABLE, MATCH, EndMatch(MID, "won", 5)])
-        assert store.past(MID).is_over
+        assert store.past_match(MID).is_over
 
 
 class TestForgetting:
@@ -133,7 +133,7 @@ class TestForgetting:
         store.commit([TABLE, MATCH._replace(readers="all"), AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
         for forgotten, readers in ((PAU, "all"), (ANA, "seats")):
             store.commit([ForgetPlayer(forgotten)])
-            assert store.past(MID).readers == readers
+            assert store.past_match(MID).readers == readers
 
 
 class TestMembers:
@@ -238,13 +238,13 @@ def _sub() -> bytes:
 
 class TestUpgrade:
     def test_players_of_a_running_match_are_those_of_its_setup_and_its_seats(self, upgraded):
-        past = upgraded.past(b"1" * 32)
+        past = upgraded.past_match(b"1" * 32)
         assert (past.players, past.readers) == ({ANA, PAU, b"s" * 32}, "seats")
         assert upgraded.guests(b"1" * 32) == {1: PAU}
         assert sorted(table.code for table in upgraded.tables()) == ["OVER", "PLAYING"]
 
     def test_players_of_a_match_that_is_over_are_the_keys_of_its_setup_and_its_substitutes(self, upgraded):
-        assert upgraded.past(b"2" * 32).players == {ANA, b"n" * 32}
+        assert upgraded.past_match(b"2" * 32).players == {ANA, b"n" * 32}
 
 
 class TestPortability:

@@ -98,10 +98,10 @@ class TestNodes:
 
     def test_orders_for_a_node_are_read_once_and_are_not_those_of_its_next_process(self, fresh, rival):
         enter(fresh, "one")
-        rival.order("one", NodeOrder("ABC", "two"))
-        rival.order("one", NodeOrder("ABC", "three"))
-        rival.order("one", NodeOrder("", ""))
-        rival.order("two", NodeOrder("XYZ", "one"))
+        rival.leave_order("one", NodeOrder("ABC", "two"))
+        rival.leave_order("one", NodeOrder("ABC", "three"))
+        rival.leave_order("one", NodeOrder("", ""))
+        rival.leave_order("two", NodeOrder("XYZ", "one"))
         assert (fresh.has_orders("one"), fresh.has_orders("three")) == (True, False)
         assert fresh.take_orders("one") == (NodeOrder("", ""), NodeOrder("ABC", "three"))
         assert fresh.take_orders("one") == ()
@@ -112,34 +112,34 @@ class TestNodes:
         enter(fresh, "one"), enter(rival, "two")
         fresh.commit([TABLE, TABLE._replace(code="XYZ"), GiveTable("XYZ", "two")])
         rival.commit([TABLE._replace(code="UVW")])
-        assert fresh.unowned() == 1
+        assert fresh.count_unowned() == 1
         end_lease(fresh, "two")
-        assert fresh.unowned() == 2
+        assert fresh.count_unowned() == 2
 
     def test_owner_of_a_table_is_told_while_its_lease_lasts(self, fresh, rival):
         enter(fresh, "one"), enter(rival, "two")
         fresh.commit([TABLE])
-        assert rival.owner_of("ABC").name == "one"
-        assert rival.owner_of("XYZ") is None
+        assert rival.owning_node("ABC").name == "one"
+        assert rival.owning_node("XYZ") is None
         end_lease(rival, "one")
-        assert rival.owner_of("ABC") is None
+        assert rival.owning_node("ABC") is None
 
 
 class TestFinding:
     def test_table_is_found_with_its_node_and_one_that_nobody_has_is_not_none(self, fresh, rival):
         enter(fresh, "one"), enter(rival, "two")
         fresh.commit([TABLE])
-        assert rival.find_table("ABC") == TableOwner("one", PLACE.public, PLACE.inner)
-        assert rival.find_table("XYZ") is None
-        assert rival.find_table("ABC", spare_ms=LONG_MS // 2) == TableOwner("one", PLACE.public, PLACE.inner)
-        assert rival.find_table("ABC", spare_ms=2 * LONG_MS) == TableOwner("", "", "")
+        assert rival.table_owner("ABC") == TableOwner("one", PLACE.public, PLACE.inner)
+        assert rival.table_owner("XYZ") is None
+        assert rival.table_owner("ABC", spare_ms=LONG_MS // 2) == TableOwner("one", PLACE.public, PLACE.inner)
+        assert rival.table_owner("ABC", spare_ms=2 * LONG_MS) == TableOwner("", "", "")
         end_lease(fresh, "one")
-        assert rival.find_table("ABC") == TableOwner("", "", "")
+        assert rival.table_owner("ABC") == TableOwner("", "", "")
 
     def test_table_that_is_given_away_is_nobodys_until_it_is_taken(self, fresh, rival):
         enter(fresh, "one"), enter(rival, "two")
         fresh.commit([TABLE, GiveTable("ABC", "two")])
-        assert rival.find_table("ABC") == TableOwner("", "", "")
+        assert rival.table_owner("ABC") == TableOwner("", "", "")
 
     def test_seats_of_a_player_are_found_at_every_nodes_tables_with_the_match_they_are_in(self, fresh, rival):
         enter(fresh, "one"), enter(rival, "two")
@@ -147,10 +147,10 @@ class TestFinding:
         fresh.commit([playing, SEAT, MATCH, AddPlayer(MID, SEAT.seat, SEAT.player, SEAT.kind, 0)])
         rival.commit([TABLE._replace(code="XYZ"), SEAT._replace(table="XYZ", seat=0)])
         there, here = StoredSeat("ABC", 1, SEAT.name, MID), StoredSeat("XYZ", 0, SEAT.name, None)
-        assert rival.held(SEAT.player) == (there, here)
-        assert rival.held(bytes(32)) == ()
+        assert rival.seats_of(SEAT.player) == (there, here)
+        assert rival.seats_of(bytes(32)) == ()
         fresh.commit([playing._replace(state="terms")])
-        assert rival.held(SEAT.player) == (there._replace(match=None), here)
+        assert rival.seats_of(SEAT.player) == (there._replace(match=None), here)
 
 
 class TestLostLease:
@@ -168,7 +168,7 @@ class TestLostLease:
         with pytest.raises(StoreLostError):
             store.renew(lease, lease_ms=LONG_MS, place=PLACE, draining=False)
         with pytest.raises(StoreLostError):
-            store.take(lease, most=1)
+            store.take_tables(lease, most=1)
 
     @pytest.mark.parametrize(
         "happens",
@@ -189,18 +189,18 @@ class TestLostLease:
         node = enter(rival, "one")
         with pytest.raises(StoreLostError):
             store.commit([SEAT])
-        assert rival.take(node, most=9).codes == ("ABC",)
+        assert rival.take_tables(node, most=9).codes == ("ABC",)
 
 
 class TestTaking:
     def test_tables_of_a_node_whose_lease_has_ended_go_on_elsewhere_in_a_later_epoch(self, fresh, rival):
         one, two = enter(fresh, "one"), enter(rival, "two")
         fresh.commit([TABLE, MATCH, record(0)])
-        assert not rival.is_any_free(two)
-        assert rival.take(two, most=9).codes == ()
+        assert not rival.is_any_table_free(two)
+        assert rival.take_tables(two, most=9).codes == ()
         end_lease(rival, "one")
-        assert rival.is_any_free(two)
-        taken = rival.take(two, most=9)
+        assert rival.is_any_table_free(two)
+        taken = rival.take_tables(two, most=9)
         assert (taken.codes, taken.epoch > two.epoch > one.epoch) == (("ABC",), True)
         rival.commit([record(1)])
         with pytest.raises(StoreLostError):
@@ -214,37 +214,41 @@ class TestTaking:
         fresh.commit([TABLE._replace(code=f"T{n}", created_ms=9 - n) for n in range(5)])
         two = enter(rival, "two")
         end_lease(rival, "one")
-        assert [rival.take(two, most=2).codes for _ in range(3)] == [("T4", "T3"), ("T2", "T1"), ("T0",)]
+        assert [rival.take_tables(two, most=2).codes for _ in range(3)] == [
+            ("T4", "T3"),
+            ("T2", "T1"),
+            ("T0",),
+        ]
 
     def test_tables_of_a_node_that_gave_its_lease_back_are_free_at_once(self, fresh, rival):
         one, two = enter(fresh, "one"), enter(rival, "two")
         fresh.commit([TABLE])
         fresh.release(one)
-        assert rival.take(two, most=9).codes == ("ABC",)
+        assert rival.take_tables(two, most=9).codes == ("ABC",)
 
     def test_given_table_is_only_theirs_to_whom_it_was_given_while_they_live(self, fresh, rival, third):
         enter(fresh, "one")
         two, three = enter(rival, "two"), enter(third, "three")
         fresh.commit([TABLE, GiveTable("ABC", "two")])
-        assert not third.is_any_free(three)
-        assert third.take(three, most=9).codes == ()
+        assert not third.is_any_table_free(three)
+        assert third.take_tables(three, most=9).codes == ()
         end_lease(third, "two")
-        assert third.take(three, most=9).codes == ("ABC",)
+        assert third.take_tables(three, most=9).codes == ("ABC",)
         with pytest.raises(StoreLostError):
-            rival.take(two, most=9)
+            rival.take_tables(two, most=9)
 
     def test_given_table_is_taken_by_whom_it_was_given_to(self, fresh, rival):
         enter(fresh, "one")
         two = enter(rival, "two")
         fresh.commit([TABLE, GiveTable("ABC", "two")])
-        assert rival.take(two, most=9).codes == ("ABC",)
+        assert rival.take_tables(two, most=9).codes == ("ABC",)
 
     def test_saving_a_table_does_not_change_whose_it_is(self, fresh, rival):
         enter(fresh, "one")
         two = enter(rival, "two")
         fresh.commit([TABLE])
         end_lease(rival, "one")
-        taken = rival.take(two, most=1)
+        taken = rival.take_tables(two, most=1)
         rival.commit([TABLE._replace(state="playing")])
         assert rows(rival, tables.c.owner, tables.c.epoch, tables.c.state) == [
             ("two", taken.epoch, "playing")
@@ -254,7 +258,7 @@ class TestTaking:
         one, two = enter(fresh, "one"), enter(rival, "two")
         again = enter(fresh, "one")
         end_lease(rival, "one")
-        taken = rival.take(two, most=1)
+        taken = rival.take_tables(two, most=1)
         assert rows(rival, claims.c.epoch, claims.c.node) == [
             (one.epoch, "one"),
             (two.epoch, "two"),
@@ -268,7 +272,7 @@ class TestTaking:
         fresh.commit([TABLE._replace(match=MID), MATCH, record(0)])
         two = enter(rival, "two")
         end_lease(rival, "one")
-        rival.take(two, most=1)
+        rival.take_tables(two, most=1)
         assert [match.mid for match in rival.running()] == [MID]
 
 

@@ -19,7 +19,7 @@ def played(n: int, player: bytes = ANA, *, since_ms: int, seat: int = 0):
 
 
 def listed(store, player=ANA, *, after=None, limit=9) -> list[int]:
-    return [int.from_bytes(own.mid, "big") for own in store.played(player, after=after, limit=limit)]
+    return [int.from_bytes(own.mid, "big") for own in store.matches_of(player, after=after, limit=limit)]
 
 
 @pytest.fixture
@@ -50,21 +50,21 @@ def test_pages_of_matches_that_began_together_have_no_hole(store):
 @pytest.mark.parametrize("after", [2, 9], ids=["of somebody else", "of nobody"])
 def test_nothing_follows_a_match_that_is_none_of_the_player(store, after):
     store.commit([*played(1, since_ms=1), *played(2, PAU, since_ms=2)])
-    assert store.played(ANA, after=mid(after), limit=9) is None
+    assert store.matches_of(ANA, after=mid(after), limit=9) is None
 
 
 def test_match_is_listed_with_seat_setup_and_end_once_it_is_over(store):
     store.commit([*played(1, since_ms=7, seat=1)])
     own = OwnMatch(mid(1), 1, 7, MATCH.document, MATCH.setup, None, None)
-    assert store.played(ANA, after=None, limit=9) == (own,)
+    assert store.matches_of(ANA, after=None, limit=9) == (own,)
     store.commit([EndMatch(mid(1), "won", 99)])
-    assert store.played(ANA, after=None, limit=9) == (own._replace(reason="won", ended_ms=99),)
+    assert store.matches_of(ANA, after=None, limit=9) == (own._replace(reason="won", ended_ms=99),)
 
 
 def test_deleted_match_is_not_listed(store):
     store.commit([MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY, 1), record(0), EndMatch(MID, "won", 5)])
     assert store.delete_match(MID, before_ms=6)
-    assert store.played(ANA, after=None, limit=9) == ()
+    assert store.matches_of(ANA, after=None, limit=9) == ()
 
 
 def test_page_is_read_in_the_order_of_an_index(store, monkeypatch):
@@ -81,7 +81,7 @@ def test_page_is_read_in_the_order_of_an_index(store, monkeypatch):
     monkeypatch.setattr(store._reading.dialect, "do_execute", noted)
     store.commit([*played(1, since_ms=1), *played(2, since_ms=2)])
     asked.clear()
-    store.played(ANA, after=mid(2), limit=9)
+    store.matches_of(ANA, after=mid(2), limit=9)
     with store._engine.connect() as connection:
         plans = [
             row.detail

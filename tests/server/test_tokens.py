@@ -5,7 +5,7 @@ import trio
 import trio.testing
 
 from truc_server.storage import SaveGuest, StoreError
-from truc_server.storage.guest_tokens import Tokens
+from truc_server.storage.guest_tokens import GuestTokens
 
 PAU, NEUS = (SaveGuest(name, name.decode(), name * 8, 0) for name in (b"Pau", b"Neus"))
 
@@ -24,7 +24,7 @@ class Reads:
         return {guest.token_hash: guest for guest in (PAU, NEUS) if guest.token_hash in hashes}
 
 
-async def answers(tokens: Tokens, *hashes: bytes) -> list[SaveGuest | str | None]:
+async def answers(tokens: GuestTokens, *hashes: bytes) -> list[SaveGuest | str | None]:
     """Return what each is answered, who have all asked before anything is looked for; in their order."""
     found: dict[bytes, SaveGuest | str | None] = {}
 
@@ -47,14 +47,14 @@ async def answers(tokens: Tokens, *hashes: bytes) -> list[SaveGuest | str | None
 async def test_all_who_have_come_meanwhile_are_looked_for_at_once():
     reads = Reads()
     wanted = [PAU.token_hash, b"nobody's", NEUS.token_hash]
-    assert await answers(Tokens(reads), *wanted) == [PAU, None, NEUS]
+    assert await answers(GuestTokens(reads), *wanted) == [PAU, None, NEUS]
     assert reads.asked == [set(wanted)]
 
 
 async def test_more_than_are_looked_for_at_once_are_all_answered(monkeypatch):
-    monkeypatch.setattr("truc_server.storage.guest_tokens.MOST", 1)
+    monkeypatch.setattr("truc_server.storage.guest_tokens.MAX_AT_ONCE", 1)
     reads = Reads()
-    assert await answers(Tokens(reads), PAU.token_hash, NEUS.token_hash) == [PAU, NEUS]
+    assert await answers(GuestTokens(reads), PAU.token_hash, NEUS.token_hash) == [PAU, NEUS]
     assert len(reads.asked) == 2
 
 
@@ -67,7 +67,7 @@ async def test_more_than_are_looked_for_at_once_are_all_answered(monkeypatch):
 )
 async def test_store_that_cannot_be_read_fails_those_who_asked_and_no_others(failure, said):
     reads = Reads()
-    tokens, wanted = Tokens(reads), (PAU.token_hash, NEUS.token_hash)
+    tokens, wanted = GuestTokens(reads), (PAU.token_hash, NEUS.token_hash)
     reads.fails = failure
     assert await answers(tokens, *wanted) == [said, said]
     reads.fails = None

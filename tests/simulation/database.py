@@ -114,11 +114,11 @@ class LineToStore:
         """Let a commit that waits for an answer fail at once."""
         self._is_severed = True
 
-    def take(self, *values: Any, **named: Any) -> Any:
+    def take_tables(self, *values: Any, **named: Any) -> Any:
         """Take tables, which no living node may have."""
         self._reach()
         with self._database.observer.taking(self._machine):
-            answer = self._store.take(*values, **named)
+            answer = self._store.take_tables(*values, **named)
         self._hear()
         return answer
 

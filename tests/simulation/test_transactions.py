@@ -95,7 +95,7 @@ OPERATIONS = {
         lambda scene: scene.one.renew(scene.lease, lease_ms=LONG_MS, place=PLACE, draining=False),
     ),
     "release": Operation("beside", lambda scene: scene.one.release(scene.lease)),
-    "take": Operation("two", lambda scene: seen(scene.two, scene.two.take(scene.other, most=9))),
+    "take": Operation("two", lambda scene: seen(scene.two, scene.two.take_tables(scene.other, most=9))),
     "again": Operation(
         "third", lambda scene: seen(scene.third, scene.third.join("one", PLACE, lease_ms=LONG_MS))
     ),
@@ -260,9 +260,9 @@ def test_what_is_held_open_between_any_two_statements_is_as_if_made_at_one_momen
 def test_fence_that_keeps_no_row_is_found(postgresql, file, monkeypatch, second):
     unkept = select(nodes.c.epoch).where(*leases._ME, leases._LIVES)
     monkeypatch.setattr(leases, "FENCE", unkept)
-    statements.fence_of.cache_clear()
+    statements.fence_sql.cache_clear()
     try:
         with pytest.raises(AssertionError):
             check_pair(postgresql, file, "append", second)
     finally:
-        statements.fence_of.cache_clear()
+        statements.fence_sql.cache_clear()

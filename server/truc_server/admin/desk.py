@@ -142,7 +142,7 @@ def cluster(parts: ServerParts) -> Answer:
         }
         for node in parts.store.nodes()
     ]
-    return {"nodes": rows, "lease_ms": lease_ms, "unowned": parts.store.unowned()}
+    return {"nodes": rows, "lease_ms": lease_ms, "unowned": parts.store.count_unowned()}
 
 
 if TYPE_CHECKING:

@@ -34,11 +34,11 @@ from truc_server.storage.node_news import (
     TableNews,
 )
 
-EVERY_S: Final = 1.0  # between two bulletins
-HEAR_S: Final = 1.0  # at most between two times that the others are heard
-SWEEP_S: Final = 60.0
+TELL_EVERY_S: Final = 1.0  # between two bulletins
+HEAR_EVERY_S: Final = 1.0  # at most between two times that the others are heard
+SWEEP_EVERY_S: Final = 60.0
 _AT_ONCE: Final = 64  # tables or players taken up at once: some two milliseconds
-AGAIN_S: Final = 5.0  # after a connection for hints was lost
+RETRY_S: Final = 5.0  # after a connection for hints was lost
 _SWEPT: Final = "server"  # why a table is gone of which nobody has told why
 
 Told = TypeVar("Told")
@@ -82,8 +82,8 @@ class BulletinExchange:
                 await self._tell()
             except Exception:  # what cannot be told ends no match
                 log.exception("internal", incident="bulletins")
-            await trio.sleep_until(at + EVERY_S)
-            with trio.move_on_after(EVERY_S):  # what counts against limits wakes nobody
+            await trio.sleep_until(at + TELL_EVERY_S)
+            with trio.move_on_after(TELL_EVERY_S):  # what counts against limits wakes nobody
                 await self._others.notes.woken.wait()
 
     async def _tell(self) -> None:
@@ -122,7 +122,7 @@ class BulletinExchange:
 
     async def _keep_hearing(self) -> None:
         while True:
-            with trio.move_on_after(HEAR_S):
+            with trio.move_on_after(HEAR_EVERY_S):
                 await self._hint.wait()
             self._hint = trio.Event()
             await self._try_to_hear()
@@ -130,7 +130,7 @@ class BulletinExchange:
     async def _try_to_hear(self) -> None:
         parts = self._parts
         try:
-            found = await trio.to_thread.run_sync(parts.store.heard, parts.lease, dict(self._marks))
+            found = await trio.to_thread.run_sync(parts.store.news_of_others, parts.lease, dict(self._marks))
         except StoreError as error:
             self._complaints.say(log.warning, "nodes_not_heard", reason=str(error))
             return
@@ -195,7 +195,7 @@ class BulletinExchange:
 
     async def _keep_sweeping(self) -> None:
         while True:
-            await trio.sleep(SWEEP_S)
+            await trio.sleep(SWEEP_EVERY_S)
             try:
                 await self._sweep()
             except StoreError as error:
@@ -204,8 +204,8 @@ class BulletinExchange:
     async def _sweep(self) -> None:
         """Drop what is over; a table that is told of and nobody has, found so twice, is told to be gone."""
         parts = self._parts
-        await trio.to_thread.run_sync(parts.store.sweep)
-        found = await trio.to_thread.run_sync(parts.store.stray_told, parts.lease)
+        await trio.to_thread.run_sync(parts.store.sweep_bulletins)
+        found = await trio.to_thread.run_sync(parts.store.stray_listings, parts.lease)
         strays = frozenset(code for code in found if self._lobby.get(code) is None)
         gone = sorted(strays & self._strays)
         for code in gone:
@@ -218,17 +218,17 @@ class BulletinExchange:
         """Hear at once what is told, where the database says so; without that it is heard a moment later."""
         while True:
             try:
-                ear = await trio.to_thread.run_sync(self._parts.store.ear)
-                if ear is None:
+                listener = await trio.to_thread.run_sync(self._parts.store.listener)
+                if listener is None:
                     return
-                with ear:
-                    await self._listen(ear)
+                with listener:
+                    await self._listen(listener)
             except (StoreError, OSError) as error:
                 self._complaints.say(log.warning, "hints_lost", reason=str(error))
-            await trio.sleep(AGAIN_S)
+            await trio.sleep(RETRY_S)
 
-    async def _listen(self, ear: BulletinListener) -> None:
+    async def _listen(self, listener: BulletinListener) -> None:
         while True:
-            await trio.lowlevel.wait_readable(ear.socket)
-            if ear.heard():
+            await trio.lowlevel.wait_readable(listener.socket)
+            if listener.has_news():
                 self._hint.set()

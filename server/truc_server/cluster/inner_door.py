@@ -19,7 +19,14 @@ import trio
 from truc_protocol.errors import Code
 from truc_protocol.messages import AnyMessage, Refusal, refusal
 from truc_protocol.wire.connection import Failure
-from truc_server.cluster.inner_protocol import DoorAnswer, LinkSealer, Preface, StrangerError, answer, receive
+from truc_server.cluster.inner_protocol import (
+    DoorAnswer,
+    LinkSealer,
+    Preface,
+    StrangerError,
+    accept_link,
+    answer_preface,
+)
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
@@ -29,7 +36,7 @@ from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.operation.logs import LastingFault
 from truc_server.parts import ServerParts
 
-STRANGERS: Final = 64  # at once, who have not proved anything yet; one more is cut
+MAX_STRANGERS: Final = 64  # at once, who have not proved anything yet; one more is cut
 
 log = structlog.get_logger()
 
@@ -84,7 +91,7 @@ class InnerDoor:
             sealed, preface = await self._receive(stream)
             why = self._admission.enter_brought(preface.address)
             if why is not None:
-                await answer(stream, sealed, _refused(why))
+                await answer_preface(stream, sealed, _refused(why))
                 return
             try:
                 await self._let_in(stream, sealed, preface)
@@ -96,11 +103,11 @@ class InnerDoor:
             log.exception("internal", incident=token_hex(4))
 
     async def _receive(self, stream: trio.SocketStream) -> tuple[LinkSealer, Preface]:
-        if self._strangers >= STRANGERS:
+        if self._strangers >= MAX_STRANGERS:
             raise StrangerError("crowded")
         self._strangers += 1
         try:
-            return await receive(stream, self._parts.identity.at_rest)
+            return await accept_link(stream, self._parts.identity.at_rest)
         finally:
             self._strangers -= 1
 
@@ -113,13 +120,13 @@ class InnerDoor:
         try:
             members.check_banned(self._parts.sanctions.now, player)
         except RefusedRequestError as error:
-            await answer(stream, sealed, _refused(error.refusal(None)))
+            await answer_preface(stream, sealed, _refused(error.refusal(None)))
             return
         if self._lobby.drain.is_on and not self._lobby.has_seat(player):
             away = refusal(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
-            await answer(stream, sealed, _refused(away))
+            await answer_preface(stream, sealed, _refused(away))
             return
-        await answer(stream, sealed, DoorAnswer())
+        await answer_preface(stream, sealed, DoorAnswer())
         self._parts.figures.brought["in"] += 1
         peer = self._brought(stream, sealed, preface)
         self._lobby.note_name(player)

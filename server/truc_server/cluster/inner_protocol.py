@@ -24,8 +24,8 @@ from truc_server.storage import PlayerKind
 
 OPENING: Final = b"truc-inner/1\n"
 """What the node that connects says first, before its nonce; another version has another number."""
-NONCE: Final = 32
-PROOF: Final = 32
+LINK_NONCE_BYTES: Final = 32
+PROOF_BYTES: Final = 32
 _LENGTH_BYTES: Final = 2
 _PIECE: Final = 16_384  # bytes that are sealed together
 _LONGEST: Final = _PIECE + TAG_BYTES
@@ -221,17 +221,19 @@ def _packed(value: Any) -> bytes:
     return pack(msgspec.to_builtins(value, builtin_types=(bytes,)))
 
 
-async def call(stream: trio.SocketStream, at_rest: bytes, preface: Preface) -> tuple[LinkSealer, DoorAnswer]:
+async def open_link(
+    stream: trio.SocketStream, at_rest: bytes, preface: Preface
+) -> tuple[LinkSealer, DoorAnswer]:
     """Bring a player to the door of another node; return what seals the link, and the answer.
 
     Raises:
         StrangerError: The other end is no node of this server, or has hung up.
         trio.TooSlowError: It does not answer.
     """
-    words, nonce = _Words(stream), token_bytes(NONCE)
+    words, nonce = _Words(stream), token_bytes(LINK_NONCE_BYTES)
     with trio.fail_after(GREETING_S):
         await words.say(OPENING + nonce)
-        other, proof = await words.read(NONCE), await words.read(PROOF)
+        other, proof = await words.read(LINK_NONCE_BYTES), await words.read(PROOF_BYTES)
         keys = link_keys(at_rest, nonce, other)
         if not same_secret(proof, keys.door):
             raise StrangerError("forged")
@@ -240,20 +242,20 @@ async def call(stream: trio.SocketStream, at_rest: bytes, preface: Preface) -> t
         return sealed, await words.open(sealed, DoorAnswer)
 
 
-async def receive(stream: trio.SocketStream, at_rest: bytes) -> tuple[LinkSealer, Preface]:
+async def accept_link(stream: trio.SocketStream, at_rest: bytes) -> tuple[LinkSealer, Preface]:
     """Take whoever connects at their word, once they have proved it; return what seals the link, and whom they bring.
 
     Raises:
         StrangerError: They are no node of this server, or have hung up.
     """
-    words, nonce = _Words(stream), token_bytes(NONCE)
+    words, nonce = _Words(stream), token_bytes(LINK_NONCE_BYTES)
     try:
         with trio.fail_after(GREETING_S):
             opening = await words.read(len(OPENING))
             if opening != OPENING:
                 is_node = opening.startswith(OPENING.partition(b"/")[0])
                 raise StrangerError("version" if is_node else "stranger")
-            keys = link_keys(at_rest, await words.read(NONCE), nonce)
+            keys = link_keys(at_rest, await words.read(LINK_NONCE_BYTES), nonce)
             await words.say(nonce + keys.door)
             sealed = LinkSealer(seals=keys.to_client, opens=keys.to_owner)
             return sealed, await words.open(sealed, Preface)
@@ -261,8 +263,8 @@ async def receive(stream: trio.SocketStream, at_rest: bytes) -> tuple[LinkSealer
         raise StrangerError("slow") from error
 
 
-async def answer(stream: trio.SocketStream, sealed: LinkSealer, admitted: DoorAnswer) -> None:
-    """Tell the node that has brought a player whether they may come in; raises what `receive` does."""
+async def answer_preface(stream: trio.SocketStream, sealed: LinkSealer, admitted: DoorAnswer) -> None:
+    """Tell the node that has brought a player whether they may come in; raises what `accept_link` does."""
     with trio.move_on_after(GREETING_S) as patience:
         await _Words(stream).say(sealed.seal(_packed(admitted)))
     if patience.cancelled_caught:

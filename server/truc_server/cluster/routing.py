@@ -34,7 +34,7 @@ from truc_protocol.wire.encoding import (
     to_frame,
 )
 from truc_server.cluster.inner_door import InnerDoor, open_inner
-from truc_server.cluster.inner_protocol import LinkSealer, Preface, StrangerError, call
+from truc_server.cluster.inner_protocol import LinkSealer, Preface, StrangerError, open_link
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
@@ -46,9 +46,9 @@ from truc_server.requests.dispatch import Dispatch
 from truc_server.requests.elsewhere import AGAIN_MS, BroughtRequests, PublicTables, Routes
 from truc_server.storage import TableOwner
 
-BELIEVED_S: Final = 0.5
+CACHE_S: Final = 0.5
 """Less than the time after which a client asks again for a table that is between two nodes."""
-KEPT: Final = 4_096  # codes, among them those that nobody has
+MAX_CACHED: Final = 4_096  # codes, among them those that nobody has
 
 
 class _Answer(NamedTuple):
@@ -78,8 +78,8 @@ class StoreDirectory:
             return known.place
         place = await trio.to_thread.run_sync(self._find, code)
         self._answers.pop(code, None)
-        self._answers[code] = _Answer(place, trio.current_time() + BELIEVED_S)
-        if len(self._answers) > KEPT:
+        self._answers[code] = _Answer(place, trio.current_time() + CACHE_S)
+        if len(self._answers) > MAX_CACHED:
             del self._answers[next(iter(self._answers))]
         return place
 
@@ -103,7 +103,7 @@ class Routing:
         self._patience_s = max(_LEAST_S, _LEASES * cluster.lease_s)
         # a node that has not renewed its lease for so long may be gone: nobody is sent there
         spare_ms = cluster.lease_s * 1_000 // 2
-        self._directory = StoreDirectory(partial(parts.store.find_table, spare_ms=spare_ms))
+        self._directory = StoreDirectory(partial(parts.store.table_owner, spare_ms=spare_ms))
         self._links = NodeLinks(parts, cluster.node)
         self.routes = Routes(
             cluster.node,
@@ -156,7 +156,7 @@ class NodeLink:
 
     Attributes:
         tables: the codes of the tables that the client has asked for over it.
-        heard: when anything last came; nothing is read, and nothing expected, while `is_held`.
+        heard: when anything last came; nothing is read, and nothing expected, while `is_paused`.
         pinged: when the other end was last asked for a sign of life.
         ended: why it has ended, once it has.
     """
@@ -173,7 +173,7 @@ class NodeLink:
         self.tables: set[str] = set()
         self.heard = trio.current_time()
         self.pinged: float | None = None
-        self.is_held = False
+        self.is_paused = False
         self.ended: str | None = None
         self._own = count()
         self._pings = 0
@@ -190,9 +190,9 @@ class NodeLink:
 
     async def wait_for_room(self) -> None:
         """Read nothing from the owner until the client has read what waits for it."""
-        self.is_held = True
+        self.is_paused = True
         await self.peer.outbox.wait_low()
-        self.is_held, self.heard, self.pinged = False, trio.current_time(), None
+        self.is_paused, self.heard, self.pinged = False, trio.current_time(), None
 
     def next_id(self) -> int:
         """Return a number for a request of this node's own."""
@@ -226,7 +226,7 @@ class NodeLinks:
         # a node whose lease has ended may have lost its tables: waiting for it any longer is in vain
         patience_s = self._parts.settings.now.cluster.lease_s
         for links in tuple(self._links.values()):
-            for link in [link for link in links.values() if not link.is_held]:
+            for link in [link for link in links.values() if not link.is_paused]:
                 match keep_alive(now, heard=link.heard, pinged=link.pinged, idle_s=patience_s):
                     case KeepAlive.GIVE_UP:
                         link.end("silent")
@@ -311,7 +311,7 @@ class NodeLinks:
             ignored=tuple(peer.ignored),
         )
         try:
-            sealed, admitted = await call(stream, self._parts.identity.at_rest, preface)
+            sealed, admitted = await open_link(stream, self._parts.identity.at_rest, preface)
         except (StrangerError, trio.TooSlowError) as error:
             raise self._lost("refused", place, str(error)) from error
         if admitted.code is not None:

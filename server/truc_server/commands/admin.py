@@ -16,10 +16,10 @@ from truc_server.commands.command_line import (
     CommandError,
     WrongSettingsError,
     data_root,
-    for_a_while,
+    duration_options,
+    format_minute,
     load_settings,
-    minute,
-    on_server,
+    server_options,
     span_hours,
 )
 from truc_server.settings.folder import Folder
@@ -35,7 +35,7 @@ def _to_server(command: _Command) -> _Command:
     as_json = click.option(
         "--json", "as_json", is_flag=True, help="Print the server's answer as it is, in JSON."
     )
-    return on_server(as_json(command))
+    return server_options(as_json(command))
 
 
 def _command(
@@ -52,7 +52,7 @@ def _command(
 
     for field in reversed(msgspec.structs.fields(request)):  # the last that a function is given comes first
         if field.name == "hours":
-            ask = for_a_while(ask)
+            ask = duration_options(ask)
         else:
             default = None if field.required else field.default
             ask = click.argument(field.name, required=field.required, default=default)(ask)
@@ -162,7 +162,7 @@ def _who_lines(answer: _Answer) -> Iterator[str]:
             row["tag"] or "not logged in",
             row["kind"] or "-",
             row["address"],
-            minute(row["since_ms"]),
+            format_minute(row["since_ms"]),
             " ".join(row["tables"]),
         )
         for row in answer["rows"]
@@ -179,7 +179,7 @@ def _table_lines(answer: _Answer) -> Iterator[str]:
             ", ".join(map(_seat, row["seats"])),
             "-" if row["hands"] is None else str(row["hands"]),
             str(row["watchers"]),
-            minute(row["since_ms"]),
+            format_minute(row["since_ms"]),
             (row["match"] or "-")[:16],
         )
         for row in answer["rows"]
@@ -204,7 +204,7 @@ def _counted(n: int, what: str) -> str:
 def _imposed(state: str) -> Callable[[_Answer], Iterator[str]]:
     def lines(answer: _Answer) -> Iterator[str]:
         until = answer["until_ms"]
-        end = "" if until is None else f" until {minute(until)}"
+        end = "" if until is None else f" until {format_minute(until)}"
         yield f"{answer['subject']} is {state}{end}; {_counted(answer['connections'], 'connection')} met"
 
     return lines
@@ -258,7 +258,7 @@ def _node(row: _Answer) -> Sequence[str]:
         "-" if renewed_ms is None else f"{renewed_ms / 1000:.1f} s ago",
         str(row["epoch"]),
         row["version"],
-        minute(row["since_ms"]),
+        format_minute(row["since_ms"]),
         row["public"] or "-",
     )
 
@@ -281,12 +281,12 @@ def _reload_lines(answer: _Answer) -> Iterator[str]:
     if answer["left"]:
         yield f"left until the next start: {', '.join(answer['left'])}"
     if answer["certificate_until_ms"] is not None:
-        yield f"whoever connects is shown the new certificate, good until {minute(answer['certificate_until_ms'])}"
+        yield f"whoever connects is shown the new certificate, good until {format_minute(answer['certificate_until_ms'])}"
 
 
 def _status_lines(answer: _Answer) -> Iterator[str]:
     yield f"{answer['name']}, truc {answer['version']}, key {answer['fingerprint']}"
-    yield f"port {answer['port']}, since {minute(answer['since_ms'])}"
+    yield f"port {answer['port']}, since {format_minute(answer['since_ms'])}"
     if answer["web"] is not None:
         yield f"browsers: {answer['web']}/"
     yield f"{_counted(answer['connections'], 'connection')}, {_counted(answer['players'], 'player')}"

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from truc_server.commands.command_line import (
-    STORED,
+    STORE_SETTINGS,
     WrongSettingsError,
     data_root,
-    failures,
     load_settings,
-    on_server,
+    report_failures,
+    server_folder,
+    server_options,
     settings_path,
-    used,
 )
 from truc_server.settings.folder import locked, open_folder, used_folder
 from truc_server.settings.settings import Settings
-from truc_server.storage.backups import Manifest, OpenMatches, Restored, back_up, checked, write_restored
+from truc_server.storage.backups import Manifest, OpenMatches, Restored, back_up, check_backup, write_restored
 from truc_server.storage.backups import restore as restore_into
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _MEANS: Final[dict[OpenMatches, str]] = {
 
 
 @click.command()
-@on_server
+@server_options
 @click.option(
     "--final", "is_final", is_flag=True, help="The server is stopped, and its tables move with this backup."
 )
@@ -46,13 +46,13 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
 
     The backup holds the server's keys and all secrets of running matches.
     """
-    settings = load_settings(file, flags, needs=STORED | _CERTIFICATE)
+    settings = load_settings(file, flags, needs=STORE_SETTINGS | _CERTIFICATE)
     if settings.store.url:
         raise WrongSettingsError(
             "expected the database in the data folder, got store.url: back that one up with its own tools,"
             " and after it copy the keys"
         )
-    with failures():
+    with report_failures():
         folder = used_folder(data_root(settings))
         with locked(folder) if is_final else nullcontext():
             manifest = back_up(folder, target, settings_file=settings_path(file, flags), is_final=is_final)
@@ -64,7 +64,7 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
 
 
 @click.command()
-@on_server
+@server_options
 @click.option(
     "--open-matches",
     "wanted",
@@ -97,13 +97,13 @@ def restore(
     if source is None:
         raise click.UsageError("expected FOLDER, a backup, or --dump")
     if is_check:
-        with failures():
-            click.echo(f"{source}: sound, {_described(checked(source))}")
+        with report_failures():
+            click.echo(f"{source}: sound, {_described(check_backup(source))}")
         return
-    settings = load_settings(file, flags, needs=STORED)
+    settings = load_settings(file, flags, needs=STORE_SETTINGS)
     if settings.store.url:
         raise WrongSettingsError("expected a server with its database in the data folder, got store.url")
-    with failures():
+    with report_failures():
         folder = open_folder(data_root(settings))
         manifest, chosen = restore_into(source, folder, wanted)
     click.echo(f"{folder.root}: restored, {_described(manifest)}")
@@ -117,12 +117,12 @@ def _note_dump(file: Path | None, flags: Mapping[str, object], chosen: OpenMatch
     # Slow to import.
     from truc_server.storage.sql import open_store
 
-    with used(file, flags) as (settings, folder):
+    with server_folder(file, flags) as (settings, folder):
         if not settings.store.url:
             raise WrongSettingsError("expected store.url to name the database that was restored from a dump")
         with locked(folder), closing(open_store(settings.store.url)) as store:
             time.sleep(_left_s(store))  # leases that were dumped with the rest
-            play = store.leave_behind(int(time.time()))
+            play = store.raise_epoch(int(time.time()))
             if chosen != "continue":
                 write_restored(folder, Restored(play.matches, play.terms, gives_up=chosen == "close"))
     click.echo(f"matches under way: {len(play.matches)}, {_MEANS[chosen]}")

@@ -21,10 +21,10 @@ import click
 from truc_server.admin.requests import MAX_PATH
 from truc_server.commands.command_line import (
     data_root,
-    is_any,
     is_local,
+    is_wildcard,
     load_settings,
-    on_server,
+    server_options,
 )
 from truc_server.identity.certificate import look_at_certificate, look_at_web_certificate
 from truc_server.identity.identity import (
@@ -310,7 +310,7 @@ def _why(place: ListenAddress, error: OSError) -> CheckResult:
         return wrong(
             f"{place} may not be listened on by this user: choose one above 1023 as {place.port_setting}"
         )
-    if error.errno in _MISSING and is_any(place.host) and not place.is_alone:
+    if error.errno in _MISSING and is_wildcard(place.host) and not place.is_alone:
         return note(f"{place.section}: this machine has no such address as {place.host}")  # the others serve
     return wrong(f"{place} cannot be listened on: {error.strerror}; change {place.setting}")
 
@@ -369,7 +369,7 @@ def _look_at_clock(identity: PublicIdentity, now: int) -> Iterator[CheckResult]:
 
 
 @click.command()
-@on_server
+@server_options
 def check(file: Path | None, **flags: object) -> None:
     """Say what is wrong with settings, certificate, data folder, variants, keys, ports, database, disk and limits, and what to do; change nothing."""
     settings = load_settings(file, flags)
@@ -406,7 +406,7 @@ def _look(settings: Settings) -> Iterator[CheckResult]:
 def _look_at_database(settings: Settings, folder: Folder) -> CheckResult:
     # Slow to import, and needed by `check` alone.
     from truc_server.storage.engine import inspect_server
-    from truc_server.storage.sqlite_file import closed_file, inspect
+    from truc_server.storage.sqlite_file import inaccessible_file, inspect
 
     if settings.store.url.startswith("sqlite"):
         return note("database: store.url names another file, which is not looked at")
@@ -414,7 +414,7 @@ def _look_at_database(settings: Settings, folder: Folder) -> CheckResult:
         return _found(inspect_server(settings.store.url))
     if not folder.database.exists():
         return _no_database(folder)
-    if closed := closed_file(folder.database):
+    if closed := inaccessible_file(folder.database):
         return wrong(f"database: {closed} cannot be read and written by this user: give it to the server's")
     found = inspect(folder.database)
     if found.problem is not None:
@@ -506,13 +506,13 @@ def _look_at_variants(folder: Folder) -> Iterator[CheckResult]:
 def _look_at_nodes(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
     """Look at the nodes on the database, and compare the keys in the folder with theirs."""
     # Slow to import, and needed on a node alone.
-    from truc_server.storage.node_keys import compare, keys_of, look
+    from truc_server.storage.node_keys import compare_keys, keys_of, read_nodes
 
     name = settings.cluster.node
     if not (name and settings.store.url.startswith("postgresql")):
         return
     try:
-        nodes, known = look(settings.store.url)
+        nodes, known = read_nodes(settings.store.url)
     except StoreError as error:
         yield note(f"cluster: the other nodes are not known: {error}")
         return
@@ -526,7 +526,7 @@ def _look_at_nodes(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
         return
     try:
         keys = keys_of(read_identity(folder, passphrase_of(settings, folder)))
-        compare(known, keys, [node.name for node in others])
+        compare_keys(known, keys, [node.name for node in others])
     except StoreError as error:
         yield wrong(f"cluster: {error}")
     except (IdentityError, FolderError):

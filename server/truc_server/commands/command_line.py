@@ -45,7 +45,7 @@ class WrongSettingsError(CommandError):
     exit_code = 2
 
 
-def refused(error: OSError) -> CommandError:
+def system_error(error: OSError) -> CommandError:
     """Return the error that ends a command when the system refuses it something."""
     return CommandError(_said(error))
 
@@ -80,7 +80,7 @@ _FLAGS: Final = {
 }
 
 
-def overriding(*names: str) -> Callable[[_Command], _Command]:
+def setting_options(*names: str) -> Callable[[_Command], _Command]:
     """Return what gives a command flags that override settings, in this order."""
 
     def decorate(command: _Command) -> _Command:
@@ -102,7 +102,7 @@ def _option(name: str, flag: Flag) -> Callable[[_Command], _Command]:
     return click.option(flag.flag, name, type=int if kind is int else str, multiple=is_list, help=flag.line)
 
 
-STORED: Final = frozenset({"data", "store.url", "store.passphrase_file"})
+STORE_SETTINGS: Final = frozenset({"data", "store.url", "store.passphrase_file"})
 """The settings that lead to what a server has stored."""
 
 
@@ -112,7 +112,7 @@ def _folder(_context: click.Context, _parameter: click.Parameter, named: str | N
     return named
 
 
-def on_server(command: _Command) -> _Command:
+def server_options(command: _Command) -> _Command:
     """Give a command the options that say which server is meant, by its settings file or its data folder."""
     settings = click.option(
         "--settings",
@@ -178,7 +178,7 @@ def _overrides_file(name: str, given: Mapping[str, object]) -> bool:
     return name in given or KEYS[name].variable in os.environ
 
 
-def passed_on(flags: Mapping[str, object], *, but: Collection[str]) -> list[str]:
+def as_arguments(flags: Mapping[str, object], *, but: Collection[str]) -> list[str]:
     """Return flags as arguments for another command, except for some of them."""
     arguments: list[str] = []
     for name, value in flags.items():
@@ -201,7 +201,7 @@ _EXPECTED: Final = (FolderError, TlsError, IdentityError, KeyFileError, StoreErr
 
 
 @contextmanager
-def failures() -> Iterator[None]:
+def report_failures() -> Iterator[None]:
     """Report what is wrong around the server in one line."""
     try:
         yield
@@ -241,7 +241,7 @@ _DAY_HOURS: Final = 24
 _MOST_DAYS: Final = 3_650
 
 
-def for_a_while(command: _Command) -> _Command:
+def duration_options(command: _Command) -> _Command:
     """Give a command the options that say how long."""
     days = click.option("--days", type=click.IntRange(1, _MOST_DAYS), help="For this many days [for ever].")
     hours = click.option(
@@ -275,7 +275,7 @@ def read_fingerprint(key: str) -> str:
     return found
 
 
-def minute(at_ms: int) -> str:
+def format_minute(at_ms: int) -> str:
     """Return a time as commands print it."""
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
@@ -286,18 +286,22 @@ def database_url(settings: Settings, folder: Folder) -> str:
 
 
 @contextmanager
-def used(file: Path | None, flags: Mapping[str, object], *more: str) -> Iterator[tuple[Settings, Folder]]:
+def server_folder(
+    file: Path | None, flags: Mapping[str, object], *more: str
+) -> Iterator[tuple[Settings, Folder]]:
     """Give the data folder of a server that has run, and report what is wrong with it or with what is done there.
 
     Gives the settings too: those that lead to what is stored, and `more`.
     """
-    settings = load_settings(file, flags, needs=STORED | set(more))
-    with failures():
+    settings = load_settings(file, flags, needs=STORE_SETTINGS | set(more))
+    with report_failures():
         yield settings, used_folder(data_root(settings))
 
 
 @contextmanager
-def stored(file: Path | None, flags: Mapping[str, object], *more: str) -> "Iterator[tuple[Settings, Store]]":
+def server_store(
+    file: Path | None, flags: Mapping[str, object], *more: str
+) -> "Iterator[tuple[Settings, Store]]":
     """Open the database of a server that has run, and report what is wrong; nothing is claimed, so it may go on running.
 
     Yields the settings too: those that lead to the database, and `more`.
@@ -306,7 +310,7 @@ def stored(file: Path | None, flags: Mapping[str, object], *more: str) -> "Itera
     from truc_server.storage.sql import open_store
 
     with (
-        used(file, flags, *more) as (settings, folder),
+        server_folder(file, flags, *more) as (settings, folder),
         closing(open_store(database_url(settings, folder))) as store,
     ):
         yield settings, store
@@ -327,7 +331,7 @@ def address(settings: Settings, port: int, fingerprint: str, invite: str | None 
     return f"{scheme(is_tls=settings.listen.tls)}{place}:{port}{query}#{fingerprint}"
 
 
-def is_any(host: str) -> bool:
+def is_wildcard(host: str) -> bool:
     """Tell whether listening on a host means every address of its kind that the machine has."""
     return host in _LOOPBACK
 

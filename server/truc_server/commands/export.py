@@ -20,9 +20,9 @@ from truc_protocol.transcript import file_name, write_transcript
 from truc_server.commands.command_line import (
     CommandError,
     database_url,
-    minute,
-    on_server,
-    used,
+    format_minute,
+    server_folder,
+    server_options,
 )
 from truc_server.settings.folder import FolderError, move
 from truc_server.settings.subjects import is_player, normal_subject
@@ -121,7 +121,7 @@ class ExportedMatch(NamedTuple):
 
 
 @click.command()
-@on_server
+@server_options
 @click.argument("dest", type=click.Path(path_type=Path))
 @click.option(
     "--match", "named", multiple=True, metavar="ID", help="Only this match; may be given several times."
@@ -143,7 +143,7 @@ def export(file: Path | None, dest: Path, *, as_json: bool, data: str | None, **
     from truc_server.storage.archive import open_archive
 
     with (
-        used(file, {"data": data}) as (settings, folder),
+        server_folder(file, {"data": data}) as (settings, folder),
         closing(open_archive(database_url(settings, folder))) as archive,
     ):
         target = open_target(dest)
@@ -222,7 +222,7 @@ def _ms(at: datetime | None) -> int | None:
 
 def _line(exported: ExportedMatch) -> str:
     match = exported.match
-    ended = minute(match.ended_ms or 0)
+    ended = format_minute(match.ended_ms or 0)
     game = exported.variant or _UNREADABLE
     return f"{exported.state:{_WIDTH}}  {file_name(match.mid)}  {ended}  {game}  {match.reason}"
 

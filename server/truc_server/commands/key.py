@@ -22,14 +22,14 @@ from truc_protocol.key_files import REVOCATION_LIMIT, revocation_text
 from truc_protocol.records import Record, parse
 from truc_protocol.wire.handshake import revoke as give_up
 from truc_server.commands.command_line import (
-    STORED,
+    STORE_SETTINGS,
     CommandError,
     data_root,
     database_url,
-    failures,
     load_settings,
-    on_server,
-    used,
+    report_failures,
+    server_folder,
+    server_options,
 )
 from truc_server.identity import passphrases
 from truc_server.identity.identity import (
@@ -48,10 +48,10 @@ _COLUMN: Final = 13
 
 
 @click.command(short_help="Print fingerprint, key, and every change of the key.")
-@on_server
+@server_options
 def show(file: Path | None, **flags: object) -> None:
     """Print fingerprint, key and serial, every change of the key, and whether a running match needs a key before it."""
-    with used(file, flags) as (settings, folder):
+    with server_folder(file, flags) as (settings, folder):
         lines = tuple(_lines(settings, folder, read_public(folder)))
     for line in lines:
         click.echo(line)
@@ -144,14 +144,14 @@ key.add_command(show)
 
 
 @key.command(short_help="Give the server a new key, signed by the present one.")
-@on_server
+@server_options
 def roll(file: Path | None, **flags: object) -> None:
     """Give the server a new key, which the present one signs; the server must be stopped.
 
     Players' clients follow by themselves and tell their players. Matches that run go on under the key they were begun
     with, so the keys before stay in the data folder.
     """
-    with used(file, flags) as (settings, folder):
+    with server_folder(file, flags) as (settings, folder):
         read_public(folder)
         with locked(folder):
             identity = give_new_key(folder, int(time.time()), passphrases.passphrase_of(settings, folder))
@@ -164,14 +164,14 @@ def roll(file: Path | None, **flags: object) -> None:
 
 
 @key.command(short_help="Write the statement that gives up the key.")
-@on_server
+@server_options
 @click.argument("out", type=click.Path(path_type=Path, allow_dash=True))
 def revocation(file: Path | None, out: Path, **flags: object) -> None:
     """Write to the new file OUT, or with - to standard output, the statement that gives up the server's present key.
 
     It is made in advance, while you have the key, and kept offline: nothing happens until somebody heeds it.
     """
-    with used(file, flags) as (settings, folder):
+    with server_folder(file, flags) as (settings, folder):
         read_public(folder)
         identity = read_identity(folder, passphrases.passphrase_of(settings, folder))
         text = revocation_text(give_up(identity.key))
@@ -186,15 +186,15 @@ def revocation(file: Path | None, out: Path, **flags: object) -> None:
 
 
 @key.command(short_help="Heed a revocation, from the next start on.")
-@on_server
+@server_options
 @click.argument("given", metavar="FILE", type=click.File("rb"))
 def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
     """Heed the revocation in FILE, or in - for standard input, from the next start on.
 
     A player's key that was given up is not let in; the server does not start with a key of its own that was.
     """
-    settings = load_settings(file, flags, needs=STORED)
-    with failures():
+    settings = load_settings(file, flags, needs=STORE_SETTINGS)
+    with report_failures():
         folder = open_folder(data_root(settings))
         try:
             public = accept_revocation(folder, _text(given))
@@ -205,7 +205,7 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
 
 
 @key.command(short_help="Seal the key files with a passphrase, or remove it.")
-@on_server
+@server_options
 @click.option(
     "--new",
     type=click.Path(path_type=Path, allow_dash=True),
@@ -219,7 +219,7 @@ def passphrase(file: Path | None, new: Path | None, remove: bool, **flags: objec
     """
     if new is not None and remove:
         raise click.UsageError("expected --new or --remove, got both")
-    with used(file, flags) as (settings, folder):
+    with server_folder(file, flags) as (settings, folder):
         read_public(folder)
         with locked(folder):
             before = passphrases.sealing_passphrase(settings, folder)

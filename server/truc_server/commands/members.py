@@ -15,14 +15,14 @@ from truc_server.commands.command_line import (
     WrongSettingsError,
     address,
     data_root,
-    failures,
+    format_minute,
     is_local,
     load_settings,
-    minute,
-    on_server,
-    overriding,
     read_fingerprint,
-    stored,
+    report_failures,
+    server_options,
+    server_store,
+    setting_options,
 )
 from truc_server.identity.identity import check_in_force, read_public
 from truc_server.settings.folder import used_folder
@@ -39,8 +39,8 @@ _MARK_CHARS: Final = 8  # of the hash of an invite, by which it is named
 
 
 @click.command()
-@on_server
-@overriding("public_host")
+@server_options
+@setting_options("public_host")
 @click.option("--uses", type=click.IntRange(1, _MOST_USES), help="How many keys it makes members [1].")
 @click.option("--days", type=click.IntRange(1, _MOST_DAYS), help=f"How long it is good [{_DAYS}].")
 def invite(file: Path | None, uses: int | None, days: int | None, **flags: object) -> None:
@@ -54,7 +54,7 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
             'an invite needs access.members = "invite"; here access.members ='
             f' "{settings.access.members}", and nobody is asked for one'
         )
-    with failures():
+    with report_failures():
         identity = read_public(used_folder(data_root(settings)))
         check_in_force(identity)
     code = None
@@ -62,7 +62,7 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
         # Slow to import, and needed for closed servers alone.
         from truc_server.lobby.members import issue
 
-        with stored(file, flags) as (_, store):
+        with server_store(file, flags) as (_, store):
             code = issue(store, uses=uses or 1, days=days or _DAYS)
     click.echo(address(settings, settings.listen.port, identity.fingerprint, code))
     if (origin := settings.web.known_origin) is not None:
@@ -86,21 +86,21 @@ def invites() -> None:
 
 
 @invites.command("list", short_help="Print every invite that is good.")
-@on_server
+@server_options
 def list_invites(file: Path | None, **flags: object) -> None:
     """Print the mark of every invite that is good, for how many keys it is and until when; nobody can see its code again."""
-    with stored(file, flags) as (_, store):
+    with server_store(file, flags) as (_, store):
         for kept in _good_invites(store):
             mark = kept.code_hash.hex()[:_MARK_CHARS]
-            click.echo(f"{mark}  for {kept.uses}  until {minute(kept.until_ms)}")
+            click.echo(f"{mark}  for {kept.uses}  until {format_minute(kept.until_ms)}")
 
 
 @invites.command("withdraw", short_help="Withdraw an invite.")
-@on_server
+@server_options
 @click.argument("mark")
 def withdraw_invite(file: Path | None, mark: str, **flags: object) -> None:
     """Withdraw the invite with this MARK, or the first characters of it; who has come with it stays a member."""
-    with stored(file, flags) as (_, store):
+    with server_store(file, flags) as (_, store):
         found = [
             kept for kept in _good_invites(store) if mark and kept.code_hash.hex().startswith(mark.lower())
         ]
@@ -122,22 +122,22 @@ def members() -> None:
 
 
 @members.command("list")
-@on_server
+@server_options
 def list_members(file: Path | None, **flags: object) -> None:
     """Print the fingerprint of every member, and since when."""
-    with stored(file, flags) as (_, store):
+    with server_store(file, flags) as (_, store):
         for member in store.members():
             since = datetime.fromtimestamp(member.since_ms / 1000, UTC)
             click.echo(f"{member.fingerprint}  since {since:%Y-%m-%d}")
 
 
 @members.command("add", short_help="Admit a key.")
-@on_server
+@server_options
 @click.argument("key")
 def add_member(file: Path | None, key: str, **flags: object) -> None:
     """Admit KEY: its fingerprint, as the player's client shows it, or the key itself in 64 hexadecimal digits."""
     who = read_fingerprint(key)
-    with stored(file, flags, "access.members") as (settings, store):
+    with server_store(file, flags, "access.members") as (settings, store):
         is_new = store.admit(Member(who, now_ms()))
     click.echo(f"{who} is a member {'now' if is_new else 'already'}")
     if settings.access.members == "anyone":
@@ -145,12 +145,12 @@ def add_member(file: Path | None, key: str, **flags: object) -> None:
 
 
 @members.command("remove", short_help="End a membership.")
-@on_server
+@server_options
 @click.argument("key")
 def remove_member(file: Path | None, key: str, **flags: object) -> None:
     """End the membership of KEY; whoever is connected with it stays until they leave."""
     who = read_fingerprint(key)
-    with stored(file, flags) as (_, store):
+    with server_store(file, flags) as (_, store):
         was_member = store.expel(who)
     if not was_member:
         raise CommandError(f"{who} is no member")

@@ -11,15 +11,15 @@ from typing import Final
 import click
 
 from truc_server.commands.command_line import (
-    STORED,
+    STORE_SETTINGS,
     CommandError,
     WrongSettingsError,
     data_root,
-    failures,
+    format_minute,
     load_settings,
-    minute,
-    on_server,
-    stored,
+    report_failures,
+    server_options,
+    server_store,
 )
 from truc_server.operation import disk
 from truc_server.settings.folder import locked, used_folder
@@ -28,7 +28,7 @@ _MOST_DAYS: Final = 36_500
 
 
 @click.command()
-@on_server
+@server_options
 @click.option("--older-than", "days", type=click.IntRange(1, _MOST_DAYS), required=True, metavar="DAYS")
 @click.option("--dry-run", is_flag=True, help="Say how many there are, and delete nothing.")
 def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> None:
@@ -37,8 +37,8 @@ def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> No
     from truc_server.upkeep.retention import PAUSE_S, days_ago, deletions
 
     before_ms = days_ago(days)
-    what = f"from before {minute(before_ms)}"
-    with stored(file, flags) as (_, store):
+    what = f"from before {format_minute(before_ms)}"
+    with server_store(file, flags) as (_, store):
         if dry_run:
             click.echo(f"{_matches(store.count_old_matches(before_ms))} {what} would be deleted")
             return
@@ -50,21 +50,21 @@ def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> No
 
 
 @click.command()
-@on_server
+@server_options
 def compact(file: Path | None, **flags: object) -> None:
     """Write the database anew without what was deleted, while the server is stopped."""
     # Slow to import.
-    from truc_server.storage.sqlite_file import write_anew
+    from truc_server.storage.sqlite_file import vacuum
 
-    settings = load_settings(file, flags, needs=STORED)
+    settings = load_settings(file, flags, needs=STORE_SETTINGS)
     if settings.store.url:
         raise WrongSettingsError("store.url names another database than truc.db: use what belongs to it")
-    with failures():
+    with report_failures():
         folder = used_folder(data_root(settings))
         if not folder.database.exists():
             raise CommandError(f"expected a database, there is none at {folder.database}")
         with locked(folder):
-            before, after = write_anew(folder.database)
+            before, after = vacuum(folder.database)
     click.echo(f"{folder.database}: {before / disk.MB:.1f} MB before, {after / disk.MB:.1f} MB now")
 
 

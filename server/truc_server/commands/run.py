@@ -30,13 +30,13 @@ from truc_server.commands.command_line import (
     CommandError,
     WrongSettingsError,
     address,
+    as_arguments,
     data_root,
     database_url,
-    failures,
     load_settings,
-    on_server,
-    overriding,
-    passed_on,
+    report_failures,
+    server_options,
+    setting_options,
     settings_path,
 )
 from truc_server.identity.identity import Identity, load_identity
@@ -61,7 +61,7 @@ _MOST_S: Final = 60.0
 _LASTED_S: Final = 60.0
 _KEPT_BACK: Final = ("NOTIFY_", "WATCHDOG_")  # the service manager speaks with this process alone
 _NAME: Final = "node"
-ALL_DRAIN: Final = signal.SIGUSR1
+DRAIN_TOGETHER: Final = signal.SIGUSR1
 """What tells a node to drain together with all others: it ends when it is told to."""
 DRAINED: Final = "drained"
 """What a node says when no hand is under way there."""
@@ -70,8 +70,8 @@ log = structlog.get_logger()
 
 
 @click.command()
-@on_server
-@overriding("hosts", "port", "public_host", "name", "tls", "log_format", "log_level", "grease")
+@server_options
+@setting_options("hosts", "port", "public_host", "name", "tls", "log_format", "log_level", "grease")
 @click.option(
     "--nodes",
     type=click.IntRange(1, MOST_NODES),
@@ -96,14 +96,14 @@ def _run_nodes(file: Path | None, flags: Mapping[str, object], settings: Setting
     where = settings_path(file, flags)
     named = [] if where is None else ["--settings", str(where.absolute())]
     command = [sys.executable, "-P", "-m", "truc_server", "run", "--of-nodes", *named]
-    command += passed_on(flags, but={"data", "port"})
-    with failures():
+    command += as_arguments(flags, but={"data", "port"})
+    with report_failures():
         folder = open_folder(data_root(settings))
         _catalogue(folder)
         with locked(folder):
             check_may_start(folder, moved_to=settings.access.moved_to)
             load_identity(folder, passphrase_of(settings, folder))
-            trio.run(Nodes(settings, folder, command, count).run)
+            trio.run(NodeSupervisor(settings, folder, command, count).run)
 
 
 def _run_server(
@@ -116,7 +116,7 @@ def _run_server(
     if settings.cluster.node:
         bind_contextvars(node=settings.cluster.node)
     raise_file_limit(needed_files(settings))
-    with failures():
+    with report_failures():
         folder = open_folder(data_root(settings))
         catalogue = _catalogue(folder)
         with locked(folder):
@@ -217,7 +217,7 @@ async def _stop_on_signal(
 
 async def _drain_with_all(control: Control, together: MachineDrain) -> None:
     """Drain with all other nodes when the process that watches them says so; tell it when no hand is under way here."""
-    with trio.open_signal_receiver(ALL_DRAIN) as signals:
+    with trio.open_signal_receiver(DRAIN_TOGETHER) as signals:
         async for _ in signals:
             together.is_on = True
             control.drain.set()
@@ -260,7 +260,7 @@ def _check_nodes(settings: Settings) -> None:
         raise WrongSettingsError("run --nodes: access.moved_to is set, so there is nothing for nodes to do")
 
 
-class Nodes:
+class NodeSupervisor:
     """The nodes of one machine, and the process that watches them."""
 
     def __init__(self, settings: Settings, folder: Folder, command: Sequence[str], count: int) -> None:
@@ -440,7 +440,7 @@ class Nodes:
         self._ending.set()
         notify.tell(notify.STOPPING, status="the nodes end")
         for process in self._running.values():
-            process.send_signal(ALL_DRAIN if drains else signal.SIGINT)
+            process.send_signal(DRAIN_TOGETHER if drains else signal.SIGINT)
 
     def _let_go(self) -> None:
         """Let the nodes that have drained end, if all are to end and no hand is under way at any."""

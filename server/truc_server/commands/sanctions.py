@@ -15,12 +15,12 @@ from truc_server.admin.audit import AdminLogEntry, Caller, note
 from truc_server.commands.command_line import (
     CommandError,
     data_root,
-    for_a_while,
-    minute,
-    on_server,
+    duration_options,
+    format_minute,
     read_fingerprint,
+    server_options,
+    server_store,
     span_hours,
-    stored,
 )
 from truc_server.net.sanctions import imposed_now, in_force, setting_naming
 from truc_server.settings.folder import used_folder
@@ -36,7 +36,7 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 
 
 def _on_subject(command: _Command) -> _Command:
-    return on_server(click.argument("subject")(command))
+    return server_options(click.argument("subject")(command))
 
 
 def _imposing(kind: SanctionKind, state: str, *, does: str) -> click.Command:
@@ -45,12 +45,12 @@ def _imposing(kind: SanctionKind, state: str, *, does: str) -> click.Command:
 
     @click.command(str(kind), help=f"{does}: {whom}.")
     @_on_subject
-    @for_a_while
+    @duration_options
     def impose(file: Path | None, subject: str, days: int | None, hours: int | None, **flags: object) -> None:
         sanction = imposed_now(_subject(subject), kind, span_hours(days, hours))
-        with stored(file, flags) as (_, store):
+        with server_store(file, flags) as (_, store):
             store.impose(sanction)
-        end = "" if sanction.until_ms is None else f" until {minute(sanction.until_ms)}"
+        end = "" if sanction.until_ms is None else f" until {format_minute(sanction.until_ms)}"
         click.echo(f"{sanction.subject} is {state}{end}")
 
     return impose
@@ -63,7 +63,7 @@ def _lifting(kind: SanctionKind, state: str, *, does: str) -> click.Command:
     @_on_subject
     def lift(file: Path | None, subject: str, **flags: object) -> None:
         whom = _subject(subject)
-        with stored(file, flags, *_LISTS) as (settings, store):
+        with server_store(file, flags, *_LISTS) as (settings, store):
             was_imposed = store.lift(whom, kind)
         if not was_imposed:
             named = setting_naming(settings.access, whom, kind)
@@ -81,10 +81,10 @@ unmute = _lifting(SanctionKind.MUTE, "muted", does="Let SUBJECT, whom `mute` has
 
 
 @click.command()
-@on_server
+@server_options
 def sanctions(file: Path | None, **flags: object) -> None:
     """List who is shut out or muted, by command and by the settings."""
-    with stored(file, flags, *_LISTS) as (settings, store):
+    with server_store(file, flags, *_LISTS) as (settings, store):
         for sanction in in_force(store.sanctions(), now_ms()):
             click.echo(_line(sanction.kind, sanction.subject, _times(sanction)))
     for line in _listed(settings.access):
@@ -110,12 +110,12 @@ def _line(kind: str, subject: str, rest: str) -> str:
 
 
 def _times(sanction: Sanction) -> str:
-    since = f"since {minute(sanction.since_ms)}"
-    return since if sanction.until_ms is None else f"{since}, until {minute(sanction.until_ms)}"
+    since = f"since {format_minute(sanction.since_ms)}"
+    return since if sanction.until_ms is None else f"{since}, until {format_minute(sanction.until_ms)}"
 
 
 @click.command()
-@on_server
+@server_options
 @click.argument("key")
 def unrate(file: Path | None, key: str, **flags: object) -> None:
     """Take KEY off every leaderboard: its fingerprint, as players see it, or the key itself in 64 hexadecimal digits.
@@ -123,7 +123,7 @@ def unrate(file: Path | None, key: str, **flags: object) -> None:
     Its matches and their transcripts stay. Whoever plays on with it begins a new rating; to keep them out, ban the key.
     """
     who = read_fingerprint(key)
-    with stored(file, flags) as (settings, store):
+    with server_store(file, flags) as (settings, store):
         games = store.unrate(who)
         if not games:
             raise CommandError(f"{who} is not rated")

@@ -17,11 +17,11 @@ from truc_protocol.wire.transport import LOOPBACK, web_link
 from truc_server.commands.command_line import (
     CommandError,
     data_root,
-    failures,
     load_settings,
     new_settings,
-    on_server,
-    overriding,
+    report_failures,
+    server_options,
+    setting_options,
 )
 from truc_server.identity.identity import Identity, load_identity
 from truc_server.identity.passphrases import passphrase_of
@@ -44,8 +44,8 @@ _STEPS: Final = (
 
 
 @click.command()
-@on_server
-@overriding(
+@server_options
+@setting_options(
     "name", "public_host", "hosts", "port", "tls", "members", "metrics_port", "passphrase_file", "log_format"
 )
 @click.option(
@@ -62,7 +62,7 @@ def init(file: Path | None, origin: str | None, **flags: object) -> None:
         flags["passphrase_file"] = str(_absolute(str(flags["passphrase_file"])))
     settings = new_settings(flags, {} if origin is None else _web(origin))
     named = file or os.environ.get(FILE_VARIABLE)
-    with failures():
+    with report_failures():
         folder = Folder(data_root(settings).absolute())
         path = _absolute(named) if named else folder.settings
         if path.exists():
@@ -76,7 +76,7 @@ def init(file: Path | None, origin: str | None, **flags: object) -> None:
 
 
 @click.command("settings")
-@on_server
+@server_options
 def print_settings(file: Path | None, **flags: object) -> None:
     """Print what is in force, from file, environment and flags, as a settings file with every setting explained."""
     click.echo(settings_text(load_settings(file, flags)), nl=False)

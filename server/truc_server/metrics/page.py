@@ -34,7 +34,7 @@ from truc_server.metrics.measures import Measure, MeasureKind, MetricSources, Re
 from truc_server.net.listening import CHUNK, accept, half_close
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import MetricsSettings
-from truc_server.storage.journal import SECONDS as BOUNDS
+from truc_server.storage.journal import TIME_BOUNDS as BOUNDS
 from truc_server.storage.journal import Histogram, HistogramShape
 
 CONNECTIONS: Final = 16

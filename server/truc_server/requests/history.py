@@ -94,7 +94,7 @@ async def _history(
         raise RefusedRequestError(Code.BAD_MESSAGE, message, field="limit")
     await services.pace.wait_page(peer.network)
     await services.journal.wait_durable(services.journal.gate)
-    found = await trio.to_thread.run_sync(services.store.past, request.match)
+    found = await trio.to_thread.run_sync(services.store.past_match, request.match)
     if found is None:
         raise RefusedRequestError(
             Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match"
@@ -113,7 +113,7 @@ async def _matches(
 ) -> None:
     """Answer with a page of the matches that a player has had a seat in."""
     await services.pace.wait_page(peer.network)
-    page = partial(services.store.played, player.id, after=request.after, limit=MATCHES_PAGE + 1)
+    page = partial(services.store.matches_of, player.id, after=request.after, limit=MATCHES_PAGE + 1)
     found = await trio.to_thread.run_sync(page)
     if found is None:
         message = "after: expected one of one's own matches, or one that is not deleted yet"

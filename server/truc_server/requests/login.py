@@ -221,7 +221,7 @@ def _hash(token: str) -> bytes:
 
 async def seats_elsewhere(store: Store, lobby: Lobby, player: LoggedInPlayer) -> tuple[StoredSeat, ...]:
     """Return every seat of a player at tables of other nodes."""
-    stored = await trio.to_thread.run_sync(store.held, player.id)
+    stored = await trio.to_thread.run_sync(store.seats_of, player.id)
     return tuple(held for held in stored if lobby.get(held.table) is None)
 
 

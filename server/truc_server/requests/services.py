@@ -10,7 +10,7 @@ from truc_server.operation.figures import Figures
 from truc_server.operation.worker import Worker
 from truc_server.settings.in_force import CurrentValue
 from truc_server.settings.settings import Settings
-from truc_server.storage.guest_tokens import Tokens
+from truc_server.storage.guest_tokens import GuestTokens
 from truc_server.storage.journal import Journal
 from truc_server.storage.sql import Store
 
@@ -43,7 +43,7 @@ class RequestServices(NamedTuple):
     identity: Identity
     store: Store
     journal: Journal
-    tokens: Tokens
+    tokens: GuestTokens
     pace: Pace
     figures: Figures
     checks: Checks

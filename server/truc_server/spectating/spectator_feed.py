@@ -398,7 +398,7 @@ class SpectatorFeed:
 
     def _read_past(self, mid: bytes) -> StoredMatch | None:
         """Return a match as the store has it; blocks."""
-        found, first = self._store.past(mid), self._store.records(mid, first=0, limit=1)
+        found, first = self._store.past_match(mid), self._store.records(mid, first=0, limit=1)
         return (
             StoredMatch(found, self._store.guests(mid), first[0].at_ms)
             if found is not None and first

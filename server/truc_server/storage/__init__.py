@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from truc_protocol.records import Record
 
-KEPT_LINES: Final = 50  # of the chat of one table
+KEPT_CHAT_LINES: Final = 50  # of the chat of one table
 
 
 class StoreError(Exception):
@@ -180,7 +180,7 @@ class RateMatch(NamedTuple):
 
 
 class SaveChat(NamedTuple):
-    """Keep line `n` of a table's chat; lines older than the newest `KEPT_LINES` go, and all go with the table."""
+    """Keep line `n` of a table's chat; lines older than the newest `KEPT_CHAT_LINES` go, and all go with the table."""
 
     table: str
     n: int
@@ -333,7 +333,7 @@ class SanctionKind(StrEnum):
     MUTE = "mute"
 
 
-class OpenPlay(NamedTuple):
+class PlayUnderWay(NamedTuple):
     """What is under way in a copy: each match with the number of its records, and the `th` of terms that are out."""
 
     matches: Mapping[bytes, int]

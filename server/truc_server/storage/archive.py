@@ -138,7 +138,7 @@ _PLAYED_PAGE: Final = (
 _PLACE: Final = select(match_players.c.since_ms).where(_WHOSE, match_players.c.mid == bindparam("last"))
 
 
-def played(
+def matches_of(
     connection: Connection, player: bytes, *, after: bytes | None, limit: int
 ) -> tuple[OwnMatch, ...] | None:
     """Return the newest matches a player has had a seat in, or those before `after`; None if that is not theirs."""

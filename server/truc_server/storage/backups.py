@@ -217,13 +217,13 @@ def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_fina
 def _copy_database(source: Path, target: Path) -> tuple[str, int]:
     """Copy a database; return the revision of its schema, and how many matches are under way in it."""
     # Slow to import.
-    from truc_server.storage.sqlite_file import copy_database, open_play
+    from truc_server.storage.sqlite_file import copy_database, play_under_way
 
     if not source.exists():
         raise BackupError(f"{source} is not there: nothing to back up but the keys, which you can copy")
     create(target)
     copy_database(source, target)
-    return sound_revision(target), len(open_play(target).matches)
+    return sound_revision(target), len(play_under_way(target).matches)
 
 
 def sound_revision(database: Path) -> str:
@@ -330,7 +330,7 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def checked(source: Path) -> Manifest:
+def check_backup(source: Path) -> Manifest:
     """Check every file of a backup, and return its manifest; blocks.
 
     Raises:
@@ -359,7 +359,7 @@ def restore(source: Path, folder: Folder, wanted: OpenMatches | None) -> tuple[M
         BackupError: The backup cannot be restored, or the folder is in use.
         StoreError: The database cannot be made ready.
     """
-    manifest = checked(source)
+    manifest = check_backup(source)
     _check_empty(folder)
     with locked(folder):
         write_private(folder.restoring, f"from {source}\n".encode())
@@ -408,9 +408,9 @@ def _is_first(source: Path) -> bool:
 
 def _make_ready(folder: Folder, chosen: OpenMatches) -> None:
     # Slow to import.
-    from truc_server.storage.sqlite_file import leave_behind, open_play
+    from truc_server.storage.sqlite_file import play_under_way, raise_epoch
 
-    leave_behind(folder.database, int(time.time()))
+    raise_epoch(folder.database, int(time.time()))
     if chosen != "continue":
-        play = open_play(folder.database)
+        play = play_under_way(folder.database)
         write_restored(folder, Restored(play.matches, play.terms, gives_up=chosen == "close"))

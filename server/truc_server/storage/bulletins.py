@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from truc_protocol.codec import dec, enc
 from truc_server.storage import Lease, NodePlace, PlayerKind, StoreError
-from truc_server.storage.leases import db_now_ms, mine, newest_epoch
+from truc_server.storage.leases import db_now_ms, hold_lease, parameters_of
 from truc_server.storage.node_news import (
     Bulletin,
     BulletinMark,
@@ -80,8 +80,8 @@ def tell(connection: Connection, lease: Lease, bulletin: Bulletin) -> None:
     Raises:
         StoreLostError: This process may write no more.
     """
-    newest_epoch(connection, lease)
-    before = connection.execute(_NEWEST, mine(lease)).scalar()
+    hold_lease(connection, lease)
+    before = connection.execute(_NEWEST, parameters_of(lease)).scalar()
     if before is None:
         for table in _PASSING:
             connection.execute(delete(table).where(table.c.node == lease.owner))
@@ -119,7 +119,9 @@ def _table_row(told: TableNews) -> dict[str, Any]:
     return {"code": told.code, "reason": told.reason, "notice": told.notice, "rest": rest}
 
 
-def heard(connection: Connection, lease: Lease, known: Mapping[str, BulletinMark]) -> tuple[NodeNews, ...]:
+def news_of_others(
+    connection: Connection, lease: Lease, known: Mapping[str, BulletinMark]
+) -> tuple[NodeNews, ...]:
     """Return every other node that may write now and has told anything, with what it has told beyond what is `known`."""
     found = connection.execute(_TOLD, {"me": lease.owner}).all()
     now_ms: int = connection.execute(select(db_now_ms())).scalar_one()
@@ -176,12 +178,12 @@ def _table(row: Any, now_ms: int) -> TableNews:
     )
 
 
-def stray(connection: Connection, lease: Lease) -> tuple[str, ...]:
+def stray_listings(connection: Connection, lease: Lease) -> tuple[str, ...]:
     """Return the codes of tables that were told of but are this node's own, or are stored no longer."""
     return tuple(connection.execute(_STRAY, {"me": lease.owner}).scalars())
 
 
-def sweep(connection: Connection) -> None:
+def sweep_bulletins(connection: Connection) -> None:
     """Drop what has been over for a while, and what nodes that are gone have told."""
     until = db_now_ms() - bindparam("kept", KEPT_MS, BigInteger)
     connection.execute(delete(board).where(board.c.reason.is_not(None), board.c.at_ms < until))
@@ -193,7 +195,7 @@ def sweep(connection: Connection) -> None:
         connection.execute(delete(table).where(table.c.node.not_in(live)))
 
 
-def open_ear(engine: Engine) -> "BulletinListener | None":
+def open_listener(engine: Engine) -> "BulletinListener | None":
     """Return a listener for news from other nodes; None where the database has none. Blocks.
 
     Raises:
@@ -234,7 +236,7 @@ class BulletinListener:
         number: int = self._driver.pgconn.socket
         return number
 
-    def heard(self) -> bool:
+    def has_news(self) -> bool:
         """Tell whether anything was told since the last time; this blocks for nothing.
 
         Raises:

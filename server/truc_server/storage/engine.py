@@ -17,15 +17,15 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from truc_server.storage import StoreError
-from truc_server.storage.leases import db_now_ms, program_of
+from truc_server.storage.leases import application_name, db_now_ms
 from truc_server.storage.schema import REVISION
-from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, closed_file
+from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, inaccessible_file
 from truc_server.timing.clock import now_ms
 
 _LEAST_CONNECT_S: Final = 2  # libpq takes no less
 _PATIENCES: Final = ("idle_in_transaction_session_timeout", "lock_timeout")
 _MIGRATING: Final = 0x7472_7563  # the number of the lock that whoever migrates holds: "truc"
-LOG_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has let grow
+KEPT_WAL_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has let grow
 
 _HELD: Final = ("40001", "40P01", "55P03")
 """What PostgreSQL says when two transactions have waited for each other, or one for too long: the one it ends may be tried again."""
@@ -140,7 +140,7 @@ def _bounds(patience_s: float | None, node: str) -> dict[str, object]:
     # PostgreSQL too asks for signs of life: of a machine that is gone it would else hear nothing for hours.
     kept = dict.fromkeys(_PATIENCES, patience_ms) | {f"tcp_{name}": value for name, value in alive.items()}
     return {
-        "application_name": program_of(node),
+        "application_name": application_name(node),
         "options": " ".join(f"-c {name}={value}" for name, value in kept.items()),
         "connect_timeout": max(_LEAST_CONNECT_S, round(patience_s)),
         "tcp_user_timeout": patience_ms,
@@ -160,7 +160,7 @@ def _engine(url: str, prepare: _Prepare, bounds: Mapping[str, object] = MappingP
     if engine.dialect.name == "sqlite" and engine.url.database in {None, "", ":memory:"}:
         raise StoreError(f"store.url: expected a file for SQLite to write to, got {engine.url}")
     if engine.dialect.name == "sqlite":
-        if closed := closed_file(Path(str(engine.url.database))):
+        if closed := inaccessible_file(Path(str(engine.url.database))):
             raise StoreError(f"{closed} cannot be read and written by this user")
         event.listen(engine, "connect", prepare)
         event.listen(engine, "begin", _begin_sqlite)
@@ -186,7 +186,7 @@ def _prepare_to_write(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA fullfsync = ON")  # without it macOS leaves what is synced in the disk's cache
-    connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
+    connection.execute(f"PRAGMA journal_size_limit = {KEPT_WAL_BYTES}")
 
 
 def _begin_sqlite(connection: Connection) -> None:

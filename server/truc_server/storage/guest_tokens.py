@@ -13,7 +13,7 @@ import trio
 from truc_server.storage import SaveGuest, StoreError
 from truc_server.storage.sql import Store
 
-MOST: Final = 256  # looked for at once
+MAX_AT_ONCE: Final = 256  # looked for at once
 
 log = structlog.get_logger()
 
@@ -28,7 +28,7 @@ class TokenLookup:
     answered: trio.Event = field(default_factory=trio.Event)
 
 
-class Tokens:
+class GuestTokens:
     """The tokens that are being looked for."""
 
     def __init__(self, store: Store) -> None:
@@ -54,7 +54,7 @@ class Tokens:
         """Answer what is asked."""
         while True:
             await self._wake.wait()
-            asked, self._asked = self._asked[:MOST], self._asked[MOST:]
+            asked, self._asked = self._asked[:MAX_AT_ONCE], self._asked[MAX_AT_ONCE:]
             if not self._asked:
                 self._wake = trio.Event()
             await self._answer(asked)

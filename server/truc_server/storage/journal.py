@@ -26,8 +26,8 @@ MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before
 MAX_FILLED: Final = 2 * MAX_WAITING  # before `is_full`
 BUSY_TRIES: Final = 12  # of one commit while another program holds the store; each waits BUSY_TIMEOUT_MS
 SLOW_S: Final = 5.0  # of one commit, before it is logged
-SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-SIZES: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
+TIME_BOUNDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+SIZE_BOUNDS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 
 log = structlog.get_logger()
 
@@ -98,9 +98,9 @@ class Journal:
         self.durable = 0
         self._stopped: str | None = None
         self._began = 0.0
-        self.commits_s = Histogram(SECONDS)
-        self.sizes = Histogram(SIZES)
-        self.acts_s = Histogram(SECONDS)
+        self.commits_s = Histogram(TIME_BOUNDS)
+        self.sizes = Histogram(SIZE_BOUNDS)
+        self.acts_s = Histogram(TIME_BOUNDS)
         # when each was read, by the batch it waits for
         self._acts: defaultdict[int, list[float]] = defaultdict(list)
         self._more = trio.lowlevel.ParkingLot()
@@ -152,7 +152,7 @@ class Journal:
         self.gate = self._newest
         return self._newest
 
-    def after(self, call: Callable[[float], object]) -> None:
+    def call_when_durable(self, call: Callable[[float], object]) -> None:
         """Ask for a call, with the moment, once everything written so far is durable and has been let out."""
         self._calls.append((self.gate, call))
 
@@ -160,7 +160,7 @@ class Journal:
         """Note that what was written so far comes from an act that was read at this moment."""
         self._acts[self.gate].append(read)
 
-    def renounce(self) -> None:
+    def open_gate(self) -> None:
         """Let what is sent from now on wait for no commit: for goodbyes after the store has failed."""
         self.gate = self.durable
 

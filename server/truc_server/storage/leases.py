@@ -35,7 +35,7 @@ from truc_server.storage import (
     Node,
     NodeOrder,
     NodePlace,
-    OpenPlay,
+    PlayUnderWay,
     StoreError,
     StoreLostError,
     TableOwner,
@@ -133,12 +133,12 @@ _WHERE: Final = (
 )
 
 
-def program_of(name: str) -> str:
+def application_name(name: str) -> str:
     """Return what a node of this name is called among the connections of the database."""
     return f"truc {name}".rstrip()
 
 
-def mine(lease: Lease) -> dict[str, Any]:
+def parameters_of(lease: Lease) -> dict[str, Any]:
     """Return the parameters of the statements that are about a process itself."""
     return {"me": lease.owner, "under": lease.epoch}
 
@@ -178,26 +178,26 @@ def renew(connection: Connection, lease: Lease, *, lease_ms: int, place: NodePla
         StoreLostError: It has ended.
     """
     said = _RENEW.values(public=place.public, inner=place.inner, version=place.version, draining=draining)
-    if not connection.execute(said, {**mine(lease), "lease": lease_ms}).rowcount:
-        raise lost(lease)
+    if not connection.execute(said, {**parameters_of(lease), "lease": lease_ms}).rowcount:
+        raise lease_lost(lease)
 
 
-def take(connection: Connection, lease: Lease, *, most: int) -> TakenTables:
+def take_tables(connection: Connection, lease: Lease, *, most: int) -> TakenTables:
     """Take at most so many tables that no node owns any more; nodes whose lease has ended are removed.
 
     Raises:
         StoreLostError: The lease of whoever takes has ended itself.
     """
     epoch = _draw(connection, lease.owner)
-    if connection.execute(FENCE, mine(lease)).first() is None:
-        raise lost(lease)
+    if connection.execute(FENCE, parameters_of(lease)).first() is None:
+        raise lease_lost(lease)
     ended = connection.execute(_ENDED).scalars().all()
     connection.execute(delete(nodes).where(nodes.c.name.in_(ended)))
     for node, until_ms in connection.execute(_STANDING).all():
         _cut_off(connection, node, until_ms)
     codes = tuple(connection.execute(_UNOWNED, {"me": lease.owner, "most": most}).scalars())
     connection.execute(update(tables).where(tables.c.code.in_(codes)).values(owner=lease.owner, epoch=epoch))
-    connection.execute(update(nodes).where(*_ME).values(epoch=epoch), mine(lease))
+    connection.execute(update(nodes).where(*_ME).values(epoch=epoch), parameters_of(lease))
     return TakenTables(epoch, codes)
 
 
@@ -207,11 +207,11 @@ def _cut_off(connection: Connection, name: str, until_ms: int) -> None:
     As long as the rest of such a commit does not come, no timeout of PostgreSQL ends it.
     """
     if connection.dialect.name == "postgresql":
-        connection.execute(_CUT, {"program": program_of(name), "until_ms": until_ms})
+        connection.execute(_CUT, {"program": application_name(name), "until_ms": until_ms})
 
 
-def is_any_free(connection: Connection, lease: Lease) -> bool:
-    """Tell whether there is something to `take`; it costs no epoch to ask."""
+def is_any_table_free(connection: Connection, lease: Lease) -> bool:
+    """Tell whether there is something to `take_tables`; it costs no epoch to ask."""
     if connection.execute(_UNOWNED, {"me": lease.owner, "most": 1}).first() is not None:
         return True
     ended = select(nodes.c.name).where(nodes.c.lease_until_ms <= db_now_ms()).limit(1)
@@ -220,10 +220,10 @@ def is_any_free(connection: Connection, lease: Lease) -> bool:
 
 def release(connection: Connection, lease: Lease) -> None:
     """Give a lease back: nothing more is written under it, and its tables are free at once."""
-    connection.execute(delete(nodes).where(*_ME), mine(lease))
+    connection.execute(delete(nodes).where(*_ME), parameters_of(lease))
 
 
-def owned(connection: Connection, lease: Lease) -> tuple[str, ...]:
+def owned_codes(connection: Connection, lease: Lease) -> tuple[str, ...]:
     """Return the codes of a node's tables."""
     return tuple(connection.execute(_OWNED, {"me": lease.owner}).scalars())
 
@@ -233,7 +233,7 @@ def all_nodes(connection: Connection) -> tuple[Node, ...]:
     return tuple(_node(row) for row in connection.execute(_NODES))
 
 
-def owner_of(connection: Connection, code: str) -> Node | None:
+def owning_node(connection: Connection, code: str) -> Node | None:
     """Return the node that owns a table; None if there is no such table, or nobody owns it now."""
     named = _NODES.where(
         nodes.c.name == select(tables.c.owner).where(tables.c.code == code).scalar_subquery()
@@ -242,18 +242,18 @@ def owner_of(connection: Connection, code: str) -> Node | None:
     return None if row is None else _node(row)
 
 
-def find_table(connection: Connection, code: str, *, spare_ms: int = 0) -> TableOwner | None:
+def table_owner(connection: Connection, code: str, *, spare_ms: int = 0) -> TableOwner | None:
     """Return who owns a table, if so much of the lease is left at least; None if there is no such table."""
     row = connection.execute(_WHERE, {"code": code, "spare": spare_ms}).first()
     return None if row is None else TableOwner(row.name or "", row.public or "", row.inner or "")
 
 
-def codes(connection: Connection) -> tuple[str, ...]:
+def table_codes(connection: Connection) -> tuple[str, ...]:
     """Return the code of every table."""
     return tuple(connection.execute(select(tables.c.code).order_by(tables.c.code)).scalars())
 
 
-def order(connection: Connection, node: str, wanted: NodeOrder) -> None:
+def leave_order(connection: Connection, node: str, wanted: NodeOrder) -> None:
     """Leave an order for a node, in place of an earlier one about the same."""
     connection.execute(delete(orders).where(orders.c.node == node, orders.c.code == wanted.code))
     connection.execute(insert(orders).values(node=node, code=wanted.code, to=wanted.to))
@@ -274,7 +274,7 @@ def take_orders(connection: Connection, node: str) -> tuple[NodeOrder, ...]:
     return taken
 
 
-def unowned(connection: Connection) -> int:
+def count_unowned(connection: Connection) -> int:
     """Return how many tables no node owns whose lease lasts, those that were given and not yet taken among them."""
     live = select(nodes.c.name).where(_LIVES)
     count: int = connection.execute(
@@ -283,7 +283,7 @@ def unowned(connection: Connection) -> int:
     return count
 
 
-def give(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def gift_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the parameters with which tables are given away."""
     return [
         {"given_code": row["code"], "given": f"{_GIVEN}{row['to']}", "given_unasked": row["unasked"]}
@@ -320,7 +320,7 @@ def _enter(
     connection.execute(insert(nodes).values(**row, started_ms=db_now_ms(), lease_until_ms=until))
 
 
-def lost(lease: Lease) -> StoreLostError:
+def lease_lost(lease: Lease) -> StoreLostError:
     """Return the error for a process that may write no more."""
     came = f"{lease.owner} came under epoch {lease.epoch}"
     return StoreLostError(f"another server has taken the tables over, or the lease has ended: {came}")
@@ -338,21 +338,21 @@ def epoch(connection: Connection, lease: Lease) -> int:
     Raises:
         StoreLostError: It may write no more.
     """
-    found: int | None = connection.execute(_EPOCH, mine(lease)).scalar()
+    found: int | None = connection.execute(_EPOCH, parameters_of(lease)).scalar()
     if found is None:
-        raise lost(lease)
+        raise lease_lost(lease)
     return found
 
 
-def newest_epoch(connection: Connection, lease: Lease) -> int:
+def hold_lease(connection: Connection, lease: Lease) -> int:
     """Return the epoch to write under, and keep the lease from being taken until the transaction ends.
 
     Raises:
         StoreLostError: Nothing may be written any more.
     """
-    found = connection.execute(FENCE, mine(lease)).first()
+    found = connection.execute(FENCE, parameters_of(lease)).first()
     if found is None:
-        raise lost(lease)
+        raise lease_lost(lease)
     return int(found.epoch)
 
 
@@ -365,7 +365,7 @@ _OPEN = (
 _LATER = update(ownership).where(ownership.c.epoch < bindparam("least")).values(epoch=bindparam("least"))
 
 
-def leave_behind(connection: Connection, epoch: int) -> OpenPlay:
+def raise_epoch(connection: Connection, epoch: int) -> PlayUnderWay:
     """Raise the epoch of the next claim above this one, and return what is under way.
 
     Raises:
@@ -377,4 +377,4 @@ def leave_behind(connection: Connection, epoch: int) -> OpenPlay:
         raise StoreError(f"expected a database on which no server runs, got nodes: {', '.join(running)}")
     connection.execute(_LATER, {"least": epoch})
     found = dict(tuple(row) for row in connection.execute(_OPEN))
-    return OpenPlay(found, frozenset(connection.execute(select(terms.c.th).distinct()).scalars()))
+    return PlayUnderWay(found, frozenset(connection.execute(select(terms.c.th).distinct()).scalars()))

@@ -43,11 +43,11 @@ def check_keys(connection: Connection, node: str, keys: NodeKeys) -> None:
     known = _known(connection)
     if known is None:
         connection.execute(insert(node_keys).values(id=0, **_row(keys)))
-    elif compare(known, keys, _running(connection, but=node)):
+    elif compare_keys(known, keys, _running(connection, but=node)):
         connection.execute(update(node_keys).values(_row(keys)))
 
 
-def compare(known: KnownKeys, keys: NodeKeys, others: Sequence[str]) -> bool:
+def compare_keys(known: KnownKeys, keys: NodeKeys, others: Sequence[str]) -> bool:
     """Tell whether keys come after those that are known to the database; `others` are the nodes that run.
 
     Raises:
@@ -67,7 +67,7 @@ def compare(known: KnownKeys, keys: NodeKeys, others: Sequence[str]) -> bool:
     return is_newer
 
 
-def look(url: str) -> tuple[tuple[Node, ...], KnownKeys | None]:
+def read_nodes(url: str) -> tuple[tuple[Node, ...], KnownKeys | None]:
     """Return the nodes on a database and what is known of their keys; nothing is written.
 
     Raises:

@@ -15,7 +15,7 @@ from truc_server.operation.logs import LastingFault
 from truc_server.storage import StoreError
 
 PAGE: Final = 64  # records read at once
-AGAIN_S: Final = 1.0  # after a read that has failed
+RETRY_S: Final = 1.0  # after a read that has failed
 
 Found = TypeVar("Found")
 
@@ -49,7 +49,7 @@ class PageReader:
             found = await trio.to_thread.run_sync(read)
         except StoreError as error:
             self._complaints.say(log.warning, "page_not_read", reason=str(error))
-            await trio.sleep(AGAIN_S)
+            await trio.sleep(RETRY_S)
             return
         except Exception:  # it concerns those who have asked, and nobody else
             log.exception("internal", incident="page")

@@ -79,7 +79,7 @@ _UNRATE: Final = delete(ratings).where(ratings.c.tag == bindparam("whose"))
 _DROP: Final = delete(ratings).where(*_ONE)
 
 
-def reserve(connection: Connection, writes: Iterable[Write]) -> None:
+def lock_players(connection: Connection, writes: Iterable[Write]) -> None:
     """Keep other processes from changing the skills of the players in these writes until the transaction ends.
 
     All at once and in one order, so that two processes with matches of the same players never wait for each other. Where
@@ -117,7 +117,7 @@ def rate(connection: Connection, matches: Iterable[RateMatch]) -> None:
             _save(connection, _counted(rating, skill, won=rating in winners))
 
 
-def board(
+def leaderboard(
     connection: Connection, variant: str, seats: int, *, first: int, limit: int
 ) -> tuple[RankedRating, ...]:
     """Return the standings in a game, best first, leaving out the `first` best."""
@@ -133,7 +133,7 @@ def profile(connection: Connection, tag: str) -> tuple[RankedRating, ...]:
 def unrate(connection: Connection, tag: str) -> int:
     """Drop the ratings of a player, by their tag; return how many there were."""
     found = connection.execute(select(ratings.c.player).where(ratings.c.tag == tag).distinct()).scalars()
-    reserve(connection, [ForgetPlayer(player) for player in found])
+    lock_players(connection, [ForgetPlayer(player) for player in found])
     return connection.execute(_UNRATE, {"whose": tag}).rowcount
 
 

@@ -44,7 +44,7 @@ from truc_server.storage import (
     ratings,
 )
 from truc_server.storage.archive import unpack_setup
-from truc_server.storage.bulletins import BulletinListener, open_ear
+from truc_server.storage.bulletins import BulletinListener, open_listener
 from truc_server.storage.engine import is_busy, open_engine, reading, reason
 from truc_server.storage.schema import (
     chat,
@@ -58,12 +58,12 @@ from truc_server.storage.schema import (
     tables,
     terms,
 )
-from truc_server.storage.sqlite_file import Files, empty_log, files_of
-from truc_server.storage.statements import append, apply
+from truc_server.storage.sqlite_file import DatabaseFiles, checkpoint_wal, files_of
+from truc_server.storage.statements import append_records, apply
 
 _TABLES: Final = select(*(tables.c[field] for field in SaveTable._fields))
 _SEATS: Final = select(*(seats.c[field] for field in SaveSeat._fields))
-_HELD: Final = (
+_SEATS_OF: Final = (
     select(seats.c.table, seats.c.seat, seats.c.name, match_players.c.mid)
     .select_from(seats)
     .join(tables, tables.c.code == seats.c.table)
@@ -163,8 +163,8 @@ def _writes_beside(
 class Store:
     """Tables, seats, guests, matches and their records, kept for good in one database."""
 
-    played = _reads(archive.played)
-    leaderboard = _reads(ratings.board)
+    matches_of = _reads(archive.matches_of)
+    leaderboard = _reads(ratings.leaderboard)
     profile = _reads(ratings.profile)
     members = _reads(housekeeping.members_by_age)
     is_member = _reads(housekeeping.is_member)
@@ -173,16 +173,16 @@ class Store:
     count_old_matches = _reads(housekeeping.count_old_matches)
     old_matches = _reads(housekeeping.old_matches)
     nodes = _reads(leases.all_nodes)
-    owner_of = _reads(leases.owner_of)
-    find_table = _reads(leases.find_table)
-    owned = _reads(leases.owned)
+    owning_node = _reads(leases.owning_node)
+    table_owner = _reads(leases.table_owner)
+    owned_codes = _reads(leases.owned_codes)
     epoch = _reads(leases.epoch)
-    unowned = _reads(leases.unowned)
+    count_unowned = _reads(leases.count_unowned)
     has_orders = _reads(leases.has_orders)
-    codes = _reads(leases.codes)
-    is_any_free = _reads(leases.is_any_free)
-    heard = _reads(bulletins.heard)
-    stray_told = _reads(bulletins.stray)
+    table_codes = _reads(leases.table_codes)
+    is_any_table_free = _reads(leases.is_any_table_free)
+    news_of_others = _reads(bulletins.news_of_others)
+    stray_listings = _reads(bulletins.stray_listings)
 
     # These need no claim of the tables, so that a command can do them beside a running server.
     admit = _writes(housekeeping.admit)
@@ -196,19 +196,19 @@ class Store:
     delete_match = _writes(housekeeping.delete_match)
     unrate = _writes(ratings.unrate)
 
-    leave_behind = _writes(leases.leave_behind)
+    raise_epoch = _writes(leases.raise_epoch)
     check_keys = _writes(node_keys.check_keys)
 
     # Of leases: on connections of their own, so that no long commit keeps a renewal waiting.
     renew = _writes_beside(leases.renew)
-    take = _writes_beside(leases.take)
+    take_tables = _writes_beside(leases.take_tables)
     release = _writes_beside(leases.release)
-    order = _writes_beside(leases.order)
+    leave_order = _writes_beside(leases.leave_order)
     take_orders = _writes_beside(leases.take_orders)
 
     # What nodes tell each other, which no commit waits for either.
     tell = _writes_beside(bulletins.tell)
-    sweep = _writes_beside(bulletins.sweep)
+    sweep_bulletins = _writes_beside(bulletins.sweep_bulletins)
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -219,7 +219,7 @@ class Store:
             event.listen(engine, "checkout", self._note)
         self._writing = engine.connect()
         self._turn = Lock()
-        self._files: Files | None = None
+        self._files: DatabaseFiles | None = None
         self._lease: Lease | None = None
 
     def claim(self, owner: str) -> Lease:
@@ -253,8 +253,8 @@ class Store:
         if len(records) == len(writes) and self._append(lease, records):
             return
         with self._transaction("write to") as connection:
-            epoch = leases.newest_epoch(connection, lease)
-            ratings.reserve(connection, writes)
+            epoch = leases.hold_lease(connection, lease)
+            ratings.lock_players(connection, writes)
             for _kind, alike in groupby(writes, type):
                 apply(connection, lease, epoch, tuple(alike))
 
@@ -276,9 +276,9 @@ class Store:
         rows = self._read(_SEATS.where(seats.c.table == table).order_by(seats.c.seat))
         return tuple(SaveSeat._make(row)._replace(kind=PlayerKind(row.kind)) for row in rows)
 
-    def held(self, player: bytes) -> tuple[StoredSeat, ...]:
+    def seats_of(self, player: bytes) -> tuple[StoredSeat, ...]:
         """Return every seat of a player, whichever node has its table."""
-        return tuple(StoredSeat._make(row) for row in self._read(_HELD.where(seats.c.player == player)))
+        return tuple(StoredSeat._make(row) for row in self._read(_SEATS_OF.where(seats.c.player == player)))
 
     def terms(self, table: str) -> StoredTerms | None:
         """Return the terms of a table that wait for signatures, or None if there are none."""
@@ -312,7 +312,7 @@ class Store:
         ((first,),) = self._read(later)
         return self.record_count(mid) if first is None else int(first)
 
-    def past(self, mid: bytes) -> PastMatch | None:
+    def past_match(self, mid: bytes) -> PastMatch | None:
         """Return the facts that decide who may read a match, or None if there is no such match."""
         columns = (
             matches.c.table,
@@ -364,14 +364,14 @@ class Store:
         """Return the `th` of secrets whose match never started."""
         return tuple(th for (th,) in self._read(_STRAY_SECRETS))
 
-    def ear(self) -> BulletinListener | None:
+    def listener(self) -> BulletinListener | None:
         """Return a listener for news from other nodes; None where the database has none.
 
         Raises:
             StoreError: The database cannot be reached.
         """
         try:
-            return open_ear(self._engine)
+            return open_listener(self._engine)
         except SQLAlchemyError as error:
             raise self._failed("listen to", error) from error
 
@@ -393,7 +393,7 @@ class Store:
         """Append records, durably; False if the driver's own connection is not to be had."""
         try:
             with self._turn:
-                is_done = append(self._writing, lease, records)
+                is_done = append_records(self._writing, lease, records)
                 if is_done:
                     self._check_files()
         except SQLAlchemyError as error:
@@ -430,7 +430,7 @@ class Store:
             if self._files is not None:
                 self._files.check()
         except StoreError:
-            empty_log(self._writing)
+            checkpoint_wal(self._writing)
             raise
 
     def _read(self, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection
 
 from truc_server.operation import disk
-from truc_server.storage import OpenPlay, StoreError
+from truc_server.storage import PlayUnderWay, StoreError
 from truc_server.storage.schema import REVISION
 
 BUSY_TIMEOUT_MS: Final = 5_000
@@ -28,15 +28,15 @@ _OPEN_MATCHES: Final = """
 """
 _HAS_TERMS: Final = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'terms'"
 
-Number = tuple[int, int]
+Inode = tuple[int, int]
 
 
-class Files(NamedTuple):
+class DatabaseFiles(NamedTuple):
     """A database and its write-ahead log, with the numbers their disk gives them; None for a file that is not there."""
 
     database: Path
     log: Path
-    numbers: tuple[Number | None, Number | None]
+    numbers: tuple[Inode | None, Inode | None]
 
     def check(self) -> None:
         """Check that both are where they were.
@@ -49,13 +49,13 @@ class Files(NamedTuple):
                 raise StoreError(f"{path} was deleted, moved or replaced while the server used it")
 
 
-def closed_file(database: Path) -> Path | None:
+def inaccessible_file(database: Path) -> Path | None:
     """Return the one of a database's files that this user may not read and write; None if they may."""
     files = (database, *(database.with_name(f"{database.name}-{part}") for part in ("wal", "shm")))
     return next((path for path in files if path.exists() and not os.access(path, os.R_OK | os.W_OK)), None)
 
 
-def files_of(connection: Connection) -> Files | None:
+def files_of(connection: Connection) -> DatabaseFiles | None:
     """Return the files that a connection has open, or None if it is not to SQLite.
 
     SQLite creates the log anew only when nobody else has the database open.
@@ -65,10 +65,10 @@ def files_of(connection: Connection) -> Files | None:
     rows = connection.exec_driver_sql("PRAGMA database_list").all()
     database = Path(rows[0][2])
     log = database.with_name(f"{database.name}-wal")
-    return Files(database, log, (_number(database), _number(log)))
+    return DatabaseFiles(database, log, (_number(database), _number(log)))
 
 
-def empty_log(connection: Connection) -> None:
+def checkpoint_wal(connection: Connection) -> None:
     """Move what the log holds into the database, as far as possible; not within a transaction."""
     driver = connection.connection.driver_connection
     if isinstance(driver, sqlite3.Connection):
@@ -76,7 +76,7 @@ def empty_log(connection: Connection) -> None:
             driver.execute("PRAGMA wal_checkpoint")
 
 
-def _number(path: Path) -> Number | None:
+def _number(path: Path) -> Inode | None:
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -136,7 +136,7 @@ def copy_database(source: Path, target: Path) -> None:
         raise StoreError(f"cannot copy {source} to {target.parent}: {error}") from error
 
 
-def open_play(database: Path) -> OpenPlay:
+def play_under_way(database: Path) -> PlayUnderWay:
     """Return what is under way in a copy.
 
     Raises:
@@ -149,10 +149,10 @@ def open_play(database: Path) -> OpenPlay:
             terms = connection.execute("SELECT DISTINCT th FROM terms").fetchall() if has_terms else []
     except sqlite3.Error as error:
         raise StoreError(f"cannot read {database}: {error}") from error
-    return OpenPlay(matches, frozenset(th for (th,) in terms))
+    return PlayUnderWay(matches, frozenset(th for (th,) in terms))
 
 
-def write_anew(database: Path) -> tuple[int, int]:
+def vacuum(database: Path) -> tuple[int, int]:
     """Write a database that nobody uses anew, without what was deleted; return its size before and after.
 
     Raises:
@@ -179,7 +179,7 @@ def _check_room(folder: Path, needed: int) -> None:
         )
 
 
-def leave_behind(database: Path, epoch: int) -> None:
+def raise_epoch(database: Path, epoch: int) -> None:
     """Give the next claim of a copy an epoch that no claim of the original has had, or will have had by then.
 
     What is sealed for players is numbered from the epoch; under one that was used since the copy was taken, the same

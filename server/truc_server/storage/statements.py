@@ -47,7 +47,7 @@ ADD_RECORD: Final = insert(schema.records)
 """A record and the epoch it is written under; the columns are in the order of the fields."""
 
 
-def append(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) -> bool:
+def append_records(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) -> bool:
     """Append records in a transaction of its own; False, and nothing written, if that needs the database's own connection.
 
     Raises:
@@ -64,7 +64,7 @@ def append(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) ->
     except dialect.loaded_dbapi.Error as error:
         _give_up(connection, driver, error)
         if isinstance(error, dialect.loaded_dbapi.IntegrityError):
-            raise taken(writes, error) from error
+            raise position_taken(writes, error) from error
         raise DBAPIError(None, None, error, hide_parameters=True) from error
     except BaseException:  # whatever it is, nothing stays half done
         driver.rollback()
@@ -84,11 +84,11 @@ def _give_up(connection: Connection, driver: Any, error: Any) -> None:
 def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRecord]) -> None:
     if dialect.name == "sqlite":  # other drivers begin by themselves
         cursor.execute("BEGIN IMMEDIATE")
-    cursor.execute(*fence_of(dialect, lease))
+    cursor.execute(*fence_sql(dialect, lease))
     found = cursor.fetchone()
     if found is None:
-        raise leases.lost(lease)
-    cursor.executemany(text_of(dialect, ADD_RECORD), _record_rows(dialect, writes, found[0]))
+        raise leases.lease_lost(lease)
+    cursor.executemany(sql_text(dialect, ADD_RECORD), _record_rows(dialect, writes, found[0]))
 
 
 def _record_rows(dialect: Dialect, writes: Sequence[Any], epoch: int) -> Sequence[Any]:
@@ -99,21 +99,21 @@ def _record_rows(dialect: Dialect, writes: Sequence[Any], epoch: int) -> Sequenc
 
 
 @cache
-def fence_of(dialect: Dialect, lease: Lease) -> tuple[str, Any]:
+def fence_sql(dialect: Dialect, lease: Lease) -> tuple[str, Any]:
     """Return the statement that finds the epoch of a lease, and its values, as the driver of a database takes them."""
     compiled = leases.FENCE.compile(dialect=dialect)
-    values = leases.mine(lease)
+    values = leases.parameters_of(lease)
     ordered = compiled.positiontup
     return str(compiled), values if ordered is None else tuple(values[name] for name in ordered)
 
 
 @cache
-def text_of(dialect: Dialect, statement: Any) -> str:
+def sql_text(dialect: Dialect, statement: Any) -> str:
     """Return a statement as the driver of a database takes it."""
     return str(statement.compile(dialect=dialect))
 
 
-def taken(writes: Sequence[object], error: BaseException | None) -> StoreLostError:
+def position_taken(writes: Sequence[object], error: BaseException | None) -> StoreLostError:
     """Return the error for a position that is taken: another server has written there."""
     return StoreLostError(f"expected free positions for {len(writes)} records: {error}")
 
@@ -158,7 +158,8 @@ _STATEMENTS: Final[Mapping[type[Write], tuple[Executable, ...]]] = {
     storage.EndMatch: (update(matches).where(matches.c.mid == bindparam("ended")),),
     storage.SaveChat: (
         delete(chat).where(
-            chat.c.table == bindparam("table"), chat.c.n <= bindparam("n", type_=Integer) - storage.KEPT_LINES
+            chat.c.table == bindparam("table"),
+            chat.c.n <= bindparam("n", type_=Integer) - storage.KEPT_CHAT_LINES,
         ),
     ),
     storage.DropIgnored: (
@@ -208,7 +209,7 @@ def _rows(kind: type[Write], lease: Lease, epoch: int, writes: Sequence[Write]) 
     if kind is storage.SaveTable:
         return [{**row, "owner": lease.owner, "epoch": epoch} for row in rows]
     if kind is storage.GiveTable:
-        return leases.give(rows)
+        return leases.gift_rows(rows)
     if kind is storage.SaveMatch:
         return [{**row, "setup": enc(row["setup"])} for row in rows]
     if kind is storage.EndMatch:
@@ -221,11 +222,11 @@ def _add_records(connection: Connection, writes: Sequence[Write], epoch: int) ->
     rows = _record_rows(dialect, writes, epoch)
     try:
         if dialect.positional:
-            connection.exec_driver_sql(text_of(dialect, ADD_RECORD), rows)
+            connection.exec_driver_sql(sql_text(dialect, ADD_RECORD), rows)
         else:
             connection.execute(ADD_RECORD, rows)
     except IntegrityError as error:
-        raise taken(writes, error.orig) from error
+        raise position_taken(writes, error.orig) from error
 
 
 @cache

@@ -369,7 +369,7 @@ class Table:
         gate = self._journal.write(*turn.rows)
         if gate != self._gate:  # one start for all records of a batch
             self._gate = gate
-            self._journal.after(self._start)
+            self._journal.call_when_durable(self._start)
         game.note(turn, gate=gate)
         if game.keys is not None and game.keys.held:
             game.keys.leave(game.ledger.parallel[0])

@@ -27,7 +27,7 @@ from truc_server.net.peer import Peer, RefusedRequestError
 from truc_server.net.usage_limits import TooMuchTalkError
 from truc_server.settings.abilities import CHAT_CHARS
 from truc_server.spectating.spectator_feed import SpectatorFeed
-from truc_server.storage import KEPT_LINES, SaveChat
+from truc_server.storage import KEPT_CHAT_LINES, SaveChat
 from truc_server.timing.clock import Alarm, Timers, now_ms
 from truc_server.timing.rate_limits import Bucket
 
@@ -84,7 +84,7 @@ class TableChat:
         """Keep a line as the newest; none is due before an older one."""
         kept = DueLine(line, max(due, self._kept[-1].due) if self._kept else due)
         self._kept.append(kept)
-        del self._kept[:-KEPT_LINES]
+        del self._kept[:-KEPT_CHAT_LINES]
         self.next = line.n + 1
         return kept
 

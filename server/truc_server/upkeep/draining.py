@@ -111,12 +111,12 @@ class TableGiver:
 
     async def _let_move(self, code: str, name: str) -> MovedTable:
         """Tell the owner of a table to let another node have it."""
-        owner = await trio.to_thread.run_sync(self._parts.store.owner_of, code)
+        owner = await trio.to_thread.run_sync(self._parts.store.owning_node, code)
         if owner is None or owner.name == self._parts.lease.owner:
             raise GivingError(f"no table {label(code)} at any node")
         if owner.name == name:
             raise GivingError(f"node {name} has table {label(code)} already")
-        await trio.to_thread.run_sync(self._parts.store.order, owner.name, NodeOrder(code, name))
+        await trio.to_thread.run_sync(self._parts.store.leave_order, owner.name, NodeOrder(code, name))
         return MovedTable(code, owner.name, waits=True)
 
     async def let_drain(self, name: str) -> None:
@@ -128,7 +128,7 @@ class TableGiver:
         """
         if name not in {node.name for node in await self._others()}:
             raise GivingError(f"expected another node that runs and does not drain, got {name!r}")
-        await trio.to_thread.run_sync(self._parts.store.order, name, NodeOrder("", ""))
+        await trio.to_thread.run_sync(self._parts.store.leave_order, name, NodeOrder("", ""))
 
     async def _heed_orders(self) -> None:
         """Do what the host has told another node to tell this one."""
@@ -231,7 +231,7 @@ class TableGiver:
         """Return the node that has taken all of these tables; None until one has."""
         try:
             owners = [
-                await trio.to_thread.run_sync(self._parts.store.owner_of, table.code) for table in tables
+                await trio.to_thread.run_sync(self._parts.store.owning_node, table.code) for table in tables
             ]
         except StoreError:
             return None

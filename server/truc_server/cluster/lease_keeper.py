@@ -38,7 +38,7 @@ def lease_ms(settings: ClusterSettings) -> int:
     return settings.lease_s * 1_000
 
 
-class Tenancy:
+class LeaseKeeper:
     """The lease of this node, and what follows from it.
 
     Attributes:
@@ -55,7 +55,7 @@ class Tenancy:
         self._complaints = LastingFault()
         self._news = trio.Event()
 
-    def say(self, place: NodePlace) -> None:
+    def announce(self, place: NodePlace) -> None:
         """Let the others know at once where this node is reached."""
         self.place = place
         self._news.set()
@@ -81,7 +81,7 @@ class Tenancy:
 
     async def _take_up_own(self, lobby: Lobby, known: recovery.StoredState) -> None:
         """Take up the tables that the name has, some at a time: reading all may take longer than a lease, which goes on."""
-        codes = await trio.to_thread.run_sync(self._parts.store.owned, self._lease)
+        codes = await trio.to_thread.run_sync(self._parts.store.owned_codes, self._lease)
         for first in range(0, max(1, len(codes)), _AT_ONCE):
             if self._parts.failure is not None:
                 return
@@ -164,9 +164,9 @@ class Tenancy:
         store, lease = self._parts.store, self._lease
         if store.epoch(lease) != self._epoch:
             raise StoreLostError(f"{lease.owner} has taken tables and does not know which")
-        if not store.is_any_free(lease):
+        if not store.is_any_table_free(lease):
             return None
-        taken = store.take(lease, most=_AT_ONCE)
+        taken = store.take_tables(lease, most=_AT_ONCE)
         self._epoch = taken.epoch
         return taken
 
