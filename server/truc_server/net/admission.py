@@ -2,10 +2,8 @@
 
 Newcomers are told apart by their network (timing/rate_limits.py), as nothing else is known of them yet. Somebody with
 very many networks, as everybody may have with IPv6, still has one site, and a site gets only a share of the
-connections. Turning one away costs one small write: no outbox, no timer, no player. A player whose key or token is
-right is let in however many logins from their network have failed: a network is shared, and nobody is to lock the
-others out. What is shown at a login cannot be guessed, and checking it costs no more than the connection did.
-Connections of a network at other nodes count as well, as last told. Invariants: a connection that was let in is counted
+connections. Turning one away costs one small write: no outbox, no timer, no player. Connections of a network at other
+nodes count as well, as last told. Invariants: a connection that was let in is counted
 until it leaves; what a node has told counts until it tells otherwise, or is gone; of networks without a connection no
 more are remembered than of those that are limited here.
 """
@@ -56,6 +54,8 @@ class OtherCrowds:
         is_new = node not in self._told
         crowds = self._told.setdefault(node, {})
         fresh = {crowd.network: self._hear(crowds, crowd) for crowd in told}
+        # What a node tells first are its totals since it began: charging them here at once would make their
+        # networks wait for connections of long ago.
         return {} if is_new else fresh
 
     def _hear(self, crowds: dict[str, CrowdNews], told: CrowdNews) -> UntoldArrivals:
@@ -84,15 +84,21 @@ class OtherCrowds:
 
 def _more(before: int, now: int) -> int:
     """Return how many have come since a count; a count that is smaller was begun anew."""
+    # A node that knows too many networks forgets a tally (`Admission._note`), and then counts from 0 again.
     return now - before if now >= before else now
 
 
-_SITES: Final = 10  # that it takes to fill the server
+# Sites that it takes to fill the server: anybody can have the 65,536 networks of a /48 for nothing (decision
+# 15).
+_SITES: Final = 10
 _TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once
-_LINGERING: Final = 256  # at most, who were turned away and have time to read why
+# Those turned away who have time to read why: each has a file open that `limits.connections` does not count.
+_LINGERING: Final = 256
+# transport.md, "TLS": whoever sends no frame either, such as a browser, can read a line of text.
 _TLS_ONLY: Final = (
     f"This port speaks the Truc protocol over TLS ({ENCRYPTED}), and nothing else.\r\n".encode()
 )
+# What looks like guessing; a name that cannot be used does not (limits.md, "Addresses").
 _FAILURES: Final = frozenset({Code.BAD_SIGNATURE, Code.BAD_TOKEN, Code.KEY_NOT_ALLOWED, Code.BANNED})
 
 Reason = Literal["banned", "full", "address", "site", "pace"]
@@ -132,10 +138,10 @@ class Admission:
         limits = self._backing.settings.now.limits
         if self._backing.sanctions.now.has_banned(address):
             why = refusal(Code.BANNED, "the host has shut this address out")
-            return self._turned("banned", why, counts=counts)
+            return self._count_turned_away("banned", why, counts=counts)
         if self._inside >= limits.connections:
             message = f"expected at most {limits.connections} connections"
-            return self._turned("full", refusal(Code.SERVER_FULL, message), counts=counts)
+            return self._count_turned_away("full", refusal(Code.SERVER_FULL, message), counts=counts)
         site = site_of(network)
         of_network, of_site = self._networks.get(network, 0), self._sites.get(site, 0)
         elsewhere = None if self._others is None else self._others.connections(network, site)
@@ -143,16 +149,19 @@ class Admission:
         if of_network + others_network >= limits.connections_per_address:
             most = limits.connections_per_address
             message = f"expected at most {most} connections of one address"
-            return self._turned("address", refusal(Code.SERVER_FULL, message), counts=counts)
+            return self._count_turned_away("address", refusal(Code.SERVER_FULL, message), counts=counts)
+        # On a small server a tenth is less than one address may have, which must stay possible.
         most = max(limits.connections_per_address, limits.connections // _SITES)
         if of_site + others_site >= most:
             message = f"expected at most {most} connections of one site, the first 48 bits of its addresses"
-            return self._turned("site", refusal(Code.SERVER_FULL, message), counts=counts)
+            return self._count_turned_away("site", refusal(Code.SERVER_FULL, message), counts=counts)
+        # Last, as this alone is paid for: whoever is turned away for another reason keeps their pace.
+        # With `counts` off a page asks at /door, as it cannot read why its WebSocket was refused.
         pay = self._connects.pay if counts else self._connects.owes
         if wait_ms := pay(network, trio.current_time()):
             message = f"expected at most {limits.connects_per_min} connections of one address in a minute"
             why = replace(refusal(Code.RATE_LIMITED, message), retry_after_ms=wait_ms)
-            return self._turned("pace", why, counts=counts)
+            return self._count_turned_away("pace", why, counts=counts)
         if counts:
             self._inside += 1
             self._networks[network] = of_network + 1
@@ -168,12 +177,12 @@ class Admission:
         """
         limits = self._backing.settings.now.limits
         if self._backing.sanctions.now.has_banned(address):
-            return self._turned(
+            return self._count_turned_away(
                 "banned", refusal(Code.BANNED, "the host has shut this address out"), counts=True
             )
         if self._inside >= limits.connections:
             message = f"expected at most {limits.connections} connections"
-            return self._turned("full", refusal(Code.SERVER_FULL, message), counts=True)
+            return self._count_turned_away("full", refusal(Code.SERVER_FULL, message), counts=True)
         self._inside += 1
         return None
 
@@ -181,7 +190,7 @@ class Admission:
         """Count out a connection that another node has brought."""
         self._inside -= 1
 
-    def _turned(self, reason: Reason, why: Refusal, *, counts: bool) -> Refusal:
+    def _count_turned_away(self, reason: Reason, why: Refusal, *, counts: bool) -> Refusal:
         self._backing.figures.turned_away[reason] += counts
         return why
 
@@ -238,16 +247,20 @@ class Admission:
         """
         if code not in _FAILURES:
             return
+        # Only a login that has failed comes here: a network is shared, and nobody is to lock its others out.
+        # Guessing is slowed all the same, and a right key or token cannot be guessed at any speed.
         wait_ms = self._failures.pay(network, trio.current_time())
         if not wait_ms and self._others is not None:
             self._note(network, failed=1)
         if wait_ms:
             most = self._backing.settings.now.limits.failed_logins_per_min
+            # In place of the refusal, so that a guesser learns nothing from this guess.
             raise TooSoonError(f"expected at most {most} logins of one address to fail in a minute", wait_ms)
 
     async def turn_away(self, stream: trio.SocketStream, why: Refusal) -> None:
         """Tell a connection why it may not come in; if connections are encrypted, only whether it may come later."""
-        if self._is_tls:  # saying more would cost a handshake
+        if self._is_tls:
+            # An alert of seven bytes in clear: saying more would cost a handshake (transport.md, "TLS").
             words = SHUT_OUT_ALERT if why.code == Code.BANNED else COME_LATER_ALERT
         else:
             words = self._last_words(why)

@@ -25,9 +25,9 @@ from truc_server.net.tls import HandshakeFailedError, MistakenSchemeError, TlsSe
 from truc_server.settings.settings import Settings
 from truc_server.timing.rate_limits import network_of
 
+# Silences are looked at once a second, all in one go, which takes less than a microsecond a connection. A
+# timer for each would cost memory; a cancel scope around each wait takes 19 to 38 µs a message.
 LOOK_S: Final = 1.0
-"""Silences are looked at once a second, all in one go, which takes less than a microsecond a connection. A timer for each
-would cost memory; a cancel scope around each wait takes 19 to 38 µs a message."""
 
 _CLOSED: Final = State.CLOSED  # looked up once: a lookup in an Enum is slow
 Handle = Callable[[Peer, AnyMessage | Failure], Awaitable[None]]
@@ -70,6 +70,8 @@ class Connections:
     def _look_at_silences(self, now: float) -> None:
         silent_since = now - self._backing.settings.now.limits.idle_s
         for peer in self.everybody():
+            # Without a call for whoever has spoken lately; before the login another limit holds, whatever is
+            # said.
             if peer.heard <= silent_since or peer.player is None:
                 peer.look_at_silence(now)
 
@@ -89,12 +91,15 @@ class Connections:
         except OSError:
             return  # gone already
         try:
+            # The time for the login begins before the handshake of TLS, which counts in it (transport.md,
+            # "TLS").
             began, network = trio.current_time(), network_of(address)
             refused = self._admission.enter(address, network)
             if refused is not None:
                 await self._admission.turn_away(stream, refused)
                 return
             try:
+                # Held here: a reload may put another in its place during the handshake.
                 tls = self._tls
                 encrypted = None if tls is None else await self._encrypt(stream, tls, address)
                 if tls is None or encrypted is not None:
@@ -107,8 +112,7 @@ class Connections:
     async def attend(self, peer: Peer, handle: Handle | None = None) -> None:
         """Speak with a client that has come in and is counted, until the connection ends.
 
-        What it says is handed on here: each function between this and the socket would go on with each message. `handle`
-        takes it in place of what takes what all others say.
+        `handle` takes what it says, in place of what takes what all others say.
         """
         handle = handle or self._handle
         connection, outbox = peer.connection, peer.outbox
@@ -118,9 +122,13 @@ class Connections:
             with peer.scope:
                 try:
                     self._greet(peer)
+                    # In this function, as each coroutine between it and the socket would be resumed for every
+                    # message.
                     async for said in peer:
                         for item in said:
-                            if connection.state is not _CLOSED and not outbox.is_broken:  # without a call
+                            # `Peer.is_open`, without its call; what came with or after the end is passed
+                            # over.
+                            if connection.state is not _CLOSED and not outbox.is_broken:
                                 await handle(peer, item)
                 except Exception:
                     incident = token_hex(4)
@@ -157,6 +165,7 @@ class Connections:
         sealer = peer.outbox.sealer
         if self._goodbye is not None:
             peer.dismiss(*self._goodbye)
+        # transport.md, "TLS": a client that offers another protocol, or none, is told so and closed.
         elif sealer is not None and not sealer.speaks_truc:
             peer.refuse(refusal(Code.UNSUPPORTED, f"expected the protocol name {ALPN} (ALPN) from TLS"))
 

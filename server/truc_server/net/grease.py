@@ -47,6 +47,7 @@ class Grease:
     def info(self, encoded: bytes) -> bytes:
         """Return a server's info with more fields, limits and capabilities."""
         info = unpack(encoded)
+        # Apart from the rest, as a name in it is a capability and not a field (`_LEFT`).
         caps = info["caps"]
         if isinstance(caps, dict):
             info["caps"] = caps | {self._capability(): self._value()}
@@ -66,6 +67,8 @@ class Grease:
 
     def _change(self) -> Capabilities:
         """Return a notice of one more capability, or of one less of those that were announced here."""
+        # Only what was announced here is withdrawn: without a real capability a client would rightly stop
+        # using it.
         if self._announced and self._random.random() < 2 * _SELDOM:
             return Capabilities(gone=(self._announced.pop(),))
         self._announced.append(self._capability())
@@ -90,9 +93,11 @@ class Grease:
             case [dict(), *_]:
                 return [self._inside(name, item) for item in value]
             case _:
+                # Bodies and boxes are bytes by now: what is signed or sealed is not touched.
                 return value
 
     def _name(self) -> str:
+        # evolution.md reserves both beginnings: no version ever gives a name of theirs a meaning.
         return f"{self._random.choice(('x-', 'grease_'))}{self._random.randrange(1 << 16):04x}"
 
     def _capability(self) -> str:

@@ -20,11 +20,12 @@ from truc_server.settings.settings import ListenSettings
 
 KERNEL_BYTES: Final = 65_536
 """What the kernel may keep for a client that does not read. Linux takes twice as much; without this, up to 4 MiB."""
-AGAIN_S: Final = 0.1  # after the system could accept nobody
+AGAIN_S: Final = 0.1  # after the system could accept nobody; as long as `trio.serve_listeners` sleeps then
 CHUNK: Final = 4_096  # bytes read at once
 _READS: Final = 16  # of what comes after the last word
 _BACKLOG: Final = 16  # on a path; whoever comes there is let in at once
 
+# A machine without IPv6 serves IPv4 all the same: by default both are listened on.
 _MISSING_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 _IPV4: Final = 4
@@ -43,6 +44,7 @@ async def open_tcp(host: str, port: int, *, is_shared: bool) -> list[trio.Socket
     """
     if not is_shared:
         return list(await trio.open_tcp_listeners(port, host=host))
+    # `trio.open_tcp_listeners` cannot set SO_REUSEPORT.
     found = await trio.socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_ADDRCONFIG
     )
@@ -79,6 +81,7 @@ def bind_with_others(family: int, address: tuple[object, ...]) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         if family == socket.AF_INET6:
+            # Else "::" would take IPv4 as well, for which "0.0.0.0" has a socket of its own.
             bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         bound.bind(address)
     except OSError:
@@ -107,6 +110,7 @@ async def open_listeners(listen: ListenSettings, *, is_shared: bool = False) -> 
         for listener in opened:  # the connections inherit it
             listener.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
         listeners += opened
+        # Port 0 takes a free one for the first address; the others must be reached at the same.
         port = port or port_of(opened)
     if not listeners:
         raise OSError(f"cannot listen on any of {', '.join(listen.hosts)}") from missing
@@ -122,6 +126,7 @@ def listen_at(path: Path) -> trio.SocketListener:
     if path.exists() or path.is_symlink():
         if not stat.S_ISSOCK(path.lstat().st_mode):
             raise OSError("expected a socket or nothing there, got something else")
+        # A killed server leaves its socket behind: only if nobody answers there may it go.
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as tried, suppress(ConnectionRefusedError):
             tried.connect(str(path))
             raise OSError(errno.EADDRINUSE, "another program listens there")
@@ -168,20 +173,23 @@ async def _accept(listener: trio.SocketListener, serve: Serve, tasks: trio.Nurse
     async with listener:
         while True:
             try:
-                tasks.start_soon(_attend, serve, await listener.accept())
+                tasks.start_soon(_serve_and_close, serve, await listener.accept())
             except ConnectionAbortedError:
                 pass  # the newcomer is gone
-            except OSError as error:  # no more can be opened, or the newcomer may not come in
-                await _rest(error)
+            except OSError as error:
+                # No more can be opened; or the system tells here what has happened to one newcomer (EPROTO,
+                # EPERM, ETIMEDOUT and more). Neither is a reason to end, which would cut everybody who is
+                # connected.
+                await _pause(error)
 
 
-async def _rest(error: OSError) -> None:
+async def _pause(error: OSError) -> None:
     """Accept nobody for a moment."""
     log.error("cannot_accept", reason=error.strerror)
     await trio.sleep(AGAIN_S)
 
 
-async def _attend(serve: Serve, stream: trio.SocketStream) -> None:
+async def _serve_and_close(serve: Serve, stream: trio.SocketStream) -> None:
     try:
         await serve(stream)
     finally:
@@ -189,8 +197,11 @@ async def _attend(serve: Serve, stream: trio.SocketStream) -> None:
 
 
 async def half_close(stream: trio.SocketStream) -> None:
-    """End what is sent, and read a little of what still comes: closing with that unread would take the last words back."""
+    """End what is sent, and read a little of what still comes."""
     await stream.send_eof()
+    # A close with bytes unread is sent as a reset (RFC 1122, 4.2.2.13), at which the other end may drop what
+    # it has not read yet: the last words. Whoever goes on sending is closed on after so many reads all the
+    # same.
     for _ in range(_READS):
         if not await stream.receive_some(CHUNK):
             return

@@ -18,7 +18,8 @@ import trio
 
 from truc_protocol.errors import Code
 
-WRITE_S: Final = 10.0  # for the kernel to take what a full buffer has kept waiting
+# For the kernel to take what a full buffer has kept waiting (session.md, "Slow clients").
+WRITE_S: Final = 10.0
 LOW_BYTES: Final = 16_384  # a replay goes on when less than this waits
 
 
@@ -138,12 +139,14 @@ class Outbox:
     def push(self, frame: bytes, gate: int, *, is_loose: bool = False) -> bool:
         """Queue a frame, which may be dropped if it is loose; False if the outbox is full and did not take it."""
         if self.finishing or self.is_broken:
-            return True
+            return True  # no room has to be made: nobody will read it
         before = self.size
         after = before + len(frame)
         if after > self.limit:
             return False
         self.size = after
+        # It may not overtake the frame before it, so it may as well wait for that one's batch. Joined as they
+        # come, the frames of a batch leave in one write.
         if gate <= self.newest_gate and frame and not is_loose:
             self.newest += frame
         elif frame and not (is_loose or self.newest):
@@ -213,11 +216,12 @@ class Outbox:
                     rest = sealed[os.write(self._descriptor, sealed) :]
                 except BlockingIOError:
                     rest = sealed
-            except OSError:  # errors of TLS too
+            except OSError:  # `ssl.SSLError` is one
                 self.give_up()
                 return b""
             if rest:
                 return rest
+        # Asked here, without a call: with nearly every write nobody waits for anything.
         if self.finishing or self._drained is not None or self.on_low is not None:
             self.settle()
         return b""
@@ -240,6 +244,7 @@ class Outbox:
         if self.size <= LOW_BYTES:
             if self._drained is not None:
                 self._wake()
+            # Taken away before it is called: it may want to be told again.
             on_low, self.on_low = self.on_low, None
             if on_low is not None:
                 on_low()
@@ -250,6 +255,8 @@ class Outbox:
         try:
             if self.sealer is not None:
                 _write(self.wire, self.sealer.part(self.farewell))
+            # This direction alone: what the client still sends goes on being read, as a close with bytes
+            # unread would be a reset, which can take the last words back.
             self.wire.shutdown(socket.SHUT_WR)
         except OSError:
             self.give_up()
@@ -338,6 +345,7 @@ class Flusher:
         for gate in tuple(self._held):
             if gate <= durable:
                 self._ready |= self._held.pop(gate)
+        # Now, by whoever says that the batch is durable: to wake the flusher would cost a turn of the loop.
         self._flush_all()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -350,6 +358,7 @@ class Flusher:
                     self._wake = trio.Event()
                     self._flush_all()
             finally:
+                # From now on nothing is written: no task would finish what the kernel did not take.
                 self._is_over = True
 
     def _flush_all(self) -> None:
@@ -371,7 +380,9 @@ class Flusher:
 
     async def _drain(self, outbox: Outbox, rest: bytes) -> None:
         if outbox.is_broken:
-            return  # and it is closed by now: it was given up before this was called
+            # Given up before this task began, and closed by now: to wait for a closed socket raises what is
+            # no error of the system.
+            return
         with trio.move_on_after(WRITE_S) as patience:
             try:
                 await _finish(outbox.wire, memoryview(rest))

@@ -244,24 +244,22 @@ class Peer:
         return self
 
     async def __anext__(self) -> Sequence[AnyMessage | Failure]:
-        """Wait for what comes next; what comes after the end of the connection, or together with it, is to be passed over.
-
-        `SocketStream.receive_some` takes 15 function calls more, and a system call. The task that reads is also the one that
-        closes the socket afterwards: its descriptor is never another's meanwhile.
-        """
+        """Wait for what comes next; what comes after the end of the connection, or together with it, is to be passed over."""
+        # Without `SocketStream.receive_some`, which takes 15 function calls and a system call more. The task
+        # that reads is the one that closes the socket afterwards, so the descriptor is never another's
+        # meanwhile.
         sealer, received = self.outbox.sealer, None
         try:
             while received is None:
                 if sealer is None or (received := self._open(sealer)) is None:
-                    await trio.lowlevel.wait_readable(
-                        self._descriptor
-                    )  # first: as a rule nothing has come yet
+                    # First, as a rule nothing has come yet, and a read in vain is a system call.
+                    await trio.lowlevel.wait_readable(self._descriptor)
                     try:
                         raw = os.read(self._descriptor, CHUNK)
                     except BlockingIOError:
                         continue  # nothing was there after all
                     received = raw if sealer is None else _fed(sealer, raw)
-        except RemoteError as error:  # of what carries the frames
+        except RemoteError as error:  # of what carries the frames: a WebSocket, or a link between nodes
             return [Failure(error.code, error.message, closes=True)]
         except OSError:  # the connection is lost
             received = b""
@@ -269,7 +267,7 @@ class Peer:
             raise StopAsyncIteration
         self._backing.figures.received += len(received)
         said = self.connection.receive(received)
-        if said:  # whole frames are a sign of life; bytes that drip in are not
+        if said:  # session.md, "Keep-alive": whole frames are a sign of life, bytes that drip in are not
             self.heard, self._pinged = self._clock.current_time(), None
         return said
 
@@ -282,6 +280,7 @@ class Peer:
 
     def send(self, message: ServerMessage) -> None:
         """Queue a message."""
+        # `is_open`, without its call: every answer comes through here.
         if self.connection.state is not _CLOSED and not self.outbox.is_broken:
             if self._grease is not None:
                 self._push_grease(self._grease)
@@ -290,8 +289,10 @@ class Peer:
                 self._make_room(frame)
 
     def send_at_once(self, message: ServerMessage) -> None:
-        """Send a message, at once if nothing has to wait: to wake the flusher for it costs as much as the write."""
+        """Send a message, at once if nothing has to wait."""
         if self.is_open:
+            # Of a hello and a welcome, which come alone: to wake the flusher for one costs as much as the
+            # write.
             frame, gate = self.connection.send(message), self._backing.journal.gate
             is_sent = self._backing.flusher.write_alone(self.outbox, frame, gate)
             if not is_sent and not self.outbox.push(frame, gate):
@@ -304,7 +305,7 @@ class Peer:
                 self._push_grease(self._grease)
                 frame = self._grease.frame(frame)
             outbox, gate = self.outbox, self._backing.journal.gate
-            if (  # as `push`, but for its call
+            if (  # as `push`, but for its call: an act's frames come here once for each seat
                 outbox.newest
                 and gate <= outbox.newest_gate
                 and (size := outbox.size + len(frame)) <= outbox.limit
@@ -325,15 +326,16 @@ class Peer:
             return
         if SNAPSHOT not in self.wanted:
             self.send_frame(frame)
-        elif not self.outbox.push(self._dressed(frame), self._backing.journal.gate, is_loose=True):
+        elif not self.outbox.push(self._greased(frame), self._backing.journal.gate, is_loose=True):
             self._backing.figures.dropped += 1
             self._skip()
 
     def send_together(self, frames: Sequence[bytes]) -> bool:
         """Queue frames, all of them or none; False if there is no room now: there will be later, or the connection ends."""
-        dressed = [self._dressed(frame) for frame in frames]
+        dressed = [self._greased(frame) for frame in frames]
         total = sum(map(len, dressed))
         if self.connection.is_ready and total > self.outbox.room():
+            # With little waiting, room would never come: the frames are more than an outbox takes at all.
             if self.outbox.size > LOW_BYTES:
                 self._await_room()
             else:
@@ -343,7 +345,7 @@ class Peer:
             self.outbox.push(frame, self._backing.journal.gate, is_loose=True)
         return True
 
-    def _dressed(self, frame: bytes) -> bytes:
+    def _greased(self, frame: bytes) -> bytes:
         return frame if self._grease is None else self._grease.frame(frame)
 
     def _skip(self) -> None:
@@ -355,10 +357,12 @@ class Peer:
 
     def _await_room(self) -> None:
         self.outbox.on_low = self._tell_room
+        # Looked at even if it is empty by now: nothing else would make it tell.
         self._backing.flusher.touch(self.outbox)
 
     def _tell_room(self) -> None:
         """Let those who skipped this watcher send again; a failure here ends this connection alone."""
+        # Called by whoever writes to everybody, and by whoever commits, who must not fail for one watcher.
         try:
             for watched in self.watched:
                 watched.readmit(self)
@@ -378,6 +382,7 @@ class Peer:
 
     def refuse(self, refused: Refusal) -> None:
         """Answer with an error; the connection ends if the error is fatal."""
+        # Each request has one reply (session.md): what fails after it is told without `re`.
         if refused.re is not None and refused.re not in self.connection.outstanding:
             refused = replace(refused, re=None)
         if self.is_open:
@@ -415,6 +420,7 @@ class Peer:
         """Let a player speak here, who is welcomed next: more may wait for them than before the login."""
         self.player = player
         self.knows_rules = player.kind is PlayerKind.KEY and OWN_OPTIONS in self.wanted
+        # capabilities.md: a seat at such a table takes both, and a key to sign with.
         self.plays_blind = self.knows_rules and BLIND_TABLES in self.wanted
         self.challenge = None
         self._backing.figures.logins[player.kind] += 1
@@ -462,8 +468,9 @@ class Peer:
     def _cut(self) -> None:
         self._backing.figures.cut += 1
         log.info("slow_consumer", connection=self.number, address=self.address)
+        # By now even the goodbye would find no room; what waits can be had again by `resume`.
         self.outbox.forget()
-        self.dismiss(Code.SLOW_CONSUMER, "more waits for this connection than it may")
+        self.dismiss(Code.SLOW_CONSUMER, "outgoing queue limit exceeded")
 
     def _finish_with(self, frame: bytes, code: str) -> None:
         has_room = self.outbox.push(frame, self._backing.journal.gate)
@@ -480,4 +487,5 @@ class Peer:
 
     def _part_soon(self) -> None:
         """End what is done for this connection when the last words have had their time."""
+        # The earlier of both: a second goodbye gives nobody more time.
         self.scope.deadline = min(self.scope.deadline, trio.current_time() + LINGER_S)

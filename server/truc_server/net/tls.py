@@ -64,6 +64,7 @@ class TlsSealer:
             trio.BrokenResourceError: It is gone.
         """
         received = await stream.receive_some(_READ)
+        # Before TLS sees it, which would answer with an alert that a client in clear cannot read.
         if received and received[0] != HANDSHAKE_BYTE:
             raise MistakenSchemeError(received[0])
         left = HANDSHAKE_BYTES
@@ -86,7 +87,8 @@ class TlsSealer:
         except ssl.SSLError as error:
             raise HandshakeFailedError(str(error.reason)) from error
         finally:
-            if self._outgoing.pending:  # an alert too
+            # An alert too. The one write that may wait: the connection has no outbox yet.
+            if self._outgoing.pending:
                 await stream.send_all(self._outgoing.read())
         return True
 

@@ -126,6 +126,7 @@ class Allowance:
         now = trio.current_time()
         self._players.check(player.id, size, now)
         self._crowds.pay(peer.network.encode(), size, now)
+        # Last: what the network may not say any more does not count for the player either.
         self._players.note(player.id, size, now)
 
 
@@ -140,7 +141,9 @@ def _wait(allowed: TalkLimit, spoken: tuple[SpokenLine, ...], size: int, now: fl
 
 _MINUTE_S: Final = 60
 BURST: Final = 10  # pages at once, for each connection that an address may have; then one a second for each
-ACTS_S: Final = 20  # seconds whose acts, or steps with the pack, may come at once
+# Seconds whose acts, or steps with the pack, may come at once; with the rates of the settings no game between
+# people comes near, while two pairs of programs at one address once wrote 0.4 MB a second.
+ACTS_S: Final = 20
 STEPS: Final = 5
 """Steps with the pack of mode blind that may come for each act.
 
@@ -182,6 +185,7 @@ class Budget:
         for oldest in list(islice(paid_until, 2)):  # those who owe nothing go as fast as they come
             if paid_until[oldest] <= now or too_many > 0:
                 del paid_until[oldest]
+        # Behind the act, which is taken and answered: no player is kept from moving (decision 15).
         if wait_s > 0:
             await trio.sleep(wait_s)
 
@@ -189,8 +193,7 @@ class Budget:
 class Pace:
     """What every address was given lately that costs the server much: pages of the store or the lobby, acts, steps with a pack.
 
-    A page costs the server a hundred times what asking for it costs, an act is stored for good, and anybody may have many
-    connections. Nobody is refused.
+    Nobody is refused.
 
     Attributes:
         acts: what is decided, released and signed of a match.
@@ -205,6 +208,9 @@ class Pace:
 
     def renew(self, limits: LimitSettings) -> None:
         """Count anew, against these limits."""
+        # A page costs the server a hundred times what asking for it costs, and an act is stored for good.
+        # Both are counted for each connection that an address may have, so that more connections give no more
+        # of them.
         connections = limits.connections_per_address
         self._pages = Meter[str](_MINUTE_S * connections, burst=BURST * connections)
         address, table = limits.acts_per_s * connections, limits.table_acts_per_s
@@ -214,6 +220,7 @@ class Pace:
     async def wait_page(self, network: str) -> None:
         """Wait until an address may have one more page."""
         now = trio.current_time()
+        # Asked again after each wait: another connection of the network may have had the page meanwhile.
         while wait_ms := self._pages.pay(network, now):
             await trio.sleep(wait_ms / 1000)
             now = trio.current_time()
