@@ -39,8 +39,16 @@ from truc_server.storage.backups import Restored
 from truc_server.storage.sql import Store
 from truc_server.table_data.board import Blueprint, Lineup, Seated
 from truc_server.table_data.codes import label
-from truc_server.table_data.options import ChosenGame, Defaults, choose, kept, played, raised, terms
-from truc_server.tables.pending_terms import PendingTerms, gather_again
+from truc_server.table_data.options import (
+    ChosenGame,
+    Defaults,
+    choose,
+    chosen_terms,
+    offered_game,
+    raised_to_least,
+    with_kept_options,
+)
+from truc_server.tables.pending_terms import PendingTerms, terms_again
 from truc_server.tables.table import Table, TableBacking
 from truc_server.timing.clock import Alarm
 
@@ -143,7 +151,7 @@ def _restore(backing: TableBacking, lobby: Lobby, found: StoredTable, stored: St
 
 def _rebuild(backing: TableBacking, lobby: Lobby, found: StoredTable) -> Table:
     """Return a table as it was, with nothing started yet."""
-    row, setup = found.row._replace(options=raised(found.row.options)), _setup(found.match)
+    row, setup = found.row._replace(options=raised_to_least(found.row.options)), _setup(found.match)
     chosen = _chosen(backing.settings.now, lobby.catalogue, row, setup)
     made = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
     table = Table(backing, made, lobby)
@@ -166,11 +174,11 @@ def _chosen(
 ) -> ChosenGame:
     defaults = Defaults.of(settings.match)
     if setup is not None:
-        return kept(setup.terms.variant, setup.terms.opts, row.options, defaults)
+        return with_kept_options(setup.terms.variant, setup.terms.opts, row.options, defaults)
     if row.document is None:
-        return choose(played(catalogue, row.variant), row.seats, row.options, defaults)[0]
-    opts = terms(row.options, row.seats, defaults.opts)
-    return kept(read_document(row.document), opts, row.options, defaults)
+        return choose(offered_game(catalogue, row.variant), row.seats, row.options, defaults)[0]
+    opts = chosen_terms(row.options, row.seats, defaults.opts)
+    return with_kept_options(read_document(row.document), opts, row.options, defaults)
 
 
 def _setup(match: RunningMatch | None) -> MatchSetup | None:
@@ -185,13 +193,13 @@ def _go_on(
 ) -> None:
     row, restored = found.row, stored.restored
     if table.game is None:
-        gathering = _gathering(backing, table, found, restored)
-        if gathering is None:
+        pending = _pending_terms(backing, table, found, restored)
+        if pending is None:
             table.reopen(may_begin=not lobby.disk.is_nearly_full)
         else:
-            table.gather(gathering)
+            table.await_signatures(pending)
         return
-    table.game.waits.restore(is_unasked=stored.unasked.get(table.game.mid) == table.game.ledger.k)
+    table.game.clock.restore(is_unasked=stored.unasked.get(table.game.mid) == table.game.ledger.k)
     table.board.match = row.match
     table.board.state = "over" if table.game.is_over and row.state != "playing" else "playing"
     log.info("match_restored", table=label(table.code), k=table.game.ledger.k)
@@ -201,7 +209,7 @@ def _go_on(
     if stored.late_s:
         _await(backing, table, table.game, stored.late_s)
     table.go_on()
-    table.keep()
+    table.renew_expiry()
 
 
 def _await(backing: TableBacking, table: Table, game: Game, late_s: float) -> None:
@@ -229,21 +237,21 @@ def _hold(backing: TableBacking, table: Table, game: Game, restored: Restored) -
 
     Alarm(backing.timers, expire).set(trio.current_time() + backing.settings.now.tables.expiry_s)
     table.go_on()
-    table.keep()
+    table.renew_expiry()
 
 
-def _gathering(
+def _pending_terms(
     backing: TableBacking, table: Table, found: StoredTable, restored: Restored
 ) -> PendingTerms | None:
     """Return the terms that were out, or None if fresh ones are needed."""
     if found.terms is None or found.row.document is None or found.terms.th in restored.terms:
         return None
     try:
-        gathering = gather_again(
+        pending = terms_again(
             backing.identity, table.made, found.row.document, table.board.seats, found.terms
         )
     except _EXPECTED as error:
         log.warning("terms_not_restored", table=label(table.code), reason=str(error))
         return None
-    log.info("terms_restored", table=label(table.code), missing=list(gathering.missing))
-    return gathering
+    log.info("terms_restored", table=label(table.code), missing=list(pending.missing))
+    return pending

@@ -84,7 +84,7 @@ async def serve(
     since = time.monotonic()
     lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store, identity)
     parts = ServerParts(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
-    stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.recall, folder))
+    stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.read_unasked, folder))
     stop = trio.Event()
     lease_keeper = (
         LeaseKeeper(parts, lease, _place(settings, port=0), since=since) if settings.cluster.node else None
@@ -173,8 +173,8 @@ async def _run(
             if routing is not None:
                 await routing.open(connections, admission, tasks)
             await _meet_others(parts, lobby, admission, tasks)
-            keep = sanction_watch.SanctionWatch(parts, lobby, connections)
-            await tasks.start(keep.run)
+            watch = sanction_watch.SanctionWatch(parts, lobby, connections)
+            await tasks.start(watch.run)
             tasks.start_soon(_stop_when_failed, parts, stop)
             _start_pruning(parts, lobby, tasks)
             listeners = await open_listeners(
@@ -188,7 +188,7 @@ async def _run(
             tasks.start_soon(connections.accept, listeners)
             if control is not None:
                 giving = None if lease_keeper is None else TableGiver(parts, lobby, control.drain)
-                desk = Desk(parts, lobby, connections, keep, control, folder, port, now_ms(), web, giving)
+                desk = Desk(parts, lobby, connections, watch, control, folder, port, now_ms(), web, giving)
                 await _open_desk(desk, lease_keeper, stop, tasks)
             announce(port, None if web is None else web.origin)
             notify.tell(notify.READY, status=_LISTENING.format(port))
@@ -205,7 +205,7 @@ async def _run(
                 control.on_end()
             connections.shut()
             await _end(parts, connections)
-            await trio.to_thread.run_sync(draining.keep, folder, draining.unasked(lobby))
+            await trio.to_thread.run_sync(draining.write_unasked, folder, draining.unasked(lobby))
             tasks.cancel_scope.cancel()
         await _release(parts)
     if parts.failure is not None:

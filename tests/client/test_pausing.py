@@ -17,7 +17,7 @@ from truc_protocol.dealer import proxy_body
 from truc_protocol.errors import Code
 from truc_protocol.messages import GuestAct, SignedAct, refusal
 from truc_protocol.records import Record, parse, unsigned_record
-from truc_server.matches.auto_rulings import consequence
+from truc_server.matches.auto_rulings import ruling_due
 
 FRENCH = "truc-french"
 
@@ -29,7 +29,7 @@ class PausingServer(QuietServer):
 
     def other(self) -> Record | None:
         ledger = self.ledger
-        ruling = consequence(self.dealer, ledger)
+        ruling = ruling_due(self.dealer, ledger)
         if ruling is not None:
             return ruling
         if self.agrees and ledger.pause.asked == {0}:

@@ -229,7 +229,7 @@ FAULTS = (
         "S3.act-signature",
     ),
     BrokenServer("refuses without evidence", dealer.Dealer, {"refuse": nothing}, "S3.illegal"),
-    BrokenServer("shows the open hand", spectator_feed, {"HAND": -1}, "S2.watch-held"),
+    BrokenServer("shows the open hand", spectator_feed, {"WATCH_BY_HAND": -1}, "S2.watch-held"),
     BrokenServer(
         "pads no boxes",
         boxes,
@@ -270,7 +270,7 @@ BLIND = (
     BrokenServer("waits for no cards to be lent", sealed, {"next_share": nothing}, "S3.blind-lends"),
     BrokenServer("believes any value", sealed, {"_judged": believed}, "S3.blind-false-value"),
     BrokenServer(
-        "answers keys where they came first", HeldKeys, {"put": keep_the_first}, "S3.blind-keys-again"
+        "answers keys where they came first", HeldKeys, {"hold": keep_the_first}, "S3.blind-keys-again"
     ),
     BrokenServer(
         "waits for keys for ever",
@@ -296,12 +296,12 @@ UNDER_LOW_LIMITS = (
         BrokenServer(
             "grants every claim",
             game,
-            {"claimed": lambda dealer, ledger, *rest: dealer.abandon(ledger, "server")},
+            {"ruling_claimed": lambda dealer, ledger, *rest: dealer.abandon(ledger, "server")},
             case,
         )
         for case in ("S3.claim-early", "S3.claim-present")
     ),
-    BrokenServer("grants no claim", game, {"claimed": nothing}, "S3.claim"),
+    BrokenServer("grants no claim", game, {"ruling_claimed": nothing}, "S3.claim"),
     BrokenServer("waits for no claim", auto_rulings, {"_for_absence": for_absence_unclaimed}, "S3.claim"),
     BrokenServer("rules on for ever", auto_rulings, {"_for_absence": nothing}, "S3.claim-server"),
     BrokenServer("lets seats talk on", talk, {"_pay": nothing}, "S3.say-flood"),

@@ -55,7 +55,7 @@ def test_watcher_from_whom_something_was_kept_while_catching_up_has_not_caught_u
 def test_watcher_who_catches_up_when_the_table_is_gone_hears_so(audience):
     watcher = Follower()
     audience.watch(watcher)
-    audience.part(GONE)
+    audience.end_watching(GONE)
     assert watcher.frames == []
     audience.caught_up(watcher)
     assert (watcher.frames, audience.watchers) == ([broadcast_frame(GONE)], {})
@@ -64,7 +64,7 @@ def test_watcher_who_catches_up_when_the_table_is_gone_hears_so(audience):
 def test_seat_that_catches_up_when_the_table_is_gone_is_told_nothing_more(audience):
     seat = Follower()
     audience.attach(0, seat)
-    audience.part(GONE)
+    audience.end_watching(GONE)
     audience.caught_up(seat)
     assert seat.frames == []
 

@@ -12,7 +12,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
 from truc_server.storage import KEPT_CHAT_LINES
-from truc_server.table_data.options import LATE
+from truc_server.table_data.options import WATCH_LATE
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
@@ -245,7 +245,7 @@ async def test_table_chat_goes_on_after_a_restart_under_the_next_number(tmp_path
 
 async def late_match(server):
     """Return the seats of a match that is shown twenty seconds late, and one who watches it."""
-    seats = await server.match(2, guests=(0, 1), boxed=False, options={"spectators": LATE + 20})
+    seats = await server.match(2, guests=(0, 1), boxed=False, options={"spectators": WATCH_LATE + 20})
     await together(*(partial(seat.play, lambda seat: seat.auditor is not None) for seat in seats))
     watcher = await guest(server, "Wat")
     await watcher.ask({"t": "watch", "table": seats[0].table})
@@ -273,7 +273,7 @@ async def test_who_comes_to_watch_a_late_match_is_not_sent_the_newest_lines(serv
 
 
 async def test_line_before_a_match_that_would_be_late_comes_at_once(server):
-    first, _, code = await two_at_a_table(server, options={"spectators": LATE + 20})
+    first, _, code = await two_at_a_table(server, options={"spectators": WATCH_LATE + 20})
     watcher = await guest(server)
     await watcher.ask({"t": "watch", "table": code})
     await say(first, "hello", code)

@@ -18,7 +18,7 @@ from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
 from truc_server import recovery
 from truc_server.matches.choices import position
-from truc_server.matches.deadlines import Clocks, MatchClock, decided, full, left_ms, opens_decision
+from truc_server.matches.deadlines import Clocks, MatchClock, charged, full_clocks, left_ms, opens_decision
 
 QUICKLY = {"decision_ms": 1000, "bank_ms": 900}
 
@@ -182,15 +182,15 @@ def waiting(window_ms: int | None = None) -> tuple[Table, MatchClock]:
 
 
 def decision_left(table: Table, waits: MatchClock) -> int | None:
-    return waits.left_of("decision", seat=next(iter(waits.now.seats)))
+    return waits.left_ms_of("decision", seat=next(iter(waits.wait.seats)))
 
 
 async def test_window_passes_while_nobody_is_connected_and_the_decision_after_it_does_not(mock_clock):
     table, waits = waiting(window_ms=2000)
     waits.halt()
-    assert waits.moment == trio.current_time() + 2
+    assert waits.ends_at == trio.current_time() + 2
     mock_clock.jump(100)
-    waits.end()
+    waits.end_wait()
     waits.go_on()
     assert decision_left(table, waits) == 1500
 
@@ -255,8 +255,8 @@ OPTS = Opts(decision_ms=1000, bank_ms=500)
 
 @each_row("used, left", [(0, 500), (1000, 500), (1001, 499), (1500, 0), (9000, 0)])
 def test_bank_pays_for_what_is_beyond_the_time_for_a_decision_and_no_more(used, left):
-    assert decided(full(OPTS, 2).banks, used, OPTS, 1).banks == (500, left)
-    assert decided((500, 500), used, OPTS._replace(decision_ms=0), 0).banks == (500, 500)
+    assert charged(full_clocks(OPTS, 2).banks, used, OPTS, 1).banks == (500, left)
+    assert charged((500, 500), used, OPTS._replace(decision_ms=0), 0).banks == (500, 500)
 
 
 @each_row("used", [0, 700, 1500, 9000])
@@ -268,7 +268,9 @@ async def test_bank_is_full_again_in_the_next_game(mock_clock):
     table, waits = waiting()
     mock_clock.jump(1.2)
     after = replace(table.ledger, match=table.ledger.match._replace(games=(1, 0)))
-    assert waits.timed(after, parse(table.records[-1]), trio.current_time(), opens=True) == full(OPTS, 2)
+    assert waits.clocks_after(
+        after, parse(table.records[-1]), trio.current_time(), opens=True
+    ) == full_clocks(OPTS, 2)
 
 
 async def stalled(server, mock_clock) -> tuple[Seat, Seat]:

@@ -8,7 +8,7 @@ from rows import each_row
 from truc_protocol.ledger import Due, Ledger, due, missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
-from truc_server.matches.auto_rulings import UnrecordedState, absent, consequence
+from truc_server.matches.auto_rulings import UnrecordedState, absent, ruling_due
 
 
 def silent_at_a_hand(*, seats: int, gone: int = 0, voids: int = 1, releasing=()) -> Table:
@@ -23,7 +23,7 @@ def silent_at_a_hand(*, seats: int, gone: int = 0, voids: int = 1, releasing=())
 
 
 def ruling(table: Table, **beside) -> tuple | None:
-    record = consequence(table.dealer, table.ledger, UnrecordedState(**beside))
+    record = ruling_due(table.dealer, table.ledger, UnrecordedState(**beside))
     if record is None:
         return None
     body = parse(record)
@@ -60,7 +60,7 @@ def test_nothing_is_ruled_while_a_hand_is_played_nor_for_vacant_seats_while_the_
 @pytest.mark.parametrize("releasing", [(0,), ()])
 def test_what_is_ruled_after_a_void_is_taken_by_the_ledger(releasing):
     table = silent_at_a_hand(seats=2, releasing=releasing)
-    after: Ledger = table.add(consequence(table.dealer, table.ledger))
+    after: Ledger = table.add(ruling_due(table.dealer, table.ledger))
     assert (after.phase, missing(after), due(after).value) == (Phase.OVER, (), "end")
 
 

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
 from truc_server.lobby.followers import AT_ONCE, BETWEEN_S, STATE_S
-from truc_server.table_data.options import LATE
+from truc_server.table_data.options import WATCH_LATE
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
@@ -176,7 +176,7 @@ async def test_who_sits_at_a_table_is_told_its_changes_once(server, mock_clock):
 
 async def resigned(server, mock_clock, late) -> str:
     """Return the code of a table whose match has ended, which nobody else may know yet."""
-    seats = await server.match(2, guests=(0, 1), boxed=False, options={"spectators": LATE + late})
+    seats = await server.match(2, guests=(0, 1), boxed=False, options={"spectators": WATCH_LATE + late})
     for seat in seats:
         seat.chooses = lambda message, options: None
     await together(*(partial(seat.play, lambda seat: bool(seat.cards)) for seat in seats))

@@ -112,7 +112,7 @@ def feed_of(watcher: Watcher) -> SpectatorFeed:
 def test_watcher_who_catches_up_hears_that_the_table_is_gone_after_all_of_it(wanted):
     watcher = Watcher(*wanted)
     feed = feed_of(watcher)
-    feed.audience.part(GONE)
+    feed.audience.end_watching(GONE)
     watcher.send_frame(b"missed")
     feed.caught_up(watcher)
     assert (watcher.sent, feed.audience.watchers) == ([b"missed", broadcast_frame(GONE)], {})

@@ -163,7 +163,7 @@ class Desk(NamedTuple):
     parts: ServerParts
     lobby: Lobby
     connections: Connections
-    upkeep: SanctionWatch
+    sanction_watch: SanctionWatch
     control: Control
     folder: Folder
     port: int
@@ -200,7 +200,7 @@ class Desk(NamedTuple):
                     self.parts,
                     self.lobby,
                     self.connections,
-                    self.upkeep,
+                    self.sanction_watch,
                     self.control,
                     folder=self.folder,
                     web=self.web,
@@ -217,12 +217,12 @@ class Desk(NamedTuple):
         sanction = imposed_now(subject, kind, hours)
         met = sum(_is_met(Subjects.of([subject]), peer) for peer in self.connections.everybody())
         await trio.to_thread.run_sync(self.parts.store.impose, sanction)
-        await self.upkeep.look()
+        await self.sanction_watch.look()
         return {"subject": subject, "until_ms": sanction.until_ms, "connections": met}
 
     async def _lift(self, kind: SanctionKind, subject: str) -> Answer:
         was_imposed = await trio.to_thread.run_sync(self.parts.store.lift, subject, kind)
-        await self.upkeep.look()
+        await self.sanction_watch.look()
         if named := setting_naming(self.parts.settings.now.access, subject, kind):
             raise AdminError(f"{subject} stands in {named}: take it out of the settings, then reload")
         if not was_imposed:
@@ -363,7 +363,7 @@ async def reload(
     parts: ServerParts,
     lobby: Lobby,
     connections: Connections,
-    upkeep: SanctionWatch,
+    sanction_watch: SanctionWatch,
     control: Control,
     *,
     folder: Folder,
@@ -392,7 +392,7 @@ async def reload(
     if taken.log != before.log:
         logs.configure(taken.log, sys.stderr)
     log.info("reloaded", changed=changed, left=left, certificate=until_ms is not None)
-    upkeep.heed()
+    sanction_watch.heed()
     return {"changed": changed, "left": left, "certificate_until_ms": until_ms}
 
 

@@ -154,7 +154,7 @@ def _calls(table: "Table", game: "Game") -> Iterator[BotWanted]:
             match=game.mid,
             seat=seat,
             variant=table.made.chosen.variant.name,
-            left_ms=game.waits.vacant_ms,
+            left_ms=game.clock.vacant_ms,
         )
 
 

@@ -36,7 +36,7 @@ from truc_server.storage import AddPlayer, TableOwner
 from truc_server.storage.node_news import LineKind, PlayerNews, TableNews
 from truc_server.table_data.board import Blueprint, Seated, seat_row
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
-from truc_server.table_data.options import ChosenGame, Defaults, Options, choose, played
+from truc_server.table_data.options import ChosenGame, Defaults, Options, choose, offered_game
 from truc_server.tables.table import Table, TableBacking
 from truc_server.timing.clock import now_ms
 
@@ -146,7 +146,7 @@ class Lobby:
         Raises:
             RefusedError: Too many tables, no such game, or options that do not fit.
         """
-        game = played(self.catalogue, wanted.variant)
+        game = offered_game(self.catalogue, wanted.variant)
         chosen, seats = self._choose(game, wanted.seats, wanted.options)
         self._check_room(player)
         self.made.pay(player, network)
@@ -182,7 +182,7 @@ class Lobby:
         Raises:
             RefusedError: There is no such game, or the options do not fit.
         """
-        game = played(self.catalogue, wanted.variant)
+        game = offered_game(self.catalogue, wanted.variant)
         public = (table for table in self._tables.values() if not table.made.private)
         for table in suitable(
             public, player, variant=wanted.variant, seats=wanted.seats, options=wanted.options
@@ -251,7 +251,7 @@ class Lobby:
             if seated is not None:
                 self._seats.setdefault(seated.player.id, {})[table.code] = seat
                 self.names.keep(seated.player.id, seated.player.name)
-        table.keep()
+        table.renew_expiry()
 
     def closed(self, table: Table, notice: TableClosed) -> None:
         """Take a closed table out of the lobby, and tell those who follow the lobby."""
@@ -394,7 +394,7 @@ class Lobby:
         others = self.others
         if others is None:
             return None
-        game = played(self.catalogue, wanted.variant)
+        game = offered_game(self.catalogue, wanted.variant)
         table = others.tables.suitable(
             player, wanted, lambda seats: self._choose(game, seats, wanted.options)[0], nodes=others.places
         )

@@ -176,7 +176,7 @@ def _judged_behind(ledger: Ledger, signed: Verified, *, is_known: bool) -> Verif
         return replace(signed, placed=placed, found=error)
 
 
-def look(game: Game, record: Record) -> PlacedRecord | RepeatedBody:
+def precheck(game: Game, record: Record) -> PlacedRecord | RepeatedBody:
     """Make the cheap comparisons, before a signature is checked, or tell where the record already stands.
 
     Raises:
@@ -200,7 +200,7 @@ def _repeated(game: Game, record: Record, body: AnyBody) -> RepeatedBody | None:
     """Return where a record already stands; None if it is for no position, or for one not reached yet."""
     if not isinstance(body, Placed) or body.k >= game.ledger.k:
         return None
-    found = game.tail.find(record, since=body.k)
+    found = game.recent.find(record, since=body.k)
     return None if found is None else RepeatedBody(found)
 
 
@@ -253,7 +253,7 @@ def accept_keys(game: Game, signed: Verified) -> PlacedRecord | RepeatedBody:
     return placed
 
 
-def look_at_newcomer(game: Game, record: Record, newcomer: LoggedInPlayer) -> PlacedRecord:
+def precheck_sub(game: Game, record: Record, newcomer: LoggedInPlayer) -> PlacedRecord:
     """Make the cheap comparisons for the record with which a newcomer takes over a seat.
 
     Raises:
@@ -305,7 +305,7 @@ def refused(game: Game, placed: PlacedRecord, error: CheckError) -> RefusedBodyE
     """Return the refusal of a signed record that fails a check in its place, and note it if it is the step that is due."""
     code, seat = code_of(error), placed.record.signer - 1
     if error.check in _STEPS_FAIL and (due := steps_due(game.ledger)) is not None and seat in due.seats:
-        game.waits.has_failed = True
+        game.clock.has_failed = True
     evidence = (
         None if code in OVERTAKEN_CODES else game.dealer.refuse(game.mid, placed.record.body, str(code))
     )
@@ -339,12 +339,12 @@ def parsed(record: Record, longest: int = LONGEST_BODY) -> AnyBody:
 
 def _note_beyond(game: Game, record: Record, body: Placed) -> None:
     """Log, once for each seat, that it has signed for a position of this match that the server has not reached."""
-    if body.mid != game.mid or body.k <= game.ledger.k or record.signer in game.beyond:
+    if body.mid != game.mid or body.k <= game.ledger.k or record.signer in game.signers_ahead:
         return
-    game.beyond += (record.signer,)
+    game.signers_ahead += (record.signer,)
     signer = game.ledger.contributors[record.signer]
     if signer is not None and keys.verify(signer.public, record.body, record.sig):
-        game.hold.doubt(seat=record.signer - 1, seen=body.k - 1, k=game.ledger.k)
+        game.hold.report_claim(seat=record.signer - 1, seen=body.k - 1, k=game.ledger.k)
 
 
 def _not_signed(record: Record) -> RefusedBodyError:
@@ -374,7 +374,7 @@ def _window_is_closed(game: Game, body: AnyBody) -> bool:
     """Tell whether a late ask was overtaken by another seat's card."""
     if not isinstance(body, Act) or body.kind != Kind.RAISE:
         return False
-    overtaking = game.tail.at(body.k)
+    overtaking = game.recent.at(body.k)
     if overtaking is None:
         return False
     match parse(overtaking.record):
@@ -393,11 +393,11 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | RepeatedBod
     Raises:
         RefusedError: It is not taken.
     """
-    if game.chosen.get(seat) == (choice.at, choice.choose, choice.p):
+    if game.guest_choices.get(seat) == (choice.at, choice.choose, choice.p):
         return RepeatedBody(choice.at)
     check_position(game, choice.at)
     action = _action(game, seat, choice)
-    cut = choice.p if choice.p is not None else game.asking.cut(game.ledger)
+    cut = choice.p if choice.p is not None else game.questions.cut(game.ledger)
     args: tuple[Any, ...] = ()
     if action.kind not in ANY_TIME:
         args = write_args(action, game.dealer.openings(game.ledger, seat), cut=cut)
@@ -424,7 +424,7 @@ def _action(game: Game, seat: int, choice: GuestAct) -> Action:
         action = parse_move(game.setup.terms.variant, Seat(seat), choice.choose)
     except MoveError as error:
         raise RefusedRequestError(Code.ILLEGAL_ACTION, str(error), field="choose") from error
-    here = game.waits.here
+    here = game.clock.here
     # the options of whoever is asked are known already; looking again at a seat without moves finds none
     if action.kind in ANY_TIME or action in (here.found.get(seat) or here.find((seat,))[seat]):
         return action

@@ -56,17 +56,22 @@ class UnrecordedState(Struct, frozen=True):
 _NOTHING: Final = UnrecordedState()
 
 
-def consequence(dealer: Dealer, ledger: Ledger, beside: UnrecordedState = _NOTHING) -> Record | None:
+def ruling_due(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState = _NOTHING) -> Record | None:
     """Return the ruling that is due now, if any."""
-    if ledger.sealed is not None and (ruling := _of_sealed(dealer, ledger, beside)) is not None:
+    if ledger.sealed is not None and (ruling := _of_sealed(dealer, ledger, unrecorded)) is not None:
         return ruling
     if not may_rule(ledger):
         return None
     if ledger.phase is Phase.BETWEEN and must_end(ledger):
         return _after_void(dealer, ledger)
-    ruling = _for_absence(dealer, ledger, beside) or _for_pause(dealer, ledger)
-    if ruling is None and beside.is_held_out and ledger.phase is Phase.BETWEEN and not ledger.pause.active:
-        return _after_hold(dealer, ledger, beside)
+    ruling = _for_absence(dealer, ledger, unrecorded) or _for_pause(dealer, ledger)
+    if (
+        ruling is None
+        and unrecorded.is_held_out
+        and ledger.phase is Phase.BETWEEN
+        and not ledger.pause.active
+    ):
+        return _after_hold(dealer, ledger, unrecorded)
     return ruling
 
 
@@ -82,17 +87,17 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
     return dealer.abandon(ledger, "server") if may_rule(ledger) else None
 
 
-def _of_sealed(dealer: Dealer, ledger: Ledger, beside: UnrecordedState) -> Record | None:
+def _of_sealed(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState) -> Record | None:
     """Return what follows in mode blind from a seat that is exposed, or from what seats owe and have not sent in time."""
     exposed = None if ledger.sealed is None else ledger.sealed.exposed
     if (
         exposed is not None
     ):  # the others open the hand before it: a link signed for another head could not come again
-        is_due = owes_forfeit(ledger) and (beside.is_held_out or is_opened(ledger))
+        is_due = owes_forfeit(ledger) and (unrecorded.is_held_out or is_opened(ledger))
         return dealer.forfeit(ledger, *exposed) if is_due else None
     if due(ledger) is Due.CONSEQUENCE:  # garbled, and yet every seat did as its link says
         return _abandoned(dealer, ledger)
-    if not beside.is_held_out or ledger.phase is Phase.OVER:
+    if not unrecorded.is_held_out or ledger.phase is Phase.OVER:
         return None
     is_stuck = ledger.hand is None and ledger.phase is Phase.CALLED
     return _overdue(dealer, ledger) or (_abandoned(dealer, ledger) if is_stuck else None)
@@ -139,20 +144,20 @@ def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
     return dealer.abandon(ledger, "voids" if may_abandon(ledger, "voids") else "server")
 
 
-def _for_absence(dealer: Dealer, ledger: Ledger, beside: UnrecordedState) -> Record | None:
+def _for_absence(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState) -> Record | None:
     if ledger.setup.terms.opts.gone == GONE_SUBSTITUTE:
         return None  # rulings play on for the seat, and between hands it is offered
-    gone = absent(ledger, beside.returned)
-    return _against(dealer, ledger, gone, () if beside.is_claimed else beside.sides)
+    gone = absent(ledger, unrecorded.returned)
+    return _against(dealer, ledger, gone, () if unrecorded.is_claimed else unrecorded.sides)
 
 
-def _after_hold(dealer: Dealer, ledger: Ledger, beside: UnrecordedState) -> Record | None:
+def _after_hold(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState) -> Record | None:
     """Rule on the seats that nobody has taken over, and on those without a chain for the next call."""
     if awaits_substitutes(ledger):
         return _after_void(dealer, ledger)
     exhausted = (seat for seat in range(ledger.seats) if is_exhausted(ledger, seat + 1))
-    seats = tuple(sorted({*absent(ledger, beside.returned), *exhausted}))
-    return _against(dealer, ledger, seats, beside.sides)
+    seats = tuple(sorted({*absent(ledger, unrecorded.returned), *exhausted}))
+    return _against(dealer, ledger, seats, unrecorded.sides)
 
 
 def _against(dealer: Dealer, ledger: Ledger, seats: tuple[int, ...], sides: Collection[int]) -> Record | None:
@@ -186,14 +191,14 @@ class TooEarlyError(RefusedRequestError):
         return replace(super().refusal(request), retry_after_ms=self._wait_ms)
 
 
-def claimed(
-    dealer: Dealer, ledger: Ledger, seat: int, beside: UnrecordedState, alone: Collection[int]
+def ruling_claimed(
+    dealer: Dealer, ledger: Ledger, seat: int, unrecorded: UnrecordedState, alone: Collection[int]
 ) -> Record | None:
     """Return the ruling that a seat may claim now; `alone` are the seats without a connection for too long."""
     if not may_rule(ledger):
         return None
-    gone = _of_other_side(seat, absent(ledger, beside.returned))
-    if gone and beside.is_claimed and ledger.setup.terms.opts.gone == GONE_FORFEIT:
+    gone = _of_other_side(seat, absent(ledger, unrecorded.returned))
+    if gone and unrecorded.is_claimed and ledger.setup.terms.opts.gone == GONE_FORFEIT:
         return dealer.forfeit(ledger, gone[0], "absent")
     return dealer.abandon(ledger, "server") if _of_other_side(seat, alone) else None
 

@@ -58,7 +58,7 @@ class HeldKeys:
     def __init__(self) -> None:
         self.held: dict[int, KeysHeldBack] = {}
 
-    def put(self, seat: int, held: KeysHeldBack, *, holder: Peer | None) -> None:
+    def hold(self, seat: int, held: KeysHeldBack, *, holder: Peer | None) -> None:
         """Hold a seat's keys; if they came before with another request, refuse the one of the two that is not kept.
 
         Kept is the later one, or that of the connection which has the seat: what was sent on an old one may be read late.
@@ -78,7 +78,7 @@ class HeldKeys:
         if other is not None:
             _refuse(other, Code.NOT_NOW, "these keys have come by another request, which is answered")
 
-    def leave(self, k: int) -> None:
+    def refuse_stale(self, k: int) -> None:
         """Refuse keys for another position than `k`, which the match has come to: a record came in between."""
         late = [seat for seat, held in self.held.items() if held.placed.body.k != k]
         for seat in sorted(late):
@@ -124,18 +124,18 @@ class StepsInTurn:
     """The steps of one match that wait.
 
     Attributes:
-        turn: held while something is checked.
+        mutex: held while something is checked.
     """
 
     def __init__(self) -> None:
-        self.turn = trio.Lock()
+        self.mutex = trio.Lock()
         self._links: dict[int, SentLink] = {}
         self._come = trio.Event()
 
     @property
     def is_busy(self) -> bool:
         """Whether anything waits to be checked, or is being checked."""
-        return bool(self._links) or self.turn.locked()
+        return bool(self._links) or self.mutex.locked()
 
     def has_link(self, seat: int) -> bool:
         """Tell whether a link of this seat waits."""

@@ -68,12 +68,12 @@ class Clocks(Struct, frozen=True, array_like=True):
         return cls(tuple(banks), used)
 
 
-def full(opts: Opts, seats: int) -> Clocks:
+def full_clocks(opts: Opts, seats: int) -> Clocks:
     """Return the clocks at the start of a game."""
     return Clocks((opts.bank_ms,) * seats)
 
 
-def decided(banks: tuple[int, ...], used: int, opts: Opts, seat: int) -> Clocks:
+def charged(banks: tuple[int, ...], used: int, opts: Opts, seat: int) -> Clocks:
     """Return the clocks after the decision of `seat`, which has `used` so much time for it."""
     over = used - opts.decision_ms
     if not opts.decision_ms or over <= 0:
@@ -96,7 +96,7 @@ _OVER, _ENDED, _CALLED, _BETWEEN = Phase.OVER, Phase.ENDED, Phase.CALLED, Phase.
 What = Literal[
     "pause", "rest", "release", "window", "decision", "rekey", "sub", "mask", "lock", "keys", "opening"
 ]
-AGAIN_S: Final = 5.0  # until an expired wait is looked at again, if no answers could be taken
+RETRY_S: Final = 5.0  # until an expired wait is looked at again, if no answers could be taken
 STEPS: Final[tuple[What, ...]] = ("mask", "lock", "keys", "opening")
 """What mode blind waits for beside decisions."""
 _OF_SEATS: Final = ("release", "decision", "rekey", "sub", *STEPS)  # the others end by themselves
@@ -127,7 +127,7 @@ class MatchClock:
 
     Attributes:
         here: the newest position.
-        now: what is waited for; None if a record of the server is due, or nothing more will come.
+        wait: what is waited for; None if a record of the server is due, or nothing more will come.
         clocks: what each seat has left after the newest record.
         offer: the position of the record that opened the present decision.
         is_over: whether the time to wait at this position is over.
@@ -141,7 +141,7 @@ class MatchClock:
         ledger = here.ledger
         self._ledger, self.here = ledger, here
         self._opts = ledger.setup.terms.opts
-        self.clocks = full(self._opts, ledger.seats)
+        self.clocks = full_clocks(self._opts, ledger.seats)
         self.offer = 0
         self.is_over = self.has_failed = False
         self.returned: Collection[int] = ()
@@ -155,7 +155,7 @@ class MatchClock:
         self._vain: Counter[int] = Counter()
         self._spent: dict[int, int] = {}  # ms for masks and locks of the open index, by seat
         self.is_window = self._is_restored = False
-        self.now = self._next()
+        self.wait = self._next()
 
     def _next(self) -> Wait | None:
         ledger = self._ledger
@@ -191,9 +191,9 @@ class MatchClock:
         return None if self.is_over else Wait(what, steps.seats, opts.release_ms)
 
     @property
-    def moment(self) -> float | None:
+    def ends_at(self) -> float | None:
         """When the time for what is waited for is over; None if it has no end, or stands still."""
-        wait = self.now
+        wait = self.wait
         if wait is None or wait.ms is None or (self._halted_at is not None and wait.what in _OF_SEATS):
             return None
         return self._since + wait.ms / 1000
@@ -201,31 +201,31 @@ class MatchClock:
     @property
     def vacant_ms(self) -> int | None:
         """How much longer vacant seats are offered, if that has an end."""
-        return self.left_ms if self.now is not None and self.now.what == "sub" else None
+        return self.left_ms if self.wait is not None and self.wait.what == "sub" else None
 
     @property
     def rests_until(self) -> float | None:
         """When the match's pause is over; None if it has none."""
-        return self.moment if self.now is not None and self.now.what == "pause" else None
+        return self.ends_at if self.wait is not None and self.wait.what == "pause" else None
 
     def awaits(self, seat: int) -> bool:
         """Tell whether the match waits for a seat or its partners, as far as that seat can tell."""
-        seats = () if self.now is None else self.now.seats
+        seats = () if self.wait is None else self.wait.seats
         return seat in self.here.holders or any(other % 2 == seat % 2 for other in seats)
 
     @property
     def left_ms(self) -> int | None:
         """How much is left of the time for what is waited for."""
-        if self.now is None or self.now.ms is None:
+        if self.wait is None or self.wait.ms is None:
             return None
         if self._asked_at is not None:  # nobody has been shown yet what to answer: time has not begun
-            return self.now.ms
-        left = self.now.ms - self._elapsed_ms(trio.current_time())
+            return self.wait.ms
+        left = self.wait.ms - self._elapsed_ms(trio.current_time())
         return left if left > 0 else 0
 
     def notice(self, table: str) -> Waiting | None:
         """Return what is told to everybody who has no choice now."""
-        wait = self.now
+        wait = self.wait
         if wait is None or wait.what not in _TOLD:
             return None
         match, at, left = self._ledger.setup.mid, self._ledger.k, self.left_ms if wait.seats else None
@@ -233,9 +233,9 @@ class MatchClock:
             table=table, match=match, at=at, seats=wait.seats, what=_TOLD[wait.what], deadline_ms=left
         )
 
-    def left_of(self, *what: What, seat: int) -> int | None:
+    def left_ms_of(self, *what: What, seat: int) -> int | None:
         """Return the time a seat has left for any of these; None if, as far as everybody can tell, it is not waited for."""
-        wait = self.now
+        wait = self.wait
         return self.left_ms if wait is not None and wait.what in what and seat in wait.seats else None
 
     def _elapsed_ms(self, now: float) -> int:
@@ -255,22 +255,22 @@ class MatchClock:
     def go_on(self) -> None:
         """Let the time of the seats run on from where it stood."""
         halted_at, self._halted_at = self._halted_at, None
-        if halted_at is not None and self.now is not None and self.now.what in _OF_SEATS:
+        if halted_at is not None and self.wait is not None and self.wait.what in _OF_SEATS:
             self._since += max(0.0, trio.current_time() - max(halted_at, self._since))
 
-    def see(self, returned: Collection[int]) -> None:
+    def note_returned(self, returned: Collection[int]) -> None:
         """Note which seats were gone and are back."""
         if returned != self.returned:
             self.returned = returned
-            self.now = self._next()
+            self.wait = self._next()
 
-    def end(self) -> None:
+    def end_wait(self) -> None:
         """Stop waiting at this position; an unused wish for time is forgotten."""
         self.is_over, self.is_window = True, False
         if self._ledger.phase is Phase.BETWEEN:
             self._vain.update(self._wishes)
             self._wishes.clear()
-        self.now = self._next()
+        self.wait = self._next()
 
     def _pacing(self, ledger: Ledger) -> Wait | None:
         """Return the wait that only time ends, if there is one."""
@@ -316,16 +316,16 @@ class MatchClock:
             raise RefusedRequestError(Code.NOT_NOW, "expected a seat with a key, in a match that goes on")
         if _rekeys_left(ledger, seat) > self._vain[seat]:
             self._wishes.add(seat)
-            self.now = self._next()
+            self.wait = self._next()
         elif not _ends_before_call(ledger, seat):
             message = f"expected at most {self._opts.rekeys} new chains of a seat, and as many wishes"
             raise RefusedRequestError(Code.ILLEGAL_ACTION, message)
 
-    def timed(self, after: Ledger, body: AnyBody, now: float, *, opens: bool) -> Clocks:
+    def clocks_after(self, after: Ledger, body: AnyBody, now: float, *, opens: bool) -> Clocks:
         """Return the clocks after a record that is taken at this moment, and that `opens` a new decision or does not."""
         before, banks = self._ledger.match, self.clocks.banks
         if before is not None and after.match is not None and before.games != after.match.games:
-            return full(self._opts, after.seats)
+            return full_clocks(self._opts, after.seats)
         match body:
             case Sub(seat=self._holder):
                 return Clocks(banks)  # the newcomer has had no time yet
@@ -338,14 +338,14 @@ class MatchClock:
             return Clocks(banks, used)
         if used <= self._opts.decision_ms:
             return Clocks(banks)
-        return decided(banks, used, self._opts, self._holder)
+        return charged(banks, used, self._opts, self._holder)
 
     def start(self, now: float) -> float | None:
         """Let time run from now: the record that starts it is stored, and can be shown; return when it is over."""
         asked_at, self._asked_at = self._asked_at, None
         if asked_at is not None:
             self._since += now - asked_at
-        return self.moment
+        return self.ends_at
 
     def note(
         self,
@@ -386,7 +386,7 @@ class MatchClock:
         if not goes_on:
             self._asked_at = now
             self._since = now + (window_ms or 0) / 1000
-        self.now = self._next()
+        self.wait = self._next()
 
     def _note_sealed(self, ledger: Ledger, body: AnyBody, now: float) -> None:
         """Note which steps are due in mode blind, and what a seat has used of the time for its masks and locks."""
@@ -409,7 +409,7 @@ class MatchClock:
         """Go on after a restart: a call now due was held back for a wish, unless it is known that nobody had one."""
         self._is_restored = self._ledger.k > 0 and due(self._ledger) is Due.CALL and not is_unasked
         self._asked_at = None
-        self.now = self._next()
+        self.wait = self._next()
 
 
 def vacant(ledger: Ledger, returned: Collection[int]) -> tuple[int, ...]:

@@ -40,7 +40,13 @@ from truc_protocol.records import BLIND, Phase, Record, parse, parse_own
 from truc_protocol.setup import MatchSetup
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.encoding import LENGTH_BYTES
-from truc_server.matches.auto_rulings import TooEarlyError, UnrecordedState, claimed, consequence, desertion
+from truc_server.matches.auto_rulings import (
+    TooEarlyError,
+    UnrecordedState,
+    desertion,
+    ruling_claimed,
+    ruling_due,
+)
 from truc_server.matches.blind_hands import HeldKeys, StepsInTurn, news_of, opened_hand
 from truc_server.matches.choices import (
     Answerers,
@@ -197,19 +203,19 @@ class Game:
     Attributes:
         mid: the match id.
         ledger: the match as its records say.
-        tail: the newest records, as sent.
-        chosen: each guest's last choice that was taken.
+        recent: the newest records, as sent.
+        guest_choices: each guest's last choice that was taken.
         is_blind: whether the seats deal among themselves, and the server sees no card.
         keys: in mode blind, keys that have come before those of every seat; None in mode dealt.
-        checking: in mode blind, what waits to be checked; None in mode dealt.
+        blind_steps: in mode blind, what waits to be checked; None in mode dealt.
         hold: whether the match is held, after a backup was restored.
         awaited: the seats that may not know yet that the table has changed hands.
-        beyond: the signers of bodies for a position not reached yet; only the first of each is looked at.
+        signers_ahead: the signers of bodies for a position not reached yet; only the first of each is looked at.
         players: the ids of all who have a seat in this match, or have had one.
-        asking: what its seats are asked.
+        questions: what its seats are asked.
         sealer: seals what is for one seat alone.
-        waits: what it waits for, and how long.
-        roll: who is there.
+        clock: what it waits for, and how long.
+        presence: who is there.
         is_calm: whether nobody is away, has missed anything or is taken for gone, and everybody has been told so: most
             records are made while it is, and change nothing of all that.
     """
@@ -227,33 +233,34 @@ class Game:
         self.setup = lineup.setup
         self.mid = self.setup.mid
         self.ledger: Ledger = start(self.setup)
-        self.tail = RecentRecords()
-        self.chosen: dict[int, GuestChoice] = {}
+        self.recent = RecentRecords()
+        self.guest_choices: dict[int, GuestChoice] = {}
         self.dealer = dealer
         self.is_calm = False
-        self.beyond: tuple[int, ...] = ()
+        self.signers_ahead: tuple[int, ...] = ()
         self.is_blind = self.setup.terms.table.mode == BLIND
         self.keys = HeldKeys() if self.is_blind else None
-        self.checking = StepsInTurn() if self.is_blind else None
+        self.blind_steps = StepsInTurn() if self.is_blind else None
         self.hold = RestoreHold(made.code, self.mid)
         self.sealer = BoxSealer(dealer, epoch)
-        self.asking = SeatQuestions(made.code, dealer, self.sealer)
+        self.questions = SeatQuestions(made.code, dealer, self.sealer)
         self._guests = lineup.guests
         keys = [seat.pk for seat in self.setup.seats if type(seat) is SeatTaken]
         self.players = frozenset([*lineup.guests.values(), *keys])
-        self._clock = trio.lowlevel.current_clock()  # asked itself: `trio.current_time` is two calls more
+        # the clock itself is asked: `trio.current_time` makes two calls more for each record
+        self._trio_clock = trio.lowlevel.current_clock()
         self._no_streaks = (0,) * self.ledger.seats
         self._settings = settings
         self._at_rest = at_rest
         self._table = made.code
-        self.waits = MatchClock(position(self.ledger), between_ms=settings.now.tables.between_hands_ms)
-        self.roll = MatchPresence(made.code, self.ledger, alone_s=settings.now.tables.expiry_s)
+        self.clock = MatchClock(position(self.ledger), between_ms=settings.now.tables.between_hands_ms)
+        self.presence = MatchPresence(made.code, self.ledger, alone_s=settings.now.tables.expiry_s)
         # an absent seat forfeits only when its opponents ask for it
         self._is_claimed = made.chosen.claim == "opponents"
         self._is_public = not made.private
         self._is_deserted = False
         self._window: Window | None = None
-        self._met: tuple[object, ...] | None = None
+        self._noted: tuple[object, ...] | None = None
         self.awaited: frozenset[int] = frozenset()
 
     @property
@@ -287,7 +294,7 @@ class Game:
         """
         before, record, body = placed.ledger, placed.record, placed.body
         if after is None:
-            now, at_ms = self._clock.current_time(), now_ms()
+            now, at_ms = self._trio_clock.current_time(), now_ms()
         else:
             now, at_ms = after.taken_at, after.at_ms
         folded = take(placed) if folded is None else folded
@@ -299,7 +306,7 @@ class Game:
                 folded = self._dealt(folded)
                 to_seats = self._cards(folded.ledger)
             case Share():
-                to_seats = self.asking.cards(folded.ledger, body.receiver, of=body.giver)
+                to_seats = self.questions.cards(folded.ledger, body.receiver, of=body.giver)
             case Close(link=bytes()):
                 opened = self._opened()
             case Close() if before.sealed is not None:
@@ -313,7 +320,7 @@ class Game:
                 pass
         opens = opens_decision(body)
         shown = window(before, record, body, folded)
-        clocks = self.waits.timed(folded.ledger, body, now, opens=opens)
+        clocks = self.clock.clocks_after(folded.ledger, body, now, opens=opens)
         here = position(folded.ledger)
         untold = () if self._window is None else self._window.later
         told = shown or folded
@@ -345,23 +352,23 @@ class Game:
 
     def _cards(self, ledger: Ledger) -> tuple[tuple[int, bytes], ...]:
         """Return the cards that a deal gives to guests who have no box."""
-        return tuple(cards for seat in range(ledger.seats) for cards in self.asking.cards(ledger, seat))
+        return tuple(cards for seat in range(ledger.seats) for cards in self.questions.cards(ledger, seat))
 
     def note(self, turn: Turn, *, gate: int) -> None:
         """Go on from a turn whose rows are in the batch `gate` of the journal."""
         body, ledger = turn.body, turn.here.ledger
         self.ledger, self._window = ledger, turn.window
         window_ms = None if turn.window is None else self._settings.now.tables.window_ms
-        self.waits.note(turn.here, body, turn.clocks, turn.taken_at, opens=turn.opens, window_ms=window_ms)
+        self.clock.note(turn.here, body, turn.clocks, turn.taken_at, opens=turn.opens, window_ms=window_ms)
         if not self.is_calm or ledger.silent or ledger.streaks != self._no_streaks:
-            self.roll.note(ledger, body)
-            self._met, self.is_calm = None, False
+            self.presence.note(ledger, body)
+            self._noted, self.is_calm = None, False
         match body:  # a pattern, as `isinstance` is a call
             case Sub():
                 self.players |= {body.pk}
             case _:
                 pass
-        self.tail.add(SentRecord(turn.k, turn.frame, gate))
+        self.recent.add(SentRecord(turn.k, turn.frame, gate))
 
     def due(self, after: Turn | None = None, *, is_draining: bool) -> Turn | None:
         """Return what follows from the next record of the server's own; None if there is none to make now.
@@ -378,14 +385,14 @@ class Game:
         if (
             ledger.voids
             or ledger.pause.asked
-            or self.waits.is_over
+            or self.clock.is_over
             or self._is_deserted
             or ledger.streaks != self._no_streaks
             or ledger.sealed is not None
         ):
             ruling = self._ruling(ledger)
         ends = self._is_deserted and ledger.phase is _OVER  # nobody may be there to open the hand
-        if ruling is None and self.waits.now is not None and not ends:
+        if ruling is None and self.clock.wait is not None and not ends:
             return None
         if ruling is None and is_draining and due(ledger) is Due.CALL:
             return None
@@ -395,65 +402,64 @@ class Game:
     def _ruling(self, ledger: Ledger) -> Record | None:
         """Return the ruling that is due now, if any."""
         last = desertion(self.dealer, ledger) if self._is_deserted else None
-        return last or consequence(self.dealer, ledger, self._unrecorded())
+        return last or ruling_due(self.dealer, ledger, self._unrecorded())
 
     def _unrecorded(self) -> UnrecordedState:
-        sides, returned = self.roll.attendance.sides, self.waits.returned
-        return UnrecordedState(self.waits.is_over, sides, returned, self._is_claimed)
+        sides, returned = self.presence.attendance.sides, self.clock.returned
+        return UnrecordedState(self.clock.is_over, sides, returned, self._is_claimed)
 
-    def meet(self, online: tuple[int, ...]) -> None:
+    def note_online(self, online: tuple[int, ...]) -> None:
         """Note which seats are connected; while none is, one is awaited, or the match is held, no seat's time runs."""
-        met = (online, self.ledger.streaks, self.hold.unheard, self.awaited)
-        if met == self._met:
+        noted = (online, self.ledger.streaks, self.hold.unheard, self.awaited)
+        if noted == self._noted:
             return
-        self._met, self.is_calm = met, False
-        self.roll.call(self.ledger, online)
-        self.waits.see(self.roll.attendance.returned(self.ledger.streaks))
+        self._noted, self.is_calm = noted, False
+        self.presence.note_online(self.ledger, online)
+        self.clock.note_returned(self.presence.attendance.returned(self.ledger.streaks))
         if self.awaited:
             self.awaited = self.awaited.difference(online)
         if online and not self.hold.unheard and not self.awaited:
-            self.waits.go_on()
+            self.clock.go_on()
         else:
-            self.waits.halt()
+            self.clock.halt()
 
     def news(self, *, is_hushed: bool) -> AwayNews:
         """Return what is to be told, once, of who is away; watchers who are hushed are told another time."""
-        news = self.roll.news(self.ledger, self.waits, is_hushed=is_hushed)
-        self.is_calm = self.roll.is_calm and not self.ledger.silent
+        news = self.presence.news(self.ledger, self.clock, is_hushed=is_hushed)
+        self.is_calm = self.presence.is_calm and not self.ledger.silent
         return news
 
     def ask(self, seats: Answerers) -> SeatFrames:
         """Return what seats that have all records are sent at this position."""
-        waits = self.waits
-        opened = self._window if waits.is_window else None
-        return self.asking.ask(waits.here, waits.notice(self._table), waits.offer, opened, seats)
+        clock = self.clock
+        opened = self._window if clock.is_window else None
+        return self.questions.ask(clock.here, clock.notice(self._table), clock.offer, opened, seats)
 
     def time_out(self) -> Turn | None:
         """Return what follows from a record that is made because the time is over; None if the wait ends without one."""
         ledger = self.ledger
-        match self.waits.now:
+        match self.clock.wait:
             case Wait("pause"):
                 record = self.dealer.resume(ledger)
             case Wait("release"):
                 record = self.dealer.void(ledger)
             case Wait("mask" | "lock") if not seats_owing(ledger):
-                record = self.dealer.void(ledger, "points" if self.waits.has_failed else "silent")
-            case Wait("keys") if not seats_owing(
-                ledger
-            ):  # but cards to be lent, without which a side decides
+                record = self.dealer.void(ledger, "points" if self.clock.has_failed else "silent")
+            # nobody owes a key of its own: what is missing are cards to be lent, without which a side decides
+            case Wait("keys") if not seats_owing(ledger):
                 record = self.dealer.move(ledger)
             case Wait("decision"):
                 record = self.dealer.move(ledger)
-            case Wait("rekey") if self.waits.is_over:
+            case Wait("rekey") if self.clock.is_over:
                 record = self.dealer.abandon(ledger, "server")  # no forfeit can stand
             case _:
-                self.waits.end()
+                self.clock.end_wait()
                 return None
         return self.add(record)
 
     def desert(self) -> None:
         """Let the match end, as nobody may go on with it: without a winner, unless it is won already."""
-        self.waits.end()  # nobody is given more time to show cards
+        self.clock.end_wait()  # nobody is given more time to show cards
         self._is_deserted = True
 
     def claim(self, seat: int, online: tuple[int, ...]) -> Turn:
@@ -462,13 +468,13 @@ class Game:
         Raises:
             TooEarlyError: It is not away, or not for long enough, or a ruling cannot stand now.
         """
-        self.meet(online)
+        self.note_online(online)
         others = range(1 - seat % 2, self.ledger.seats, 2)
-        is_kept = bool(vacant(self.ledger, self.waits.returned)) or self.waits.awaits(seat)
-        alone = () if is_kept else self.roll.alone(self.ledger, self.waits, others)
-        record = claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
+        is_kept = bool(vacant(self.ledger, self.clock.returned)) or self.clock.awaits(seat)
+        alone = () if is_kept else self.presence.alone(self.ledger, self.clock, others)
+        record = ruling_claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
         if record is None:
-            wait_ms = self.roll.claimable_in_ms(self.ledger, self.waits, others)
+            wait_ms = self.presence.claimable_in_ms(self.ledger, self.clock, others)
             raise TooEarlyError(
                 "expected the other side to be away for longer, and no deal to be under way", wait_ms
             )
@@ -476,7 +482,7 @@ class Game:
 
     def away(self) -> tuple[Away, ...]:
         """Return who is away, for a follower that has been sent every record."""
-        return self.roll.away(self.ledger, self.waits)
+        return self.presence.away(self.ledger, self.clock)
 
     def replay(self, row: AddRecord, *, is_known: bool = False) -> Turn:
         """Take the next record that is already in the store; return what followed from it.
@@ -509,7 +515,7 @@ class Game:
         )
         self.note(turn, gate=0)
         if isinstance(body, Close):
-            self.tail.close_hand(0)
+            self.recent.close_hand(0)
         return turn
 
 

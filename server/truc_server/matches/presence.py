@@ -168,16 +168,16 @@ class MatchPresence:
         seats = ledger.seats
         self.attendance = everybody_away(seats, trio.current_time())
         self.is_calm = False
-        self._called: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+        self._noted: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._alone_s = alone_s
         self._table = table
         self._everybody = self._told = self._shown = (_THERE,) * seats
 
-    def call(self, ledger: Ledger, online: tuple[int, ...]) -> None:
+    def note_online(self, ledger: Ledger, online: tuple[int, ...]) -> None:
         """Note who is connected."""
-        called = online, ledger.streaks
-        if called != self._called:
-            self._called, self.is_calm = called, False
+        noted = online, ledger.streaks
+        if noted != self._noted:
+            self._noted, self.is_calm = noted, False
             self.attendance = attended(self.attendance, ledger, online, trio.current_time())
 
     def note(self, ledger: Ledger, body: AnyBody) -> None:
@@ -194,7 +194,7 @@ class MatchPresence:
             seats = range(first, ledger.seats, step)
             self.attendance = counted_anew(self.attendance, seats, trio.current_time())
 
-    def news(self, ledger: Ledger, waits: MatchClock, *, is_hushed: bool) -> AwayNews:
+    def news(self, ledger: Ledger, clock: MatchClock, *, is_hushed: bool) -> AwayNews:
         """Return what to tell of the seats that stand differently from what was told, while the match goes on.
 
         It counts as told; while watchers are hushed, they are told later how the seats stand then.
@@ -203,27 +203,27 @@ class MatchPresence:
             return AwayNews((), ())
         now = self._presences(ledger)
         told, self._told = self._told, now
-        to_seats = self._messages(ledger, waits, _changed(now, told))
+        to_seats = self._messages(ledger, clock, _changed(now, told))
         if is_hushed:
             return AwayNews(to_seats, ())
         shown, self._shown = self._shown, now
         self.is_calm = now == self._everybody and not any(self.attendance.back)
-        return AwayNews(to_seats, self._messages(ledger, waits, _changed(now, shown)))
+        return AwayNews(to_seats, self._messages(ledger, clock, _changed(now, shown)))
 
-    def away(self, ledger: Ledger, waits: MatchClock) -> tuple[Away, ...]:
+    def away(self, ledger: Ledger, clock: MatchClock) -> tuple[Away, ...]:
         """Return what a connection that has just come is told of every seat that is away, if the match goes on."""
         if ledger.phase is Phase.ENDED:
             return ()  # from now on only the table's state says who comes and goes
-        return self._messages(ledger, waits, _changed(self._presences(ledger), self._everybody))
+        return self._messages(ledger, clock, _changed(self._presences(ledger), self._everybody))
 
     def _presences(self, ledger: Ledger) -> tuple[SeatPresence, ...]:
         left = self.attendance.left
         return tuple(SeatPresence(left[seat] is None, ledger.streaks[seat]) for seat in range(ledger.seats))
 
-    def _messages(self, ledger: Ledger, waits: MatchClock, seats: Collection[int]) -> tuple[Away, ...]:
-        return tuple(self._message(ledger, waits, seat) for seat in seats)
+    def _messages(self, ledger: Ledger, clock: MatchClock, seats: Collection[int]) -> tuple[Away, ...]:
+        return tuple(self._message(ledger, clock, seat) for seat in seats)
 
-    def _message(self, ledger: Ledger, waits: MatchClock, seat: int) -> Away:
+    def _message(self, ledger: Ledger, clock: MatchClock, seat: int) -> Away:
         presence = self._presences(ledger)[seat]
         return Away(
             table=self._table,
@@ -232,44 +232,44 @@ class MatchPresence:
             online=presence.online,
             missed=presence.missed,
             # no claim threatens a seat that is there and has missed nothing
-            claim_in_ms=None if presence == _THERE else self.claim_in_ms(ledger, waits, seat),
+            claim_in_ms=None if presence == _THERE else self.claim_in_ms(ledger, clock, seat),
         )
 
-    def claim_in_ms(self, ledger: Ledger, waits: MatchClock, seat: int) -> int | None:
+    def claim_in_ms(self, ledger: Ledger, clock: MatchClock, seat: int) -> int | None:
         """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
-        clock = SeatClock(
-            bank=waits.clocks.banks[seat],
-            decision=waits.left_of("decision", seat=seat),
-            release=waits.left_of("release", *STEPS, seat=seat),
-            alone=self._alone_ms(ledger, waits, seat),
+        seat_clock = SeatClock(
+            bank=clock.clocks.banks[seat],
+            decision=clock.left_ms_of("decision", seat=seat),
+            release=clock.left_ms_of("release", *STEPS, seat=seat),
+            alone=self._alone_ms(ledger, clock, seat),
         )
-        return claim_in_ms(ledger, seat, clock, is_back=seat in self.attendance.returned(ledger.streaks))
+        return claim_in_ms(ledger, seat, seat_clock, is_back=seat in self.attendance.returned(ledger.streaks))
 
-    def alone(self, ledger: Ledger, waits: MatchClock, seats: Collection[int]) -> tuple[int, ...]:
+    def alone(self, ledger: Ledger, clock: MatchClock, seats: Collection[int]) -> tuple[int, ...]:
         """Return the seats that have kept the others waiting without a connection for longer than the host allows."""
-        return tuple(seat for seat in seats if self._alone_ms(ledger, waits, seat) == 0)
+        return tuple(seat for seat in seats if self._alone_ms(ledger, clock, seat) == 0)
 
-    def _alone_ms(self, ledger: Ledger, waits: MatchClock, seat: int) -> int | None:
+    def _alone_ms(self, ledger: Ledger, clock: MatchClock, seat: int) -> int | None:
         """Return how long until then; None with a connection, or where the clock of decisions says who is gone."""
         left = self.attendance.left[seat]
         if left is None or ledger.setup.terms.opts.decision_ms:
             return None
-        began = max(left, waits.rests_until or left)
+        began = max(left, clock.rests_until or left)
         return max(0, int((began + self._alone_s - trio.current_time()) * 1000))
 
-    def claimable_in_ms(self, ledger: Ledger, waits: MatchClock, seats: Collection[int]) -> int | None:
+    def claimable_in_ms(self, ledger: Ledger, clock: MatchClock, seats: Collection[int]) -> int | None:
         """Return how long until a claim against any of the seats may be granted, if that is known.
 
         What is waited for comes first. Releases come in full time only if one is owed by a seat that is not there:
         from those who are there they come at once.
         """
-        wait = waits.now
+        wait = clock.wait
         if wait is None:
             return None  # the match is over
-        ways = (self.claim_in_ms(ledger, waits, seat) for seat in seats)
+        ways = (self.claim_in_ms(ledger, clock, seat) for seat in seats)
         earliest = min((way for way in ways if way is not None), default=None)
         if earliest != 0:
             return earliest
         left = self.attendance.left
         comes_at_once = wait.what in ("release", *STEPS) and all(left[seat] is None for seat in wait.seats)
-        return None if comes_at_once else waits.left_ms
+        return None if comes_at_once else clock.left_ms

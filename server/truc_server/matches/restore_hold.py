@@ -15,7 +15,7 @@ from truc_protocol.messages import Request
 from truc_server.net.peer import Peer, RefusedRequestError, TooSoonError
 from truc_server.table_data.codes import label
 
-AGAIN_MS: Final = 1_000  # after this, what is not put off may be tried again
+RETRY_MS: Final = 1_000  # after this, what is not put off may be tried again
 MOST_PUT_OFF: Final = 32  # acts of one match; a seat owes no more than a few
 
 log = structlog.get_logger()
@@ -63,7 +63,7 @@ class RestoreHold:
         """
         self._put_off = [waiting for waiting in self._put_off if waiting[0].is_open]
         if len(self._put_off) >= MOST_PUT_OFF:
-            self.check()
+            self.check_not_held()
         self._put_off.append((peer, request, take))
 
     def end(self) -> None:
@@ -77,7 +77,7 @@ class RestoreHold:
                 except RefusedRequestError as error:
                     peer.refuse(error.refusal(request.id))
 
-    def check(self) -> None:
+    def check_not_held(self) -> None:
         """Check that the match takes anything now.
 
         Raises:
@@ -88,9 +88,9 @@ class RestoreHold:
             message = (
                 f"the server was restored from a backup: the match goes on when these seats are back: {seats}"
             )
-            raise TooSoonError(message, AGAIN_MS)
+            raise TooSoonError(message, RETRY_MS)
 
-    def doubt(self, *, seat: int, seen: int, k: int) -> None:
+    def report_claim(self, *, seat: int, seen: int, k: int) -> None:
         """Tell the host, once for each seat, that its player says they saw a record beyond the `k` there are.
 
         One seat's claim proves nothing, since it can be made up for nothing; several may be in league as well.

@@ -31,8 +31,8 @@ from truc_server.matches.acceptance import (
     accept_keys,
     judged,
     judged_together,
-    look,
-    look_at_newcomer,
+    precheck,
+    precheck_sub,
     verified,
 )
 from truc_server.matches.blind_hands import KeysHeldBack, SentLink, StepsInTurn
@@ -60,7 +60,7 @@ class ActPlace(Struct, frozen=True):
         if self.table.game is not self.game:
             return False
         if self.stands_by:
-            return self.table.standins.seats.get(peer) == self.seat
+            return self.table.standby.seats.get(peer) == self.seat
         seated = self.table.board.seats[self.seat]
         return seated is not None and seated.player.id == player.id
 
@@ -74,9 +74,9 @@ def place_of(
         RefusedError: There is no such match for this player, or they act in the other way than their kind does.
     """
     table, seat = lobby.table_and_seat(message.table, player)
-    stands_by = peer in table.standins.seats
+    stands_by = peer in table.standby.seats
     if stands_by:
-        seat = table.standins.seats[peer]
+        seat = table.standby.seats[peer]
     elif seat is None:
         seat = table.own_seat(player)  # which tells why there is none
     if player.kind is not _ACTORS[type(message)]:
@@ -125,7 +125,7 @@ async def sign(
         place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message, mid))
         return trio.current_time(), False
     record = Record(place.seat + 1, message.body, message.sig)
-    looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
+    looked = precheck_sub(place.game, record, player) if place.stands_by else precheck(place.game, record)
     match looked:  # a pattern, as `isinstance` is a call
         case RepeatedBody():
             _answer_again(peer, message, looked)
@@ -147,7 +147,7 @@ async def sign(
 
 async def _sign_step(steps: Worker, sent: _Sent) -> Taken | None:
     """Take what a seat signs of a hand in mode blind; return None if it was taken before."""
-    checking = sent.place.game.checking
+    checking = sent.place.game.blind_steps
     if checking is None:
         raise ValueError("no hand is sealed at a table whose server deals")
     match sent.looked.body:
@@ -155,7 +155,7 @@ async def _sign_step(steps: Worker, sent: _Sent) -> Taken | None:
             return await _open(steps, checking, sent, seat)
         case _:
             pass
-    async with checking.turn:
+    async with checking.mutex:
         return await _sign_alone(steps, sent)
 
 
@@ -164,7 +164,7 @@ async def _sign_alone(steps: Worker, sent: _Sent) -> Taken | None:
     peer, player, message, place, looked = sent.peer, sent.player, sent.message, sent.place, sent.looked
     while True:
         if place.game.ledger is not looked.ledger:
-            again = look(place.game, looked.record)
+            again = precheck(place.game, looked.record)
             if isinstance(again, RepeatedBody):
                 _answer_again(peer, message, again)
                 return None
@@ -186,7 +186,7 @@ async def _open(steps: Worker, checking: StepsInTurn, sent: _Sent, seat: int) ->
     link = SentLink(sent.looked, sent.peer, sent.player, sent.message)
     with checking.waits(seat, link):
         await checking.gather({*unopened(game.ledger)}.intersection(table.audience.online))
-        async with checking.turn:
+        async with checking.mutex:
             if link.answer is None:
                 await _take_together(steps, table, game, checking.links(game.ledger))
             if link.answer is None:  # something has changed meanwhile
@@ -301,7 +301,7 @@ def _sign_late(
     """
     place = place_of(lobby, peer, player, message, mid)
     record = Record(place.seat + 1, message.body, message.sig)
-    looked = look_at_newcomer(place.game, record, player) if place.stands_by else look(place.game, record)
+    looked = precheck_sub(place.game, record, player) if place.stands_by else precheck(place.game, record)
     if isinstance(looked, RepeatedBody):
         _answer_again(peer, message, looked)
         return None
@@ -313,9 +313,9 @@ def _sign_terms(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Signe
     seat = table.own_seat(player)
     if player.kind is not PlayerKind.KEY:
         raise wrong_way_to_act(message)
-    if table.gathering is None:
+    if table.pending_terms is None:
         raise RefusedRequestError(Code.TERMS_REFUSED, "there are no terms to be signed now")
-    fresh = table.sign_terms(table.gathering, seat, Record(seat + 1, message.body, message.sig))
+    fresh = table.sign_terms(table.pending_terms, seat, Record(seat + 1, message.body, message.sig))
     peer.ok(message, dup=not fresh)
     if fresh:
         table.begin_if_signed()
@@ -340,7 +340,7 @@ def choose(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: GuestAct) 
             return None
         case _:
             table.take(game, turn, peer, message)
-    game.chosen[seat] = message.at, message.choose, message.p
+    game.guest_choices[seat] = message.at, message.choose, message.p
     return turn.taken_at, False
 
 
@@ -355,7 +355,7 @@ def _in_match(
     table = lobby.table(message.table)
     seat = table.own_seat(player)
     game = table.own_game(message.match, player)
-    game.hold.check()
+    game.hold.check_not_held()
     return table, seat, game
 
 
@@ -372,7 +372,7 @@ def speak(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: BoxedSign |
             table.talk.say(seat, player.tag, passed_on)
         case BoxedSign() | OpenSign():
             game = table.own_game(passed_on.match, player)
-            game.hold.check()
+            game.hold.check_not_held()
             table.talk.sign(game, seat, player.tag, passed_on)
         case _:
             assert_never(passed_on)
@@ -401,7 +401,7 @@ def want_rekey(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: WantRe
         RefusedError: It may not start one.
     """
     table, seat, game = _in_match(lobby, player, message)
-    game.waits.wish(seat)
+    game.clock.wish(seat)
     peer.ok(message)
     if game.ledger.phase is Phase.BETWEEN:
         table.go_on()  # everybody is told again for whom the call is held back: perhaps for one seat more

@@ -1,6 +1,6 @@
-"""Catching up: records that a connection has missed are read from the store, page by page, then from the tail.
+"""Catching up: records that a connection has missed are read from the store, page by page, then from those that the match keeps.
 
-Requests that take time. A connection that is catching up gets nothing live; the last step, from the tail to live, is
+Requests that take time. A connection that is catching up gets nothing live; the last step, from those to live, is
 made between two checkpoints, so that nobody's list of records has a hole. Watchers are sent no more than is shown.
 """
 
@@ -32,7 +32,7 @@ class Source(NamedTuple):
 
     table: str
     match: bytes
-    tail: RecentRecords
+    recent: RecentRecords
     end: Callable[[], int]
     goes_on: Callable[[], bool]
 
@@ -63,7 +63,7 @@ async def _resume(
     Raises:
         RefusedError: The player has no seat there, or there is no such match or position.
     """
-    if peer in table.standins.seats:
+    if peer in table.standby.seats:
         await _follow_standing_by(services, table, peer, request)
         return
     check_deals(table, peer, player)
@@ -87,7 +87,7 @@ async def _resume(
     table.feed.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
     if game.is_of(seat, player):
-        table.present(game, seat)
+        table.send_position(game, seat)
     if game.hold.hear(seat):
         table.go_on()
         game.hold.end()
@@ -97,10 +97,10 @@ async def _follow_standing_by(services: RequestServices, table: Table, peer: Pee
     """Let a connection that stands by for a seat follow the match, whether or not anybody else may."""
     game = table.own_game(request.match)
     _check_next(request.next, game.ledger.k)
-    table.standins.follow(peer)
+    table.standby.follow(peer)
 
     def goes_on() -> bool:
-        return peer in table.standins.seats and table.game is game
+        return peer in table.standby.seats and table.game is game
 
     if not await _send_missed(services, table, game, peer, request, goes_on=goes_on):
         table.feed.unwatch(peer)
@@ -122,7 +122,7 @@ async def _send_missed(
     """Send what a connection has missed of a match in play; tell whether it still follows."""
     if request.next < 0:
         peer.send(setup_message(table.code, game.setup))
-    source = Source(table.code, game.mid, game.tail, lambda: game.ledger.k, goes_on)
+    source = Source(table.code, game.mid, game.recent, lambda: game.ledger.k, goes_on)
     await _read_up(services, peer, source, max(0, request.next))
     return goes_on()
 
@@ -142,7 +142,7 @@ def _check_seen(table: Table, game: Game, seat: int, wanted: int) -> None:
     newest = game.ledger.k
     if wanted <= newest:
         return
-    game.hold.doubt(seat=seat, seen=wanted - 1, k=game.ledger.k)
+    game.hold.report_claim(seat=seat, seen=wanted - 1, k=game.ledger.k)
     if game.hold.is_on:
         table.give_up(game, why="a player has seen more than the backup has")
         message = (
@@ -164,7 +164,7 @@ async def _watch(services: RequestServices, table: Table, peer: Peer, request: W
     peer.tables |= {table.code}
     table.feed.greet(peer)
     if not table.feed.holds_back:
-        table.remind(peer)
+        table.send_pending_terms(peer)
     k = 0
     while table.audience.is_watching(peer):
         shown = table.feed.match
@@ -214,7 +214,7 @@ async def _watch_match(
     def goes_on() -> bool:
         return table.audience.is_watching(peer) and table.feed.match is shown
 
-    source = Source(table.code, mid, shown.tail, lambda: shown.k, goes_on)
+    source = Source(table.code, mid, shown.recent, lambda: shown.k, goes_on)
     return await _read_up(services, peer, source, first)
 
 
@@ -227,7 +227,7 @@ async def _read_up(services: RequestServices, peer: Peer, source: Source, k: int
     while k < source.end() and source.goes_on() and peer.is_open:
         if peer.outbox.size > LOW_BYTES:
             await peer.outbox.wait_low()
-        elif (item := source.tail.at(k)) is not None:
+        elif (item := source.recent.at(k)) is not None:
             peer.send_frame(item.frame)
             k += 1
         elif rows and rows[0].k == k:
@@ -241,7 +241,7 @@ async def _read_up(services: RequestServices, peer: Peer, source: Source, k: int
 
 
 async def _read_page(services: RequestServices, source: Source, k: int) -> deque[AddRecord]:
-    """Read records from a position on, the first of which must be in the store: it is no longer in the tail.
+    """Read records from a position on, the first of which must be in the store: the match no longer keeps it.
 
     Raises:
         StoreError: It is not there.

@@ -79,7 +79,7 @@ from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
 from truc_server.storage.journal import MAX_FILLED, JournalStoppedError
 from truc_server.table_data.codes import label
-from truc_server.table_data.options import played
+from truc_server.table_data.options import offered_game
 from truc_server.timing.clock import now_ms
 
 log = structlog.get_logger()
@@ -261,7 +261,7 @@ class Dispatch:
         services, lobby = self._services, self._lobby
         match message:
             case ReadRules():
-                peer.ok(message, doc=rule_document(played(lobby.catalogue, message.variant)))
+                peer.ok(message, doc=rule_document(offered_game(lobby.catalogue, message.variant)))
             case ClaimMatch():
                 acts.claim(lobby, peer, player, message)
             case WantRekey():

@@ -35,7 +35,7 @@ from truc_server.storage import AddRecord, OwnMatch, PastMatch
 from truc_server.storage import RankedRating as Stored
 from truc_server.storage.ratings import Skill
 from truc_server.storage.sql import Store
-from truc_server.table_data.options import LATE, played, wrong_seats
+from truc_server.table_data.options import WATCH_LATE, offered_game, wrong_seats
 from truc_server.timing.clock import now_ms
 
 _MOST: Final = 1_000_000_000  # places that may be left out: no database has to count further
@@ -163,7 +163,7 @@ def _bound(shown: ShownExtent | None, player: LoggedInPlayer, found: PastMatch) 
             return _Bound(shown.k)
         raise RefusedRequestError(Code.PRIVATE_TABLE, "the match is not over, and nobody may watch it")
     if found.readers == "all" or (found.readers == "watchers" and spectators):
-        delay_s = spectators - LATE
+        delay_s = spectators - WATCH_LATE
         return _Bound(made_ms=now_ms() - delay_s * 1_000 if delay_s > 0 else None)
     raise RefusedRequestError(Code.PRIVATE_TABLE, "only players who had a seat in the match may read it")
 
@@ -209,7 +209,7 @@ def _size_of(records: Iterable[Record]) -> int:
 
 
 async def _show_board(services: RequestServices, lobby: Lobby, peer: Peer, message: Leaderboard) -> None:
-    variant = played(lobby.catalogue, message.variant)
+    variant = offered_game(lobby.catalogue, message.variant)
     if message.seats not in variant.players:
         raise wrong_seats(variant, message.seats)
     await services.pace.wait_page(peer.network)

@@ -125,7 +125,7 @@ def _join(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInP
     check_deals(table, peer, player)
     if table.board.seat_of(player) is None and table.game is not None and table.board.vacant:
         lobby.check_seats(player)
-        seat, is_new = table.standins.stand_by(table.game, table.board, peer, player, message.seat), True
+        seat, is_new = table.standby.stand_by(table.game, table.board, peer, player, message.seat), True
     else:
         seat = lobby.join(table, player, message.seat)
         is_new = table.attach(seat, peer)
@@ -140,14 +140,14 @@ def _welcome(table: Table, peer: Peer, *, is_new: bool) -> None:
         table.announce()
     else:
         peer.send(table.feed.notice())
-    table.remind(peer)
+    table.send_pending_terms(peer)
     table.chat.catch_up(peer)
 
 
 def _leave(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Leave) -> None:
     table = lobby.table(message.table)
-    if peer in table.standins.seats:
-        table.standins.unwatch(peer)
+    if peer in table.standby.seats:
+        table.standby.unwatch(peer)
         peer.ok(message)
         return
     lobby.leave(table, player)
@@ -165,7 +165,7 @@ def _unwatch(lobby: Lobby, peer: Peer, message: Unwatch) -> None:
     if gone:
         gone[0].unwatch(peer)
     else:
-        lobby.table(message.table).standins.unwatch(peer)
+        lobby.table(message.table).standby.unwatch(peer)
     peer.ok(message)
 
 
@@ -178,4 +178,4 @@ def _set_ready(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Ready 
     table.set_ready(player, is_ready=isinstance(message, Ready), x=box_key)
     peer.ok(message)
     table.announce()
-    table.advance()
+    table.send_terms_if_ready()

@@ -57,7 +57,7 @@ class Audience:
         holder = self._seats[seat]
         return holder if holder in self._live else None
 
-    def _look_anew(self) -> None:
+    def _update_answerers(self) -> None:
         """Work out again who may be asked: a seat has changed hands, fallen behind or caught up."""
         asked: list[int] = []
         knowing: list[int] = []
@@ -136,17 +136,17 @@ class Audience:
     def seats_caught_up(self) -> None:
         """Note that a match begins: no seat has missed anything of it."""
         self._live.update(peer for peer in self._seats if peer is not None)
-        self._look_anew()
+        self._update_answerers()
 
     def fall_behind(self, peer: Peer) -> None:
         """Note that a follower is behind: it is sent again what it may have."""
         self._live.discard(peer)
-        self._look_anew()
+        self._update_answerers()
 
     def _keep_up(self, peer: Peer) -> None:
         """Note that a follower is sent what happens next."""
         self._live.add(peer)
-        self._look_anew()
+        self._update_answerers()
 
     def caught_up(self, peer: Peer) -> bool:
         """Note that a follower has been sent everything so far; False if some of it was dropped meanwhile."""
@@ -175,7 +175,7 @@ class Audience:
 
     def _put(self, seat: int, peer: Peer | None) -> None:
         self._seats[seat] = peer
-        self._look_anew()
+        self._update_answerers()
         self.online = tuple(seat for seat, holder in enumerate(self._seats) if holder is not None)
 
     def unwatch(self, peer: Peer) -> None:
@@ -184,17 +184,17 @@ class Audience:
         if peer not in self._seats:
             self.fall_behind(peer)
 
-    def tell_seats(self, message: ServerMessage, *, of: str | None = None) -> None:
-        """Send a notice to the seats and those beside them, except those who ignore the player with the tag `of`."""
+    def tell_seats(self, message: ServerMessage, *, speaker: str | None = None) -> None:
+        """Send a notice to the seats and those beside them, except those who ignore the player with the tag `speaker`."""
         frame = broadcast_frame(message)
         for peer in self._inside():
-            if of not in peer.ignored:
+            if speaker not in peer.ignored:
                 peer.send_frame(frame)
 
-    def tell_watchers(self, frame: bytes, of: str | None = None) -> None:
-        """Send a notice to everybody who watches, except those who ignore the player with the tag `of`."""
+    def tell_watchers(self, frame: bytes, speaker: str | None = None) -> None:
+        """Send a notice to everybody who watches, except those who ignore the player with the tag `speaker`."""
         for peer in tuple(self.watchers):
-            if of not in peer.ignored:
+            if speaker not in peer.ignored:
                 peer.send_watched(frame)
 
     def show_seats(self, frame: bytes) -> None:
@@ -203,20 +203,20 @@ class Audience:
             if peer in self._live:
                 peer.send_frame(frame)
 
-    def show_watchers(self, frame: bytes, of: str | None = None) -> None:
+    def show_watchers(self, frame: bytes, speaker: str | None = None) -> None:
         """Send a record or a notice to the watchers that have all before it, except those who ignore its player."""
         for peer in tuple(self.watchers) if self.watchers else ():
-            if peer in self._live and of not in peer.ignored:
+            if peer in self._live and speaker not in peer.ignored:
                 peer.send_watched(frame)
 
-    def close(self, message: ServerMessage) -> None:
+    def enforce_closed_limit(self, message: ServerMessage) -> None:
         """Tell watchers who are still shown the rest of too many closed tables at once that this one is gone."""
         for peer in tuple(self.watchers):
             if sum(watched.is_closed for watched in peer.watched) > CLOSED:
                 self.unwatch(peer)
                 peer.send_frame(broadcast_frame(message))
 
-    def part(self, message: ServerMessage) -> None:
+    def end_watching(self, message: ServerMessage) -> None:
         """Tell each watcher, once they have had the rest, that nothing more comes, and forget them."""
         self._last_word = broadcast_frame(message)
         for peer in tuple(self.watchers):

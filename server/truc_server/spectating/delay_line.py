@@ -16,7 +16,7 @@ class Notice(NamedTuple):
     """A frame, and the tag of the player who speaks in it, if one does."""
 
     frame: bytes
-    of: str | None
+    speaker: str | None
 
 
 class DueMark(NamedTuple):

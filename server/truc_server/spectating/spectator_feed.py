@@ -35,7 +35,7 @@ from truc_server.storage.page_reader import PAGE, PageReader
 from truc_server.storage.sql import Store
 from truc_server.table_data.board import Lineup, TableBoard, setup_message
 from truc_server.table_data.codes import label
-from truc_server.table_data.options import HAND, LATE
+from truc_server.table_data.options import WATCH_BY_HAND, WATCH_LATE
 from truc_server.timing.clock import Alarm, Timers, now_ms
 
 MATCHES: Final = 32  # held back at one table; beyond that the third oldest is left out
@@ -55,7 +55,7 @@ class ShownMatch:
     """What has been shown of one match.
 
     Attributes:
-        tail: the newest records made.
+        recent: the newest records made.
         k: the next position to be shown.
         begun: where the hand that watchers see begins: at the newest call, or after a close that came later.
         began_ms: when the first record was made, Unix time in milliseconds; None before.
@@ -64,7 +64,7 @@ class ShownMatch:
 
     def __init__(self, table: str, lineup: Lineup, tail: RecentRecords) -> None:
         self.setup = lineup.setup
-        self.tail = tail
+        self.recent = tail
         self.k = 0
         self.begun = HandStart(0, None)
         self.began_ms: int | None = None
@@ -78,7 +78,7 @@ class ShownMatch:
     @property
     def is_complete(self) -> bool:
         """Whether every record made has been shown."""
-        return self.k == self.tail.end
+        return self.k == self.recent.end
 
     def made_at(self, body: AnyBody, at_ms: int) -> None:
         """Note when a record was made, which may be shown later: the first and the end tell how old the match is."""
@@ -220,8 +220,8 @@ class SpectatorFeed:
         self.audience = Audience(board.made.seats, watched=self)
         self.table = board.made.code
         self.is_closed = False
-        self.delay_s = max(0, spectators - LATE)
-        self._is_by_hand = spectators == HAND
+        self.delay_s = max(0, spectators - WATCH_LATE)
+        self._is_by_hand = spectators == WATCH_BY_HAND
         self._store = store
         self._pages = pages
         self._board = board
@@ -286,7 +286,7 @@ class SpectatorFeed:
                 shown.made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
                 self._put_off(row.k + 1, row.at_ms)
 
-    def took(self, frame: bytes, body: AnyBody, ledger: Ledger, *, at_ms: int) -> None:
+    def add_record(self, frame: bytes, body: AnyBody, ledger: Ledger, *, at_ms: int) -> None:
         """Show the next record that the newest match has taken, now or later; `ledger` is the match after it."""
         shown = self._queue[-1].shown
         if shown is None:
@@ -294,13 +294,13 @@ class SpectatorFeed:
         if shown.began_ms is None or ledger.phase is Phase.ENDED:
             shown.made_at(body, at_ms)
         if self.delay_s:
-            self._put_off(shown.tail.end, at_ms)
+            self._put_off(shown.recent.end, at_ms)
         elif not self._is_by_hand:
             shown.add(frame, body)
             if self.audience.watchers:
                 self.audience.show_watchers(frame)
         elif ledger.hand is None and ledger.phase is not Phase.CALLED:
-            self._show_tail(shown, shown.tail.end)
+            self._show_tail(shown, shown.recent.end)
 
     def _put_off(self, k: int, at_ms: int) -> None:
         """Let the records before position `k` be shown when the delay since the newest of them is over."""
@@ -336,7 +336,7 @@ class SpectatorFeed:
 
     def _show_before(self, shown: ShownMatch, k: int) -> bool:
         """Show the records before position `k`; False if they have to be read first."""
-        if shown.k < min(k, shown.tail.first):
+        if shown.k < min(k, shown.recent.first):
             self._is_reading = True
             read = partial(self._store.records, shown.setup.mid, first=shown.k, limit=PAGE)
             self._pages.ask(read, self._show_page)
@@ -357,7 +357,7 @@ class SpectatorFeed:
         self._show_due()
 
     def _show_tail(self, shown: ShownMatch, k: int) -> None:
-        for item in shown.tail.since(shown.k):
+        for item in shown.recent.since(shown.k):
             if item.k < k:
                 self._show(shown, item.frame, parse_own(item.record))
 
@@ -431,16 +431,16 @@ class SpectatorFeed:
             self.note(notice)
         self.audience.send(to_seats)
 
-    def note(self, frame: bytes, *, of: str | None = None) -> None:
+    def note(self, frame: bytes, *, speaker: str | None = None) -> None:
         """Show what belongs to the newest position: whom the match waits for, who is away, or a sign of a player."""
         if self.delay_s:
-            self._say_later(Notice(frame, of))
+            self._say_later(Notice(frame, speaker))
         elif self.audience.watchers and not self.holds_back:
-            self.audience.show_watchers(frame, of)
+            self.audience.show_watchers(frame, speaker)
 
-    def say(self, message: ServerMessage, *, of: str) -> None:
-        """Pass on to watchers a phrase of the player with the tag `of`."""
-        notice = Notice(broadcast_frame(message), of)
+    def say(self, message: ServerMessage, *, speaker: str) -> None:
+        """Pass on to watchers a phrase of the player with the tag `speaker`."""
+        notice = Notice(broadcast_frame(message), speaker)
         if self.delay_s and self._queue:
             self._say_later(notice)
         else:
@@ -509,14 +509,14 @@ class SpectatorFeed:
         self.audience.tell_seats(notice)
         self.is_closed, self._closed = True, notice
         self._let_go_if_alone()
-        self.audience.close(notice)
+        self.audience.enforce_closed_limit(notice)
         if self.is_behind:
             self._let_go_if_alone()
         else:
             self._part(notice)
 
     def _part(self, notice: TableClosed) -> None:
-        self.audience.part(notice)
+        self.audience.end_watching(notice)
         self._let_go_if_alone()
 
     def _let_go_if_alone(self) -> None:

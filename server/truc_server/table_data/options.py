@@ -14,8 +14,8 @@ from truc_server.settings.variants import VariantCatalogue
 Options = Mapping[str, int | str]
 
 _DAY_MS: Final = 86_400_000
-NONE, LIVE, HAND, LATE = range(4)
-"""What watchers are shown: nothing, records at once, or records when the hand is closed; LATE + s: s seconds late."""
+WATCH_NOTHING, WATCH_LIVE, WATCH_BY_HAND, WATCH_LATE = range(4)
+"""What watchers are shown: nothing, records at once, or records when the hand is closed; WATCH_LATE + s: s seconds late."""
 
 TRANSCRIPT: Final = "transcript"
 """The option that says who may read the records of a match when it is over; neither a term nor of the rules."""
@@ -34,7 +34,7 @@ Mode = Literal["dealt", "blind"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 MOST_SEALED: Final = 104
 """Cards of a pack that a seat can mask: its record of some 68 bytes a card must fit a frame."""
-_KEPT: Final = (TRANSCRIPT, CLAIM, MODE)
+_KEPT_OPTIONS: Final = (TRANSCRIPT, CLAIM, MODE)
 RANGES: Final[Mapping[str, range]] = {
     "decision_ms": range(LEAST_DECISION_MS, _DAY_MS + 1),
     "bank_ms": range(_DAY_MS + 1),
@@ -44,7 +44,7 @@ RANGES: Final[Mapping[str, range]] = {
     "guests": range(17),
     "rekeys": range(101),
     "pause_ms": range(_DAY_MS + 1),
-    "spectators": range(LATE + MAX_DELAY_S + 1),
+    "spectators": range(WATCH_LATE + MAX_DELAY_S + 1),
     "gone_after": range(101),
 }
 """What each of the terms may be set to; those of _OR_NONE may be 0 too."""
@@ -77,7 +77,7 @@ class ChosenGame(NamedTuple):
     mode: Mode = "dealt"
 
 
-def played(catalogue: VariantCatalogue, name: str) -> Variant:
+def offered_game(catalogue: VariantCatalogue, name: str) -> Variant:
     """Return a game that the server plays.
 
     Raises:
@@ -106,14 +106,14 @@ def choose(
     count = min(variant.players) if seats is None else seats
     if count not in variant.players:
         raise wrong_seats(variant, count)
-    opts = terms(options, count, defaults.opts)
-    chosen = kept(_house_rules(variant, options), opts, options, defaults)
+    opts = chosen_terms(options, count, defaults.opts)
+    chosen = with_kept_options(_house_rules(variant, options), opts, options, defaults)
     if chosen.mode == BLIND:
         _check_blind(chosen)
     return chosen, count
 
 
-def kept(variant: Variant, opts: Opts, options: Options, defaults: Defaults) -> ChosenGame:
+def with_kept_options(variant: Variant, opts: Opts, options: Options, defaults: Defaults) -> ChosenGame:
     """Return a game and its terms with what the table keeps beside them.
 
     Raises:
@@ -146,7 +146,7 @@ def _word(options: Options, option: str, words: tuple[_Word, ...], default: _Wor
     raise RefusedRequestError(Code.BAD_OPTION, message, field=f"options/{option}")
 
 
-def terms(options: Options, seats: int, defaults: Opts) -> Opts:
+def chosen_terms(options: Options, seats: int, defaults: Opts) -> Opts:
     """Return the terms that `options` make of the server's defaults at a table of `seats`.
 
     Raises:
@@ -164,7 +164,7 @@ def terms(options: Options, seats: int, defaults: Opts) -> Opts:
     return opts._replace(guests=seats)
 
 
-def raised(options: Options) -> Options:
+def raised_to_least(options: Options) -> Options:
     """Return options that an earlier version took, in which a term may be below what is now the least."""
     return {key: _raised(key, value) for key, value in options.items()}
 
@@ -176,12 +176,12 @@ def _raised(key: str, value: int | str) -> int | str:
 
 def _house_rules(variant: Variant, options: Options) -> Variant:
     for key, value in options.items():
-        if key in RANGES or key in _KEPT:
+        if key in RANGES or key in _KEPT_OPTIONS:
             continue
         try:
             variant = with_options(variant, {key: value})
         except UnknownOptionError as error:
-            known = (*RANGES, *_KEPT, *TABLE_OPTIONS)
+            known = (*RANGES, *_KEPT_OPTIONS, *TABLE_OPTIONS)
             like = nearest_hint(key, known)
             message = (
                 f"{key}: expected an option{like}"

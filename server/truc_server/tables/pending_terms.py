@@ -132,7 +132,7 @@ class PendingTerms:
         return SeatRecord(self.dealer.guest_record(guest), guest)
 
 
-def gather(
+def fresh_terms(
     identity: Identity, settings: Settings, made: Blueprint, seats: Sequence[Seated | None]
 ) -> PendingTerms:
     """Return fresh terms for a match of these seats, under secrets of its own."""
@@ -148,7 +148,7 @@ def gather(
     return PendingTerms(identity.at_rest, made.code, terms, dealer, seats)
 
 
-def gather_again(
+def terms_again(
     identity: Identity, made: Blueprint, document: bytes, seats: Sequence[Seated | None], stored: StoredTerms
 ) -> PendingTerms:
     """Return the terms that were out when the server stopped, with what was signed.
@@ -164,9 +164,9 @@ def gather_again(
         raise CheckError("C6", "the secrets or the key of these terms are gone", "server")
     secrets = MatchSecrets.from_bytes(unseal_at_rest(identity.at_rest, stored.sealed, stored.th))
     dealer = Dealer(identity.key, secrets, links=opened.table.links)
-    gathering = PendingTerms(identity.at_rest, made.code, opened, dealer, seats)
-    gathering.restore(stored.records[1:])
-    return gathering
+    pending = PendingTerms(identity.at_rest, made.code, opened, dealer, seats)
+    pending.restore(stored.records[1:])
+    return pending
 
 
 def _of_kind(seats: Sequence[Seated | None], kind: PlayerKind) -> Iterator[tuple[int, Seated]]:

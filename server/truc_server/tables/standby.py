@@ -16,7 +16,7 @@ from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import PlayerKind
 from truc_server.table_data.board import TableBoard
-from truc_server.table_data.options import LATE
+from truc_server.table_data.options import WATCH_LATE
 
 MOST: Final = 8  # stand by at one table; the next to come takes the place of the first
 
@@ -30,8 +30,8 @@ class StandbySeats:
 
     def __init__(self, feed: SpectatorFeed, *, spectators: int) -> None:
         self._feed = feed
-        self._may_watch = 0 < spectators <= LATE
-        self._is_late = spectators > LATE
+        self._may_watch = 0 < spectators <= WATCH_LATE
+        self._is_late = spectators > WATCH_LATE
         self.seats: dict[Peer, int] = {}
 
     def stand_by(
@@ -92,7 +92,7 @@ class StandbySeats:
         if before is not peer:
             self._lose(before)
 
-    def keep(self, vacant: Collection[int]) -> None:
+    def keep_only(self, vacant: Collection[int]) -> None:
         """Forget those whose seat is not vacant any more."""
         for peer in [peer for peer, seat in self.seats.items() if seat not in vacant]:
             self._lose(peer)

@@ -23,7 +23,7 @@ from truc_server.identity.identity import Identity
 from truc_server.matches.acceptance import refused
 from truc_server.matches.blind_hands import CHECKED_S, HeldKeys, KeysHeldBack, closed_before
 from truc_server.matches.choices import Answerers
-from truc_server.matches.deadlines import AGAIN_S, vacant
+from truc_server.matches.deadlines import RETRY_S, vacant
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.settings.in_force import CurrentValue, ServerDrain
@@ -58,7 +58,7 @@ from truc_server.table_data.board import (
     terms_message,
 )
 from truc_server.table_data.codes import label
-from truc_server.tables.pending_terms import PendingTerms, gather
+from truc_server.tables.pending_terms import PendingTerms, fresh_terms
 from truc_server.tables.standby import StandbySeats
 from truc_server.tables.talk import TableChat, Talk
 from truc_server.timing.clock import Alarm, Timers, now_ms
@@ -123,11 +123,11 @@ class Table:
             on_shown=lambda: register.changed(self),
         )
         self.audience = self.feed.audience
-        self.standins = StandbySeats(self.feed, spectators=made.chosen.opts.spectators)
+        self.standby = StandbySeats(self.feed, spectators=made.chosen.opts.spectators)
         self.talk = Talk(self.feed, made.chosen.variant.phrases)
         self.chat = TableChat(made.code, self.feed, backing.timers)
         self.game: Game | None = None
-        self.gathering: PendingTerms | None = None
+        self.pending_terms: PendingTerms | None = None
         self._backing = backing
         self._journal = backing.journal
         self._register = register
@@ -201,7 +201,7 @@ class Table:
         self._journal.write(ClearSeat(self.code, seat))
         self.board.seats[seat] = None
         self.audience.release(seat)
-        self.keep()
+        self.renew_expiry()
 
     def set_ready(self, player: LoggedInPlayer, *, is_ready: bool, x: bytes | None) -> None:
         """Note whether a player agrees to start.
@@ -218,7 +218,7 @@ class Table:
     def _sit(self, seat: int, seated: Seated) -> None:
         self._journal.write(seat_row(self.code, seat, seated))
         self.board.seats[seat] = seated
-        self.keep()
+        self.renew_expiry()
 
     def attach(self, seat: int, peer: Peer) -> bool:
         """Give a seat to a connection, and tell the one that had it; False if this one has it already."""
@@ -228,111 +228,111 @@ class Table:
         peer.tables |= {self.code}
         if before is not None:
             before.send(SeatTakenOver(table=self.code, seat=seat))
-        self.attend()
+        self.note_attendance()
         return True
 
     def change_hands(self, seat: int, newcomer: Seated, peer: Peer) -> None:
         """Give a seat of a match to the player who has stood by for it on this connection; who had it is told."""
         self.board.seats[seat] = newcomer
-        self.standins.drop(peer)
+        self.standby.drop(peer)
         before = self.audience.hand_over(seat, peer)
         if before is not None:
             before.send(SeatTakenOver(table=self.code, seat=seat))
-        self.keep()
+        self.renew_expiry()
 
     def drop(self, peer: Peer) -> None:
         """Forget a connection that has ended."""
-        self.standins.drop(peer)
+        self.standby.drop(peer)
         self.chat.drop(peer)
         if self.feed.drop(peer):
             with suppress(JournalStoppedError):  # the server is stopping: nothing is decided any more
-                self.attend()
+                self.note_attendance()
             self.announce()
 
-    def attend(self) -> None:
+    def note_attendance(self) -> None:
         """Note who is connected to a match: its clocks, what it holds back and its end depend on it."""
         if self.board.state == "playing" and self.game is not None:
-            self.keep()
-            game, waits = self.game, self.game.waits
-            before = game.ledger.k, waits.now, waits.is_halted
-            self._advance(game)
-            if (game.ledger.k, waits.now, waits.is_halted) != before and not waits.is_halted:
+            self.renew_expiry()
+            game, clock = self.game, self.game.clock
+            before = game.ledger.k, clock.wait, clock.is_halted
+            self._make_due_records(game)
+            if (game.ledger.k, clock.wait, clock.is_halted) != before and not clock.is_halted:
                 asked = game.ask(self.audience.answerers)
                 self.feed.ask(asked.to_seats, asked.notice)
 
-    def remind(self, peer: Peer) -> None:
+    def send_pending_terms(self, peer: Peer) -> None:
         """Send a connection that has just come the terms that are out."""
-        if self.gathering is not None:
-            peer.send(terms_message(self.code, self.gathering.terms))
+        if self.pending_terms is not None:
+            peer.send(terms_message(self.code, self.pending_terms.terms))
 
-    def advance(self) -> None:
+    def send_terms_if_ready(self) -> None:
         """Send the terms out, if everybody is there and ready."""
         if not (self.board.may_change and self.board.is_ready):
             return
-        gathering = gather(self._backing.identity, self._backing.settings.now, self.made, self.board.seats)
+        pending = fresh_terms(self._backing.identity, self._backing.settings.now, self.made, self.board.seats)
         stale = self._drop_game()
         self.board.state, self.board.match = "terms", None
-        self._journal.write(*stale, *gathering.rows(), self.row())
-        self.gather(gathering)
+        self._journal.write(*stale, *pending.rows(), self.row())
+        self.await_signatures(pending)
 
-    def gather(self, gathering: PendingTerms) -> None:
+    def await_signatures(self, pending: PendingTerms) -> None:
         """Wait for the signatures of terms that are stored."""
-        terms = gathering.terms
-        self.board.state, self.gathering = "terms", gathering
+        terms = pending.terms
+        self.board.state, self.pending_terms = "terms", pending
         self._expiry.set(None)
         self._signing.set(trio.current_time() + terms.opts.release_ms / 1000)
         self.announce()
         self.feed.tell(terms_message(self.code, terms))
         self.begin_if_signed()
 
-    def sign_terms(self, gathering: PendingTerms, seat: int, record: Record) -> bool:
+    def sign_terms(self, pending: PendingTerms, seat: int, record: Record) -> bool:
         """Take what a seat signs of the terms; False if the very same was taken before.
 
         Raises:
             RefusedError: It does not answer these terms, or its signature is not valid.
         """
-        is_new = gathering.sign(seat, record)
+        is_new = pending.sign(seat, record)
         if is_new:
-            self._journal.write(gathering.row(record))
+            self._journal.write(pending.row(record))
         return is_new
 
     def begin_if_signed(self) -> None:
         """Start the match, if every keyed seat has signed the terms."""
-        gathering = self.gathering
-        if gathering is None or gathering.missing:
+        pending = self.pending_terms
+        if pending is None or pending.missing:
             return
-        setup, self.gathering = gathering.close(), None
+        setup, self.pending_terms = pending.close(), None
         self._signing.set(None)
         self.board.state, self.board.match = "playing", setup.mid
         self._journal.write(*match_rows(self.made, setup, self.board.seats), self.row())
         named = {"table": label(self.code), "match": setup.mid.hex()}
         log.info("match_started", **named, variant=setup.terms.variant.name, assurance=setup.level)
-        self.open_game(Lineup(setup, guest_ids(self.board.seats)), gathering.dealer)
+        self.open_game(Lineup(setup, guest_ids(self.board.seats)), pending.dealer)
         self.announce()
         self.feed.open(setup)
-        self.keep()
+        self.renew_expiry()
         self.go_on()
 
     def drop_terms(self) -> None:
         """Give the terms up: whoever has not signed them is no longer ready."""
-        gathering, self.gathering = self.gathering, None
-        if gathering is None:
+        pending, self.pending_terms = self.pending_terms, None
+        if pending is None:
             return
         self._signing.set(None)
         self.board.state = "open"
-        silent = gathering.missing or tuple(range(len(self.board.seats)))
+        silent = pending.missing or tuple(range(len(self.board.seats)))
         silent_rows = self.board.unready(silent)
-        self._journal.write(DropSecrets(gathering.terms.th), DropTerms(self.code), self.row(), *silent_rows)
+        self._journal.write(DropSecrets(pending.terms.th), DropTerms(self.code), self.row(), *silent_rows)
         log.info("terms_dropped", table=label(self.code), seats=list(silent))
-        self.keep()
+        self.renew_expiry()
         self.announce()
 
     def reopen(self, *, may_begin: bool) -> None:
         """Go back to before the terms, with the seats as a restart found them: still ready, if a match may begin."""
         self.board.state = "open"
         self._journal.write(self.row(), *self.board.unready(() if may_begin else range(self.made.seats)))
-        self.keep()
-        self.advance()
+        self.renew_expiry()
+        self.send_terms_if_ready()
 
     def _drop_game(self) -> tuple[Write, ...]:
         game, self.game = self.game, None
@@ -348,7 +348,7 @@ class Table:
         at_rest = backing.identity.at_rest
         game = Game(self.made, lineup, dealer, backing.settings, epoch=backing.epoch, at_rest=at_rest)
         self.game = game
-        self.feed.begin(lineup, game.tail)
+        self.feed.begin(lineup, game.recent)
         return game
 
     def restore(self, game: Game, rows: Iterable[AddRecord]) -> None:
@@ -362,7 +362,7 @@ class Table:
         known_before = closed_before(kept) if game.is_blind else 0
         for row in kept:
             turn = game.replay(row, is_known=row.k < known_before)
-            self.feed.took(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
+            self.feed.add_record(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
 
     def commit(self, game: Game, turn: Turn) -> None:
         """Store what follows from a record, and let everybody be told behind it; time runs when it is stored."""
@@ -372,15 +372,15 @@ class Table:
             self._journal.call_when_durable(self._start)
         game.note(turn, gate=gate)
         if game.keys is not None and game.keys.held:
-            game.keys.leave(game.ledger.parallel[0])
+            game.keys.refuse_stale(game.ledger.parallel[0])
         match turn.body:  # patterns, as `isinstance` is a call
             case Close():
-                game.tail.close_hand(self._journal.durable)
+                game.recent.close_hand(self._journal.durable)
             case Rule() | Void():
                 self._log(turn.k, turn.body)
             case _:
                 pass
-        self.feed.took(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
+        self.feed.add_record(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
@@ -402,7 +402,7 @@ class Table:
         keys = game.keys
         if keys is None:
             raise ValueError("nobody gives keys at a table whose server deals")
-        keys.put(seat, held, holder=self.audience.holder(seat))
+        keys.hold(seat, held, holder=self.audience.holder(seat))
         due = steps_due(game.ledger)
         if due is not None and keys.has(due.seats):
             self.go_on(self._write_keys(game, keys))
@@ -438,15 +438,15 @@ class Table:
         What follows at once from a `turn` is of the same moment. While only releases are waited for, nobody is asked.
         """
         game = self.game
-        if game is None or not self._advance(game, turn):
+        if game is None or not self._make_due_records(game, turn):
             return
         if game.ledger.phase is not _CALLED or game.ledger.sealed is not None:
             asked = game.ask(self.audience.answerers)
             self.feed.ask(asked.to_seats, asked.notice)
 
-    def _advance(self, game: Game, turn: Turn | None = None) -> bool:
+    def _make_due_records(self, game: Game, turn: Turn | None = None) -> bool:
         """Make every record that the server owes; False if the match is held."""
-        game.meet(self.audience.online)
+        game.note_online(self.audience.online)
         if not game.is_calm:
             self._tell_changes(game)
         if game.hold.unheard:
@@ -457,18 +457,18 @@ class Table:
             if not game.is_calm:
                 self._tell_changes(game)
         if self._journal.durable >= self._gate:
-            self._clock.set(game.waits.moment)
+            self._clock.set(game.clock.ends_at)
         if game.ledger.phase is _ENDED:
             self._end(game)
         return True
 
     def _tell_changes(self, game: Game) -> None:
         """Tell which seats are vacant and who is away after each record: with the next, watchers may be hushed."""
-        vacancies = vacant(game.ledger, game.waits.returned)
+        vacancies = vacant(game.ledger, game.clock.returned)
         if vacancies != self.board.vacant:
             self.board.vacant = vacancies
             self.announce()
-            self.standins.keep(vacancies)
+            self.standby.keep_only(vacancies)
             self._register.vacated(self)
         news = game.news(is_hushed=self.feed.is_hushed)
         for away in news.to_seats:
@@ -479,16 +479,16 @@ class Table:
     def _start(self, now: float) -> None:
         """Let time run for what the newest record asks, once that is stored."""
         if self.game is not None and self._journal.durable >= self._gate:
-            self._clock.set(self.game.waits.start(now))
+            self._clock.set(self.game.clock.start(now))
 
     def _time_out(self) -> None:
         game = self.game
         if game is None or self._journal.durable < self._gate:
             return  # nobody has been shown yet what to answer: time has not begun
         if self._journal.is_full:
-            self._clock.set(trio.current_time() + AGAIN_S)  # answers are not taken now either
+            self._clock.set(trio.current_time() + RETRY_S)  # answers are not taken now either
             return
-        if game.checking is not None and game.checking.is_busy and self._put_off != game.ledger.k:
+        if game.blind_steps is not None and game.blind_steps.is_busy and self._put_off != game.ledger.k:
             # once: what has come in time is taken before it is ruled that it is missing
             self._put_off = game.ledger.k
             self._clock.set(trio.current_time() + CHECKED_S)
@@ -507,7 +507,7 @@ class Table:
         self._journal.write(self.row(), *self.board.unready(range(self.made.seats)))
         winner, reason = game.ledger.outcome or (None, None)
         log.info("match_ended", table=label(self.code), match=game.mid.hex(), reason=reason, winner=winner)
-        self.keep()
+        self.renew_expiry()
         self.announce()
 
     def abandon(self) -> None:
@@ -520,27 +520,27 @@ class Table:
         """Tell a follower that has been sent every record who is away, and what is waited for."""
         for away in game.away():
             peer.send(away)
-        waiting = game.waits.notice(self.code)
+        waiting = game.clock.notice(self.code)
         if waiting is not None:
             peer.send(waiting)
 
-    def present(self, game: Game, seat: int) -> None:
+    def send_position(self, game: Game, seat: int) -> None:
         """Send a seat, if it has caught up, its cards, those it was shown, who is away, and what it may do now."""
         peer = self.audience.live(seat)
         if peer is None:
             return
-        self.audience.send(game.asking.all_cards(game.ledger, seat))
+        self.audience.send(game.questions.all_cards(game.ledger, seat))
         for away in game.away():
             peer.send(away)
         if not game.hold.is_on:
             alone = Answerers([], [seat]) if peer.knows_rules else Answerers([seat], [])
             self.audience.send(game.ask(alone).to_seats)
 
-    def keep(self) -> None:
+    def renew_expiry(self) -> None:
         """Keep the table for a while from now on; for ever while anybody is there to play its match."""
         is_alone = self.board.state == "playing" and not self.audience.online
         if self.board.may_change or is_alone:
-            pause_ends = None if self.game is None else self.game.waits.rests_until
+            pause_ends = None if self.game is None else self.game.clock.rests_until
             since = pause_ends or trio.current_time()
             self.board.expires = since + self._backing.settings.now.tables.expiry_s
             self._expiry.set(self.board.expires)
@@ -552,7 +552,7 @@ class Table:
             self.close("expired")
         elif not self.game.ledger.pause.active:
             self.abandon()
-            self.keep()
+            self.renew_expiry()
 
     def stop(self) -> None:
         """Stop all alarms."""
@@ -564,16 +564,16 @@ class Table:
     def give(self, to: str) -> None:
         """Let another node have the table: nothing is written of it here any more. Whoever follows it is not told."""
         game = self.game
-        unasked = game.ledger.k if game is not None and game.waits.is_unasked else None
+        unasked = game.ledger.k if game is not None and game.clock.is_unasked else None
         self.stop()
         self._journal.write(GiveTable(self.code, to, unasked))
-        self.game = self.gathering = None  # an act whose signature is being checked finds no match here
+        self.game = self.pending_terms = None  # an act whose signature is being checked finds no match here
 
-    def part(self) -> tuple[Peer, ...]:
+    def release_followers(self) -> tuple[Peer, ...]:
         """Forget everybody who follows the table, and return them; it must have been given away."""
         followers = self.audience.followers()
         for peer in followers:
-            self.standins.drop(peer)
+            self.standby.drop(peer)
             self.chat.drop(peer)
             self.feed.drop(peer)
         return followers

@@ -179,8 +179,8 @@ class Talk:
             raise RefusedRequestError(Code.ILLEGAL_ACTION, f"phrase: expected {expected}", field="phrase")
         _pay(self._said, seat)
         said = Said(table=message.table, seat=seat, phrase=message.phrase)
-        self._audience.tell_seats(said, of=tag)
-        self._feed.say(said, of=tag)
+        self._audience.tell_seats(said, speaker=tag)
+        self._feed.say(said, speaker=tag)
 
     def sign(self, game: Game, seat: int, tag: str, message: BoxedSign | OpenSign) -> None:
         """Pass a sign on to the seats that see it, except those who ignore the player with this tag.
@@ -232,7 +232,7 @@ class Talk:
             if peer is not None and tag not in peer.ignored:
                 peer.send(_boxed(game, receiver, seen) if sign_comes_boxed(ledger, receiver) else seen)
         if all_see_signs(ledger):
-            self._feed.note(broadcast_frame(seen), of=tag)
+            self._feed.note(broadcast_frame(seen), speaker=tag)
 
 
 def _pay(buckets: dict[int, Bucket], seat: int) -> None:

@@ -241,7 +241,7 @@ class TableGiver:
         to = "" if owner is None else self._way_to(owner)
         where = f"is at {to} now" if to else "has another node now: come again"
         for table in tables:
-            for peer in table.part():
+            for peer in table.release_followers():
                 peer.send_away(f"the table {where}", to=to)
 
     def _way_to(self, node: Node) -> str:
@@ -292,10 +292,10 @@ def hands_under_way(lobby: Lobby) -> int:
 def unasked(lobby: Lobby) -> dict[bytes, int]:
     """Return the matches whose next call is due and for which nobody has asked for time first, each with its position."""
     games = (table.game for table in lobby.tables())
-    return {game.mid: game.ledger.k for game in games if game is not None and game.waits.is_unasked}
+    return {game.mid: game.ledger.k for game in games if game is not None and game.clock.is_unasked}
 
 
-def keep(folder: Folder, positions: Mapping[bytes, int]) -> None:
+def write_unasked(folder: Folder, positions: Mapping[bytes, int]) -> None:
     """Write down for the next start which matches nobody holds back; blocks.
 
     If that fails, they are held back for as long as if somebody wanted a new chain: nothing else is lost.
@@ -307,7 +307,7 @@ def keep(folder: Folder, positions: Mapping[bytes, int]) -> None:
         log.warning("drained_unnoted", reason=error.strerror)
 
 
-def recall(folder: Folder) -> dict[bytes, int]:
+def read_unasked(folder: Folder) -> dict[bytes, int]:
     """Return what the previous server wrote down, once; blocks."""
     try:
         named = msgspec.json.decode(read_bounded(folder.unasked, MAX_OWN), type=dict[str, int])
