@@ -46,12 +46,12 @@ def body_of(message: MatchRecord) -> Any:
     return parse(Record(message.signer, message.body, message.sig))
 
 
-def resigned(server: ScriptedServer, message: MatchRecord, **changes: Any) -> MatchRecord:
+def signed_again(server: ScriptedServer, message: MatchRecord, **changes: Any) -> MatchRecord:
     """Change a record and sign it again with its signer's key."""
-    return instead(server, message, replace(body_of(message), **changes), signer=message.signer)
+    return put_instead(server, message, replace(body_of(message), **changes), signer=message.signer)
 
 
-def instead(server: ScriptedServer, message: MatchRecord, body: Body, *, signer: int = 0) -> MatchRecord:
+def put_instead(server: ScriptedServer, message: MatchRecord, body: Body, *, signer: int = 0) -> MatchRecord:
     """Put another record in the place of one, signed by the server or by a scripted seat."""
     encoded = encode(body)
     key = server.players[signer - 1].key if signer else server.key
@@ -111,7 +111,7 @@ class RewriteBend:
     def forged(self, message: MatchRecord, place: Place, body: Body) -> MatchRecord:
         """Return the next record of the forged history."""
         mid, k, head = place
-        sent = replace(instead(self.server, message, self.makers.pop(0)(place, body)), k=k)
+        sent = replace(put_instead(self.server, message, self.makers.pop(0)(place, body)), k=k)
         self.place = mid, k + 1, next_head(head, Record(sent.signer, sent.body, sent.sig))
         self.made[k] = sent
         return sent
@@ -174,7 +174,7 @@ def rewriting(kind: type[Body], index: int, maker: Maker) -> Cheat:
 
 def other_calls(**changes: Any) -> Cheat:
     """Return a cheat that changes the calls, and signs them again."""
-    return bending(lambda server: on_record("call", lambda message: resigned(server, message, **changes)))
+    return bending(lambda server: on_record("call", lambda message: signed_again(server, message, **changes)))
 
 
 def committing(change: Callable[[ClientHarness, Deal], tuple[bytes, ...]]) -> Cheat:

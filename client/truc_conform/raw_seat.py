@@ -264,7 +264,7 @@ class Seat:
         self.records.append(record)
         self.auditor.feed(record)
         self.next += 1
-        self.renew()
+        self.adopt_fresh_chain()
         await self.follow()
         if self.ledger.phase is Phase.ENDED:
             self.done = len(self.ledger.acks) == sum(c is not None for c in self.ledger.contributors[1:])
@@ -276,21 +276,23 @@ class Seat:
             return
         may_rekey = ledger.phase is Phase.BETWEEN and not ledger.pause.active
         if may_rekey and is_exhausted(ledger, self.seat + 1):
-            await self.once("rekey", ledger.k, self.rekey())
+            await self.sign_once("rekey", ledger.k, self.rekey())
         if self.seat in missing(ledger):
             j = ledger.deal_index
             link = self.chain.link(j + 1)
-            await self.once("release", j, Release(ledger.setup.mid, *ledger.parallel, j, self.seat, link))
+            await self.sign_once(
+                "release", j, Release(ledger.setup.mid, *ledger.parallel, j, self.seat, link)
+            )
         if ledger.phase is Phase.ENDED and self.seat not in ledger.acks:
-            await self.once("ack", 0, Ack(ledger.setup.mid, *ledger.parallel, self.seat))
+            await self.sign_once("ack", 0, Ack(ledger.setup.mid, *ledger.parallel, self.seat))
 
-    def renew(self) -> None:
+    def adopt_fresh_chain(self) -> None:
         """Go on with the fresh chain, once its record has come."""
         contributor = self.ledger.contributors[self.seat + 1]
         if self.fresh is not None and contributor is not None and contributor.x == self.fresh[1].public:
             (self.chain, self.x), self.fresh = self.fresh, None
 
-    def commit(self) -> tuple[Chain, keys.BoxKey]:
+    def draw_fresh_chain(self) -> tuple[Chain, keys.BoxKey]:
         """Draw a chain that begins at the next index, and a box key; they stay the same until a record has them."""
         if self.key is None or self.auditor is None:
             raise ValueError("only a key in a match has a chain")
@@ -303,7 +305,7 @@ class Seat:
 
     def rekey(self) -> Rekey:
         """Return the record that starts a fresh chain."""
-        ledger, (chain, x) = self.ledger, self.commit()
+        ledger, (chain, x) = self.ledger, self.draw_fresh_chain()
         here = (ledger.setup.mid, ledger.k, ledger.head)
         return Rekey(*here, self.seat + 1, chain.first, chain.anchor, x.public)
 
@@ -311,16 +313,16 @@ class Seat:
         """Return the record that takes a seat over, with some of its fields replaced."""
         if self.key is None:
             raise ValueError("only a key takes a seat over")
-        ledger, (chain, x) = self.ledger, self.commit()
+        ledger, (chain, x) = self.ledger, self.draw_fresh_chain()
         given: Map = {"first": chain.first, "seat": self.seat, "pk": self.key.public, "anchor": chain.anchor}
         given |= {"x": x.public, "name": self.name.encode()} | fields
         return Sub(mid=ledger.setup.mid, k=ledger.k, head=ledger.head, **given)
 
-    async def wish(self) -> Map:
+    async def want_rekey(self) -> Map:
         """Ask for time to rekey."""
         return await self.ask({"t": "rekey", "table": self.table, "match": self.ledger.setup.mid})
 
-    async def once(self, what: str, place: int, body: Body) -> None:
+    async def sign_once(self, what: str, place: int, body: Body) -> None:
         """Sign and send a body, unless that has been done."""
         if (what, place) not in self.stored:
             self.stored[what, place] = self.sign(body)

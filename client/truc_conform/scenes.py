@@ -77,7 +77,7 @@ def scene(
     return shared_scene(judged(name, clause, expected, judge), runs=runs, game=game)
 
 
-def once(need: Need, judge: Judge) -> Judge:
+def if_reached(need: Need, judge: Judge) -> Judge:
     """Return a judge for clients that have come far enough."""
     return lambda server, end: need(server) or judge(server, end)
 
@@ -85,7 +85,7 @@ def once(need: Need, judge: Judge) -> Judge:
 def needing(need: Need, scenes: Iterable[Scene]) -> tuple[Scene, ...]:
     """Return scenes in which only clients that have come far enough are judged further."""
     return tuple(
-        scene._replace(judged=tuple((case, once(need, judge)) for case, judge in scene.judged))
+        scene._replace(judged=tuple((case, if_reached(need, judge)) for case, judge in scene.judged))
         for scene in scenes
     )
 

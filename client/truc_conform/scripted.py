@@ -172,7 +172,7 @@ class ScriptedServer:
             case messages.Resume():
                 await self.resume(message)
             case messages.WantRekey():
-                await self.wish(message)
+                await self.hold_call_back(message)
             case _:
                 await self.answer_other(message)
 
@@ -184,7 +184,7 @@ class ScriptedServer:
         await self.send(self.state())
         await self.send(messages.Ok(re=message.id, table=CODE, seat=0))
 
-    async def wish(self, message: messages.WantRekey) -> None:
+    async def hold_call_back(self, message: messages.WantRekey) -> None:
         """Hold the next call back for the remote seat."""
         await self.send(messages.Ok(re=message.id))
         self.is_wished, self.is_away = True, self.rules_for_lost

@@ -44,12 +44,12 @@ def case(name: str, clause: str) -> Callable[[Run], ServerCase]:
 
     def made(run: Run) -> ServerCase:
         expected, _, _ = (run.__doc__ or "").partition("\n")
-        return row(name, clause, expected.removesuffix("."), run)
+        return case_row(name, clause, expected.removesuffix("."), run)
 
     return made
 
 
-def row(name: str, clause: str, expected: str, run: Run, **given: object) -> ServerCase:
+def case_row(name: str, clause: str, expected: str, run: Run, **given: object) -> ServerCase:
     """Return a case that shares its function with others, and gives it its own values."""
     return ServerCase(Case(name, clause, expected), partial(run, **given))
 
@@ -226,7 +226,7 @@ async def _give_up(seat: Seat) -> None:
         return
 
 
-async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
+async def all_at_once(*tasks: Callable[[], Awaitable[object]]) -> None:
     """Run at the same time what several players do."""
     async with trio.open_nursery() as nursery:
         for task in tasks:
@@ -235,7 +235,7 @@ async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
 
 async def play_on(seats: Iterable[Seat], until: Callable[[Seat], object] = lambda seat: seat.done) -> None:
     """Let players play until something holds for each, by default the end of the match."""
-    await together(*(partial(seat.play, until) for seat in seats))
+    await all_at_once(*(partial(seat.play, until) for seat in seats))
 
 
 def is_asked(seat: Seat) -> bool:
@@ -244,7 +244,7 @@ def is_asked(seat: Seat) -> bool:
     return any(each is not None and each["at"] == seat.next and seat.ledger.hand for each in told)
 
 
-async def level(*seats: Seat) -> None:
+async def catch_up(*seats: Seat) -> None:
     """Let players read on until all have the same records."""
     newest = max(seat.next for seat in seats)
     await play_on(seats, lambda seat: seat.next >= newest)

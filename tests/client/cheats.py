@@ -6,7 +6,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError
 from truc_client.verifying import examine_files
-from truc_conform.forging import instead, place_of, ruled_out
+from truc_conform.forging import place_of, put_instead, ruled_out
 from truc_conform.playing import decided, may_decide, quiet
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.audit import TranscriptExamined
@@ -37,7 +37,7 @@ async def caught(server, player, *, choose=None) -> CheckFailedError:
 
 def abandoned(server) -> MatchRecord:
     """Return a record of the server for the position of the first call, signed as that was."""
-    return instead(server, server.message(0), ruled_out(place_of(server, 0), 0))
+    return put_instead(server, server.message(0), ruled_out(place_of(server, 0), 0))
 
 
 async def shown_again(server, player, make=abandoned) -> CheckFailedError:

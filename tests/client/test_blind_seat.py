@@ -28,7 +28,7 @@ from truc_client.happenings import MatchWaits
 from truc_client.line.single_connection import ClockOffset, SingleConnection
 from truc_client.verifying import verify_file
 from truc_conform.blind_server import BlindServer
-from truc_conform.forging import on_record, resigned
+from truc_conform.forging import on_record, signed_again
 from truc_conform.playing import quiet
 from truc_conform.shown import CODE
 from truc_protocol import messages
@@ -332,7 +332,7 @@ async def test_server_that_goes_on_after_a_seat_is_exposed_is_stopped_at_with_ev
     server.cheats[1] = lambda _ledger, _pack, step: swapped(step) if isinstance(step, MaskStep) else step
 
     def spared(message):
-        return resigned(server, message, ruling="resume", seat=None, kind=None)
+        return signed_again(server, message, ruling="resume", seat=None, kind=None)
 
     server.bend = on_record("rule", spared)
     with pytest.raises(CheckFailedError) as stopped:

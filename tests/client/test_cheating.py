@@ -7,7 +7,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, ServerKeyError, connect
 from truc_client.verifying import verify_file
-from truc_conform.forging import on, on_record, resigned
+from truc_conform.forging import on, on_record, signed_again
 from truc_protocol.audit import Result
 from truc_protocol.messages import Terms
 
@@ -20,7 +20,7 @@ async def server(scripted):
 async def test_wrong_head_stops_the_match_and_the_evidence_is_a_transcript_refuted_at_the_same_check_alone(
     server, player, autojump_clock
 ) -> None:
-    server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
+    server.bend = on_record("call", lambda message: signed_again(server, message, head=b"\x01" * 32))
     stopped = await caught(server, player)
     verdict = verify_file(stopped.evidence)
     assert stopped.check == "C10"

@@ -10,7 +10,7 @@ import pytest
 from client.cheats import QuietServer, caught, refuted
 from protocol.peers import secret
 
-from truc_conform.forging import Place, RewriteBend, body_of, instead, on, on_record, resigned
+from truc_conform.forging import Place, RewriteBend, body_of, on, on_record, put_instead, signed_again
 from truc_protocol.bodies import Act, Body, Call, Close, Deal, Draw, Open, Release, Void
 from truc_protocol.messages import MatchRecord
 from truc_protocol.setup import Opts
@@ -80,7 +80,7 @@ def reveal_under_match(server) -> None:
 
 def garble_the_box(server) -> None:
     def swap(message: MatchRecord) -> MatchRecord:
-        return resigned(server, message, boxes=tuple(reversed(body_of(message).boxes)))
+        return signed_again(server, message, boxes=tuple(reversed(body_of(message).boxes)))
 
     server.bend = on_record("deal", swap)
 
@@ -91,7 +91,7 @@ def forge_an_act(server) -> None:
 
 
 def signed_by_the_server(server, message: MatchRecord) -> MatchRecord:
-    forged = instead(server, message, body_of(message))
+    forged = put_instead(server, message, body_of(message))
     return forged.__class__(**{**fields_of(forged), "signer": message.signer})
 
 
@@ -113,7 +113,7 @@ def play_a_card_twice(server) -> None:
 
     def again(message: MatchRecord, body: Act) -> MatchRecord:
         if body.j in played:
-            return resigned(server, message, args=played[body.j])
+            return signed_again(server, message, args=played[body.j])
         played[body.j] = body.args
         return message
 

@@ -12,7 +12,7 @@ from client.test_choosing import refuse_next, with_alternatives
 from msgspec.structs import replace
 
 from truc_client import CheckFailedError, ChoiceError, StoppedError
-from truc_conform.forging import body_of, on_record, resigned
+from truc_conform.forging import body_of, on_record, signed_again
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, End, Resign
 from truc_protocol.boxes import Option
@@ -129,11 +129,11 @@ async def test_option_that_the_rules_forbid_is_not_signed(scripted, player) -> N
 
 
 def other_cut(server) -> MatchRecord:
-    return resigned(server, server.message(0), cut=9)
+    return signed_again(server, server.message(0), cut=9)
 
 
 def other_head(server) -> MatchRecord:
-    return resigned(server, server.message(0), head=bytes(32))
+    return signed_again(server, server.message(0), head=bytes(32))
 
 
 def under_another_position(server) -> MatchRecord:
@@ -162,7 +162,7 @@ async def test_record_that_failed_with_nobody_to_blame_convicts_beside_the_one_t
 
     def once(message: MatchRecord) -> MatchRecord:
         server.bend = lambda message: message
-        return resigned(server, message, head=bytes(32))
+        return signed_again(server, message, head=bytes(32))
 
     server.bend = on_record("call", once)
     failed = await caught(server, player)
@@ -176,7 +176,7 @@ class TwoEnds(QuietServer):
     async def send(self, message: object) -> None:
         await super().send(message)
         if isinstance(message, MatchRecord) and isinstance(body_of(message), End):
-            await super().send(resigned(self, message, winner=1 - body_of(message).winner))
+            await super().send(signed_again(self, message, winner=1 - body_of(message).winner))
 
 
 async def test_second_end_with_the_other_winner_convicts_the_server(scripted, player) -> None:

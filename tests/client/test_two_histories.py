@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_client import CheckFailedError, StoppedError
 from truc_client.home.transcripts import evidence_of, path_of
 from truc_client.verifying import examine_files, verify_file
-from truc_conform.forging import instead, place_of
+from truc_conform.forging import place_of, put_instead
 from truc_protocol.audit import Result, TranscriptExamined
 from truc_protocol.bodies import Act, End, Release, Resign
 from truc_protocol.errors import Code
@@ -70,7 +70,7 @@ async def test_record_put_before_a_call_after_a_reconnect_gets_no_second_release
     async def another(message: Resume) -> None:
         mid, k, head = place_of(server, 4)
         pause = Act(mid, k, head, 1, 1, "pause", ())
-        await server.send(instead(server, server.message(4), pause, signer=2))
+        await server.send(put_instead(server, server.message(4), pause, signer=2))
         await server.send(Ok(re=message.id, k=len(server.records)))
 
     failed = await stopped_by(server, player, another)
@@ -95,7 +95,7 @@ async def test_two_decisions_of_a_seat_for_one_position_convict_the_seat(quiet, 
         await wait_all_tasks_blocked()
         k = next(k for k, record in enumerate(server.records) if record.signer == 2 and is_act(record))
         resign = Resign(*place_of(server, k), 1)
-        await server.send(instead(server, server.message(k), resign, signer=2))
+        await server.send(put_instead(server, server.message(k), resign, signer=2))
         with pytest.raises(CheckFailedError) as failed:
             await play_on(table)
     assert (failed.value.check, failed.value.culprit) == ("C34", "seat 1")
@@ -133,7 +133,7 @@ async def test_match_on_a_table_that_served_convicts_the_server_beside_the_first
         first = path_of(player.home.transcripts, server.setup.match)
         table_record, own, other, _ = server.setup.records
         renamed = replace(parse(Record(*other)), name=b"somebody else")
-        seat = instead(server, server.message(0), renamed, signer=2)
+        seat = put_instead(server, server.message(0), renamed, signer=2)
         seats = (Record(*own), Record(2, seat.body, seat.sig))
         await server.send(second_setup(server, Record(*table_record), seats))
         with pytest.raises(CheckFailedError) as failed:

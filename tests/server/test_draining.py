@@ -175,7 +175,7 @@ class TestAfterwards:
     async def test_call_that_somebody_has_asked_to_hold_back_stays_held(self, data):
         async with hosting(data.root) as server:
             seats = await in_hand(server)
-            assert (await seats[0].wish())["t"] == "ok"
+            assert (await seats[0].want_rekey())["t"] == "ok"
             await drain(server)
             await to_the_end_of_the_hand(*seats)
         assert json.loads(data.unasked.read_text()) == {}

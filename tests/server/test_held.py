@@ -96,7 +96,7 @@ async def test_nothing_is_recorded_or_asked_before_all_are_back(tmp_path):
         seats[0].note = told.append
         await back(server, seats[0])
         await seats[0].client.send(resignation(seats[0]))
-        wish = await seats[0].wish()
+        wish = await seats[0].want_rekey()
         assert (wish["code"], wish["retry_after_ms"]) == ("rate_limited", 1_000)
         assert wish["msg"].endswith("when these seats are back: 1")
         claim = {"t": "claim_match", "table": seats[0].table, "match": mid}

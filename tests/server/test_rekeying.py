@@ -130,7 +130,7 @@ async def test_match_without_a_pause_is_abandoned_when_the_time_to_rekey_is_over
 async def wished(server, **fields) -> list[Seat]:
     """Return two seats after the draw, of which seat 0 has asked for time to rekey."""
     seats = await called(server, **fields)
-    assert (await seats[0].wish())["t"] == "ok"
+    assert (await seats[0].want_rekey())["t"] == "ok"
     await awake(*seats)
     await until(seats, held)
     return seats
@@ -141,12 +141,12 @@ async def test_wish_holds_the_next_call_for_the_seats_that_ask_while_the_match_l
     assert (seats[1].waiting["what"], seats[1].waiting["seats"]) == ("rekey", [0])
     stranger = await server.seat(seed=9)
     stranger.table, stranger.auditor = seats[0].table, seats[0].auditor
-    assert (await stranger.wish())["code"] == "not_seated"
-    assert (await seats[1].wish())["t"] == "ok"
+    assert (await stranger.want_rekey())["code"] == "not_seated"
+    assert (await seats[1].want_rekey())["t"] == "ok"
     await until(seats, lambda seat: seat.waiting["seats"] == [0, 1])
     await seats[1].resign()
     await until(seats, is_ended)
-    assert (await seats[0].wish())["code"] == "not_now"
+    assert (await seats[0].want_rekey())["code"] == "not_now"
 
 
 async def test_call_follows_the_rekey_that_was_wished_for(server):
@@ -167,26 +167,26 @@ async def test_wish_that_nothing_comes_of_is_forgotten_when_the_time_is_over_and
     mock_clock.jump(0.11)
     await until(seats, lambda seat: seat.next > k)
     assert isinstance(parse(seats[0].records[4 + k]), Call)
-    assert (await seats[0].wish())["code"] == "illegal_action"
+    assert (await seats[0].want_rekey())["code"] == "illegal_action"
 
 
 async def test_wish_beyond_the_terms_or_of_a_guest_is_refused(server):
     seats = await called(server, options={"rekeys": 0})
-    assert (await seats[0].wish())["code"] == "illegal_action"
+    assert (await seats[0].want_rekey())["code"] == "illegal_action"
     seats = await called(server, guests=(0,), seed=2)
-    assert (await seats[0].wish())["code"] == "not_now"
+    assert (await seats[0].want_rekey())["code"] == "not_now"
 
 
 async def test_wish_where_the_chain_is_exhausted_anyhow_is_not_refused(one_link):
     seats = await called(one_link, options={"rekeys": 0})
-    assert (await seats[0].wish())["t"] == "ok"
+    assert (await seats[0].want_rekey())["t"] == "ok"
 
 
 async def test_hold_begins_when_the_decision_before_the_deal_is_made(server):
     seats = await called(server, variant="truc-catalan")
     for seat in seats:
         seat.chooses = lambda message, options: None
-    assert (await seats[0].wish())["t"] == "ok"
+    assert (await seats[0].want_rekey())["t"] == "ok"
     await awake(*seats)
     await until(seats, lambda seat: seat.ledger.match is not None and (seat.options or seat.waiting))
     cutter = next(seat for seat in seats if seat.options)

@@ -24,9 +24,9 @@ from truc_conform.scenes import (
     Judged,
     Scene,
     faulty,
+    if_reached,
     judged,
     not_entered,
-    once,
     plain,
     said,
     shared_scene,
@@ -158,7 +158,7 @@ async def _kill(server: BlindHarness) -> bool:
 
 def _losing(kind: str) -> Scene:
     expected = f"sends the very same {kind} again after a lost connection (C51)"
-    judge = once(_was_due(kind), takes_each_step_once)
+    judge = if_reached(_was_due(kind), takes_each_step_once)
     return at_blind_table(f"C5.again-{kind}", CLIENT, expected, judge)(_at_first(kind, _lose))
 
 
@@ -174,7 +174,7 @@ _LOST: Final = [_losing("mask"), _losing("lock"), _losing("keys")]
 
 def _killing(kind: str) -> Scene:
     expected = f"sends the very same {kind} again when it is killed and started anew in its home (C51)"
-    judge = once(_was_due(kind), _came_back(kind))
+    judge = if_reached(_was_due(kind), _came_back(kind))
     made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, judge)(_at_first(kind, _kill))
     return made._replace(runs=2, keeps_home=True)
 
@@ -273,7 +273,7 @@ _HONEST: Final = [
         "C5.redeal",
         _BLIND,
         "locks and gives keys of new cards once more",
-        once(_redealt, _signs("lock", lambda body: isinstance(body, Lock) and body.d > 0)),
+        if_reached(_redealt, _signs("lock", lambda body: isinstance(body, Lock) and body.d > 0)),
         game=REDEALT,
     )(_redeal),
 ]
@@ -296,7 +296,7 @@ def _signs_the_same_lock_again(server: ClientHarness, end: ClientExit) -> CaseOu
     "C5.moved-lock",
     CLIENT,
     "signs the very same lock for its new place when something has come in between (C51)",
-    once(_redealt, _signs_the_same_lock_again),
+    if_reached(_redealt, _signs_the_same_lock_again),
     game=REDEALT,
 )
 def _moved(server: BlindHarness) -> None:

@@ -20,10 +20,10 @@ from truc_conform.forging import (
     bending,
     body_of,
     deal_body,
-    instead,
     note_cheat,
     place_of,
-    resigned,
+    put_instead,
+    signed_again,
 )
 from truc_conform.playing import conceding, secret, signed_position
 from truc_conform.result import CaseOutcome, failed, tag_of_body
@@ -79,7 +79,7 @@ def _changing(
 @partial(_changing, "deal")
 def _other_places(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
     """Exchange the leaves of the two seats."""
-    return resigned(server, message, leaves=tuple(reversed(body_of(message).leaves)))
+    return signed_again(server, message, leaves=tuple(reversed(body_of(message).leaves)))
 
 
 _SERVERS: Final = [
@@ -105,7 +105,9 @@ def _second_mask(server: BlindHarness) -> None:
             honest = next(masks, None) if tag_of_body(message.body) == "lock" else None
             if honest is not None:
                 note_cheat(server, signed_position(message))
-                await server.push(resigned(server, honest, points=_in_another_order(body_of(honest).points)))
+                await server.push(
+                    signed_again(server, honest, points=_in_another_order(body_of(honest).points))
+                )
         return False
 
     server.intercepts.append(intercept)
@@ -129,7 +131,7 @@ def _two_masks(server: BlindHarness) -> None:
                 return message
             if not changed and _is_followed_by_another(harness, message.signer - 1):
                 points = _in_another_order(body_of(message).points)
-                changed[message.k] = resigned(harness, message, points=points)
+                changed[message.k] = signed_again(harness, message, points=points)
             return changed.get(message.k, message)
 
         return bent
@@ -170,7 +172,7 @@ def _spared(server: BlindHarness) -> None:
     """In the place of the forfeit of an exposed seat, let the match go on."""
     server.cheats[_SEAT] = _reordered
     _changing(
-        "rule", lambda _server, message: resigned(server, message, ruling="resume", seat=None, kind=None)
+        "rule", lambda _server, message: signed_again(server, message, ruling="resume", seat=None, kind=None)
     )(server)
     server.decides = conceding
 
@@ -223,7 +225,7 @@ def _another_card(server: ClientHarness, message: messages.MatchRecord) -> messa
     if message.signer != _ROLE or body.kind != "play":
         return message
     slot, card, *rest = body.args
-    return resigned(server, message, args=(slot, (card + 1) % len(server.variant.pack), *rest))
+    return signed_again(server, message, args=(slot, (card + 1) % len(server.variant.pack), *rest))
 
 
 @_cheat("C5.cheat-early-link", "the link of the other seat before the hand is over (C49)")
@@ -235,7 +237,7 @@ def _early_link(server: ClientHarness, message: messages.MatchRecord) -> message
         return message
     j = body_of(message).j
     body = Release(*place_of(server, message.k), j, _SEAT, chain.link(j + 1))
-    return instead(server, message, body, signer=_ROLE)
+    return put_instead(server, message, body, signer=_ROLE)
 
 
 @_cheat("C5.cheat-link", "a link of the other seat that is not of its chain (C14)")
@@ -245,7 +247,7 @@ def _other_link(server: BlindHarness) -> None:
 
     def change(_server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
         is_of_hand = message.signer == _ROLE and body_of(message).j > 0
-        return resigned(server, message, link=secret("no link", 1)) if is_of_hand else message
+        return signed_again(server, message, link=secret("no link", 1)) if is_of_hand else message
 
     _changing("release", change)(server)
 

@@ -22,15 +22,15 @@ from truc_conform.forging import (
     committing,
     deal_body,
     dealt,
-    instead,
     note_cheat,
     on,
     on_record,
     other_calls,
     place_of,
-    resigned,
+    put_instead,
     rewriting,
     ruled_out,
+    signed_again,
     twisting,
 )
 from truc_conform.playing import Puppet, secret, signed_position
@@ -221,7 +221,7 @@ def _swapped_boxes(server: ClientHarness) -> Bend:
     """Give each seat the box of the other."""
     return on_record(
         "deal",
-        lambda message: resigned(server, message, boxes=tuple(reversed(body_of(message).boxes))),
+        lambda message: signed_again(server, message, boxes=tuple(reversed(body_of(message).boxes))),
     )
 
 
@@ -230,7 +230,7 @@ def _plays_of_the_other(server: ClientHarness, change: Callable[[Act], tuple[Any
         body = body_of(message)
         if not isinstance(body, Act) or (message.signer, body.kind) != (_OTHER, "play"):
             return message
-        return resigned(server, message, args=change(body))
+        return signed_again(server, message, args=change(body))
 
     return on(messages.MatchRecord, bend)
 
@@ -465,7 +465,7 @@ async def _send_another(server: ClientHarness, message: messages.ClientMessage) 
     k = len(server.records) - 1 if server.cheated_at is None else server.cheated_at
     server.cheated_at = k
     place, honest = place_of(server, k), server.message(k)
-    await server.push(instead(server, honest, ruled_out(place, server.at_play().deal_index)))
+    await server.push(put_instead(server, honest, ruled_out(place, server.at_play().deal_index)))
     await server.push(messages.Ok(re=message.id, k=k + 1))
     await server.go_on()
     return True
@@ -478,7 +478,7 @@ async def _called_again(server: ClientHarness, message: AnyAct) -> None:
     if not isinstance(message, messages.SignedAct):
         return
     note_cheat(server, signed_position(message))
-    await server.push(resigned(server, server.message(0), cut=9))
+    await server.push(signed_again(server, server.message(0), cut=9))
     await server.take(server.record_of(message))
     await server.push(messages.Ok(re=message.id, k=len(server.records) - 1))
     await server.go_on()

@@ -27,9 +27,9 @@ from truc_conform.forging import (
     on,
     on_record,
     place_of,
-    resigned,
     rewriting,
     ruled_out,
+    signed_again,
 )
 from truc_conform.playing import Puppet, may_decide, quiet, secret
 from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
@@ -271,7 +271,7 @@ def _dealing_hand(j: int, **changes: object) -> Cheat:
     def bend(server: ClientHarness) -> Bend:
         return on_record(
             "deal",
-            lambda message: resigned(server, message, **changes) if body_of(message).j == j else message,
+            lambda message: signed_again(server, message, **changes) if body_of(message).j == j else message,
         )
 
     return bending(bend)
@@ -283,7 +283,7 @@ def _own_card_up(server: ClientHarness) -> Bend:
 
     def change(message: MatchRecord) -> MatchRecord:
         card = server.dealer.openings(server.at_play(), 0)[0].card
-        return resigned(server, message, up=(card,))
+        return signed_again(server, message, up=(card,))
 
     return on_record("deal", change)
 
@@ -303,7 +303,7 @@ def _garbled_share(server: ClientHarness) -> Bend:
 
     def change(message: MatchRecord) -> MatchRecord:
         is_own = body_of(message).receiver == 0
-        return resigned(server, message, box=bytes(len(body_of(message).box))) if is_own else message
+        return signed_again(server, message, box=bytes(len(body_of(message).box))) if is_own else message
 
     return on_record("share", change)
 
@@ -323,7 +323,7 @@ def _another_blind_slot(server: ClientHarness) -> Bend:
         ((slot, *_),) = body.openings
         other = (slot + 1) % 3
         opening = server.dealer.openings(server.at_play(), body.seat)[other]
-        return resigned(server, message, openings=((other, *opening),))
+        return signed_again(server, message, openings=((other, *opening),))
 
     return on_record("open", change)
 

@@ -20,9 +20,9 @@ from truc_conform.scenes import (
     absent,
     ends_soon,
     faulty,
+    if_reached,
     intercepting,
     judged,
-    once,
     plain,
     recasting,
     said,
@@ -94,7 +94,10 @@ def _signs_the_name(server: ClientHarness, _end: ClientExit) -> CaseOutcome | No
 
 
 @scene(
-    "C3.name", "limits.md#names", "signs the name that `welcome` gives", once(without_key, _signs_the_name)
+    "C3.name",
+    "limits.md#names",
+    "signs the name that `welcome` gives",
+    if_reached(without_key, _signs_the_name),
 )
 def _renamed(server: ClientHarness) -> None:
     """Give the player a name other than the one asked for, and end when it has signed a name."""
@@ -210,7 +213,7 @@ _MOVED: Final = [
         name,
         "session.md#goodbye",
         f"another key at the address in `to` ends the connection before `login`{where}",
-        once(need, _says_nothing_there),
+        if_reached(need, _says_nothing_there),
     )(_to_another(move))
     for name, where, need, move in (
         ("C3.moved-key", "", without_key, on_choice(sent_away)),
@@ -228,7 +231,7 @@ _MOVED: Final = [
     "C3.own-options",
     "play.md#decisions",
     "plays by the rules, and passes options over, if it makes its own",
-    once(without_key, once(unless_wanted(OWN_OPTIONS), unended)),
+    if_reached(without_key, if_reached(unless_wanted(OWN_OPTIONS), unended)),
 )
 def _unasked(server: ClientHarness) -> None:
     """Send `waiting`, as to everybody, to a client that makes its own options; and options that nobody can open."""
@@ -257,7 +260,7 @@ def _signs_the_same_seat_again(server: ClientHarness, end: ClientExit) -> CaseOu
     "C3.seat-again",
     "session.md#coming-back",
     "sends the very same `seat` again when it has come back, and the terms that it has signed come again",
-    once(without_key, _signs_the_same_seat_again),
+    if_reached(without_key, _signs_the_same_seat_again),
 )
 @intercepting
 async def _lost_while_the_terms_are_out(server: ClientHarness, _message: messages.ClientMessage) -> bool:
@@ -269,7 +272,9 @@ async def _lost_while_the_terms_are_out(server: ClientHarness, _message: message
 
 _HONEST: Final = shared_scene(
     judged("C3.login", _HANDSHAKE, "the login is signed for this connection (C38)", _logs_in),
-    judged("C3.plays", _DUTIES, "plays an honest match with a key to its end", once(without_key, unended)),
+    judged(
+        "C3.plays", _DUTIES, "plays an honest match with a key to its end", if_reached(without_key, unended)
+    ),
     judged("C3.seat", _CHECKS, "agrees to the terms with a `seat` record (C6, C7)", _right("seat")),
     judged("C3.release", _DUTIES, "releases once for each call (C14, C15)", _releases_once),
     judged(

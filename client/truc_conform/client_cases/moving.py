@@ -15,8 +15,8 @@ from truc_conform.scenes import (
     Judge,
     Need,
     Scene,
+    if_reached,
     intercepting,
-    once,
     said,
     says_who,
     scene,
@@ -113,7 +113,7 @@ _SENT_ON: Final = [
         name,
         _GOODBYE,
         f"asks again at the address in `to` when `moved` comes instead of the reply to {what}",
-        once(_unasked(kind), _asks_there(kind)),
+        if_reached(_unasked(kind), _asks_there(kind)),
     )(arrange)
     for name, what, kind, arrange in (
         ("C1.moved-watch", "`watch`", messages.Watch, sent_on(messages.Watch)),
@@ -164,7 +164,7 @@ _ROUND: Final[list[Scene]] = [
         name,
         _GOODBYE,
         f"follows a few moves in a row, and no more than {_MOST_MOVES}",
-        once(_unasked(kind), _stops_going_round),
+        if_reached(_unasked(kind), _stops_going_round),
     )(_round(kind))
     for name, kind in (("C1.moved-round", messages.Watch), ("C2.moved-round", messages.Join))
 ]

@@ -13,7 +13,7 @@ from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
 from truc_conform.playing import secret
 from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed
-from truc_conform.scenes import ClientExit, Scene, ends_soon, once, said, says_who, scene, unended
+from truc_conform.scenes import ClientExit, Scene, ends_soon, if_reached, said, says_who, scene, unended
 from truc_protocol.codec import enc
 from truc_protocol.crypto.keys import SigningKey, signing_key_from_seed
 from truc_protocol.messages import ClientHello
@@ -64,7 +64,7 @@ def _rotating(name: str, expected: str, judge: Callable[..., CaseOutcome | None]
         if judge is _stays_out:
             ends_soon(server, lambda message: isinstance(message, ClientHello) and bool(server.rolls))
 
-    return scene(name, _ROTATION, expected, once(without_key, judge))(arrange)
+    return scene(name, _ROTATION, expected, if_reached(without_key, judge))(arrange)
 
 
 def _other(key: SigningKey) -> SigningKey:
@@ -149,7 +149,7 @@ def _heeds(server: ClientHarness) -> CaseOutcome | None:
     "C4.revoked",
     _ROTATION,
     "says nothing to a server whose key is revoked (C40)",
-    once(_heeds, _enters_nowhere),
+    if_reached(_heeds, _enters_nowhere),
 )
 def _revoked(server: ClientHarness) -> None:
     """Answer with a key that the client knows to be revoked."""
@@ -161,7 +161,7 @@ def _revoked(server: ClientHarness) -> None:
     "C4.revoked-rotation",
     _ROTATION,
     "follows no rotation by a revoked key (C40)",
-    once(_heeds, once(without_key, _stays_out)),
+    if_reached(_heeds, if_reached(without_key, _stays_out)),
 )
 def _revoked_between(server: ClientHarness) -> None:
     """Rotate to a key that the client knows to be revoked, and from there to another."""

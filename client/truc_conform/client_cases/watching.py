@@ -14,9 +14,9 @@ from truc_conform.scenes import (
     at_first,
     cut_to_pieces,
     grease_all,
+    if_reached,
     intercepting,
     lengthen,
-    once,
     plain,
     said,
     scene,
@@ -88,7 +88,7 @@ def _broken_off(server: ClientHarness) -> None:
     "C1.snapshot",
     "messages.md#snapshot",
     "goes on from a snapshot, if it wants snapshots",
-    once(unless_wanted(_SNAPSHOT), unended),
+    if_reached(unless_wanted(_SNAPSHOT), unended),
 )
 def _snapshots(server: ClientHarness) -> None:
     """Begin with a snapshot at the present hand, for a client that wants it."""

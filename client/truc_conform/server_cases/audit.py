@@ -7,7 +7,7 @@ from typing import Final
 from truc_conform.expectations import Map, expect, expect_ok
 from truc_conform.raw_seat import Seat, bodies
 from truc_conform.result import CaseOutcome, CaseVerdict
-from truc_conform.server_visit import ServerVisit, case, is_asked, play_on, row
+from truc_conform.server_visit import ServerVisit, case, case_row, is_asked, play_on
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import BLOCK_BYTES, COUNTER_BYTES
@@ -21,13 +21,13 @@ _WHOLE: Final = "play.md#the-end"
 _VIEWS: Final = "views.md#who-sees-what"
 
 
-def proven(seat: Seat) -> None:
+def check_proven(seat: Seat) -> None:
     """Check that a player's records prove a match that has ended."""
     verdict = seat.verdict()
     expect(verdict is not None and verdict.result is Result.PROVEN, "a proven match", verdict)
 
 
-def hands_of(seat: Seat) -> int:
+def closed_hands(seat: Seat) -> int:
     """Return how many hands have been closed in a player's match."""
     return 0 if seat.auditor is None else len(seat.auditor.hands)
 
@@ -38,19 +38,19 @@ async def _match(visit: ServerVisit) -> None:
     seats = await visit.match(await visit.seats(target=_SHORT))
     await play_on(seats)
     for seat in seats:
-        proven(seat)
+        check_proven(seat)
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
 async def _by_options(visit: ServerVisit, *, boxed: bool) -> None:
     seats = await visit.match(await visit.seats(guests=(1,), boxed=boxed, target=_SHORT))
     await play_on(seats)
-    proven(seats[0])
+    check_proven(seats[0])
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
 _GUESTS: Final = [
-    row(name, _WHOLE, f"A guest {who} plays a match by its {kind}", _by_options, boxed=boxed)
+    case_row(name, _WHOLE, f"A guest {who} plays a match by its {kind}", _by_options, boxed=boxed)
     for name, who, kind, boxed in (
         ("S3.match-guest", "without x", "options", False),
         ("S3.match-guest-boxed", "with x", "boxed options", True),
@@ -88,11 +88,11 @@ async def hands_played(visit: ServerVisit, hands: int) -> list[Seat]:
 
 def _until_closed(seat: Seat, hands: int, message: Map, options: list[Map]) -> Map | None:
     """Choose as long as fewer hands have been closed."""
-    return None if hands_of(seat) >= hands else seat.pick(message, options)
+    return None if closed_hands(seat) >= hands else seat.pick(message, options)
 
 
 def _rests(seat: Seat, *, hands: int) -> bool:
-    return hands_of(seat) >= hands and is_asked(seat)
+    return closed_hands(seat) >= hands and is_asked(seat)
 
 
 @case("S3.audit", "../fairness/specification.md#11-checks")
@@ -102,8 +102,8 @@ async def _audit(visit: ServerVisit) -> CaseOutcome:
     await seats[0].resign()
     await play_on(seats)
     for seat in seats:
-        proven(seat)
-    return CaseOutcome(CaseVerdict.PASS, f"{hands_of(seats[0])} hands, {seats[0].next} records, proven")
+        check_proven(seat)
+    return CaseOutcome(CaseVerdict.PASS, f"{closed_hands(seats[0])} hands, {seats[0].next} records, proven")
 
 
 @case("S3.boxed-key", _VIEWS)

@@ -13,7 +13,7 @@ import trio
 from truc_conform.expectations import InconclusiveError, Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat, bodies
-from truc_conform.server_visit import ServerVisit, case, held_seats, level, play_on, row, together
+from truc_conform.server_visit import ServerVisit, all_at_once, case, case_row, catch_up, held_seats, play_on
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Rule, Sub
 from truc_protocol.errors import Code
@@ -45,7 +45,7 @@ def records_of(client: RawClient) -> list[Sent]:
 async def _resume(visit: ServerVisit) -> None:
     """Resuming from any position brings the match's records unchanged."""
     mover, other = await visit.in_hand()
-    await level(mover, other)
+    await catch_up(mover, other)
     live = records_of(mover.client)
     client = await visit.player(mover.key)
     for next_ in range(mover.next + 1):
@@ -103,7 +103,7 @@ async def _refused_resume(visit: ServerVisit, *, changed: Map, code: Code) -> No
 
 
 _REFUSED: Final = [
-    row(
+    case_row(
         "S3.resume-beyond",
         "errors.md#bad_position",
         "A resume from beyond the last record gets bad_position",
@@ -111,7 +111,7 @@ _REFUSED: Final = [
         changed={"next": _FAR},
         code=Code.BAD_POSITION,
     ),
-    row(
+    case_row(
         "S3.resume-other",
         "errors.md#no_such_match",
         "A resume of another match gets no_such_match",
@@ -153,7 +153,7 @@ async def _seats_listed(visit: ServerVisit) -> None:
 async def _storm(visit: ServerVisit) -> None:
     """Over many lost connections a player gets every record, once and in order."""
     seats = await visit.match(await visit.seats(target=_SHORT))
-    await together(partial(_restless, visit, seats[0]), partial(seats[1].play))
+    await all_at_once(partial(_restless, visit, seats[0]), partial(seats[1].play))
     for seat in seats:
         verdict = seat.verdict()
         expect(verdict and verdict.result is Result.PROVEN, "a match proven to both players", verdict)
@@ -271,14 +271,14 @@ async def _away_comer(visit: ServerVisit) -> None:
 async def _away_missed(visit: ServerVisit) -> None:
     """Both sides are told of a ruling in a seat's place, and when it decides again."""
     mover, other = await _with_away(visit)
-    await together(
+    await all_at_once(
         *(partial(_until_away, seat, mover.seat, online=True, missed=1) for seat in (mover, other))
     )
     expect(_rulings(other) == ["move"], "the ruling that the notice counts", _rulings(other))
     for seat in (mover, other):
         seat.chooses = seat.pick
         await _choose_again(seat)
-    await together(*(partial(_until_away, seat, mover.seat, online=True) for seat in (mover, other)))
+    await all_at_once(*(partial(_until_away, seat, mover.seat, online=True) for seat in (mover, other)))
 
 
 async def _choose_again(seat: Seat) -> None:
@@ -397,7 +397,7 @@ async def _claim_partner(visit: ServerVisit) -> None:
     seats = await _four(visit, decision_ms=_SOON_MS, bank_ms=0, gone_after=1, claim="opponents")
     for seat in seats:
         seat.chooses = _nothing
-    await together(*(partial(_follow, seat, _missed_before_a_hand) for seat in seats))
+    await all_at_once(*(partial(_follow, seat, _missed_before_a_hand) for seat in seats))
     gone = next(told["seat"] for told in seats[0].client.came("away") if told.get("missed"))
     partner = next(seat for seat in seats if seat.seat != gone and seat.seat % 2 == gone % 2)
     check_refusal(await _claimed(partner), Code.NOT_NOW)
@@ -448,7 +448,7 @@ async def _uncalled(visit: ServerVisit) -> None:
     silent = await visit.player()
     seats = await visit.match(await visit.seats(release_ms=_SOON_MS, gone=1))
     seats[1].is_idle = True
-    await together(partial(_follow, seats[1], _has_begun), partial(_follow, seats[0], _sees_vacant))
+    await all_at_once(partial(_follow, seats[1], _has_begun), partial(_follow, seats[0], _sees_vacant))
     for stranger in (asked, silent, *(seat.client for seat in seats)):
         await stranger.ask({"t": "tables"})
         calls = stranger.came("bot_wanted")

@@ -7,7 +7,7 @@ from truc_conform.blind_seat import BlindSeat
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import PAIR
 from truc_conform.raw_seat import Seat, bodies
-from truc_conform.server_visit import ServerVisit, case, is_asked, play_on, row
+from truc_conform.server_visit import ServerVisit, case, case_row, is_asked, play_on
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SeatStep
 from truc_protocol.bodies import Act, Deal, Keys, Rule
@@ -179,7 +179,7 @@ def _short_boxes(step: SeatStep) -> SeatStep:
 
 
 _STEPS: Final = [
-    row(
+    case_row(
         name,
         _BLIND,
         f"{what} gets {code}, and the right one is taken",
@@ -297,7 +297,7 @@ def _shut_boxes(step: SeatStep) -> SeatStep:
 
 
 _EXPOSED: Final = [
-    row(name, _BLIND, f"{what} loses by a forfeit when the links are open", _exposed, cheat=cheat)
+    case_row(name, _BLIND, f"{what} loses by a forfeit when the links are open", _exposed, cheat=cheat)
     for name, what, cheat in (
         ("S3.blind-exposed", "A seat whose link shows that it masked otherwise (C50)", _in_another_order),
         ("S3.blind-garbled", "A seat whose boxes do not open, as the other says,", _shut_boxes),

@@ -14,7 +14,7 @@ from truc_conform.expectations import Map, UnofferedError, check_refusal, expect
 from truc_conform.raw_client import PAIR
 from truc_conform.raw_seat import Pick, Seat, bodies
 from truc_conform.server_cases.blind import go_on, has_closed, in_match, only_cut, waits_for
-from truc_conform.server_visit import ServerVisit, case, play_on, row
+from truc_conform.server_visit import ServerVisit, case, case_row, play_on
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.points import encoded, scalar
 from truc_protocol.blind_mode.sealed_pack import KeysStep
@@ -205,7 +205,7 @@ async def _lost(visit: ServerVisit, *, wanted: Duty, what: str) -> None:
 
 
 _LOST: Final = [
-    row(
+    case_row(
         f"S3.blind-lost-{what}",
         _BLIND,
         f"A seat whose connection was lost when its {name} is due comes back, and it is taken",
@@ -270,7 +270,7 @@ def _is_ended(seat: Seat) -> bool:
 
 
 _SILENT: Final = [
-    row(
+    case_row(
         f"S3.blind-silent-{what}",
         _BLIND,
         f"A seat that {does} loses, by a forfeit {kind}{' after a void that names it' * voids}",

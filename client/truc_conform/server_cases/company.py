@@ -17,7 +17,7 @@ from truc_conform.expectations import (
 from truc_conform.raw_client import PAIR, RawClient
 from truc_conform.raw_seat import Seat
 from truc_conform.server_cases.watch import watching
-from truc_conform.server_visit import ServerVisit, case, play_on, row
+from truc_conform.server_visit import ServerVisit, case, case_row, play_on
 from truc_protocol.errors import Code
 from truc_protocol.messages import MESSAGES, Direction
 from truc_protocol.wire.capabilities import BROUGHT_BY
@@ -122,7 +122,7 @@ async def _bad_text(visit: ServerVisit, *, text: str) -> None:
 
 
 _BAD_TEXTS: Final = [
-    row(name, _CHAT, f"{what} gets bad_message for text", _bad_text, text=text)
+    case_row(name, _CHAT, f"{what} gets bad_message for text", _bad_text, text=text)
     for name, what, text in (
         ("S2.chat-empty", "An empty line", ""),
         ("S2.chat-blank", "A line of spaces", "   "),

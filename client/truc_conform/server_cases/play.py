@@ -4,7 +4,7 @@ from typing import Final
 
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_seat import Seat
-from truc_conform.server_visit import ServerVisit, case, is_asked, level, play_on, row
+from truc_conform.server_visit import ServerVisit, case, case_row, catch_up, is_asked, play_on
 from truc_protocol.bodies import Body, Refuse, Release
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import generate_signing_key, verify
@@ -89,7 +89,7 @@ async def _changed(visit: ServerVisit, *, changed: Map, code: Code) -> None:
 
 
 _CHANGED: Final = [
-    row(name, _PLAY, f"An act {what}", _changed, changed=changed, code=Code.BAD_POSITION)
+    case_row(name, _PLAY, f"An act {what}", _changed, changed=changed, code=Code.BAD_POSITION)
     for name, what, changed in (
         ("S3.other-head", "under another head gets bad_position", {"head": NOTHING}),
         ("S3.other-deal", "with another deal index gets bad_position, with evidence", {"j": 999}),
@@ -153,7 +153,7 @@ async def _card(visit: ServerVisit, *, place: int, value: object) -> None:
 
 
 _CARDS: Final = [
-    row(
+    case_row(
         name,
         _PLAY,
         f"A card {what} gets illegal_action, with evidence",
@@ -253,7 +253,7 @@ async def _guest_refused(visit: ServerVisit, *, at: int, line: str, code: Code) 
 
 
 _REFUSED: Final = [
-    row(name, _PLAY, f"{what} gets {code}", _guest_refused, at=at, line=line, code=code)
+    case_row(name, _PLAY, f"{what} gets {code}", _guest_refused, at=at, line=line, code=code)
     for name, what, at, line, code in (
         ("S3.guest-stale", "A guest's choice at a taken position", -1, "", Code.STALE_POSITION),
         ("S3.guest-ahead", "A guest's choice ahead of the match", 90, "", Code.BAD_POSITION),
@@ -273,7 +273,7 @@ async def _paused(visit: ServerVisit) -> tuple[Seat, Seat]:
     mover, other = await visit.in_hand()
     for seat in (mover, other):
         expect_ok(await seat.hand_in(seat.act_of({"kind": "pause"})), "ok to pause")
-        await level(mover, other)
+        await catch_up(mover, other)
     await play_on((mover, other), lambda seat: seat.ledger.pause.active)
     return mover, other
 
@@ -290,7 +290,7 @@ async def _resume_pause(visit: ServerVisit) -> None:
     """A pause ends when every seat has asked to resume."""
     both = await _paused(visit)
     for seat in both:
-        await level(*both)
+        await catch_up(*both)
         expect_ok(await seat.hand_in(seat.act_of({"kind": "resume"})), "ok to resume")
     await play_on(both, lambda seat: not seat.ledger.pause.active)
 

@@ -14,7 +14,7 @@ from truc_conform.expectations import (
 )
 from truc_conform.raw_client import RawClient, frame
 from truc_conform.server_cases.transport import FRAME_LIMIT, hello
-from truc_conform.server_visit import ServerVisit, case, held_seats, row
+from truc_conform.server_visit import ServerVisit, case, case_row, held_seats
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import SMALL_ORDER, SigningKey, fingerprint, generate_signing_key
 from truc_protocol.errors import Code
@@ -41,7 +41,7 @@ async def _bad_field(visit: ServerVisit, *, message: Map, field: str) -> None:
 
 
 _FIELDS: Final = [
-    row(
+    case_row(
         name,
         "errors.md#bad_message",
         f"{what} gets bad_message, which names it",
@@ -330,7 +330,7 @@ async def _another_field(visit: ServerVisit, *, field: str) -> None:
 
 
 _OTHER_FIELDS: Final = [
-    row(name, _HANDSHAKE, f"{what} gets bad_signature (C38)", _another_field, field=field)
+    case_row(name, _HANDSHAKE, f"{what} gets bad_signature (C38)", _another_field, field=field)
     for name, field, what in (
         ("S1.other-server", "spk", "A login made for another server's key"),
         ("S1.other-client-nonce", "cn", "A login with another client nonce"),
@@ -366,7 +366,7 @@ async def _name(visit: ServerVisit, *, given: str) -> None:
 
 
 _NAMES: Final = [
-    row(name, "limits.md#sizes", f"{what} gets bad_message for name", _name, given=value)
+    case_row(name, "limits.md#sizes", f"{what} gets bad_message for name", _name, given=value)
     for name, what, value in (
         ("S1.name-blank", "A name of spaces", " "),
         ("S1.name-control", "A name with a control character", "bell\x07"),

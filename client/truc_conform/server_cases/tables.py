@@ -8,7 +8,7 @@ import trio
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.server_visit import ServerVisit, case, is_asked, play_on, row, together
+from truc_conform.server_visit import ServerVisit, all_at_once, case, case_row, is_asked, play_on
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import generate_signing_key
@@ -54,7 +54,7 @@ async def _bad_option(visit: ServerVisit, *, option: str, value: int | str) -> N
 
 
 _OPTIONS: Final = [
-    row(
+    case_row(
         name,
         _OPTION,
         f"{what} gets bad_option, which names it",
@@ -80,7 +80,7 @@ async def _refused_create(visit: ServerVisit, *, fields: Map, code: Code, field:
 
 
 _CREATES: Final = [
-    row(
+    case_row(
         name,
         f"errors.md#{code}",
         f"{what} gets {code}",
@@ -116,7 +116,7 @@ async def _nowhere(visit: ServerVisit, *, tag: str) -> None:
 
 
 _NOWHERE_TAGS: Final = [
-    row(
+    case_row(
         f"S2.nowhere-{tag}",
         "errors.md#no_such_table",
         f"{tag} at a table that does not exist gets no_such_table",
@@ -133,7 +133,7 @@ async def _not_seated(visit: ServerVisit, *, tag: str) -> None:
 
 
 _UNSEATED: Final = [
-    row(
+    case_row(
         f"S2.not-seated-{tag}",
         "errors.md#not_seated",
         f"{tag} without a seat gets not_seated",
@@ -210,7 +210,7 @@ async def _join_race(visit: ServerVisit) -> None:
     async def join(rival: Seat) -> None:
         replies.append(await rival.join(seat.table, 1))
 
-    await together(*(partial(join, rival) for rival in rivals))
+    await all_at_once(*(partial(join, rival) for rival in rivals))
     kinds = sorted(reply.get("code", "ok") for reply in replies)
     expect(kinds.count("ok") == 1, "one of four to get the seat", kinds)
     expect(set(kinds) <= {"ok", Code.SEAT_TAKEN, Code.TABLE_FULL}, "seat_taken for the others", kinds)

@@ -9,7 +9,7 @@ import trio
 
 from truc_conform.expectations import Map, expect, expect_ok
 from truc_conform.raw_client import frame, length
-from truc_conform.server_visit import ServerVisit, case, row
+from truc_conform.server_visit import ServerVisit, case, case_row
 from truc_protocol.errors import Code
 
 LOGIN_LIMIT: Final = 2_048  # limits.md#sizes, as are the next three
@@ -50,7 +50,7 @@ async def _ends_later(visit: ServerVisit, *, raw: bytes, code: Code) -> None:
 
 
 _LENGTHS: Final = [
-    row(name, _FRAMES, expected, run, raw=length(announced), code=code)
+    case_row(name, _FRAMES, expected, run, raw=length(announced), code=code)
     for name, expected, run, announced, code in (
         ("S0.length-zero", _ZERO, _ends, 0, Code.BAD_FRAME),
         ("S0.length-4gib", _HUGE, _ends, LONGEST, Code.FRAME_TOO_LARGE),
@@ -75,7 +75,7 @@ async def _profile(visit: ServerVisit, *, raw: bytes) -> None:
 
 
 _PROFILE: Final = [
-    row(name, "transport.md#messages", f"{what}: bad_msgpack", _profile, raw=raw)
+    case_row(name, "transport.md#messages", f"{what}: bad_msgpack", _profile, raw=raw)
     for name, what, raw in (
         ("S0.trailing", "Bytes after the map", b"\x80\x80"),
         ("S0.array", "An array instead of a map", b"\x90"),
@@ -112,7 +112,7 @@ async def _stranger(visit: ServerVisit, *, raw: bytes) -> None:
 
 
 _STRANGERS: Final = [
-    row(name, _FRAMES, f"{what} gets one readable line", _stranger, raw=raw)
+    case_row(name, _FRAMES, f"{what} gets one readable line", _stranger, raw=raw)
     for name, what, raw in (
         ("S0.http", "An HTTP request", b"GET / HTTP/1.1\r\nHost: truc\r\n\r\n"),
         ("S0.tls", "A TLS hello", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
@@ -120,7 +120,7 @@ _STRANGERS: Final = [
     )
 ]
 _EARLY: Final = [
-    row(name, clause, expected, _ends, raw=raw, code=code)
+    case_row(name, clause, expected, _ends, raw=raw, code=code)
     for name, clause, expected, code, raw in (
         (
             "S0.login-oversize",

@@ -9,7 +9,7 @@ from truc_conform.expectations import Map, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import Seat
 from truc_conform.server_cases.away import records_of
-from truc_conform.server_visit import ServerVisit, case, level, play_on, row
+from truc_conform.server_visit import ServerVisit, case, case_row, catch_up, play_on
 from truc_protocol.bodies import Call, Deal
 from truc_protocol.codec import dec
 from truc_protocol.errors import Code
@@ -68,7 +68,7 @@ async def _same_bytes(visit: ServerVisit, *, spectators: int) -> None:
 
 
 _SAME_BYTES: Final = [
-    row(name, _VIEWS, what, _same_bytes, spectators=spectators)
+    case_row(name, _VIEWS, what, _same_bytes, spectators=spectators)
     for name, what, spectators in (
         ("S2.watch", "Watchers get the same bytes as seats, and nothing that only seats may know", LIVE),
         ("S2.watch-held-match", "With records held back, watchers get the same bytes, only later", HELD),
@@ -90,7 +90,7 @@ async def _watch_hidden(visit: ServerVisit) -> None:
     shapes = []
     for _ in range(2):
         mover, other = await visit.in_hand(await visit.seats(spectators=LIVE))
-        await level(mover, other)
+        await catch_up(mover, other)
         client, reply = await _watched(visit, mover.table)
         expect(reply.get("k") == mover.next, f"ok with k {mover.next}", reply)
         _check_public(client)
@@ -156,7 +156,7 @@ async def _watch_delay(visit: ServerVisit) -> None:
     """With spectators 3 + s records come s seconds late."""
     (await visit.player()).need("delay")
     mover, other = await visit.in_hand(await visit.seats(spectators=DELAYED + _DELAY_S))
-    await level(mover, other)
+    await catch_up(mover, other)
     client, _ = await _watched(visit, mover.table)
     at = mover.next
     await mover.move()
@@ -171,7 +171,7 @@ async def _watch_delay(visit: ServerVisit) -> None:
 async def _watch_next(visit: ServerVisit) -> None:
     """A watcher can go on from a position."""
     mover, other = await visit.in_hand(await visit.seats(spectators=LIVE))
-    await level(mover, other)
+    await catch_up(mover, other)
     here = {"match": mover.ledger.setup.mid, "next": 2}
     client, reply = await _watched(visit, mover.table, since=here)
     tags = [message["t"] for message in client.log]
@@ -184,7 +184,7 @@ async def _watch_next(visit: ServerVisit) -> None:
 async def _snapshot(visit: ServerVisit) -> None:
     """A watcher who wants snapshots begins at the current hand."""
     mover, other = await visit.in_hand(await visit.seats(spectators=LIVE))
-    await level(mover, other)
+    await catch_up(mover, other)
     client, reply = await _watched(visit, mover.table, snapshot=True)
     first = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Call))
     came = client.came("snapshot")
@@ -242,7 +242,7 @@ async def _paged(client: RawClient, mid: bytes, limit: int) -> list[Map]:
 async def _history(visit: ServerVisit) -> None:
     """A player gets every record of the match, page by page."""
     mover, other = await visit.in_hand()
-    await level(mover, other)
+    await catch_up(mover, other)
     past = await _paged(mover.client, mover.ledger.setup.mid, 3)
     known = [list(record) for record in _played(mover)]
     came = [[each["signer"], each["body"], each["sig"]] for each in past]
@@ -274,7 +274,7 @@ async def _strangers_past(visit: ServerVisit, *, spectators: int, code: Code | N
 
 
 _STRANGERS: Final = [
-    row(name, _VIEWS, f"Strangers get {what}", _strangers_past, spectators=spectators, code=code)
+    case_row(name, _VIEWS, f"Strangers get {what}", _strangers_past, spectators=spectators, code=code)
     for name, what, spectators, code in (
         ("S2.history-none", "private_table for a match that nobody may watch", NONE, Code.PRIVATE_TABLE),
         ("S2.history-live", "what watchers see of a match in play", LIVE, None),
@@ -295,7 +295,7 @@ async def _afterwards(visit: ServerVisit, *, transcript: str, allowed: bool) -> 
 
 
 _AFTERWARDS: Final = [
-    row(
+    case_row(
         f"S2.history-after-{word}",
         _VIEWS,
         f"After the match, transcript {word} {'admits' if allowed else 'refuses'} those who did not play",
