@@ -54,6 +54,7 @@ def call(ledger: Ledger, body: Call) -> Ledger:
     Raises:
         CheckError: C12; C13 a field that does not follow, an exhausted chain, or an open decision; C26 after a void.
     """
+    # the order in which specification.md 11 names the checks of a call: C12, C13 (an open decision), C26, C13
     check_index(ledger, body.j, "server")
     if ledger.match is not None and deciders(ledger.match):
         raise CheckError("C13", "a call while a decision before the deal is open", "server")
@@ -64,14 +65,17 @@ def call(ledger: Ledger, body: Call) -> Ledger:
     expected = next_call(ledger)
     if body != expected:
         raise CheckError("C13", f"expected {_call_text(expected)}, got {_call_text(body)}", "server")
+    # nobody could open a link of such a chain: its owner begins a new one first (specification.md 4)
     for role in body.roles:
         if is_exhausted(ledger, role):
             raise CheckError(
                 "C13", f"the chain of {role_name(role)} has no link for index {body.j}", "server"
             )
     hand = None
+    # the draw is made as in mode dealt: only a hand has a pack to be sealed (blind.md, "Records")
     if ledger.match is not None and ledger.setup.terms.table.mode == BLIND:
         hand = sealed.begin_sealed_hand(ledger, body, ledger.match)
+    # a seat stays named by a void until the next call, no longer (specification.md 6)
     return replace(ledger, phase=Phase.CALLED, call=body, silent=(), sealed=hand)
 
 
@@ -88,11 +92,12 @@ def release(ledger: Ledger, body: Release) -> Ledger:
     role = body.seat + 1
     check_index(ledger, body.j, role_name(role))
     if body.seat not in missing(ledger):
-        # if the same record comes twice, that is the doing of whoever made the list
+        # whoever wrote the list can put the same link there twice, but another one only the seat can sign
         culprit = None if (role, body.link) in ledger.released else role_name(role)
         waiting = list(missing(ledger))
         raise CheckError("C15", f"expected releases of seats {waiting}, got seat {body.seat}", culprit)
     opened = open_link(ledger, role, body.link)
+    # releases come in any order, but the seed hashes the links by ascending role (specification.md 6)
     released = tuple(sorted((*ledger.released, (role, body.link))))
     return replace(opened, released=released)
 
@@ -128,6 +133,7 @@ def draw(ledger: Ledger, body: Draw) -> Ledger:
     """
     check_index(ledger, body.j, "server")
     _check_complete(ledger)
+    # a server that could draw again would do so until the first dealer suits it (threats.md)
     if ledger.match is not None:
         raise CheckError("C16", "a second draw", "server")
     opened = open_link(ledger, SERVER, body.link)
@@ -136,6 +142,7 @@ def draw(ledger: Ledger, body: Draw) -> Ledger:
     if body.first != first:
         raise CheckError("C16", f"expected first dealer {first}, got {body.first}", "server")
     terms = ledger.setup.terms
+    # in mode blind a ruled turn concedes: the server has no card to play for a seat
     rules = terms.rules_as_played if terms.table.mode == BLIND else terms.variant
     match = new_match(rules, seats=ledger.seats, dealer=Seat(first))
     return replace(
@@ -163,8 +170,10 @@ def take_deal(ledger: Ledger, body: Deal) -> Taken:
         raise CheckError("C17", "no new cards are due", "server")
     if ledger.sealed is not None:
         sealed.check_places(ledger, body)
+    # new cards in an open hand go on in its log: the seed and the pack are still those of the one call
     hand = ledger.hand or HandLog(ledger.call, ledger.released, match)
     _check_deal(ledger, hand, body)
+    # unknown to the server too, which says with `learn_all` what it knows: one fold serves both (decision 3)
     unknown = ((None,) * body.ncards,) * ledger.seats
     dealt, events = deal(match, unknown, tuple(Card(card) for card in body.up))
     hand = replace(hand, deals=(*hand.deals, body))
@@ -175,14 +184,17 @@ def _check_deal(ledger: Ledger, hand: HandLog, body: Deal) -> None:
     called = hand.call
     if body.d != len(hand.deals):
         raise CheckError("C17", f"expected sub-deal {len(hand.deals)}, got {body.d}", "server")
+    # the call came before any link was open; a deal by other values would choose them knowing the seed
     if (body.dealer, body.ncards, body.cut) != (called.dealer, called.ncards, called.cut):
         raise CheckError("C17", f"the deal does not repeat its call: {_call_text(called)}", "server")
+    # a redeal turns up nothing new: it goes on behind the card that is turned up already (specification.md 6)
     ups = ledger.setup.terms.variant.turn_count if body.d == 0 else 0
     if len(body.up) != ups or any(card >= ledger.setup.terms.table.deck for card in body.up):
         raise CheckError("C17", f"expected {ups} cards turned up, got {len(body.up)}", "server")
     seats = ledger.seats
     if [*map(len, body.leaves)] != [body.ncards] * seats:
         raise CheckError("C17", f"expected {seats} seats with {body.ncards} leaves each", "server")
+    # what is in a box the seat itself checks at once (C18), and everybody at the end (C31)
     boxed = [deal_public(ledger, seat) is not None for seat in range(seats)]
     if [*map(bool, body.boxes)] != boxed:
         raise CheckError(
@@ -227,13 +239,14 @@ def void(ledger: Ledger, body: Void) -> Ledger:
     if body.reason not in reasons:
         message = f"expected the reason {' or '.join(reasons)}, got {body.reason!r}"
         raise CheckError("C26", message, "server")
-    # what nothing can void is owed
+    # in mode blind nothing voids once all locks are on: a step that is owed then is ruled on (blind.md)
     waiting = () if ledger.sealed is not None and sealed.seats_owing(ledger) else missing(ledger)
     if not waiting or body.seats != waiting:
         raise CheckError(
             "C26", f"expected the silent seats {list(waiting)}, got {shorten(body.seats)}", "server"
         )
     opened = server_link(ledger, body.link)
+    # links are open that the next deal must not be made from: the index is used up, and each void is counted
     return replace(
         opened,
         phase=Phase.BETWEEN,
@@ -257,11 +270,14 @@ def rekey(ledger: Ledger, body: Rekey) -> Ledger:
     if old is None or body.first != ledger.deal_index:
         raise CheckError("C27", f"expected a chain from {ledger.deal_index} of a contributor", culprit)
     if body.role == SERVER:
+        # a seat may have lost its secrets; the server must not start a chain when it suits it (threats.md).
+        # All boxes of the match are made again from its one secret (C31), so its box key stays
         if not exhausted or body.x is not None:
             raise CheckError(
                 "C27", "the server rekeys only when its chain is exhausted, and keeps its box key", culprit
             )
         fresh = _take_commitments(ledger, (("anchor", body.anchor),))
+        # `end` has to open every chain of the server, not only the last (C30)
         fresh = replace(fresh, chain=ServerChain(body.first, body.anchor, ledger.chain))
         return with_contributor(
             fresh, SERVER, replace(old, first=body.first, known=(body.first, body.anchor))
@@ -271,6 +287,7 @@ def rekey(ledger: Ledger, body: Rekey) -> Ledger:
 
 def _rekey_seat(ledger: Ledger, body: Rekey, old: Contributor, *, exhausted: bool) -> Ledger:
     culprit = role_name(body.role)
+    # a chain that has run out is no fault of its seat, and counts nothing against `opts.rekeys`
     count = old.rekeys + (not exhausted)
     if body.x is None or count > ledger.setup.terms.opts.rekeys:
         allowed = ledger.setup.terms.opts.rekeys
@@ -282,19 +299,21 @@ def _rekey_seat(ledger: Ledger, body: Rekey, old: Contributor, *, exhausted: boo
 
 
 def _take_commitments(ledger: Ledger, new: tuple[tuple[str, bytes], ...]) -> Ledger:
-    """Note what nobody may bring again; a second one may be the original that the first was copied from, so nobody is to blame."""
+    """Note what nobody may bring again."""
     for name, public in new:
+        # another may have been shown it, and have brought its copy first: nobody is to blame (decision 10)
         if (name, public) in ledger.commitments:
             raise CheckError("C7", f"expected a new {name}, got one used before")
     return replace(ledger, commitments=ledger.commitments | new)
 
 
 def substitute(ledger: Ledger, body: Sub) -> Ledger:
-    """Take a newcomer for a seat that is gone; any key can sign such a record, so it blames nobody.
+    """Take a newcomer for a seat that is gone.
 
     Raises:
         CheckError: C7, C28.
     """
+    # no check of a newcomer's record blames anybody: any key can sign one (decision 10)
     if body.first != ledger.deal_index:
         raise CheckError("C28", f"expected a chain from {ledger.deal_index}, got one from {body.first}")
     if ledger.setup.terms.opts.gone != GONE_SUBSTITUTE or not is_gone(ledger, body.seat):
@@ -304,6 +323,7 @@ def substitute(ledger: Ledger, body: Sub) -> Ledger:
     check_box_key(body.x, None)
     fresh = _take_commitments(ledger, commitments(body))
     newcomer = Contributor(body.pk, body.x, body.first, (body.first, body.anchor))
+    # whoever sits down is not gone for what the seat's former player missed; their rekeys count anew, too
     streaks = (*ledger.streaks[: body.seat], 0, *ledger.streaks[body.seat + 1 :])
     silent = tuple(seat for seat in ledger.silent if seat != body.seat)
     return replace(with_contributor(fresh, body.seat + 1, newcomer), streaks=streaks, silent=silent)

@@ -168,11 +168,13 @@ def state_fact(ledger: Ledger, in_view: tuple[int, ...] | None = None) -> Fact:
     if phase is _CALLED:
         fact["waiting"] = list(missing(ledger))
     elif match is not None and (phase is _HAND or phase is _BETWEEN):
+        # a card played unseen is the server's to open: until then no seat is waited for
         opens = ledger.hand is not None and ledger.hand.unseen is not None
         bets = match.hand.bets
         fact["dealer"] = match.dealer
         fact["stake"] = bets.stake if bets.locked is None else _LOCKED.get(bets.locked, bets.stake)
         fact["tricks"] = [*map(_SIDE_OF_TRICK, match.hand.row.tricks)]
+        # not all deciders: whoever may answer only by an undeclared flor would be given away by being named
         fact["waiting"] = [] if opens else list(deciders_in_view(match) if in_view is None else in_view)
     return fact
 

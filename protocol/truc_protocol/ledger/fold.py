@@ -135,11 +135,10 @@ def take(placed: PlacedRecord, *, is_known: bool = False) -> FoldedRecord:
 def check_place(ledger: Ledger, record: Record, body: AnyBody) -> PlacedRecord:
     """Return a record in its place: its position, head, phase and seats are right, and no other record is due.
 
-    A record at another place blames nobody: whoever wrote the list may have moved it.
-
     Raises:
         CheckError: C10, C11, C12, C23, C24, C26, C29.
     """
+    # the order of specification.md 11: where several checks fail, every verifier has to name the same one
     match body:  # a pattern, as `isinstance` is a call
         case Placed():
             kind = KIND_OF[type(body)]
@@ -147,6 +146,7 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> PlacedRecord:
             raise CheckError("C11", f"{tag_of(body)}: the setup is closed")
     is_parallel = kind.binding is _PARALLEL
     k, head = ledger.parallel if is_parallel else (ledger.k, ledger.head)
+    # a record at another place blames nobody: whoever wrote the list may have moved it (decision 5)
     if body.k != k or body.head != head or body.mid != ledger.setup.mid:
         raise _misplaced(ledger, body, k, head)
     if ledger.phase not in PHASES[ledger.setup.terms.table.mode][type(body)]:
@@ -157,6 +157,7 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> PlacedRecord:
             pass  # nearly all
         case _:
             _check_seats(ledger, record, body)
+    # mode blind has demands of its own, where seats and not the server owe what comes next
     if ledger.sealed is not None:
         sealed.check_due(ledger, body, _untimely_author(record, body))
     elif ledger.phase is _HAND:
@@ -211,6 +212,7 @@ def _check_seats(ledger: Ledger, record: Record, body: AnyBody) -> None:
 
 def _untimely_author(record: Record, body: AnyBody) -> str | None:
     """Return who is to blame for a record that came too early: a seat that signed it is not."""
+    # a seat may not have known that a record of the server was due (specification.md 11); the server knows
     return None if record.signer else _author(record, body)
 
 
@@ -224,12 +226,16 @@ def _check_due_in_hand(ledger: Ledger, record: Record, body: AnyBody) -> None:
     if hand is None or match is None:
         return
     expected: tuple[str, str] | None = None
+    # first of all the card that is being played: until it is open nobody knows whether the hand goes on
     if hand.unseen is not None and not isinstance(body, Open):
         expected = "C23", "expected the card to be opened that was played unseen"
     elif hand.opens and not isinstance(body, _AFTER_OPENS):
         expected = "C23", "expected further cards to be opened, or the close"
+    # partners see each other's cards before they answer the question to a side at its last point
+    # (specification.md 8); whether a question is open at all is asked first, as it is cheap
     elif match.hand.offers and next_share(ledger) is not None and not isinstance(body, Share):
         expected = "C23", "expected a share right after the deal"
+    # no ruling or resignation takes away a match that is won; seats may still show what they held
     elif match.winner is not None and not (isinstance(body, _AFTER_OPENS) or _is_show(body)):
         expected = "C24", "the match is won, expected the close of its last hand"
     if expected is not None:
@@ -271,10 +277,13 @@ def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:
 def _advance(taken: Ledger, placed: PlacedRecord) -> Ledger:
     before, record = placed.ledger, placed.record
     k, head = before.k + 1, next_head(before.head, record)
+    # releases, keys and acks of one round all carry the head before the first of them, so that seats can sign
+    # them without having seen each other's (specification.md 5, Q)
     parallel = before.parallel if placed.is_parallel else (k, head)
     covered = before.covered
     if record.signer > 0:
         seat = record.signer - 1
+        # the position whose head it signed, of a release or an ack the one before the whole round
         covered = (*covered[:seat], placed.body.k, *covered[seat + 1 :])
     return replace(taken, k=k, head=head, parallel=parallel, covered=covered)
 
@@ -287,6 +296,8 @@ def _close(ledger: Ledger, body: Close) -> Taken:
     Raises:
         CheckError: C12, C14, C23, C24, C25.
     """
+    # C14 stands before C25 (specification.md 11): the auditor, which recomputes the cards, has checked the
+    # link
     check_index(ledger, body.j, _SERVER)
     if ledger.hand is None or ledger.match is None:
         raise CheckError("C24", "no hand is open to be closed", _SERVER)
@@ -302,6 +313,7 @@ def _close(ledger: Ledger, body: Close) -> Taken:
         raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", _SERVER)
     # in mode blind a hand that has won the match is ended too, by who does not open it, and may be opened after that
     is_won = reason == "ended" and match.winner is not None and ledger.sealed is None
+    # with a card unknown the score is a reading only: the end, which comes next, judges it by all cards
     if is_won and ledger.hand.is_known:
         raise CheckError("C24", "the match was won before it was ended otherwise", _SERVER)
     if reason == "hand":
@@ -324,7 +336,8 @@ def _replay_known(hand: HandLog, match: Match) -> tuple[Match, Events]:
 
 
 def _believe_score(match: Match, claimed: tuple[SideScore, SideScore]) -> Match:
-    """Accept the claimed score of a hand that was cut short: only cards that stay closed to the end could prove it."""
+    """Accept the claimed score of a hand that was cut short."""
+    # only cards that stay closed to the end could prove it, and there it is recomputed (specification.md 8)
     first, second = claimed
     return match._replace(score=(Score(*first[1:]), Score(*second[1:])), games=(first[0], second[0]))
 
@@ -335,6 +348,8 @@ def _after_close(ledger: Ledger, match: Match) -> Ledger:
         phase, outcome = Phase.OVER, Outcome(match.winner, "won")
     elif outcome is None:
         phase, match = Phase.BETWEEN, next_hand(match)
+    # each seat may ask for one pause from a close to the next; a pause that lasts goes on, and in it each may
+    # ask once more for its end (specification.md 9)
     return replace(
         ledger,
         phase=phase,
@@ -361,6 +376,7 @@ def _end(ledger: Ledger, body: End) -> Ledger:
     Raises:
         CheckError: C24, C30, C31 the box key.
     """
+    # an open hand would be left out of what the end lets everybody recompute
     if ledger.hand is not None or ledger.outcome is None:
         raise CheckError("C24", "expected the open hand to be closed first", "server")
     _check_score(score(ledger), body.score)
@@ -374,6 +390,7 @@ def _end(ledger: Ledger, body: End) -> Ledger:
 
 def _check_links(ledger: Ledger, body: End) -> None:
     table = ledger.setup.terms.table
+    # a chain that has served no deal stays shut: nothing in the match was made from it
     due = tuple((first, anchor) for first, anchor in ledger.chain.all() if first < ledger.deal_index)
     if body.next_index != ledger.deal_index or tuple(first for first, _ in body.links) != tuple(
         first for first, _ in due
@@ -392,6 +409,7 @@ def _ack(ledger: Ledger, body: Ack) -> Ledger:
     Raises:
         CheckError: C32.
     """
+    # nobody is blamed: whoever wrote the list can put an ack there twice (specification.md 11)
     if body.seat in ledger.acks:
         raise CheckError("C32", f"seat {body.seat} has signed its ack already")
     return replace(ledger, acks=ledger.acks | {body.seat})

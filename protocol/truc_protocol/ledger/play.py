@@ -40,9 +40,11 @@ def act(ledger: Ledger, body: Act | Proxy) -> Taken:
             lies elsewhere too, C29 paused.
     """
     signed = type(body) is Act
+    # whoever writes the list can write a proxy, so one that fails blames nobody (decision 9)
     author = role_name(body.seat + 1) if signed else None
     if not signed and ledger.contributors[body.seat + 1] is not None:
         raise CheckError("C21", f"seat {body.seat}: expected an act, signed by its key")
+    # compared here too: nearly all are right, and a call is spared (decision 19)
     if body.j != ledger.deal_index:
         check_index(ledger, body.j, author)
     table = ledger.setup.terms.table
@@ -84,12 +86,14 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> Taken:
     if action.kind is _CUT and not move.cut:
         raise CheckError("C20", "cut: expected a place of at least 1, got 0", author)
     pack = None if ledger.sealed is None else ledger.sealed.pack
+    # the card comes before the rules (C19, C25, then C20): what they allow may depend on which it is
     try:
         hand, match = open_slots(ledger.hand, ledger.match, action.seat, move.openings, author, pack=pack)
     except CardElsewhereError:
         if ledger.sealed is None:
             raise
-        # no failure of whoever signs it: some seat has doubled the card, and the links will show which; it is a decision all the same
+        # no failure of whoever signs it: some seat has doubled the card, and the links will show which. It is
+        # a decision all the same, and ends the seat's streak of rulings (blind.md, "Garbled")
         garbled = replace(ledger, sealed=replace(ledger.sealed, garbled=True))
         return _acted(garbled, action.seat), ()
     step = LoggedMove(action, ruled=False)
@@ -100,6 +104,7 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> Taken:
     except IllegalActionError as error:
         raise CheckError("C20", error.message, author, refusal=error.code) from error
     acted = moved(ledger, hand, decided, step, move.cut)
+    # most seats have no streak of rulings: nothing is copied then
     return _acted(acted, action.seat) if acted.streaks[action.seat] else acted, events
 
 
@@ -156,6 +161,7 @@ def open_slots(
     """
     if not openings:
         return hand, match
+    # once new cards are granted, those of the deal before are out of play (specification.md 6, "Redeal")
     if hand is None or match.hand.phase is _AWAITS_DEAL:
         raise CheckError("C19", "no cards are dealt", author)
     used, deal = hand.opened_slots, hand.deals[-1]
@@ -167,6 +173,7 @@ def open_slots(
         try:
             match = know(match, Seat(seat), opening.slot, Card(opening.card))
         except CardError as error:
+            # the leaf is the server's, whoever opens it (specification.md 11)
             raise CardElsewhereError("C25", str(error), "server") from error
     return replace(hand, opened_slots=used), match
 

@@ -62,6 +62,7 @@ def _told_ruling(match: Match, action: Action) -> Told:
 
 def readings(match: Match) -> Iterator[Told]:
     """Yield the state and, if it waits for unknown cards, the one in which they decide nothing, each with its events."""
+    # the state as it stands first: a ruling that continues a flor contest must not close it
     yield match, ()
     closed, events = without_unknown_flor(match)
     if closed is not match:
@@ -77,14 +78,14 @@ def _may_be_ruled(match: Match, action: Action) -> bool:
 
 
 def can_differ(match: Match, seat: Seat, kind: Kind) -> bool:
-    """Tell whether the seat, or the slot, of a ruling of this kind depends on unknown cards.
-
-    Whoever holds a flor has to say so; and only the seat's own cards tell which slots an order allows.
-    """
+    """Tell whether the seat, or the slot, of a ruling of this kind depends on unknown cards."""
     if kind is Kind.PLAY:
+        # the ruled card is the lowest that the order allows: which slots it allows depends on the seat's
+        # cards
         row, held = match.hand.row, match.hand.dealt.cards[seat]
         under_order = match.hand.orders[side_of(seat)] is not None
         return seat in deciders(match) and under_order and any(held[slot] is None for slot in row.left[seat])
+    # whoever holds a flor has to say so: who is to speak next depends on who has one
     return kind in (Kind.FLOR, Kind.GOOD)
 
 
@@ -104,9 +105,11 @@ def may_rule(match: Match, action: Action, slot: int | None) -> bool:
 
 
 def is_unsure(match: Match) -> bool:
-    """Tell whether unknown cards may change the score: a flor scores by being held (rules.md 8.6), an envido at the end (18.4)."""
+    """Tell whether unknown cards may change the score."""
     if match.variant.flor is None:
+        # an envido that the cards settle when the hand is over (rules.md 18.4)
         return _waits_for_cards(match)
+    # a flor scores by being held, said or not (rules.md 8.6)
     return any(card is None for cards in match.hand.dealt.cards for card in cards)
 
 
@@ -118,20 +121,22 @@ def _waits_for_cards(match: Match) -> bool:
 def hangs_on_cards(match: Match, seat: Seat, kind: str) -> bool:
     """Tell whether cards unknown here may decide if the rules allow a seat of the open hand a decision of this kind.
 
-    A flor scores by being held, and may have ended the game, as may an envido that the cards settle when the hand is over;
-    a value is that of the seat's own cards; an order forbids some of them (specification 8, "Unknown cards"). What else
-    a seat decides, everybody can judge at once.
+    What else a seat decides, everybody can judge at once.
     """
     if awaits_deal(match) or all(card is not None for cards in match.hand.dealt.cards for card in cards):
         return False
     under_order = match.hand.orders[side_of(seat)] is not None
+    # specification.md 8, "Unknown cards": a flor that is held may have ended the game, a value is that of the
+    # seat's own cards, and an order forbids some of them
     if match.variant.flor is not None or kind == Kind.POINTS or (under_order and kind in _OF_A_CARD):
         return True
+    # an envido that the cards settle may have ended the game, too
     return _waits_for_cards(match)
 
 
 def known_hands(log: HandLog, match: Match) -> tuple[Hands, ...]:
     """Return the cards of each deal by seat and slot, as far as `match` knows them: those of its newest deal."""
+    # new cards are granted before any card is played, so of the deals before the newest none has been opened
     unknown = tuple(tuple((None,) * len(leaves) for leaves in body.leaves) for body in log.deals)
     return unknown if awaits_deal(match) else (*unknown[:-1], match.hand.dealt.cards)
 
@@ -156,6 +161,7 @@ def replayed(log: HandLog, hands: Sequence[Hands]) -> Told:
 
 def _dealt(match: Match, waiting: Iterator[tuple[Deal, Hands]]) -> Told:
     newest = next(waiting, None)
+    # new cards are granted, and the match ended before they came
     if newest is None:
         return match, ()
     body, cards = newest
@@ -164,6 +170,7 @@ def _dealt(match: Match, waiting: Iterator[tuple[Deal, Hands]]) -> Told:
 
 def untold(happened: Events, told: Events) -> Events:
     """Return what happened and has not been told, in its order; what can happen twice may have been told once."""
+    # with their types: two kinds of event with equal fields are equal tuples
     left = Counter((type(event), event) for event in told)
     found: list[Event] = []
     for event in happened:

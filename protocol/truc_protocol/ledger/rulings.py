@@ -57,7 +57,9 @@ def _check_blind_mode(ledger: Ledger, body: Rule) -> None:
         raise CheckError("C52", f"expected the forfeit of seat {exposed.seat}, who is exposed", _SERVER)
     if ledger.phase in _BLIND_MODE_PHASES and not ends:
         raise _not_listed(body)
-    if body.ruling in ("move", "pause") and _opens_next(ledger):  # in place of a lend a move may be ruled
+    # nothing is left to be decided, and in a pause seats could not send their keys. For a lend that does not
+    # come a move may be ruled all the same: its side decides the question without it
+    if body.ruling in ("move", "pause") and _opens_next(ledger):
         raise CheckError("C22", f"expected no {body.ruling}: nothing but links or keys may follow", _SERVER)
 
 
@@ -80,7 +82,7 @@ def _rule_without_a_move(ledger: Ledger, body: Rule) -> Ledger:
         case Rule(ruling="pause", seat=None, kind=None) if not pause.active and _all_asked(ledger):
             return replace(ledger, pause=Pause(active=True, spent=pause.spent))
         case Rule(ruling="resume", seat=None, kind=None) if pause.active:
-            # by opts[7] it may end without the seats' consent: no record shows time
+            # whether the seats asked or opts[7] is over: no record shows time, so either is believed
             return replace(ledger, pause=Pause(spent=pause.spent))
         case _:
             raise _not_listed(body)
@@ -91,6 +93,7 @@ def ended(ledger: Ledger, outcome: Outcome) -> Ledger:
     over = replace(ledger, phase=Phase.OVER, outcome=outcome)
     if ledger.phase is not Phase.CALLED:
         return over
+    # in mode blind alone: no close follows, as there is no hand to open (blind.md, "Ended without a deal")
     return replace(over, deal_index=ledger.deal_index + 1, call=None, released=(), sealed=None)
 
 
@@ -109,13 +112,16 @@ def may_forfeit(ledger: Ledger, seat: int, kind: str) -> bool:
     if ledger.is_dealerless and (ledger.phase in _BLIND_MODE_PHASES or kind in _BLIND_MODE_FORFEITS):
         return _may_forfeit_sealed(ledger, seat, kind)
     opts = ledger.setup.terms.opts
+    # under terms that wait for seats nobody loses by absence while voids are left (specification.md 9)
     waits = opts.gone == GONE_WAIT and ledger.voids <= opts.voids
     match kind:
         case "silent":
+            # where both sides were silent nobody wins (`empty`); a void at the draw costs nobody the match
             one_side = len({silent % 2 for silent in ledger.silent}) == 1
             return seat in ledger.silent and one_side and ledger.match is not None and not waits
         case "absent":
-            exhausted = is_exhausted(ledger, seat + 1)  # it never is in a hand, which has opened its link
+            # a chain never runs out within a hand: no call is made on one without a link left
+            exhausted = is_exhausted(ledger, seat + 1)
             return (0 < opts.gone_after <= ledger.streaks[seat] or exhausted) and not waits
         case _:
             return False
@@ -125,9 +131,8 @@ def _may_forfeit_sealed(ledger: Ledger, seat: int, kind: str) -> bool:
     """Tell whether a seat has shown itself a cheat, or owes what nothing can void while the other side owes nothing."""
     exposed = None if ledger.sealed is None else ledger.sealed.exposed
     if kind == "opening":
-        owing = (
-            seats_owing(ledger) if ledger.phase is not Phase.OVER else ()
-        )  # links may come then, and are not due
+        # once the match is over links may come, but none is due
+        owing = seats_owing(ledger) if ledger.phase is not Phase.OVER else ()
         return exposed is None and seat in owing and {each % 2 for each in owing} == {seat % 2}
     return owes_forfeit(ledger) and exposed == ExposedSeat(seat, kind)
 
@@ -137,7 +142,9 @@ def may_abandon(ledger: Ledger, kind: str) -> bool:
     if ledger.phase is Phase.OVER:
         return False
     is_won = ledger.sealed is not None and ledger.match is not None and ledger.match.winner is not None
-    if is_won:  # by a hand that is over, and not open
+    # a hand that is over but not open has won it: a server must not take the win away, unless a cheat has won
+    # or both sides keep their links back (blind.md, "Rulings")
+    if is_won:
         return kind == "server" if owes_forfeit(ledger) else kind == "empty" and _both_owe(ledger)
     match kind:
         case "server":
@@ -168,18 +175,20 @@ def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> Tak
     table = ledger.setup.terms.table
     move = read_act(seat, kind, args, deck=table.deck, culprit=_SERVER, mode=table.mode)
     _check_fixed(match, move)
-    # by salts: in mode blind the server rules no card
+    # opened by a salt: in mode blind the server has no card to rule, and a ruled turn concedes
     hand, match = open_slots(ledger.hand, match, seat, move.openings, _SERVER)
     step = LoggedMove(move.action, ruled=True)
     is_unseen = move.action.kind is Kind.BLIND
     after, events = (
         (played_unseen(ledger, step), ()) if is_unseen else _tell_ruling(ledger, hand, match, step)
     )
+    # enough of these in a row, and the seat counts as gone (opts[9])
     return replace(after, streaks=streaks_with(ledger, seat, ledger.streaks[seat] + 1)), events
 
 
 def _check_fixed(match: Match, move: Move) -> None:
     """Check, before a card is opened, that the ruling can be the one the rules fix: it plays the lowest slot and cuts nothing."""
+    # the server's word decides whether time ran out, so it must not decide what follows (specification.md 9)
     slot = move.openings[0].slot if move.openings else None
     if move.cut or not any(may_rule(reading, move.action, slot) for reading, _ in readings(match)):
         action = move.action

@@ -67,6 +67,7 @@ from truc_protocol.records import Phase
 from truc_rules import Card, Match, RulesError, awaits_deal, is_blind, is_hand_over
 
 StepBody = Mask | Lock | Keys | Lend
+# what may come while something is due; a ruling always, as who keeps a step back loses by one
 _TO_OPEN: Final = (Release, Rule)
 _TO_CLOSE: Final = (*_TO_OPEN, Close)
 _TO_LEND: Final = (Lend, Garbled, Rule, Resign)
@@ -107,6 +108,7 @@ def check_due(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
     Raises:
         CheckError: C23, C24, C43, C48, C52.
     """
+    # a ruling passes them all but C52: whether it may stand is C22 (blind.md, "Checks")
     for check, message, kinds in _demands(ledger):
         if not isinstance(body, kinds):
             raise CheckError(check, message, culprit, refusal="not_now")
@@ -142,6 +144,7 @@ def take_seat_step(ledger: Ledger, body: StepBody, *, is_known: bool) -> Taken:
     pack, step = sealed_pack(ledger), _step_of(body)
     if pack is None or (isinstance(body, Lend) and next_share(ledger) != (body.seat, body.receiver)):
         raise CheckError("C43", "expected no cards to be lent, or those of another seat", author)
+    # most of the time of a step goes into its points: 1 to 6 ms a hand are left of 20 to 130 without them
     if not is_known:
         check_step(pack, step)
     after = replace(ledger, sealed=replace(sealed, pack=take_step(pack, step)))
@@ -151,11 +154,9 @@ def take_seat_step(ledger: Ledger, body: StepBody, *, is_known: bool) -> Taken:
 
 
 def find_cards_shown(ledger: Ledger, keys: Sequence[Keys]) -> None:
-    """Find the cards that keys of a round show to all, if they are those of every seat.
-
-    Nothing is returned: `find_card` keeps what it has found, which takes up to a millisecond a card. So whoever takes the keys later finds
-    it there.
-    """
+    """Find the cards that keys of a round show to all, if they are those of every seat, so that taking the keys is quick."""
+    # nothing is returned: `find_card` remembers what it has found. A card takes up to a millisecond, which is
+    # to be spent in the thread that checks the keys, not where the ledger is folded
     pack = sealed_pack(ledger)
     by_seat = {body.seat: body.opened for body in keys}
     if pack is None or len(by_seat) < pack.plan.seats:
@@ -196,6 +197,7 @@ def _play_unseen_card(ledger: Ledger, hand: HandLog) -> Taken:
     pack, p = sealed.pack, sealed.pack.unseen_place
     keys = opened_to_all(pack, p)
     card = find_card(pack.places[p], keys, pack.plan.deck)
+    # its owner played it without having seen it: neither here nor below is that seat to blame
     if card is None:
         return garbled_by(ledger, None), ()
     seat, (slot,) = unseen_slot(step)
@@ -222,9 +224,8 @@ def claim_garbled(ledger: Ledger, body: Garbled) -> Ledger:
     """
     author = role_name(body.seat + 1)
     check_index(ledger, body.j, author)
-    pack = sealed_pack(
-        ledger
-    )  # where new cards are granted, or a card is played unseen, there are keys to come
+    # with what is granted or played since its last step: new cards and a card played unseen wait for keys
+    pack = sealed_pack(ledger)
     if pack is None or body.d != pack.d:
         raise CheckError("C43", f"expected a claim of the newest sub-deal, got one of {body.d}", author)
     if pack.stage is not PackStage.READY:
@@ -243,6 +244,7 @@ def check_places(ledger: Ledger, body: Deal) -> None:
         return
     if pack.stage is not PackStage.READY:
         raise CheckError("C15", f"steps of seats {list(pack.owing())} are missing", "server")
+    # the keys of what is turned up are in clear: the server has no say in which cards lie there
     up = turned_up(pack) if pack.d == 0 else ()
     if (body.leaves, body.up) != (leaves(pack, pack.d), up):
         raise CheckError("C47", "the deal is not that of the places as they are locked", "server")
@@ -256,8 +258,10 @@ def release(ledger: Ledger, body: Release, *, is_known: bool = False) -> Taken:
     """
     opened, sealed = _open_seat_link(ledger, body)
     exposed = sealed.exposed
+    # whoever was exposed first stays the one (blind.md, "Exposed")
     if exposed is None and not is_known:
-        kept = _by_seat(sealed.opened)  # nobody is exposed: they have all done as these say
+        # nobody is exposed yet, so all have done as these say
+        kept = _by_seat(sealed.opened)
         if first_difference(sealed.pack, body.seat, body.link, kept) is not None:
             exposed = ExposedSeat(body.seat, "cheat")
     links = tuple(sorted((*sealed.opened, (body.seat + 1, body.link))))
@@ -272,10 +276,12 @@ def _open_seat_link(ledger: Ledger, body: Release) -> tuple[Ledger, SealedHand]:
     check_index(ledger, body.j, author)
     sealed = _called_hand(ledger, author)
     if body.seat not in unopened(ledger):
+        # the same link twice may be the doing of whoever wrote the list, as in mode dealt
         culprit = None if (role, body.link) in sealed.opened else author
         raise CheckError(
             "C15", f"expected links of seats {list(unopened(ledger))}, got seat {body.seat}", culprit
         )
+    # by its link a seat could show its whole hand while it is played (threats.md, "Mode blind")
     if not _may_open(ledger, sealed):
         raise CheckError("C49", "a link opened before the hand is over", author)
     return open_link(ledger, role, body.link), sealed
@@ -288,9 +294,10 @@ def _by_seat(links: Links) -> dict[int, bytes]:
 def seats_true_to_links(ledger: Ledger, bodies: Sequence[Release]) -> frozenset[int]:
     """Return the seats that have done what these links of theirs say, all judged in one go (C50).
 
-    That takes half the time of one after the other. None is returned of which `release` would not judge: a link that may not
-    be opened, or any once a seat is exposed.
+    None is returned of which `release` would not judge: a link that may not be opened, or any once a seat is exposed.
     """
+    # half the time of one after the other: where the links of earlier masks are known, points are multiples
+    # of G
     sealed, links = ledger.sealed, dict[int, bytes]()
     if sealed is None or sealed.exposed is not None:
         return frozenset()
@@ -313,6 +320,7 @@ def _judge_opened(ledger: Ledger) -> Taken:
     if sealed is None or sealed.exposed is not None:
         return ledger, ()
     if sealed.garbled:
+        # every seat did as its link says, so the hand was sound, and who claimed otherwise has lied (C48)
         exposed = None if sealed.claimant is None else ExposedSeat(sealed.claimant, "cheat")
         return replace(ledger, sealed=replace(sealed, exposed=exposed)), ()
     if hand is None:
@@ -321,6 +329,7 @@ def _judge_opened(ledger: Ledger) -> Taken:
     try:
         match, happened = replayed(hand, hands)
     except RulesError:
+        # in mode dealt this is the server's doing (C25): it knows the cards, and let the move pass
         exposed = ExposedSeat(_first_denied_mover(hand, hands), "false")
         return replace(ledger, sealed=replace(sealed, exposed=exposed)), ()
     return replace(ledger, match=match, hand=replace(hand, known=len(hand.deals))), happened
@@ -371,6 +380,7 @@ def seats_owing(ledger: Ledger) -> frozenset[int]:
     pack = sealed_pack(ledger)
     if sealed is None or pack is None or match is None:
         return frozenset()
+    # a mask, or a lock before the deal, is no such step: a void names its seat, as nobody knows a card yet
     if not sealed.garbled and (
         pack.stage is PackStage.KEYS or (ledger.hand is not None and pack.stage is PackStage.LOCK)
     ):
@@ -398,7 +408,8 @@ def steps_due(ledger: Ledger) -> StepsDue | None:
         return StepsDue(_KIND_OF[pack.stage], pack.owing())
     if (lend := next_share(ledger)) is not None:
         return StepsDue("keys", (lend[0],))
-    if ledger.hand is None:  # with a card turned up that is none, anybody may say that the hand is garbled
+    if ledger.hand is None:
+        # with a card turned up that is none, no deal can follow: anybody may say that the hand is garbled
         return StepsDue("opening", tuple(range(ledger.seats))) if None in turned_up(pack) else None
     left = unopened(ledger) if is_hand_over(match) else ()
     return StepsDue("opening", left) if left else None

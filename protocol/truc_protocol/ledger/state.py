@@ -44,10 +44,11 @@ Commitment = tuple[str, bytes]
 class Commitments(msgspec.Struct, frozen=True):
     """What nobody may bring again: keys, anchors and box keys.
 
-    They lie in layers of which each is at least twice as large as the next, so that one that is added is copied as often as
-    such a number has digits, not once for each that comes later: every deal of a match may bring some.
+    They lie in layers, of which each is at least twice as large as the next.
     """
 
+    # one set would be copied whole for each new chain: 8 MB of voids and rekeys took 20 seconds to audit, not
+    # 9. So each item is copied only as often as their number has binary digits
     layers: tuple[frozenset[Commitment], ...] = ()
 
     def __contains__(self, one: Commitment) -> bool:
@@ -135,6 +136,7 @@ class HandLog(msgspec.Struct, frozen=True):
     def still_closed(self, shown: tuple[Shown, ...]) -> tuple[Shown, ...]:
         """Return these cards of the newest deal, without those that are open already."""
         d = len(self.deals) - 1
+        # only cards of the newest deal are in play: a redeal takes all others out
         left = (
             (seat, tuple(slot for slot in slots if (d, seat, slot) not in self.opened_slots))
             for seat, slots in shown
@@ -268,7 +270,8 @@ class Ledger(msgspec.Struct, frozen=True):
     def link_at_close(self) -> bool:
         """Whether close and void open the server's link: it deals, and cards are opened hand by hand."""
         table = self.setup.terms.table
-        return table.policy == "hand" and table.mode != BLIND  # is_dealerless would be one call more a hand
+        # not by `is_dealerless`, which would be one call more a hand (decision 19)
+        return table.policy == "hand" and table.mode != BLIND
 
 
 Taken = tuple[Ledger, Events]
@@ -283,6 +286,7 @@ def start(setup: MatchSetup) -> Ledger:
         Contributor(seat.pk, seat.x, 0, (0, seat.anchor)) if isinstance(seat, SeatTaken) else None
         for seat in setup.seats
     )
+    # for C7: nobody may copy another's anchor or box key, or sit on two seats with one key (threats.md)
     used = {("key", table.spk), ("anchor", table.anchor), ("box key", table.x)}
     used.update(item for seat in setup.seats for item in commitments(seat))
     return Ledger(
@@ -331,6 +335,7 @@ _PLAYERS: Final = Due.PLAYERS
 def due(ledger: Ledger) -> Due:
     """Tell what the match waits for."""
     phase = ledger.phase
+    # a match that is over may still have a cheat in it: its forfeit comes before the close and the end (C52)
     if ledger.sealed is not None and (phase is not _OVER or owes_forfeit(ledger)):
         return _due_sealed(ledger, ledger.sealed)
     if phase is _HAND:
@@ -370,7 +375,8 @@ def _due_sealed(ledger: Ledger, sealed: SealedHand) -> Due:
     if sealed.garbled or pack is None or match is None or pack.stage is not PackStage.READY:
         return _PLAYERS
     if ledger.hand is None or awaits_deal(match):
-        return _PLAYERS if None in turned_up(pack) else Due.DEAL  # somebody has to say that it is garbled
+        # with a card turned up that is none, no deal can be made: some seat has to call the hand garbled
+        return _PLAYERS if None in turned_up(pack) else Due.DEAL
     return Due.CLOSE if is_hand_over(match) and is_opened(ledger) else _PLAYERS
 
 
@@ -382,6 +388,7 @@ def sealed_pack(ledger: Ledger) -> SealedPack | None:
     pack = sealed.pack
     if hand is None or match is None:
         return pack
+    # a grant and a card played unseen follow from the rules, not from a step of a seat: they are added here
     if awaits_deal(match) and pack.d < len(hand.deals):
         return take_step(pack, GrantedRedeal(len(hand.deals)))
     if hand.unseen is not None:
@@ -417,7 +424,8 @@ def may_show(ledger: Ledger) -> bool:
     hand = ledger.hand
     if hand is None or hand.opens or ledger.phase is not _HAND or ledger.pause.active:
         return False
-    if ledger.sealed is not None:  # the links show every card
+    # in mode blind the links are about to show every card
+    if ledger.sealed is not None:
         return False
     return ledger.match is not None and is_hand_over(ledger.match)
 
@@ -428,9 +436,8 @@ def _due_between(ledger: Ledger) -> Due:
     if ledger.pause.active or (ledger.match is not None and deciders(ledger.match)):
         return Due.PLAYERS
     spent = ledger.deal_index - ledger.setup.terms.table.links
-    for (
-        contributor
-    ) in ledger.contributors:  # each as `is_exhausted` has it, but once a record and without a call
+    # each as `is_exhausted` has it, but without a call for each of them: this is asked after every record
+    for contributor in ledger.contributors:
         if contributor is not None and contributor.first <= spent:
             return Due.REKEY
     return Due.CALL
@@ -442,6 +449,8 @@ def _due_in_hand(ledger: Ledger) -> Due:
         return Due.PLAYERS
     if hand.unseen is not None:
         return Due.OPEN
+    # paused or not: the opens and the close of a hand that is over ask nobody to decide anything
+    # (specification.md 9)
     stage = match.hand.phase
     if stage is _HAND_OVER:
         return Due.CLOSE if next_open(ledger) is None else Due.OPEN
@@ -454,7 +463,8 @@ def _due_in_hand(ledger: Ledger) -> Due:
 def must_end(ledger: Ledger) -> bool:
     """Tell whether a void leaves nothing but a forfeit or an abandoned match (specification, "Aborts")."""
     opts = ledger.setup.terms.opts
-    named = bool(ledger.silent) and ledger.match is not None  # a void at the draw costs nobody anything
+    # a void at the draw costs nobody the match by itself (specification.md 6)
+    named = bool(ledger.silent) and ledger.match is not None
     return ledger.voids > opts.voids or (named and opts.gone == GONE_FORFEIT)
 
 
@@ -466,6 +476,7 @@ def awaits_substitutes(ledger: Ledger) -> bool:
 
 def roles(ledger: Ledger) -> tuple[int, ...]:
     """Return the contributors' roles, ascending: the server and every keyed seat; to a hand in mode blind the seats alone."""
+    # the server has no part in a pack that the seats seal (blind.md, "Records")
     first = 1 if ledger.match is not None and ledger.setup.terms.table.mode == BLIND else 0
     return tuple(
         [role for role, each in enumerate(ledger.contributors) if each is not None and role >= first]
@@ -498,7 +509,9 @@ def next_share(ledger: Ledger) -> tuple[Seat, Seat] | None:
     if hand is None or match is None or not (owed := owed_shares(match)):
         return None
     newest = len(hand.deals) - 1
+    # a redeal makes partners show each other their new cards
     given = sum(share.d == newest for share in hand.shares)
+    # in mode blind partners lend their cards themselves: such a hand has no shares
     if ledger.sealed is not None:
         given = sum(isinstance(step, LendStep) and step.d == newest for step in ledger.sealed.pack.steps)
     return owed[given] if given < len(owed) else None
@@ -509,6 +522,7 @@ def next_open(ledger: Ledger) -> Shown | None:
     hand, match = ledger.hand, ledger.match
     if hand is None or match is None:
         return None
+    # under both policies: only with the server's open is the card played (specification.md 8, "Blind hands")
     if hand.unseen is not None:
         return unseen_slot(hand.unseen)
     if ledger.opens_at_close:
