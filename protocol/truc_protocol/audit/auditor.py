@@ -104,6 +104,7 @@ class Auditor:
         self._terms: MatchTerms | None = None
         self._seats: tuple[SeatTaken | Guest, ...] = ()
         self._ledger: Ledger | None = None
+        # after the last signed record: a verdict leaves out what anybody could have added behind it
         self._signed: Ledger | None = None
         self._closed: _ClosedHands | None = None
         self._told: tuple[Event, ...] = ()  # of the open hand
@@ -112,6 +113,7 @@ class Auditor:
         self._seen: Ledger | None = None  # in mode blind
         self._is_garbled = False
         self._words = UnsignedWord()
+        # newcomers that the server has not signed after, and what follows them, which counts only once it has
         self._unheard: tuple[tuple[Ledger, AnyBody], ...] = ()
         self._newcomers: frozenset[int] = frozenset()
         self._unopened: tuple[tuple[int, tuple[int, ...]], ...] = ()
@@ -203,8 +205,9 @@ class Auditor:
         try:
             return self._feed(record)
         except CheckError as error:
+            # anybody can bring a key: it is the seat's once the server has signed after it (decision 10)
             if record.signer in self._newcomers:
-                error.culprit = None  # a stranger, until the server has signed after the substitution
+                error.culprit = None
             raise AuditError(self.refute(error)) from error
 
     def refute(self, error: CheckError) -> Refutation:
@@ -217,12 +220,14 @@ class Auditor:
         if self._ledger is None:
             return Finding(None, self._feed_setup(record))
         before = self._ledger
+        # C1 to C3 first, as specification.md 11 has them: nobody is blamed by what nobody has signed
         body = _parse(before, record)
         _check_author(before, record, body, self._sound)
         folded = self._close(before, record, body) if isinstance(body, Close) else fold(before, record, body)
         self._ledger = self._audit(before, folded.ledger, body)
         if self._own is not None and self._ledger.is_dealerless:
             self._look(self._ledger, body)
+        # with the last link the whole hand is played again: what was told as it happened is not told twice
         if before.sealed is not None and isinstance(body, Release):
             folded = FoldedRecord(folded.ledger, untold(folded.events, self._told))
         self._told = () if isinstance(body, Close) else self._told + folded.events
@@ -230,13 +235,14 @@ class Auditor:
         if self._ledger.sealed is not None and self._ledger.sealed.exposed is not None:
             self._exposed = self._ledger.sealed.exposed
         if before.sealed is not None and self._ledger.sealed is None and not isinstance(body, Void):
-            # what was not dealt nobody may open
+            # a void uses up a hand that nobody saw, and what was not dealt nobody may open
             seats = () if before.phase is Phase.CALLED else unopened(before)
             self._unopened = (*self._unopened, *([(before.deal_index, seats)] if seats else []))
         return Finding(before.k, body, folded.events)
 
     def _count(self, before: Ledger, record: Record, body: AnyBody) -> None:
         """Count a record in the verdict: a proxy once a signature covers it, a newcomer's once the server has signed after it."""
+        # nobody signs a proxy: it does not move the last signature on
         if isinstance(body, Proxy):
             self._words = self._words.heard(before, body)
             return
@@ -320,6 +326,7 @@ class Auditor:
         return self._own._replace(x=x, chain=self._own_chains.get(x.public))
 
     def _with_own_cards(self, ledger: Ledger) -> Ledger:
+        # while new cards are granted and not dealt the hand has no cards that could be learnt
         if self._own is None or ledger.hand is None or ledger.match is None or awaits_deal(ledger.match):
             return ledger
         seen = ledger
@@ -332,10 +339,12 @@ class Auditor:
         return seen
 
     def _close(self, before: Ledger, record: Record, body: Close) -> FoldedRecord:
-        """Fold a close; the cards that it opens are recomputed first, since they alone may tell that the hand is over.
+        """Fold a close, with the cards that it opens recomputed.
 
         Its events are what has not been told yet, such as what became of a claim.
         """
+        # the cards come before the fold, as they alone may tell that the hand is over; before them the
+        # record's place, as the order of the checks has it
         check_place(before, record, body)
         if before.hand is None or before.match is None:
             return fold(before, record, body)
@@ -349,6 +358,8 @@ class Auditor:
             return  # the seats' links have opened each hand, and nothing is sealed by the server
         links = server_links(before, body)
         secret = box_key(body.xsec)
+        # two rounds: every hand by its links and rules first, then every box (specification.md 11, end). What
+        # a close has opened was judged there
         opened = [
             hand if hand.dealt else open_hand(before.setup, hand, links[hand.log.call.j + 1])
             for hand in self.hands
@@ -376,13 +387,11 @@ class Auditor:
 
 
 def _parse(ledger: Ledger, record: Record) -> AnyBody:
-    """Decode a record; a senseless body blames its signer only if it is validly signed, and for this very place.
-
-    Otherwise anybody could have taken it from elsewhere: a refusal, a login, a record of another match.
-    """
+    """Decode a record; a senseless body blames its signer only if it is validly signed, and for this very place."""
     try:
         return parse(record)
     except CheckError as error:
+        # anybody can take such a body from elsewhere: a refusal, a login, a record of another match
         here = ((ledger.setup.mid, ledger.k, ledger.head), (ledger.setup.mid, *ledger.parallel))
         known = 0 <= record.signer < len(ledger.contributors)
         author = ledger.contributors[record.signer] if known and place_of(record.body) in here else None
@@ -398,8 +407,10 @@ def _check_author(
     match body:
         case Proxy():
             return
+        # no role, or no key: the list names a signer who cannot be one, so nobody is to blame
         case _ if record.signer >= len(ledger.contributors):
             raise CheckError("C12", f"{tag_of(body)}: {role_name(record.signer)} is none of this table")
+        # signed by the key that it brings, which nobody has checked yet
         case Sub():
             check_key(body.pk)
             check_signature(body.pk, record)
@@ -420,5 +431,6 @@ def server_links(ledger: Ledger, body: End) -> dict[int, bytes]:
     for first, newest in body.links:
         number = min(ledger.deal_index, first + table.links)
         under = chains.links_below(table.spk, table.tn, newest, highest=number, lowest=first)
-        links.update(zip(range(number, first, -1), (newest, *under), strict=False))  # without the anchor
+        # the anchor, the last of them, opens no deal
+        links.update(zip(range(number, first, -1), (newest, *under), strict=False))
     return links

@@ -73,20 +73,18 @@ def contradictions(
 
 
 def refused_record(through: PassedRecords, refusal: SignedRefusal) -> Equivocation | None:
-    """Find the record that a refusal refuses, although its server took it or the rules allow it (C35).
-
-    Taken it was where the server has signed something behind it: the list's end is whoever's who wrote it. Allowed it is
-    in its place, unless cards that nobody has opened decide that, or the refusal says that it came late. Only a body bound
-    to one position counts: any other may come again, and is then refused because it was taken before.
-    """
+    """Find the record that a refusal refuses, although its server took it or the rules allow it (C35)."""
     item = through.bodies.get(refusal.body.body)
+    # only what one position binds: a release or an ack may come again, and is refused as it was taken before
     if item is None or not isinstance(item.body, Act | Resign | Rekey | Sub):
         return None
     if item.body.mid != refusal.mid or not _is_signed(refusal, through.items):
         return None
     code = refusal.body.code
+    # taken is what the server has signed behind: the end of a list is whoever's who wrote it
     if item in through.vouched:
         what = "took it"
+    # unless cards that nobody has opened decide whether it is allowed, or another record may have stood there
     elif item.is_sure and code not in OVERTAKEN_CODES:
         what = "the rules allow it there"
     else:
@@ -110,7 +108,7 @@ def _setup_contradictions(
 ) -> Iterator[Equivocation]:
     """C36: a table serves one match, a nonce one table."""
     for a, b in product(_terms(one), _terms(other)):
-        if a.record.body == b.record.body:
+        if a.record.body == b.record.body:  # one body may have several valid signatures
             continue
         match a.body, b.body:
             case TableTerms(), TableTerms() if (a.body.spk, a.body.tn) == (b.body.spk, b.body.tn):
@@ -131,6 +129,7 @@ def _server_contradictions(
 ) -> Iterator[Equivocation]:
     """C33: two bodies of the server for one position, two calls for one index."""
     for a, b in _rival_pairs(one, other):
+        # a proxy has the server's role and nobody's signature
         if a.record.signer != SERVER or b.record.signer != SERVER or not (a.record.sig and b.record.sig):
             continue
         if a.k == b.k:
@@ -144,6 +143,7 @@ def _server_contradictions(
 def _list_contradictions(one: PassedRecords, other: PassedRecords) -> Iterator[Equivocation]:
     """C33: two lists of one match, each under a later signature of the server, that differ where both have a record."""
     for a, b in zip(one.vouched, other.vouched, strict=False):
+        # whole records, not bodies: the signature is hashed into the head that the server signed later
         if a.k is not None and _mid(a.body) == _mid(b.body) and a.record != b.record:
             message = f"the server signed two histories that differ at position {a.k}"
             yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
@@ -154,11 +154,14 @@ def _seat_contradictions(
     one: PassedRecords, other: PassedRecords, refused: frozenset[bytes]
 ) -> Iterator[Equivocation]:
     """C34: two decisions of a seat for one position, two releases for one index."""
+    # a seat must not be convicted by what anybody has signed under a key that they brought themselves
     strangers = _newcomers_keys(one.items, other.items) - _newcomers_keys(one.vouched, other.vouched)
     for a, b in _rival_pairs(one.items, other.items):
         if (a.record.signer, a.key) != (b.record.signer, b.key) or a.key in strangers:
             continue
         match a.body, b.body:
+            # after a decision that was refused, or that the rules may not have allowed, a seat may have
+            # signed another; masks, locks and keys it makes once, whatever is said of them (C51)
             case Act() | Resign(), Act() | Resign() if (
                 a.is_sure and b.is_sure and not _is_refused(refused, a, b)
             ):
@@ -187,6 +190,7 @@ def _rival_pairs(
     one: Sequence[PassedRecord], other: Sequence[PassedRecord]
 ) -> Iterator[tuple[PassedRecord, PassedRecord]]:
     """Yield pairs of different bodies of one match that share a position, or are calls or releases of one index."""
+    # by index, so that the work grows with the length of the lists, not with their product
     places: dict[tuple[object, ...], list[PassedRecord]] = {}
     for item in one:
         for place in _places(item):
@@ -203,6 +207,7 @@ def _places(item: PassedRecord) -> list[tuple[object, ...]]:
         return []
     found: list[tuple[object, ...]] = [(_mid(item.body), "k", item.k)]
     match item.body:
+        # these come once an index: two of them convict their signer wherever each stands
         case Call(j=j) | Release(j=j):
             found.append((_mid(item.body), tag_of(item.body), j))
         case Mask(j=j, seat=seat) | Keys(j=j, d=0, seat=seat, box=bytes()):

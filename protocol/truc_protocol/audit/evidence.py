@@ -73,12 +73,14 @@ def _weigh_refusal(through: PassedRecords, refusal: SignedRefusal) -> WeighedIte
 
 def judge(through: PassedRecords, complaint: Complaint) -> JudgedComplaint:
     """Judge a complaint about a list that was read through for it: open its box with the secret it discloses."""
+    # in the order of specification.md 14: what is no complaint, then upheld, else dismissed
     spot = through.spots.get((complaint.mid, complaint.k))
     if spot is None:
         return _no_complaint("the transcript has no sound record there that holds a box")
     if not _is_sealed_to(spot.item.body, complaint.seat):
         return _no_complaint("the record holds no box for that seat")
     own = OwnSeat(complaint.seat, box_key(complaint.secret))
+    # with a secret of its own making a seat could accuse the server of any box
     if box_public(spot.before, own.seat) != own.x.public:
         return _no_complaint("the secret is not that of the key in force for that seat")
     try:
@@ -93,15 +95,13 @@ def _no_complaint(why: str) -> JudgedComplaint:
 
 
 def _as_seat_knows(spot: DealSpot, own: OwnSeat) -> Ledger:
-    """Return the ledger before a spot as its seat knows it, or as all know it if an earlier box was garbled.
-
-    That box is for another complaint. What a seat knows of its cards begins with the first deal of the hand.
-    """
+    """Return the ledger before a spot as its seat knows it, or as all know it if an earlier box was garbled."""
+    # its cards of earlier deals too: one of them dealt again in the same hand upholds the complaint
     ledger = spot.start
     for item in spot.since:
         try:
             ledger = _fold_and_open(ledger, item, own)
-        except CheckError:
+        except CheckError:  # that box is for another complaint
             return spot.before
     return ledger
 

@@ -56,7 +56,7 @@ def closed_hand(ledger: Ledger, close: Close) -> ClosedHand:
 def open_at_close(ledger: Ledger, hand: ClosedHand) -> tuple[Ledger, ClosedHand, Events]:
     """Return the ledger that knows every card of the hand, if the close opens the server's link, and the hand so opened.
 
-    With them comes all that happened in the hand, if it is opened. What the rules make of all the cards replaces what a reader could make of those it knew.
+    With them comes all that happened in the hand, if it is opened.
 
     Raises:
         CheckError: C12, C14; C25, the culprit is the server.
@@ -65,6 +65,7 @@ def open_at_close(ledger: Ledger, hand: ClosedHand) -> tuple[Ledger, ClosedHand,
     if link is None:
         return ledger, hand._replace(dealt=opened_hands(ledger)), ()
     dealt, match, happened = _opened(ledger.setup, hand.log, link)
+    # what the rules make of all the cards replaces what a reader could make of those it knew
     log = replace(hand.log, known=len(hand.log.deals))
     return replace(ledger, match=match, hand=log), hand._replace(dealt=dealt), happened
 
@@ -76,13 +77,14 @@ def open_hand(setup: MatchSetup, hand: ClosedHand, server_link: bytes) -> Closed
         CheckError: C23 other cards were opened than were owed; C24, C25; the culprit is the server.
     """
     dealt, match, _ = _opened(setup, hand.log, server_link)
+    # at its close this hand was believed as far as cards were unknown: here every one of them is known
     is_short = hand.close.reason == "hand" and not is_hand_over(match)
     if is_short or side_scores(match) != hand.close.score:
         raise CheckError("C25", f"deal {hand.log.call.j}: with all cards open the score is another", "server")
     if hand.close.reason == "ended" and match.winner is not None:
         message = f"deal {hand.log.call.j}: the match was won before it was ended otherwise"
         raise CheckError("C24", message, "server")
-    if hand.close.reason == "hand":
+    if hand.close.reason == "hand":  # a hand that was cut short opens nothing at its end
         check_exact(hand.log, match)
     return hand._replace(dealt=dealt)
 
@@ -117,6 +119,7 @@ def _recompute(setup: MatchSetup, log: HandLog, server_link: bytes) -> tuple[Dea
 
 def _compare(setup: MatchSetup, body: Deal, cards: DealtCards) -> None:
     leaves = dealing.leaves(setup.mid, j=body.j, d=body.d, hands=cards.hands)
+    # a leaf is the digest of card and salt, which both follow from the seed: equal leaves are equal cards
     for seat, (expected, came) in enumerate(zip(leaves, body.leaves, strict=True)):
         if tuple(expected) != came:
             message = f"deal {body.j}.{body.d}: the cards of seat {seat} are not those of the shuffle"
@@ -132,6 +135,7 @@ def _replay(log: HandLog, dealt: tuple[DealtCards, ...]) -> tuple[Match, Events]
     try:
         return replayed(log, hands)
     except RulesError as error:
+        # the server, not the seat that moved: it knew the cards, and let the move pass
         message = f"deal {log.call.j}: with all cards open the rules refuse a move: {error}"
         raise CheckError("C25", message, "server") from error
 
@@ -144,6 +148,7 @@ def check_boxes(setup: MatchSetup, hand: ClosedHand, secret: BoxKey) -> None:
     """
     if hand.dealt is None:
         raise ValueError("the hand is not open yet")
+    # the keys that were in force in that hand: a seat may have rekeyed since
     shared = tuple(public and secret.exchange(public) for public in hand.publics)
     for body, cards in zip(hand.log.deals, hand.dealt, strict=True):
         for seat, key in enumerate(shared):

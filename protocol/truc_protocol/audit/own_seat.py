@@ -57,6 +57,7 @@ def check_terms(accepted: Accepted, terms: MatchTerms) -> None:
     Raises:
         CheckError: C9.
     """
+    # who signs under another key binds the pinned server to nothing, so nobody is to blame
     if terms.table.spk != accepted.spk:
         raise CheckError("C9", "the table is signed by another key than the one pinned for this server")
     if terms.th != accepted.th:
@@ -64,6 +65,7 @@ def check_terms(accepted: Accepted, terms: MatchTerms) -> None:
     if terms.table.mode != accepted.mode:
         message = f"expected a table of mode {accepted.mode}, got one of mode {terms.table.mode!r}"
         raise CheckError("C9", message, _SERVER)
+    # a second match on one table record would be dealt from links that the first has opened
     if accepted.seen & {terms.th, terms.table.tn}:
         raise CheckError("C9", "the table record or its nonce has served another match", _SERVER)
 
@@ -74,6 +76,7 @@ def check_setup(accepted: Accepted, setup: MatchSetup, own: OwnSeat | None) -> N
     Raises:
         CheckError: C9.
     """
+    # by letter: A is better than B, B than C
     if setup.level > accepted.level:
         message = f"expected an assurance level of {accepted.level} or better, got {setup.level}"
         raise CheckError("C9", message, _SERVER)
@@ -98,6 +101,7 @@ def open_deal(ledger: Ledger, body: Deal, seat: int, own: BoxKeys) -> Opened:
     Raises:
         CheckError: C18; the culprit is the server.
     """
+    # a box for a key whose secret is lost stays shut: that is no failure (specification.md 13)
     shared = _shared_secret(ledger, seat, own)
     if shared is None or deal_public(ledger, seat) is None:
         return ledger, ()
@@ -142,7 +146,7 @@ def _learn_opened(ledger: Ledger, deal: Deal, seat: int, hand: tuple[Opening, ..
 def read_sealed(ledger: Ledger, own: OwnSeat) -> tuple[CardWithKeys, ...] | None:
     """Return the own cards of the newest sub-deal of mode blind, once all keys are in; none in a hand played blind.
 
-    None if the keys open no hand of cards: some seat has made it so, and the links will show which.
+    None if the keys open no hand of cards.
     """
     if ledger.sealed is None or own.chain is None:
         return ()
@@ -152,6 +156,7 @@ def read_sealed(ledger: Ledger, own: OwnSeat) -> tuple[CardWithKeys, ...] | None
     try:
         return read_hand(pack, secrets_of(ledger, own.chain), own.seat, own.x)
     except (CheckError, GarbledError):
+        # no failed check: what only this seat sees convicts nobody, and the links will show whose doing it is
         return None
 
 

@@ -225,6 +225,7 @@ class Verdict(NamedTuple):
             names[newcomer.seat] = newcomer.name.decode()
             seatings.append(tuple(names))
         came = [k for k, _ in self.substitutes]
+        # left: before a newcomer's own record their predecessor sits there
         return lambda k: seatings[bisect_left(came, k)]
 
     @property
@@ -237,6 +238,7 @@ class Verdict(NamedTuple):
         """The forfeit of a seat that the records show to have cheated with the pack, or to have said what its cards deny."""
         return next((rule for _, rule in self.rulings if rule.kind in ("cheat", "false")), None)
 
+    # for the first line of a verdict: a loser whose every move was ruled never had the time to choose
     @property
     def losers_moves(self) -> int:
         """How many moves the losing side has made, those of rulings included; 0 while nobody has lost."""

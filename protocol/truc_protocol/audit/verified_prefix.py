@@ -82,6 +82,7 @@ class PassedRecords(NamedTuple):
     @property
     def vouched(self) -> Sequence[PassedRecord]:
         """The records up to the last one that the server has signed."""
+        # what stands behind it may have been put there by whoever wrote the list
         last = max((at for at, item in enumerate(self.items) if _is_servers(item.record)), default=-1)
         return self.items[: last + 1]
 
@@ -109,7 +110,8 @@ class PassedNotes:
             case Act() | Resign() if before is not None and _hangs_on_cards(before, item.body):
                 self._unsure.append(at)
                 item = item._replace(is_sure=False)
-            case Close(link=bytes()) | End():  # with the cards open, the hands were played again
+            # with the cards open the hands were played again, and these decisions allowed
+            case Close(link=bytes()) | End():
                 for earlier in self._unsure:
                     self._items[earlier] = self._items[earlier]._replace(is_sure=True)
                 self._unsure.clear()
@@ -124,6 +126,7 @@ class PassedNotes:
         self._failed = servers_word(self._items[0].record if self._items else record, record)
 
     def _note_spot(self, before: Ledger, item: PassedRecord) -> None:
+        # a complaint is judged by all that its seat knew, which begins with the first deal of the hand
         if self._start is None or (isinstance(item.body, Deal) and item.body.d == 0):
             self._start = before, len(self._items)
         place = before.setup.mid, before.k
@@ -147,6 +150,7 @@ def servers_word(terms: Record, record: Record) -> PassedRecord | None:
         return None
     if not isinstance(table, TableTerms) or not isinstance(body, Placed | TableTerms | MatchStart):
         return None
+    # the table record may be what fails, and under a key of small order anybody's signature would pass
     if not admissible(table.spk) or not verify(table.spk, record.body, record.sig):
         return None
     return PassedRecord(record, body, body.k if isinstance(body, Placed) else None, table.spk)

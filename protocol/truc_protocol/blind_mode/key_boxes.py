@@ -11,7 +11,9 @@ from truc_protocol.blind_mode.points import SCALAR_BYTES, is_scalar
 from truc_protocol.codec import EncodingError, dec, enc, enc_trusted
 from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
 
-_ONE_MESSAGE = bytes(NONCE_BYTES)  # the key of a box only ever seals one message
+# the key of a box only ever seals one message
+_ONE_MESSAGE = bytes(NONCE_BYTES)
+# 0xc4 and the length, before the bytes of each scalar
 _BIN8_HEAD = 2
 
 
@@ -21,6 +23,7 @@ class KeyBoxError(ValueError):
 
 def key_box_bytes(scalars: int) -> int:
     """Return how long a box with so many scalars is."""
+    # a head of one byte holds up to 15 scalars, and a hand has three
     return 1 + scalars * (_BIN8_HEAD + SCALAR_BYTES) + TAG_BYTES
 
 
@@ -79,6 +82,7 @@ def open_lent(
 
 def _lent(giver: int, seats: int, item: object) -> Lent:
     match item:
+        # `int` takes a truth value as well, which is never an integer (specification.md 1)
         case [int(card), [*items]] if type(card) is int and len(items) == seats:
             keys = _scalars(items)
             if keys is not None:

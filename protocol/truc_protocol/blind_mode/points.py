@@ -46,6 +46,7 @@ def encoded(number: int) -> bytes:
     Raises:
         ScalarError: It has none; that happens by chance for one class of 2^125.
     """
+    # modulo the order this is `number` again, and a multiple of 8; its negative is the same class
     clamp = _COFACTOR * (number * _PER_EIGHTH % ORDER)
     if clamp < _LOWEST:
         clamp = _COFACTOR * ORDER - clamp
@@ -69,6 +70,7 @@ def times(number: int) -> Multiplier:
     return multiplier(encoded(number))
 
 
+# every card of any pack, which has at most 128 (C5)
 @lru_cache(maxsize=256)
 def card_scalar(card: int) -> int:
     """Return u_c, the logarithm of a card's point, which everybody knows."""
@@ -88,10 +90,7 @@ def card_point(card: int) -> bytes:
 
 
 class Logarithms:
-    """Points whose logarithm to the base point is known: at first those of the plain pack, then all that are made here.
-
-    Multiplying the base point takes half the time, so that is done wherever the logarithm is known.
-    """
+    """Points whose logarithm to the base point is known: at first those of the plain pack, then all that are made here."""
 
     def __init__(self, deck: int) -> None:
         self._known = {BASE: 1, **_plain_logarithms(deck)}
@@ -103,12 +102,14 @@ class Logarithms:
             ScalarError: The class has no encoding.
             WeakKeyError: The result is the identity, as of a point of small order.
         """
+        # encoded in either case, as whether that fails must not depend on what is known of the point
         octets, log = encoded(number), self._known.get(point)
+        # multiplying the base point takes half the time
         if log is not None:
             made_log = number * log % ORDER
             try:
                 made = times_base(encoded(made_log))
-            except ScalarError:  # of the product alone
+            except ScalarError:  # of the product alone: the class itself has an encoding
                 pass
             else:
                 self._known[made] = made_log

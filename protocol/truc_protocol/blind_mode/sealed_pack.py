@@ -239,6 +239,8 @@ def begin(plan: PackPlan) -> SealedPack:
 def lock_turns(plan: PackPlan) -> list[LockTurn]:
     """Return who locks which trays, in order: one turn more than there are seats."""
     eldest, *others = plan.in_order()
+    # nobody locks a place of its own side first: whoever does takes its mask off what the masks left there,
+    # and a copy of another place would still carry it (blind.md, "The argument", 4)
     between = [LockTurn(seat, dealers_side=True, other_side=True) for seat in others]
     first = LockTurn(eldest, dealers_side=True, other_side=False)
     last = LockTurn(eldest, dealers_side=False, other_side=True)
@@ -257,11 +259,13 @@ def turn_places(pack: SealedPack) -> list[int]:
 
 
 def _is_dealers(plan: PackPlan, seat: int | None) -> bool:
+    # a card turned up belongs to no side, and goes with the others
     return seat is not None and seat % 2 == plan.dealer % 2
 
 
 def final_order(plan: PackPlan, nonce: bytes) -> tuple[int, ...]:
     """Return D: the masked pack in the order the eldest's nonce gives, then cut."""
+    # what a mask puts where is decided after the last of them, by a nonce that the eldest's link fixes
     order = shuffle(digest("order", plan.mid, plan.j, nonce), plan.deck)
     return (*order[plan.cut :], *order[: plan.cut])
 
@@ -291,6 +295,7 @@ def check_step(pack: SealedPack, step: SeatStep) -> None:
     author = role_name(step.seat + 1)
     _check_due(pack, step, author)
     match step:
+        # C45 before C44 here, C44 before C45 with keys: the order of blind.md, "Checks"
         case MaskStep() | LockStep():
             _check_new(pack, step.points, author)
             _check_sound(step.points, author)
@@ -319,6 +324,7 @@ def _check_due(pack: SealedPack, step: SeatStep, author: str) -> None:
                 and not plan.unseen
                 and step.receiver < plan.seats
             )
+            # nobody owes a lend by the pack: who has to give one, the rules say
             if fits:
                 return
     if not fits or step.seat not in pack.owing():
@@ -343,11 +349,13 @@ def _is_due_keys(pack: SealedPack, step: KeysStep) -> bool:
 
 
 def _check_new(pack: SealedPack, points: Sequence[bytes], author: str) -> None:
+    # a seat must not put a copy of another place, or a card that it knows, where it likes (threats.md)
     if len(set(points)) != len(points) or not pack.points.isdisjoint(points):
         raise CheckError("C45", "expected new points, got one twice, or one that came before", author)
 
 
 def _check_sound(points: Sequence[bytes], author: str) -> None:
+    # a point of the twist or of small order would be a mark that masks leave on a card (threats.md)
     for point in points:
         if not in_prime_subgroup(point):
             raise CheckError("C44", f"the point {point.hex()} is not one of prime order", author)
@@ -357,6 +365,7 @@ def _check_keys(pack: SealedPack, step: KeysStep, author: str) -> None:
     for p, key in zip(due_to_all(pack), step.opened, strict=True):
         if not fits_lock(pack, p, step.seat, key):
             raise CheckError("C46", f"the key of place {p} does not fit its lock", author)
+    # what is in a box only its receiver sees; the length everybody checks
     length = key_box_bytes(pack.plan.ncards)
     expected = [0 if seat == step.seat else length for seat in range(len(step.boxes))]
     if [*map(len, step.boxes)] != expected:
@@ -371,6 +380,7 @@ def key_digest(plan: PackPlan, *, p: int, seat: int, key: bytes) -> bytes:
 def fits_lock(pack: SealedPack, p: int, seat: int, key: bytes) -> bool:
     """Tell whether a key, in its only encoding, is the one that a seat has locked a place with."""
     shown = (seat, key_digest(pack.plan, p=p, seat=seat, key=key))
+    # a digest can be of any bytes, but only by a clamped scalar do all libraries multiply by the same number
     return is_scalar(key) and shown in pack.places[p].commitments
 
 
@@ -387,6 +397,7 @@ def take_step(pack: SealedPack, step: Step) -> SealedPack:
             return _keyed(logged, step)
         case LendStep():
             return logged
+        # no mask and no nonce: the pack is masked and in order, and new places lie behind the first
         case GrantedRedeal():
             return _with_places(logged._replace(d=step.d, turn=0, keyed=(), unseen_place=None))
         case PlayedUnseen():
@@ -454,6 +465,7 @@ def leaves(pack: SealedPack, d: int) -> tuple[tuple[bytes, ...], ...]:
     )
 
 
+# what `ledger.find_cards_shown` has found in another thread is still here when the keys are taken
 @lru_cache(maxsize=256)
 def find_card(place: PackPlace, keys: tuple[bytes, ...], deck: int) -> int | None:
     """Return the card of a place by its keys, one of each seat; None if it is none of the pack."""
@@ -465,14 +477,12 @@ def find_card(place: PackPlace, keys: tuple[bytes, ...], deck: int) -> int | Non
 
 
 def opens_place(pack: SealedPack, p: int, card: int, keys: Sequence[bytes]) -> bool:
-    """Tell whether a card and one key of each seat open a place, whose locks are all on.
-
-    Each key must be the one its seat showed a digest of. Were only their product bound, whoever locks a place last, and is
-    told the others' keys afterwards, could replace the card in it by one of its choice.
-    """
+    """Tell whether a card and one key of each seat open a place, whose locks are all on."""
     place = pack.places[p]
     if len(keys) != len(place.commitments):
         return False
+    # were only their product bound, whoever locks a place last, and is told the others' keys afterwards,
+    # could replace the card in it by one of its choice (blind.md, "Why each lock shows digests")
     if not all(fits_lock(pack, p, seat, key) for seat, key in enumerate(keys)):
         return False
     try:

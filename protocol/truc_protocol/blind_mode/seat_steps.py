@@ -3,9 +3,7 @@
 The same secrets and the same state give the same bytes: the seat makes its steps with these functions, and once its link
 is open everybody else makes them again. The first that differs exposes the seat.
 
-One seat's link and the steps are enough: nobody else's secret is needed, so a seat is named whatever the others did. Links of
-others that are open make it cheaper: whoever has those of all that masked the pack before knows what each point is of the base
-point, and multiplying that one takes half the time. So several links are judged in one go, the steps in their order.
+One seat's link and the steps are enough: nobody else's secret is needed, so a seat is named whatever the others did.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,6 +65,7 @@ def mask_factors(pack: SealedPack, secrets: SeatSecrets) -> list[Factor]:
     mask, factors = secrets.mask(), []
     for k, source in enumerate(secrets.order()):
         first, second = pack.pairs[source]
+        # one for each pair: no scalar is applied twice to another's point (blind.md, "The argument", 2)
         blind = secrets.blind(k)
         factors += [(blind, first), (blind * mask, second)]
     return factors
@@ -80,6 +79,7 @@ def lock_factors(pack: SealedPack, secrets: SeatSecrets) -> list[Factor]:
     else:  # the places are known only with the nonce of this lock
         order = final_order(pack.plan, secrets.nonce())
         locked = [(p, pack.pairs[order[p]][1]) for p in turn_places(pack)]
+    # in one factor: the unmasked point is never seen without its new lock (blind.md, "The argument", 2)
     return [(secrets.lock(p) * unmask, point) for p, point in locked]
 
 
@@ -106,8 +106,10 @@ def make_keys(pack: SealedPack, secrets: SeatSecrets, seat: int) -> KeysStep:
     """Give the keys that are due: in clear to all, in boxes to the owners of the places."""
     plan, d = pack.plan, pack.d
     opened = tuple(encoded(secrets.lock(p)) for p in due_to_all(pack))
+    # the hand is played blind, or this round opens one card of it: its keys are for everybody
     if not seals_keys(pack):
         return KeysStep(d, seat, None, opened, ())
+    # from the link, not of a fresh key: so everybody can make the boxes again, and judge them (C50)
     sealing = times(secrets.box(d))
     boxes = [
         b"" if receiver == seat else _sealed(pack, secrets, sealing, seat, receiver)
@@ -243,6 +245,8 @@ def differences(pack: SealedPack, links: LinksBySeat, true_links: LinksBySeat = 
         seat: SeatSecrets(link, plan.mid, plan.j, plan.deck)
         for seat, link in (*true_links.items(), *links.items())
     }
+    # in the order of the steps: whoever has the links of all that masked before knows what each point is of
+    # the base point, and multiplies that one, in half the time
     known, at = Logarithms(plan.deck), begin(plan)
     for number, step in enumerate(pack.steps):
         match step:
@@ -250,6 +254,7 @@ def differences(pack: SealedPack, links: LinksBySeat, true_links: LinksBySeat = 
                 pass
             case _ if step.seat in found or (own := secrets.get(step.seat)) is None:
                 pass
+            # judged before: its points need not be made again to be known
             case _ if step.seat not in links:
                 _note(at, own, step, known)
             case _ if not _is_honest(at, own, step, known):
@@ -286,11 +291,8 @@ def cards_of(pack: SealedPack, links: Sequence[bytes]) -> tuple[int, ...]:
 def _is_honest(pack: SealedPack, secrets: SeatSecrets, step: SeatStep, known: Logarithms) -> bool:
     try:
         return _made(pack, secrets, step, known) == step
-    except (
-        ScalarError,
-        WeakKeyError,
-        CheckError,
-    ):  # the first is too rare to happen, the others are a difference
+    # a class without an encoding, too rare to happen by chance, counts as a difference, too (blind.md)
+    except (ScalarError, WeakKeyError, CheckError):
         return False
 
 
@@ -302,6 +304,7 @@ def _made(pack: SealedPack, secrets: SeatSecrets, step: SeatStep, known: Logarit
             return make_lock(pack, secrets, seat, known)
         case KeysStep(seat=seat):
             return make_keys(pack, secrets, seat)
+        # which cards it lent is not in its link: they are read out of its box, and must open its places
         case LendStep(seat=seat, receiver=receiver):
             hand = opened_lend(pack, step, lend_secret(pack, secrets, step))
             return make_lend(pack, secrets, seat=seat, receiver=receiver, hand=hand)

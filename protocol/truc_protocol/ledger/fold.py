@@ -296,8 +296,7 @@ def _close(ledger: Ledger, body: Close) -> Taken:
     Raises:
         CheckError: C12, C14, C23, C24, C25.
     """
-    # C14 stands before C25 (specification.md 11): the auditor, which recomputes the cards, has checked the
-    # link
+    # C14 stands before C25 (specification.md 11): whoever recomputes the cards has checked the link before
     check_index(ledger, body.j, _SERVER)
     if ledger.hand is None or ledger.match is None:
         raise CheckError("C24", "no hand is open to be closed", _SERVER)

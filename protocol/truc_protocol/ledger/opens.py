@@ -45,8 +45,7 @@ def open_cards(ledger: Ledger, body: Open) -> Taken:
         raise CheckError("C12", f"expected sub-deal {len(hand.deals) - 1}, got {body.d}", _SERVER)
     if hand.unseen is not None:
         return _play_unseen_card(ledger, match, body, hand.unseen)
-    # an open continues no flor contest: one that only unknown cards could continue is over (specification.md
-    # 8)
+    # a flor contest that only unknown cards could continue is over, as an open does not continue it
     closed, events = without_unknown_flor(match)
     _check_owed(ledger, closed, hand, body)
     noted = replace(hand, opens=(*hand.opens, body))
@@ -89,8 +88,7 @@ def _check_owed(ledger: Ledger, match: Match, hand: HandLog, body: Open) -> None
             wanted = "no card to be opened" if expected is None else _slots_text(expected)
             raise CheckError("C23", f"expected {wanted}, got {_slots_text((seat, slots))}", _SERVER)
     elif not is_hand_over(match) and not is_unsure(match):
-        # where hidden points may have ended the hand a reader cannot tell: the close shows whether it was
-        # over
+        # hidden points may have ended the hand where a reader is unsure: the close shows whether they did
         raise CheckError("C23", "cards opened before the hand is over", _SERVER)
     # seats ascending, slots ascending: what is out of order is refused at once (specification.md 8)
     if not slots or list(slots) != sorted(set(slots)):
@@ -134,7 +132,7 @@ def check_exact(log: HandLog, match: Match) -> None:
         CheckError: C23.
     """
     opened = {(body.d, body.seat, slot) for body in log.opens for slot, _, _ in body.openings}
-    # owed is what was neither played face up nor shown by choice: everything but what the server then opened
+    # owed is what was neither played face up nor shown by choice, not what the server then opened for it
     before = replace(log, opened_slots=log.opened_slots - opened)
     expected, shown = before.still_closed(owed_shows(match)), tuple(map(_slots_of, log.opens))
     if shown != expected:

@@ -80,8 +80,7 @@ def _may_be_ruled(match: Match, action: Action) -> bool:
 def can_differ(match: Match, seat: Seat, kind: Kind) -> bool:
     """Tell whether the seat, or the slot, of a ruling of this kind depends on unknown cards."""
     if kind is Kind.PLAY:
-        # the ruled card is the lowest that the order allows: which slots it allows depends on the seat's
-        # cards
+        # the ruled card is the lowest that the order allows, and what it allows depends on the seat's cards
         row, held = match.hand.row, match.hand.dealt.cards[seat]
         under_order = match.hand.orders[side_of(seat)] is not None
         return seat in deciders(match) and under_order and any(held[slot] is None for slot in row.left[seat])

@@ -296,8 +296,7 @@ def seats_true_to_links(ledger: Ledger, bodies: Sequence[Release]) -> frozenset[
 
     None is returned of which `release` would not judge: a link that may not be opened, or any once a seat is exposed.
     """
-    # half the time of one after the other: where the links of earlier masks are known, points are multiples
-    # of G
+    # half the time of one after the other: with the links of earlier masks points are multiples of G
     sealed, links = ledger.sealed, dict[int, bytes]()
     if sealed is None or sealed.exposed is not None:
         return frozenset()

@@ -449,8 +449,7 @@ def _due_in_hand(ledger: Ledger) -> Due:
         return Due.PLAYERS
     if hand.unseen is not None:
         return Due.OPEN
-    # paused or not: the opens and the close of a hand that is over ask nobody to decide anything
-    # (specification.md 9)
+    # in a pause too: the opens and the close of a hand that is over ask nobody to decide anything
     stage = match.hand.phase
     if stage is _HAND_OVER:
         return Due.CLOSE if next_open(ledger) is None else Due.OPEN
