@@ -72,6 +72,7 @@ def parse_address(text: str) -> Address:
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise AddressError(Sentence("failures.address_expected", got=repr(text))) from error
+    # transport.md, "Addresses": no user before `@`, and no white space
     if not host or parts.username or any(sign.isspace() for sign in text):
         raise AddressError(Sentence("failures.address_expected", got=repr(text)))
     table, pin, invite = _table(parts.path), _fingerprint(parts.fragment), _invite(parts.query)

@@ -93,6 +93,7 @@ def _started(work: Work[_Task, _Outcome], processes: int) -> Iterator[list[Conne
             here, there = Pipe()
             process = Process(target=_serve, args=(there, work), daemon=True)
             process.start()
+            # with this copy open the end of the other process would not end the pipe
             there.close()
             started.append((process, here))
         yield [line for _, line in started]
@@ -106,9 +107,8 @@ def _started(work: Work[_Task, _Outcome], processes: int) -> Iterator[list[Conne
 
 def _serve(line: Connection, work: Work[_Task, _Outcome]) -> None:
     """Do what comes, until whoever asks is gone."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the terminal sends it to all; whoever started this one ends it
+    # the terminal sends an interrupt to all processes; whoever started this one ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     while parent is not None and line in wait([line, parent.sentinel]):
         try:

@@ -75,6 +75,7 @@ async def connect(
                     followed.close()
                 nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:
+            # the block's error reaches the caller as it was raised, and not in the nursery's group
             raise _own_error(group) from None
     finally:
         account.store.close()

@@ -108,6 +108,7 @@ async def is_given_out(line: ServerLine, match: bytes) -> bool:
         LostError: The connection was lost meanwhile.
     """
     try:
+        # no record is wanted, only the answer
         await line.request(lambda n: messages.History(id=n, match=match, first=_FROM_THE_START, limit=0))
     except RefusedError as error:
         if error.code not in _NOT_GIVEN:

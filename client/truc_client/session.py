@@ -101,6 +101,7 @@ class Session:
 
         async def again(pause: float) -> None:
             await trio.sleep(pause)
+            # each login brings another value: on a new connection what is needed was asked for anew
             if self.server is server:
                 self.line.post(build, answered)
 

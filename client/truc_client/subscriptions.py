@@ -135,6 +135,7 @@ class Subscriptions:
     def _keep_unclaimed(self, state: TableState) -> None:
         self._unclaimed.pop(state.table, None)
         self._unclaimed[state.table] = state
+        # a server may show as many as it likes before it answers
         if len(self._unclaimed) > _MAX_UNCLAIMED:
             del self._unclaimed[next(iter(self._unclaimed))]
 
@@ -142,6 +143,7 @@ class Subscriptions:
         """Note that the connection is gone for now."""
         if self.lobby is not None:
             self.lobby.interrupted(reason)
+        # a copy: a table that ends meanwhile takes itself out
         for table in tuple(self.tables.values()):
             table.interrupted(reason)
 

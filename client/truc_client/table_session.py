@@ -56,6 +56,7 @@ _OF_THE_TABLE: Final = TableState | messages.SeatTakenOver | Notice
 """They tell nothing of what a match may lack."""
 _OPTIONS: Final = messages.BoxedOptions | messages.OpenOptions
 _TO_THE_SEAT: Final = messages.OwnCards | messages.Waiting | messages.BoxedSignSeen | messages.OpenSignSeen
+# asks for the setup too (session.md, "Coming back")
 _FROM_THE_START: Final = -1
 
 
@@ -99,6 +100,7 @@ class TableSession:
 
     def handle(self, message: ServerMessage) -> None:
         """Take a message about this table; what fails a check ends it."""
+        # what tells of the table alone shows nothing of the match: its records may be lost all the same
         self._is_silent = self._is_silent and isinstance(message, _OF_THE_TABLE)
         self.guard(self._take, message)
 
@@ -150,6 +152,7 @@ class TableSession:
             self._take_notice(match, message)
         elif self._catching_up is not None:
             self._catching_up.hold(message)
+        # a server says nothing of what was lost on the way: only the next position shows it
         elif message.k > match.next:
             self._resume(match)  # records are missing before this one
         else:
@@ -159,15 +162,19 @@ class TableSession:
         self._say(*match.take_record(message))
         if match.is_finished:
             self.sending.settle()
+        # before anything goes out: with this record the seat may be somebody else's
         match.check_seat()
         self.sending.send_owed(match)
 
     def _take_notice(self, match: SeatMatch, message: ServerMessage) -> None:
         makes_options = self._session.makes_options or match.is_dealerless
         if isinstance(message, _OPTIONS):
+            # options that were not asked for are passed over: found
+            # by the rules none is forgotten, and none forbidden
             if not makes_options:
                 self._take_turn(match, match.take_options(message))
         elif isinstance(message, _TO_THE_SEAT):
+            # first, as `MatchWaits` is told only where there is nothing to choose
             if makes_options and isinstance(message, messages.Waiting):
                 self._take_turn(match, match.find_options(message))
             self._say(*match.take_notice(message))
@@ -184,9 +191,12 @@ class TableSession:
         match notice:
             case messages.Said():
                 self._say(PhraseSaid(notice.seat, notice.phrase))
+            # a server sends the newest lines of a table again on each
+            # connection; by their numbers those that are news are known
             case messages.ChatLine(n=n) if n is None or n > self._last_chat:
                 self._last_chat = self._last_chat if n is None else n
                 self._say(chat_said(notice))
+            # the server may still tell who has left when the match is over: nobody is missed any more
             case messages.Away() if not (self._is_of_match(notice.match) and self._is_over):
                 self._say(PresenceChanged(notice.seat, notice.online, notice.missed, notice.claim_in_ms))
             case messages.Draining():
@@ -208,6 +218,8 @@ class TableSession:
         self.agreement.show(state)
         self._say(TableChanged(state))
         self._sign_terms()
+        # the first notice of a match comes right before its setup, and
+        # shows nothing missing; the answer to `join` has none behind it
         has_joined, self._has_joined = self._has_joined, False
         is_shown_again = has_joined or (before is not None and before.match == state.match)
         if is_shown_again and self._is_missed(state, has_joined=has_joined):
@@ -236,6 +248,7 @@ class TableSession:
             CheckFailedError: They are not what the player agreed to, or were used before.
         """
         terms = self.agreement.to_sign()
+        # a guest signs nothing: the server writes down that they sit there
         if terms is None or self.seat is None or self._session.account.is_guest:
             return
         body, sig = self._opener.accept(terms, self.agreement, self.seat)
@@ -258,12 +271,15 @@ class TableSession:
         """Begin a match at its setup; one that was played from here before is resumed, never begun anew."""
         if self._is_of_match(message.match):
             return
+        # never begun anew: this home goes on with what it has of the match, and compares what comes with it
         if not self._is_resuming and self._opener.has_begun(message.match, self.seat):
             if self.match is None or self.match.is_finished:
                 self.come_back(message.match, self._intent)
             return
         self._catching_up = None
         self._drop_match()
+        # who comes back in a running match has agreed to it
+        # before a restart, and signed that where they have a key
         agreement = None if self._is_resuming and not self.agreement.stands else self.agreement
         try:
             match = self._follow(message, agreement, self._intent)
@@ -271,6 +287,8 @@ class TableSession:
             if not self._is_resuming:
                 raise
             return  # the table is joined once the rest of the match has come
+        # it was for this match; the next one is agreed to anew.
+        # Whoever stands by keeps theirs until they step in
         if match.tenure is not Tenure.ANOTHERS:
             self.agreement.withdraw()
         self._say(match_started(match.audit, match.seat, resumed=self._is_resuming))
@@ -351,6 +369,8 @@ class TableSession:
         """Go on as a watcher: another connection or a substitute has the seat."""
         self._say(SeatLost(seat))
         if seat == self.seat:
+            # it is not taken back by itself, or two connections
+            # would take it from each other for ever (session.md)
             self.seat = None
             self.agreement.withdraw()
             if self.match is not None:
@@ -424,6 +444,7 @@ class TableSession:
                 self._join()
 
     def _not_resumed(self, match: SeatMatch | None, error: RefusedError) -> None:
+        # the table goes on without this match: whoever has a seat there joins it (session.md, "Coming back")
         is_gone = error.code == Code.NO_SUCH_MATCH and self.seat is not None
         if not is_gone and not (match is not None and match.is_over):
             raise error
@@ -435,6 +456,7 @@ class TableSession:
     def _tell_resumed(self, match: SeatMatch) -> None:
         """Tell that nothing is missing, unless nothing was: this client has only asked again."""
         asked_from, self._asked_from = self._asked_from, None
+        # asked again on the same connection, and nothing was lost: a player need not hear of it
         if match.next != asked_from:
             self._say(Resumed(match.next))
 
@@ -450,6 +472,7 @@ class TableSession:
         match, self._is_resuming = self.match, False
         if isinstance(answer, Refusal):
             raise RefusedError(answer.code, answer.msg)
+        # after a snapshot the missing records decide when nothing is missing
         if match is None or match.is_finished or self._catching_up is not None:
             return
         match.reached(match.next if answer.k is None else answer.k)

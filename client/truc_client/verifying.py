@@ -81,6 +81,7 @@ def examine_files(
         except HomeError as error:
             examined.append(((n,), CrossAudit((TranscriptExamined(_unreadable(error.args[0])),), ())))
     tied = independent_parts({n: source.ties for n, source in sources.items()})
+    # the largest first, or one core would end long after the others
     tasks = sorted(((part, [sources[n] for n in part]) for part in tied), key=_size, reverse=True)
     counted = _WholeProgress(progress, sum(map(_size, tasks)))
     count = min(processes, len(tasks)) if counted.whole > _MIN_PARALLEL_BYTES else 1
@@ -166,6 +167,7 @@ def _content(source: _Source) -> bytes:
     if source.content is not None:
         return source.content
     content = read_bounded(source.path, MAX_FILE)
+    # it was changed meanwhile, and may belong with other files now
     if ties(content) != source.ties:
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(source.path))
     return content

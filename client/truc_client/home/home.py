@@ -133,6 +133,7 @@ def master_seed(home: Home) -> bytes:
     if not has_seed(home):
         write_seed(home, secrets.token_bytes(KEY_BYTES))
     with as_home_error("failures.key_unread", home.seed):
+        # no more than it may have: what stands there may lead to a device that never ends
         seed = read_beginning(home.seed, MAX_TEXT)
     if len(seed) != KEY_BYTES:
         raise HomeError(Sentence("failures.key_length", path=home.seed, n=KEY_BYTES, got=len(seed)))
@@ -147,6 +148,8 @@ def write_seed(home: Home, seed: bytes) -> None:
     """
     with as_home_error("failures.key_unwritten", home.seed):
         try:
+            # never over another seed, which would be a lost player;
+            # and for its owner alone from the first byte on
             descriptor = os.open(home.seed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError as error:
             raise HomeError(Sentence("failures.key_there", path=home.seed)) from error
@@ -209,6 +212,7 @@ def revoked_keys(home: Home) -> frozenset[bytes]:
         for folder in folders
         if folder.exists()
         for path in folder.iterdir()
+        # what begins with a dot is a revocation that a crash left unfinished
         if not path.name.startswith(".")
     )
 
@@ -226,6 +230,8 @@ def accept_revocation(home: Home, text: str) -> bytes:
     with as_home_error("failures.revocation_unkept", home.revoked):
         home.revoked.mkdir(mode=0o700, exist_ok=True)
         path = home.revoked / f"{fingerprint(public)}.txt"
+        # a half-written revocation would keep every connection
+        # from being opened, as what cannot be read is an error
         unfinished = path.with_name(f".{path.name}.new")
         write_through(unfinished, text.encode("ascii"))
         unfinished.replace(path)

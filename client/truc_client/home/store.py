@@ -123,10 +123,9 @@ _Attempt = tuple[int, bytes, bytes, bytes | None]
 
 
 def _gives_way(row: _Attempt) -> bool:
-    """Tell whether another body may be signed in the place of one.
-
-    A new chain that is refused may be one whose anchor another has copied; a decision is made once.
-    """
+    """Tell whether another body may be signed in the place of one."""
+    # the anchor of a new chain may have been copied by another seat, and is then refused for ever (C7); a
+    # decision is made once, as both could be published (specification.md, 13)
     _, body, sig, refusal = row
     return refusal is not None and Statement(body, sig).begins_chain
 
@@ -193,6 +192,8 @@ class HomeStore:
             raise HomeError(Sentence("failures.cannot_use", path=path, reason=error)) from error
 
     def _open(self) -> None:
+        # FULL: what is sent next must be on the disk. secure_delete:
+        # secrets that are dropped are overwritten, not only unlinked
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
             self._database.execute(f"PRAGMA {pragma}")
         with self._writing():
@@ -204,6 +205,7 @@ class HomeStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        # locked before the first read: of two processes with one home only one may find a place free
         self._database.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -344,6 +346,8 @@ class HomeStore:
 
     def _keep_place(self, mid: bytes, place: AcceptedPlace) -> None:
         self._database.execute(
+            # the mark never falls, so that nothing is signed below it when
+            # a server shows an earlier head after a crash (threats.md)
             "UPDATE matches SET k = ?, head = ? WHERE mid = ? AND (k IS NULL OR k <= ?)",
             (place.k, place.head, mid, place.k),
         )
@@ -366,6 +370,7 @@ class HomeStore:
 
         If the disk takes nothing more, it is remembered as long as this store is open.
         """
+        # without the disk too: a match that is stopped is not signed for, whether or not that can be kept
         self._stopped.setdefault(which, why)
         with suppress(sqlite3.Error):
             self._database.execute("INSERT OR IGNORE INTO stopped VALUES (?, ?)", (which, why))

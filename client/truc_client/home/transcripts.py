@@ -95,6 +95,7 @@ def create(path: Path, document: bytes, *, alone: bool = False) -> TranscriptFil
         HomeError: It cannot be written, or another process is writing it.
     """
     with as_home_error("failures.cannot_write", path):
+        # not emptied by opening it: whether another process writes it only the lock will tell
         file = path.open("r+b" if path.exists() else "wb")
         if alone:
             _claim(path, file)
@@ -116,6 +117,7 @@ def reopen(path: Path, *, alone: bool = False) -> TranscriptFile | None:
         HomeError: With `alone`, another process is writing it.
     """
     try:
+        # what a crash has torn is the last item: everything before it can be gone on with
         written = read_bounded(path, MAX_FILE)
         whole = written[: _whole(written)]
         transcript = read_transcript(whole)

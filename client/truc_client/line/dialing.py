@@ -18,7 +18,9 @@ from truc_protocol.errors import Code
 from truc_protocol.wire.transport import ALPN
 from truc_words import Sentence
 
+# what OpenSSL calls the answer of somebody who speaks in clear
 _NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
+# a server that lets nobody in says so by an alert before any handshake (transport.md, "TLS")
 _SHUT_OUT: Final = "TLSV1_ALERT_ACCESS_DENIED"
 _COME_LATER: Final = "TLSV1_ALERT_INTERNAL_ERROR"
 
@@ -30,11 +32,13 @@ async def encrypt(stream: trio.abc.Stream, address: Address) -> trio.abc.Stream:
         ConnectError: It does not encrypt, does not speak this protocol, or has shut this address out.
         RefusedError: It accepts no connection from here now.
     """
+    # the end of a stream without close_notify is a lost connection like any other (transport.md, "TLS")
     encrypted = trio.SSLStream(stream, _context(), server_hostname=address.host, https_compatible=True)
     try:
         await encrypted.do_handshake()
     except trio.BrokenResourceError as error:
         raise _failure(address, getattr(error.__cause__, "reason", None)) from error
+    # a client goes on only if the server has chosen the name (transport.md, "TLS")
     if encrypted.selected_alpn_protocol() != ALPN:
         raise ConnectError(Sentence("failures.other_protocol", server=address.server))
     return encrypted
@@ -51,8 +55,10 @@ def certificate_of(stream: trio.abc.Stream) -> bytes | None:
 def _context() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
+    # any certificate will do: the server's key signs its hash in the
+    # hello, and whoever stands in between fails C37 (decision 16)
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # the hello vouches for it
+    context.verify_mode = ssl.CERT_NONE
     context.set_alpn_protocols([ALPN])
     return context
 
@@ -113,6 +119,7 @@ async def _open(address: Address) -> trio.abc.Stream:
 def _reason(error: BaseException) -> str:
     """Return why the first of the attempts failed."""
     cause = error.__cause__
+    # trio tries every address of a host, and raises what all of them failed by
     first = leaf_errors(cause)[0] if isinstance(cause, BaseExceptionGroup) else cause or error
     number = getattr(first, "errno", None)
     if number is None:

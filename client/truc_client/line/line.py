@@ -88,6 +88,8 @@ class ServerLine:
         self._connection: SingleConnection = entered.connection
         arrived = entered.address._replace(invite=None)  # it has been used
         asked = self._visit.first or self._visit.address
+        # the way back: a node that has gone is not waited for alone, as the address
+        # that the player gave leads to another, which has the table by then
         first = None if asked.server == arrived.server else asked._replace(invite=None)
         before = (self._visit.address._replace(invite=None), *self._visit.left)
         left = tuple(address for address in dict.fromkeys(before) if address.server != arrived.server)
@@ -139,6 +141,8 @@ class ServerLine:
             try:
                 return await self._ask(build, at_once)
             except LostError as lost:
+                # sent on, nothing was done of what has no reply yet
+                # (session.md, "Goodbye"); after a plain loss nobody knows
                 if lost.to is None or not left:
                     raise
         raise AssertionError("the last loss is raised")
@@ -165,6 +169,8 @@ class ServerLine:
                 opened = trio.current_time()
                 lost = await self._run_connection(follower)
                 is_steady = trio.current_time() - opened >= STEADY_S
+                # a login alone is no success: a server that fails at what
+                # follows was asked fourteen times a second, without end
                 losses = 0 if is_steady else losses + 1
                 moves = (0 if is_steady else moves) + (lost.to is not None)
                 if not lost.again:
@@ -173,7 +179,8 @@ class ServerLine:
                 follower.interrupted(str(lost))
                 visit = self._next_visit(lost, moves)
                 if moves > MAX_MOVES:
-                    moves = 0  # from the first address it may be sent again, to where the table is by then
+                    # at the first address it may be sent on again, to where the table is by then
+                    moves = 0
                 entered = await come_back(visit, lost.after_ms, losses=losses)
                 self._adopt(entered)
                 follower.returned(entered)
@@ -201,6 +208,7 @@ class ServerLine:
 
     def _fail(self, error: ClientError) -> None:
         self._failure = error
+        # whoever waits for the line has to wake up to be told
         self._open.set()
         for waiter in self._waiting:
             waiter.fail(error)

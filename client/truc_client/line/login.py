@@ -58,6 +58,7 @@ from truc_protocol.wire.handshake import (
 )
 from truc_words import Sentence
 
+# as long as a server gives a client for its login (session.md, "Login")
 HANDSHAKE_S: Final = 10.0
 _VERSION: Final = version("truc")
 _NONCE_BYTES: Final = 32
@@ -169,11 +170,13 @@ async def _enter(
 ) -> LoggedIn:
     talk, clock = _Talk(stream), ClockOffset()
     asked = time.time()
+    # the server proves itself before anything is said about the player (threats.md, "learn who logs in")
     hello, server, nonce = await _greet(talk, address, account, demands, known)
     clock.note(server.info.now_ms, asked=asked, answered=time.time())
     welcome = await talk.ask(_login(address, account, server, nonce, talk.protocol))
     if not isinstance(welcome, Welcome):
         raise ConnectError(Sentence("failures.welcome_expected", got=type(welcome).__name__))
+    # a server may send its first messages in one piece with the welcome: they wait in the inbox
     connection = SingleConnection(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s, clock)
     keys = keys_shown(hello, server, revoked_keys(account.home))
     return LoggedIn(connection, address, server, welcome, keys)
@@ -194,7 +197,8 @@ async def _greet(
 
 
 def _check_met(demands: WantedCapabilities, server: ServerIdentity) -> None:
-    """Check that the server has what is required: one that does not know the field `require` ignores it."""
+    """Check that the server has what is required."""
+    # checked here too: a server that does not know the field `require` ignores it
     missing = ", ".join(name for name in demands.require if name not in server.info.caps)
     if missing:
         raise RefusedError(Code.UNSUPPORTED, Sentence("failures.capability_missing", names=missing))
@@ -285,6 +289,7 @@ def _recognise(
         raise ConnectError(Sentence("failures.at", server=address.server, error=error)) from error
     if pin is not None:
         _check_link(hello, contact, address, server)
+    # before the login, whose key is derived from the pin (keyed-client.md, 7)
     account.store.keep_pin(address.server, server.pin, is_tls=address.is_tls)
     _report_new_key(server, address, account, pin)
     return server
@@ -301,6 +306,7 @@ def _expected(pin: Pin | None, moved: Pin | None, address: Address) -> Pin | Non
     if pin.first != moved.first:
         keys = {"expected": fingerprint(moved.present), "known": fingerprint(pin.present)}
         raise ServerKeyError(Sentence("failures.sent_by_another", server=address.server, **keys))
+    # one of the two addresses may not have seen the newest rotation yet
     return max(pin, moved, key=lambda each: each.serial)
 
 
@@ -341,6 +347,7 @@ def _report_new_key(server: ServerIdentity, address: Address, account: Account, 
         case Trust.FIRST_CONTACT:
             account.on_new_key(NewKey(address.server, present))
         case Trust.ROLLED:
+            # without a pin the rotations were followed from the key that the link names
             before = address.fingerprint if pin is None else Fingerprint(fingerprint(pin.present))
             account.on_new_key(NewKey(address.server, present, before))
         case Trust.PINNED:

@@ -3,8 +3,7 @@
 A server that says it has moved is followed to where it says, a few times; there the same server must prove itself, by
 the pinned key. If the other end says, whoever it is, that the server encrypts, the client connects again over TLS,
 where the server must prove itself too; from TLS to clear nobody is followed. Nothing about the player is said to
-anybody else. Every wait is partly random, so that clients that lose a server together do not all return at once; none
-is shorter than the server has asked for.
+anybody else. No wait is shorter than the server has asked for.
 """
 
 from collections.abc import Awaitable, Callable
@@ -74,11 +73,14 @@ class Visit(NamedTuple):
             ConnectError: That is no address.
         """
         try:
+            # a goodbye is not signed: only host and port are taken from it,
+            # and the scheme stays that of the player (transport.md, "TLS")
             host, port, *_ = parse_address(to)
         except AddressError as error:
             raise ConnectError(
                 Sentence("failures.moved_nowhere", server=self.address.server, error=str(error))
             ) from error
+        # another server that answers there is a hard stop (session.md, "Goodbye")
         known = self.account.store.pin(self.address.server) or self.known
         return self._replace(
             address=self.address._replace(host=host, port=port),
@@ -126,6 +128,7 @@ async def come_back(visit: Visit, after_ms: int | None = None, *, losses: int = 
 
 
 async def _keep_trying(visit: Visit, may_retry: Callable[[Exception], bool], *, since: float) -> LoggedIn:
+    # in turn: where one node is gone, another that is known may have its tables
     pause, places = _FIRST_PAUSE_S, cycle(visit.to_each_address())
     while True:
         try:
@@ -149,6 +152,8 @@ def _told_wait(visit: Visit, error: ConnectError | RefusedError, pause: float) -
 
 def _wait(pause: float, asked_ms: int | None) -> float:
     """Return a pause in seconds, at random as short as half; what a server has asked for is never shortened."""
+    # at random, as clients that lose a server together would all come back at one moment; what the server
+    # has asked for is lengthened only
     asked = min((asked_ms or 0) / 1000, _LONGEST_ASKED_S)
     return max(pause * _DICE.uniform(0.5, 1.0), asked * _DICE.uniform(1.0, 1.5))
 
@@ -160,6 +165,7 @@ def _is_busy(error: Exception) -> bool:
 def _may_retry(error: Exception) -> bool:
     if isinstance(error, RefusedError):
         return error.code in _RETRYABLE
+    # no waiting brings the known server's key back (security.md, "Keys")
     return isinstance(error, ConnectError) and not isinstance(error, ServerKeyError)
 
 
@@ -188,6 +194,7 @@ async def _follow_moves(visit: Visit, come: Callable[[Visit], Awaitable[T]]) -> 
         try:
             return await come(visit)
         except EncryptedError as error:
+            # TLS is there already: another try would come to the same
             if visit.address.is_tls:
                 raise ConnectError(f"{visit.address.server}: {error}") from error
             visit = visit.encrypted()

@@ -61,6 +61,8 @@ class ClockOffset:
         """How many milliseconds the server's clock is ahead; None before any answer."""
         if not self._samples:
             return None
+        # of the fastest answer: the server read its clock
+        # somewhere within the round trip, which bounds the error
         return round(min(self._samples).offset_ms)
 
 
@@ -78,7 +80,8 @@ _FOREIGN_SENTENCES: Final[Mapping[str, Sentence]] = MappingProxyType(
 )
 """What to say of somebody who speaks something else, by what is wrong with its first bytes."""
 _CHECKS_PER_IDLE: Final = 4
-_PATIENCE: Final = 1.5  # times `idle_s`: after so much silence a connection is lost
+# times `idle_s`: after so much silence a connection is lost, and after so long without a reply (session.md)
+_PATIENCE: Final = 1.5
 
 Answer = Ok | Refusal
 Build = Callable[[int], ClientMessage]
@@ -118,6 +121,7 @@ class SingleConnection:
         self._pinged_time = 0.0
         self._heard = trio.current_time()
         self._pinged: float | None = None
+        # 0 was the hello and 1 the login
         self._requests = 1
         self._goodbye: Bye | None = None
         self._asked: dict[int, PendingRequest] = {}  # oldest first
@@ -142,6 +146,8 @@ class SingleConnection:
         except (trio.WouldBlock, trio.BrokenResourceError) as error:
             raise LostError(Sentence("failures.server_reads_not")) from error
         except LocalError as error:
+            # after a goodbye nothing may be sent any more: whoever asks
+            # then is told that goodbye, not that they came too late
             told = self._goodbye
             lost = LostError(Sentence("failures.cannot_send", error=error))
             raise farewell(told) if told else lost from error
@@ -159,6 +165,7 @@ class SingleConnection:
                 nursery.start_soon(self._write)
                 nursery.start_soon(self._keep_alive)
                 nursery.start_soon(self._ask_again, ask_again)
+                # what came in one piece with the welcome
                 for message in self._early:
                     self._take(message, handle)
                 while True:
@@ -177,12 +184,15 @@ class SingleConnection:
         return list(map(expect_message, self._protocol.receive(bytes(received))))
 
     async def _write(self) -> None:
-        with suppress(trio.BrokenResourceError):  # the reading task finds the end, and any goodbye before it
+        # the reading task finds the end: a goodbye may still be there to read (session.md, "Goodbye")
+        with suppress(trio.BrokenResourceError):
             async for frame in self._to_send:
                 await self._stream.send_all(frame)
 
     async def _ask_again(self, ask_again: Callable[[], None]) -> None:
         while True:
+            # a table asks at the second call that finds it silent: not
+            # more often than once in `idle_s` (session.md, "Coming back")
             await trio.sleep(self._idle_s / 2)
             ask_again()
 
@@ -208,6 +218,7 @@ class SingleConnection:
 
     def _ping(self) -> None:
         self._pings += 1
+        # the wall clock, as it is compared with the server's; trio's clock has no date
         self._pinged_time = time.time()
         self._queue(Ping(n=self._pings))
 
@@ -215,6 +226,7 @@ class SingleConnection:
         match message:
             case Ok() | Refusal(re=int()):
                 self._answer(message)
+            # without `re` the server could not read what was sent: on another connection it would be the same
             case Refusal():
                 raise LostError(
                     Sentence("failures.not_understood", words=message.msg, code=message.code), again=False
@@ -225,6 +237,7 @@ class SingleConnection:
             case Ping():
                 self._queue(Pong(n=message.n, now_ms=int(time.time() * 1000)))
             case Pong():
+                # an answer to an earlier ping would be measured from the newest one's time
                 if message.n == self._pings:
                     self.clock.note(message.now_ms, asked=self._pinged_time, answered=time.time())
             case _ if isinstance(message, ServerMessage):
@@ -253,6 +266,7 @@ def _loss(group: BaseExceptionGroup[BaseException]) -> BaseException:
     losses, other = group.split((LostError, trio.BrokenResourceError, trio.ClosedResourceError))
     if losses is None or other is not None:
         return group
+    # the other tasks met a stream that was broken already: only a LostError says why
     told = [error for error in leaf_errors(losses) if isinstance(error, LostError)]
     return told[0] if told else LostError(Sentence("failures.connection_lost"))
 

@@ -47,6 +47,8 @@ class TableAgreement:
 
         On a return they come before the table is shown, and wait for that.
         """
+        # after a restart, or where none had come yet, the next
+        # notice is what is agreed to (specification.md, 13)
         if self.waits:
             return None
         terms, self._unsigned = self._unsigned, None
@@ -54,6 +56,7 @@ class TableAgreement:
 
     def is_lapse(self, refusal: Refusal, terms: Terms | None) -> bool:
         """Tell whether what was sent for these terms, if any, is refused because they have lapsed meanwhile."""
+        # refused while its terms stand: new ones will not follow, and waiting for them would be without end
         is_out = terms is not None and terms == self._newest and self._shows_terms
         return refusal.code in _LAPSED and not is_out
 
@@ -84,6 +87,8 @@ class TableAgreement:
         """Agree to the table as shown, or, before it is, as first shown; tell whether the player had agreed before."""
         had_word = self.stands or self.waits
         self._agreed, self.waits = self._shown, self._shown is None
+        # a separate agreement, for this match alone: `ready` for
+        # the next match takes nobody's seat over (threats.md)
         self._vacancy = self._shown
         return had_word
 
@@ -117,6 +122,7 @@ class TableAgreement:
             raise CheckError(
                 "C9", f"terms came for a table that this player did not agree to{_WHAT_NOW}", "server"
             )
+        # filled up with the defaults of what an older server leaves out (specification.md, 13)
         agreed = read_opts(self._agreed.opts)
         for name, before, now in (
             *_terms(terms, self._agreed),

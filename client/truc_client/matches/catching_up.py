@@ -83,6 +83,7 @@ class CatchingUp:
             self._post(lambda n: History(id=n, match=match.mid, first=match.next), page)
 
     def _take_page(self, is_wanted: Callable[[], bool], answer: Answer) -> None:
+        # a page of a match that is not followed any more
         if not is_wanted():
             return
         if isinstance(answer, Ok):
@@ -109,8 +110,10 @@ class CatchingUp:
             UnboundError: One fails a check and nobody has signed it, or none has come.
         """
         match, first = self.match, self.match.next
+        # from the snapshot on records come by themselves, and wait in `held`
         for past in records_of(page, first)[: self._snapshot.k - first]:
             match.take_past(Record(past.signer, past.body, past.sig))
+        # an empty page would be asked for again without end
         if match.next == first:
             match.audit.raise_unbound(
                 "C33", f"the records from {first} on are not given out, but were said to be there"
@@ -156,5 +159,6 @@ class RetryCount:
             return NextTry.AGAIN
         if self._is_anew or not may_begin_anew:
             return NextTry.END
+        # once, and counted from there (specification.md, 13)
         self._is_anew, self.count = True, 0
         return NextTry.ANEW

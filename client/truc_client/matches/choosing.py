@@ -63,6 +63,7 @@ class Choosing:
 
     def ask_again(self) -> None:
         """Note that the options are asked for again: those that the player has before them are no news."""
+        # after a choice they are told all the same: it may be the choice that was lost
         self._known = self._offered if self._chosen is None else None
 
     def interrupted(self) -> None:
@@ -83,11 +84,14 @@ class Choosing:
         self._offered, known, self._known = offered, self._known, None
         chosen = self._chosen
         if chosen is not None and self._is_overtaken:
+            # from the end: the position offered is that of the next record
             between = records[chosen.at - offered.at :]
             if same_decision(chosen.choice, chosen.offer, offered, between):
                 return chosen
+        # every seat is sent options as long as anybody may have something
+        # to say, so that their coming tells nothing (decision 11)
         if not offered.choices or offered == known:
-            return None  # with flor all are sent the same, even with nothing to say
+            return None
         told = YourTurn(*offered, message.must, message.deadline_ms, self._is_overtaken)
         self._chosen, self._is_overtaken = None, False
         return told

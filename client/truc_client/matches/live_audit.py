@@ -110,6 +110,7 @@ class LiveAudit:
         """Tell whether the match had this head before the record at a position that it has reached."""
         if not 0 <= k <= self.ledger.k:
             return False
+        # positions count behind the setup, whose records stand first in the file
         own = self.file.records[len(self.file.records) - self.ledger.k :]
         return reduce(next_head, own[:k], self.ledger.setup.mid) == head
 
@@ -194,6 +195,7 @@ class LiveAudit:
             self.raise_unbound("C33", f"the match ends at {own}, but was accepted up to {self._mark.k}")
 
     def _check(self, record: Record) -> Finding:
+        # what binds nobody may be the line's doing, and leaves the match as it was
         before = copy(self._auditor)
         try:
             return self._accept(record)
@@ -206,11 +208,14 @@ class LiveAudit:
             finding = self._auditor.feed(record)
         except AuditError as error:
             refuted = error.refutation
+            # what it signs twice convicts a server even if the second
+            # fails a check that blames nobody (specification.md, 13)
             if refuted.culprit is None and self.file.records and not self._is_replaying:
                 self._check_word(record)
             failed = CheckError(refuted.check, f"{refuted.where}: {refuted.message}", refuted.culprit)
             self._refuse(failed, self._with(record, *self._complaint(refuted.check)), is_record=True)
         ledger = self._auditor.ledger
+        # nobody is blamed: the store holds no signature for the head, only that it was accepted
         if self._mark and ledger and ledger.k == self._mark.k and ledger.head != self._mark.head:
             message = f"another head at {ledger.k} than was accepted before"
             self._refuse(CheckError("C33", message), self._with(record), is_record=True)
@@ -218,6 +223,8 @@ class LiveAudit:
             self._check_failing(finding.k, record)
         if finding.k is not None and self._own is not None and record.signer == self._own.seat + 1:
             self._note_refused(record)
+        # before the server has signed behind the body, whoever wrote
+        # the list may have put it there (specification.md, 14)
         elif self._taken is not None and record.signer == SERVER and record.sig:
             self._fail_refused(self._taken, record)
         return finding
@@ -256,9 +263,13 @@ class LiveAudit:
         """
         own = self.file.records[: at - self.ledger.k + len(self.file.records)]
         record = Record(0 if self._own is None else self._own.seat + 1, *sent)
+        # kept though it convicts nobody yet: beside the body
+        # it clears the seat of C34, and only this seat has it
         evidence = Evidence(self.file.document, (*own, record), items=(refusal,), name=f"refused-{at}")
         kept = self._keep(evidence)
         is_shown = kept is not None and kept.is_shown
+        # certain is what the evidence shows, or what the server itself
+        # has offered; another act may hang on cards that are closed
         if refusal.body.code in OVERTAKEN_CODES or not (
             is_shown or (was_offered and at == self.ledger.k and self._allows(record))
         ):
@@ -275,7 +286,7 @@ class LiveAudit:
         return True
 
     def _note_refused(self, record: Record) -> None:
-        """Note if the server had refused this record: while it signs nothing behind it, the line may have put it there."""
+        """Note if the server had refused this record."""
         refusals = map(read_refusal, self._store.refusals(self.ledger.setup.mid))
         same = (each for each in refusals if each is not None and each.body.body == body_hash(record))
         self._taken = next(same, self._taken)
@@ -315,6 +326,8 @@ class LiveAudit:
 
     def _stop(self, failed: CheckError, evidence: Evidence) -> NoReturn:
         why = f"{failed.check}: {failed.message}"
+        # before anything else (specification.md, 13): after
+        # a crash in between the match must still be stopped
         self._store.stop(body_hash(evidence.records[0]), why)
         if self._auditor.ledger is not None:
             self._store.stop(self._auditor.ledger.setup.mid, why)

@@ -60,6 +60,7 @@ class BoxedReader:
         held = self._signer.chain
         if held is None:
             raise BoxError("no box can be opened: the seat's secrets are not here")
+        # one exchange for each key, and not for each box: they change only with a new chain
         if self._keys is None or self._keys.x != held.x:
             shared = box_key(held.secret).exchange(ledger.setup.terms.table.x)
             place = (shared, ledger.setup.mid, self._seat)
@@ -86,7 +87,10 @@ class BoxedReader:
             raise BoxError("expected options in a box, got them in clear")
         setup, place = ledger.setup, {"at": message.at, "offer": message.offer}
         key, after = self._current(ledger).private, self._after
+        # its counter rises under each key, so that options of another moment cannot be sent again
         opened = open_options(key, setup.mid, seat=self._seat, **place, box=message.box, after=after)
+        # what is signed is kind and args, what a player reads is
+        # the line: the server could have made one for another
         for option in opened.options:
             check_option(setup.terms.variant, self._seat, option, openings)
         self._signer.counted(opened.counter)

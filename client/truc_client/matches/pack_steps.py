@@ -93,6 +93,8 @@ class PackSteps:
         here = ledger.parallel if wanted is Duty.KEYS else (ledger.k, ledger.head)
         slot = _slot(ledger, wanted)
         first = self._signer.kept_for(slot)
+        # a hand may go on before a step is taken: the very same
+        # step is then signed for its new place as well (blind.md)
         again = Slot(f"{slot.what} again", here[0])
         for kept in (first, self._signer.kept_for(again)):
             if kept is not None and self._place_of(kept) == here:
@@ -105,6 +107,7 @@ class PackSteps:
         body = body_of_step(ledger, self._made[1])
         if first is None:
             return self._signer.keep(slot, body)
+        # the secrets are the same, so that a step differs only if another deal is asked for
         if _own_fields(self._body(first)) != _own_fields(body):
             self._fail("C51", f"another {wanted} of deal {ledger.deal_index} is asked for")
         return self._signer.keep(again, body)

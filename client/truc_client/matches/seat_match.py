@@ -191,6 +191,7 @@ class SeatMatch:
         if isinstance(body, Rekey | Sub) and signer.chain is not None:
             links = signer.links() if self.is_dealerless else None
             self.audit.add_box_key(box_key(signer.chain.secret), links)  # the next hand is sealed to it
+        # the mark is kept at each close (specification.md, 13); in between it goes with what is signed
         if isinstance(body, Close) and self.is_live:
             signer.keep_place()
 
@@ -214,6 +215,8 @@ class SeatMatch:
         """Check that the end leaves room for what was accepted before: after it each seat has only an ack."""
         if self.signer is None or not self.is_over or not self.signer.is_behind:
             return
+        # the mark may stand on an ack: each seat has at most
+        # one behind the end, and nobody else has anything there
         end, mark = self.ledger.parallel[0], self.signer.mark
         message = f"the match ends at {end}, but was accepted up to {mark}"
         if end + len(self.ledger.setup.seats) < mark:
@@ -257,6 +260,7 @@ class SeatMatch:
         if signer.tenure is Tenure.HOLDS:
             signer.intent = Intent.LOOK_ON
             return
+        # there is nothing to sign any more, and nothing to warn of
         if signer.tenure is Tenure.LOST and self.is_over:
             return  # the secrets are dropped at the end
         has_held = signer.has_held
@@ -280,6 +284,7 @@ class SeatMatch:
     def interrupted(self) -> None:
         """Note that the connection is gone, and with it perhaps what was sent or asked for."""
         self.is_live = self.is_stepping_in = False
+        # on a new connection everything that is owed goes out again, byte for byte
         self._sent.clear()
         self._choosing.interrupted()
 
@@ -319,6 +324,8 @@ class SeatMatch:
         statement = statement or self._kept()
         if statement is None or statement.body in self._sent:
             return None
+        # once on each connection: the same bytes are answered
+        # as a repeat, and asking again brings nothing new
         self._sent.add(statement.body)
         return statement
 
@@ -382,6 +389,7 @@ class SeatMatch:
         Raises:
             ChoiceError: It is none of the newest options, or another was signed for this position.
         """
+        # another record was quicker, which is nobody's mistake: newer options follow
         if choice.at < self.next:
             return None
         self._choosing.check(choice)
@@ -456,6 +464,8 @@ class SeatMatch:
         Raises:
             CheckFailedError: C35, the server has refused such a one by signature.
         """
+        # overtaken only, it may still stand when the options
+        # come again; refused otherwise it would be refused again
         if refusal.code != Code.STALE_POSITION:
             self._choosing.forget()
         if self.signer is None or not isinstance(sent, Statement):

@@ -51,8 +51,10 @@ class Sending:
         Raises:
             EndOfChannel: The table was left, or has failed.
         """
+        # closed while the player was choosing, which is told as what happens next: no error
         if self._is_closed:
             return None
+        # room for the one answer: `settle` waits for nobody
         tell, fate = trio.open_memory_channel[Refusal | None](1)
         self._pending = _Pending(match.next, sent, tell)
         self.send(match, match.next, sent)
@@ -104,6 +106,7 @@ class Sending:
             match.refused(at, sent, answer)
             if begins_chain(sent):
                 _check_goes_on(match, answer)
+        # records come before the replies to them: one that is said to stand there has been lost, or never was
         elif match.is_live and answer.k is not None and answer.k >= match.next:
             said = f"what was sent is said to be the record at {answer.k}, which has not come"
             match.audit.raise_unbound("C33", said)

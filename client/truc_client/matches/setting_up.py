@@ -69,9 +69,8 @@ class MatchOpener:
         record = Record(*message.record)
         try:
             terms = open_terms(message.doc, record)
-            self._check_nonce(
-                terms
-            )  # first: two signed statements show more than that this one was not agreed to
+            # first: two signed statements show more than that this one was not agreed to
+            self._check_nonce(terms)
             agreement.check(terms, {self._session.spk})
             self._check_goes_on(terms.th)
             return join_terms(terms, self._own(seat), self._store)
@@ -131,9 +130,11 @@ class MatchOpener:
         joined, kept = store.joined(th), store.statement(th, Slot("seat"))
         if seat is None or joined is None or kept is None or self._account.is_guest:
             return
+        # a setup that the server has signed, without the record that this player signed for it
         if kept.body != records[1 + joined.seat].body:
             error = CheckError("C9", "the setup does not hold the seat record signed", "server")
             self._stop(error, Evidence(message.doc, records), in_play=(th, message.match))
+        # one table record, two matches: both setups are kept, as together they show who is to blame
         if joined.mid not in (None, message.match):
             first, in_play = self._first_records(joined.mid, message.doc), (th, message.match, joined.mid)
             error = CheckError("C36", "a second match on one table record", "server")
@@ -148,6 +149,7 @@ class MatchOpener:
         kept = None if path is None else read_kept(path)
         if kept is None or kept.document != document:
             return ()
+        # the setup ends with the record whose hash names the match
         closed = (at for at, record in enumerate(kept.records, 1) if body_hash(record) == mid)
         return kept.records[: next(closed, 0)]
 
@@ -159,6 +161,7 @@ class MatchOpener:
         """
         is_guest = self._account.is_guest
         has_signed = not is_guest and self._store.joined(setup.terms.th) is not None
+        # what was signed has been compared before it was
         if has_signed or not (is_guest or agreement.stands):
             return
         try:
@@ -232,6 +235,8 @@ class MatchOpener:
 
     def _kept(self, mid: bytes, seat: int | None, intent: Intent) -> OpenedMatch:
         path = self._path(mid, seat)
+        # a watcher has a file of their own, as they may play in
+        # that match too, and another watcher may be writing it
         file = reopen(path, alone=seat is None)
         if file is None:
             unreadable = Sentence("failures.unreadable")
@@ -247,6 +252,7 @@ class MatchOpener:
         except UnboundError as error:
             file.close()
             return OpenedMatch(aside=self.set_aside(path, str(error)))
+        # the file is whole, and another match's: no usable transcript is overwritten
         if match.mid != mid:
             file.close()
             raise HomeError(Sentence("failures.other_match", path=file.path))
@@ -278,6 +284,8 @@ class MatchOpener:
         mark = None if own is None else _mark(store.joined(th))
         aside = self._aside.get(file.path)
         audit = LiveAudit(file, self._account.home.evidence, store, own, mark, aside=aside)
+        # the first is the seat's own key at the setup; those
+        # of later chains come into force by a rekey or a sub
         for chain, its_links in list(zip(held, links, strict=True))[1:]:
             audit.add_box_key(box_key(chain.secret), its_links)
         if records:
@@ -336,6 +344,7 @@ class MatchOpener:
     ) -> NoReturn:
         """Refuse a setup or its terms, and stop the matches and table records `in_play` for good."""
         check, message, culprit = error.check, error.message, error.culprit
+        # before the evidence: after a crash in between they must still be stopped (specification.md, 13)
         for which in in_play:
             if which is not None:
                 self._store.stop(which, f"{check}: {message}")

@@ -112,6 +112,7 @@ class Signer:
         self._links: dict[bytes, Chain] = {}
         self._was_seated = store.statement(self._terms.th, Slot("seat")) is not None
         known = store.playing(self._mid)
+        # below it a server might show another history, to have a second body signed (threats.md)
         self.mark = -1 if known is None or known.k is None else known.k
         self.intent = intent
         self.advance(ledger)
@@ -140,6 +141,8 @@ class Signer:
         """Whether this client may sign a decision: it holds the seat, and has not lost it since the last call."""
         if self.chain is None or self.is_behind:
             return False
+        # whoever has lost their secrets signs a new chain, and
+        # nothing else before the call after it (specification.md, 13)
         is_called = self._ledger.phase is not Phase.BETWEEN or self.chain.first < self._ledger.deal_index
         return is_called or not self.chain.after_loss
 
@@ -168,6 +171,8 @@ class Signer:
         match self.tenure:
             case Tenure.HOLDS:
                 return self._due()
+            # only if the player says so: the seat can then no
+            # longer be played from where it was played before
             case Tenure.LOST if self.intent is Intent.REKEY and may_rekey(ledger, seat):
                 return self._rekey(after_loss=True)
             case Tenure.ANOTHERS if self.intent is Intent.STEP_IN and may_step_in(ledger, seat):
@@ -177,6 +182,7 @@ class Signer:
 
     def _due(self) -> Statement | None:
         ledger, seat = self._ledger, self._own.seat
+        # in mode blind the link opens the hand at its end, and is due by other rules (PackSteps)
         if ledger.sealed is None and ledger.phase is Phase.CALLED and seat in missing(ledger):
             return self.release()
         if ledger.phase is Phase.ENDED and seat not in ledger.acks:
@@ -207,6 +213,7 @@ class Signer:
         j, held = self._ledger.deal_index, self.chain
         if held is None:
             return None
+        # deal j opens the link that hashes down to the newest one known, v_j (keyed-client.md, 3)
         link = self._links_of(held).link(j + 1)
         body = Release(self._mid, *self._ledger.parallel, j, self._own.seat, link)
         try:
@@ -232,6 +239,7 @@ class Signer:
 
     def _begin(self, held: HeldChain, body: Rekey | Sub) -> Statement | None:
         """Sign the record that begins a chain; None if this position has another signed body: the next one will do."""
+        # first: the chain is stored under the match that this notes
         self._come_into()
         try:
             statement = self.keep(Slot("act", self._ledger.k), body, held)
@@ -248,6 +256,8 @@ class Signer:
         for held in self._chains.values():
             used = (_BOX_KEY, held.x), (_ANCHOR, self._links_of(held).anchor)
             is_used = any(each in self._ledger.commitments for each in used)
+            # overtaken by another record, a rekey goes out again
+            # with the same anchor and x (keyed-client.md, 5)
             if held.first == self._ledger.deal_index and not is_used:
                 return replace(held, after_loss=held.after_loss or after_loss)
         return new_chain(self._ledger.deal_index, after_loss=after_loss)
@@ -276,6 +286,7 @@ class Signer:
         """
         body = Act(*self._here, self._ledger.deal_index, self._own.seat, kind, args)
         try:
+            # no bytes are needed for what the rules say, and the folded ledger is thrown away
             fold(self._ledger, Record(self._own.seat + 1, b"", b""), body)
         except CheckError as error:
             raise ChoiceError(Sentence("failures.offered_against_rules", why=error.message)) from error
@@ -306,6 +317,7 @@ class Signer:
         read = read_refusal(refusal)
         if read is None or (read.mid, read.body.body) != (self._mid, sha256(statement.body)):
             return None
+        # only a refusal under the match's key shows anything to others (C35)
         if not verify(self._terms.table.spk, refusal.body, refusal.sig):
             return None
         self._store.keep_refusal(self._mid, Slot("act", k), refusal.body + refusal.sig)
@@ -351,6 +363,7 @@ def join_terms(terms: MatchTerms, own: SeatKey, store: HomeStore) -> Statement:
         CheckError: C9, the record or its nonce was used before, for another match or seat.
     """
     known = store.joined(terms.th)
+    # the same terms come again until their setup, and are answered with the same bytes (C9)
     if known is not None and known.mid is None and known.seat == own.seat:
         kept = store.statement(terms.th, Slot("seat"))
         if kept is not None and store.chains(terms.th):
