@@ -68,7 +68,7 @@ def stand_still(*_args, **_named):
 
 fold = import_module("truc_protocol.ledger.fold")  # the package has a function of this name
 check_place = fold.check_place
-judge = sealed._judged
+judge = sealed._judge_opened
 is_blind = sealed.is_blind
 CONNECT = connecting.connect.__wrapped__
 FAULTS = {
@@ -83,7 +83,7 @@ FAULTS = {
     "turns nothing up": (own_steps, "make_keys", turn_nothing_up),
     "carries points over": (sealed, "is_blind", blind_too),
     "stands still where a step has moved": (pack_steps.PackSteps, "_check_history", stand_still),
-    "believes any value": (sealed, "_judged", judge_without_cards),
+    "believes any value": (sealed, "_judge_opened", judge_without_cards),
     "reads no heads": (fold, "check_place", in_any_place),
     "does not deal": (CONNECT, "__kwdefaults__", CONNECT.__kwdefaults__ | {"want": (OWN_OPTIONS,)}),
 }

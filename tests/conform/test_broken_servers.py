@@ -173,7 +173,7 @@ def for_absence_unclaimed(dealer, ledger, beside):
     return for_absence(dealer, ledger, replace(beside, is_claimed=False))
 
 
-judge_hand = sealed._judged
+judge_hand = sealed._judge_opened
 
 
 def believed(ledger):
@@ -268,7 +268,7 @@ BLIND = (
     BrokenServer("seats who does not deal", seating, {"check_deals": nothing}, "S3.blind-unwanted"),
     BrokenServer("takes any key", sealed_pack, {"fits_lock": lambda *_: True}, "S3.blind-turned-up"),
     BrokenServer("waits for no cards to be lent", sealed, {"next_share": nothing}, "S3.blind-lends"),
-    BrokenServer("believes any value", sealed, {"_judged": believed}, "S3.blind-false-value"),
+    BrokenServer("believes any value", sealed, {"_judge_opened": believed}, "S3.blind-false-value"),
     BrokenServer(
         "answers keys where they came first", HeldKeys, {"hold": keep_the_first}, "S3.blind-keys-again"
     ),
