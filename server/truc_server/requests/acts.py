@@ -1,10 +1,7 @@
 """What a seat asks of a match: its signed acts, a guest's choices, its words and signs to others, claims and wishes.
 
-Only a signed act waits, while its signature is checked: it is looked at before, and again afterwards. What is signed of a hand in mode
-blind, points and links, takes milliseconds to check, in a thread of its own. What was found is good for the position in which it was
-looked at; if the match goes on meanwhile, it is looked at again. So it is checked one after the other, but for the links that open a
-hand: all seats send theirs at once, and they are judged together. Invariant: the answer to an act comes after its record, and the match
-goes on after the answer.
+Only a signed act waits, while what it signs is checked: it is looked at before, and again afterwards. Invariant: the answer to
+an act comes after its record, and the match goes on after the answer.
 """
 
 from collections.abc import Sequence
@@ -81,13 +78,15 @@ def place_of(
         seat = table.own_seat(player)  # which tells why there is none
     if player.kind is not _ACTORS[type(message)]:
         raise wrong_way_to_act(message)
+    # Whoever stands by has had no seat in the match yet; others act only in one that they are in.
     game = table.own_game(mid, None if stands_by else player)
     return ActPlace(table, game, seat, stands_by)
 
 
 _ACTORS: Final = {SignedAct: PlayerKind.KEY, GuestAct: PlayerKind.GUEST}
+# What a seat signs of a hand that is no step with its pack: steps have a budget of their own
+# (`usage_limits.STEPS`).
 _DECISIONS: Final = (Act, Resign)
-"""What a seat signs of a hand that is no step with its pack."""
 
 
 def wrong_way_to_act(message: SignedAct | GuestAct) -> RefusedRequestError:
@@ -121,12 +120,16 @@ async def sign(
     if mid is None:
         return _sign_terms(lobby, peer, player, message)
     place = place_of(lobby, peer, player, message, mid)
+    # Decision 17: after a restore nothing is taken before every player is back; the answer comes then.
     if place.game.hold.unheard:
         place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message, mid))
         return trio.current_time(), False
     record = Record(place.seat + 1, message.body, message.sig)
+    # All that can be compared for nothing, so that nobody makes the server check signatures in vain
+    # (test_cheap_checks.py).
     looked = precheck_sub(place.game, record, player) if place.stands_by else precheck(place.game, record)
     match looked:  # a pattern, as `isinstance` is a call
+        # session.md: to send the same bytes again is always safe.
         case RepeatedBody():
             _answer_again(peer, message, looked)
             return None
@@ -134,9 +137,10 @@ async def sign(
             pass
     if looked.ledger.sealed is not None:
         return await _sign_step(checks.steps, _Sent(lobby, peer, player, message, mid, place, looked))
-    # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 % more.
-    # Meanwhile the loop serves others, and the match may go on without this record.
+    # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 %
+    # more. Meanwhile the loop serves others, and the match may go on without this record.
     signed = await checks.signatures.run(verified, player.id, looked)
+    # Only what can have changed meanwhile is looked at again; `accept` does so for the position.
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return None
     if not place.is_kept_by(peer, player):
@@ -155,6 +159,8 @@ async def _sign_step(steps: Worker, sent: _Sent) -> Taken | None:
             return await _open(steps, checking, sent, seat)
         case _:
             pass
+    # One at a time: to check a mask takes 3 ms, a link 8 to 20, and what is found is good for one position
+    # alone. Any other order would check the later ones again.
     async with checking.mutex:
         return await _sign_alone(steps, sent)
 
@@ -184,9 +190,12 @@ async def _open(steps: Worker, checking: StepsInTurn, sent: _Sent, seat: int) ->
     """Take a seat's link, with those of the others if they come within a moment."""
     table, game = sent.place.table, sent.place.game
     link = SentLink(sent.looked, sent.peer, sent.player, sent.message)
+    # A hand that is over is opened by all seats at once. Judged together their links take half the time, so
+    # that each waits a moment (`blind_hands.GATHER_S`), but only for seats that are connected.
     with checking.waits(seat, link):
         await checking.gather({*unopened(game.ledger)}.intersection(table.audience.online))
         async with checking.mutex:
+            # Else whoever had the turn before has judged this one with their own.
             if link.answer is None:
                 await _take_together(steps, table, game, checking.links(game.ledger))
             if link.answer is None:  # something has changed meanwhile
@@ -208,6 +217,7 @@ async def _take_together(steps: Worker, table: Table, game: Game, links: Sequenc
         for link, signed in zip(here, found, strict=True)
         if (turn := _turn_of(table, game, link, signed)) is not None
     ]
+    # All are committed by now, and so stored in one batch; the match goes on once, behind every answer.
     for link, turn in turns:
         link.peer.ok(link.request, k=turn.k, dup=False)
     if turns:
@@ -224,7 +234,7 @@ def _turn_of(table: Table, game: Game, link: SentLink, signed: Verified | Refuse
         link.answer = outcome.Error(error)
         return None
     if isinstance(turn, RepeatedBody):
-        return None
+        return None  # answered as one, by the same check for it alone
     table.commit(game, turn)
     link.answer = outcome.Value(turn.taken_at)
     return turn
@@ -258,6 +268,8 @@ def _take_signed(
     table, game = place.table, place.game
     match signed.placed.body:
         case Keys():
+            # Whoever has all keys of a place knows its card: none are told while a seat could still keep its
+            # own back.
             return _hold(peer, table, game, message, signed)
         case _:
             pass
@@ -386,6 +398,7 @@ def claim(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: ClaimMatch)
         RefusedError: It is not away, or not for long enough, or the match is over.
     """
     table, seat, game = _in_match(lobby, player, message)
+    # Said first: whoever claims too late would else be told to wait for a player who need not come back.
     if game.ledger.phase in (Phase.OVER, Phase.ENDED):
         raise RefusedRequestError(Code.NOT_NOW, "expected a match that goes on")
     turn = game.claim(seat, table.audience.online)

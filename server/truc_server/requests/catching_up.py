@@ -66,12 +66,16 @@ async def _resume(
     if peer in table.standby.seats:
         await _follow_standing_by(services, table, peer, request)
         return
+    # The right to a seat is checked here too, as it may have been lost since the player joined.
     check_deals(table, peer, player)
     seat = table.own_seat(player)
     game = table.own_game(request.match, player)
     _check_seen(table, game, seat, request.next)
     is_new = table.attach(seat, peer)
+    # From here on nothing live is sent: a new record would come before those that are read again.
     table.audience.fall_behind(peer)
+    # Whoever asks again on the connection that has the seat, as something was lost on the way, has changed
+    # nothing that others could see.
     if is_new:
         table.announce()
     else:
@@ -84,10 +88,12 @@ async def _resume(
         raise RefusedRequestError(
             Code.NOT_NOW, "a newer connection has the seat, or the match is over and gone"
         )
+    # No checkpoint since the last record: one that came in between would be missing from this list.
     table.feed.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
     if game.is_of(seat, player):
         table.send_position(game, seat)
+    # Decision 17: a restored match goes on when the last player has asked for no more than there is.
     if game.hold.hear(seat):
         table.go_on()
         game.hold.end()
@@ -143,6 +149,8 @@ def _check_seen(table: Table, game: Game, seat: int, wanted: int) -> None:
     if wanted <= newest:
         return
     game.hold.report_claim(seat=seat, seen=wanted - 1, k=game.ledger.k)
+    # Decision 17: what this client has seen was signed before the restore; to go on would be to sign
+    # something else at a place that is taken.
     if game.hold.is_on:
         table.give_up(game, why="a player has seen more than the backup has")
         message = (
@@ -166,6 +174,7 @@ async def _watch(services: RequestServices, table: Table, peer: Peer, request: W
     if not table.feed.holds_back:
         table.send_pending_terms(peer)
     k = 0
+    # Another match may begin while this one is read: then that one follows.
     while table.audience.is_watching(peer):
         shown = table.feed.match
         if shown is None:
@@ -176,6 +185,7 @@ async def _watch(services: RequestServices, table: Table, peer: Peer, request: W
     if table.audience.is_watching(peer):
         table.feed.caught_up(peer)
     peer.ok(request, k=k)
+    # Decision 13: who watches late is told nothing of the present, not even for whom it waits.
     if table.game is not None and not (table.feed.delay_s or table.feed.holds_back):
         table.greet(table.game, peer)
 
@@ -223,8 +233,10 @@ async def _read_up(services: RequestServices, peer: Peer, source: Source, k: int
 
     There is no checkpoint between the last record and the return.
     """
+    # Everything is asked again before each record: there is a checkpoint wherever something is waited for.
     rows: deque[AddRecord] = deque()
     while k < source.end() and source.goes_on() and peer.is_open:
+        # At the pace of the reader: a whole match may be more than an outbox takes.
         if peer.outbox.size > LOW_BYTES:
             await peer.outbox.wait_low()
         elif (item := source.recent.at(k)) is not None:

@@ -112,6 +112,7 @@ class Dispatch:
     @property
     def _introduced(self) -> login.Introduction:
         """What the server says about itself, by the settings in force."""
+        # Encoded once for its settings, as every connection is told the same.
         settings = self._services.settings.now
         if settings is not self._told.settings:
             self._told = self._introduction(settings)
@@ -120,8 +121,7 @@ class Dispatch:
     async def handle(self, peer: Peer, item: AnyMessage | Failure) -> None:
         """Do what a client asks, or answer why not.
 
-        An act that is new is never refused; one that is refused or was taken before is charged for. But if nothing could be
-        stored for a long time, not even acts are taken.
+        An act that is new is never refused for its rate; but if nothing could be stored for a long time, not even acts are taken.
         """
         match item:  # a pattern, as `isinstance` is a call
             case SignedAct() | GuestAct():
@@ -143,10 +143,14 @@ class Dispatch:
                     taken = acts.choose(self._lobby, peer, player, message)
                 case _:
                     assert_never(message)
+            # Only a new act is free, as a flood of requests must not keep a player from moving (decision 15).
+            # The same again has its price, and so has one that is refused: without end both would cost the
+            # server checks.
             if taken is None:
                 self._charge(peer)
                 return
             self._services.figures.acts[player.kind] += 1
+            # How long an act takes counts from when its frame had come.
             self._services.journal.note_act(peer.heard)
             taken_at, is_step = taken
             budget = self._services.pace.steps if is_step else self._services.pace.acts
@@ -156,6 +160,7 @@ class Dispatch:
                 self._fail(peer, message, error)
 
     async def _handle_other(self, peer: Peer, item: AnyMessage | Failure) -> None:
+        # A broken message costs as much as a request, so that its sender is cut in the end as well.
         if isinstance(item, Failure):
             self._charge(peer)
             peer.answer(item)
@@ -197,7 +202,8 @@ class Dispatch:
                 peer.refuse(refusal(Code.INTERNAL, "the server has failed", re=request, detail=detail))
 
     def _report(self, error: Exception, incident: str, item: AnyMessage) -> None:
-        """Log what has failed; an unreadable store only once in a while, as anybody can make requests."""
+        """Log what has failed; an unreadable store only once in a while."""
+        # A sick disk fails every request, and anybody can make them.
         if not isinstance(error, StoreError):
             log.exception("internal", incident=incident, message=type(item).__name__, **self._place(item))
         else:
@@ -221,7 +227,9 @@ class Dispatch:
         is_paid = peer.bucket.take(trio.current_time())
         if peer.bucket.is_overdrawn:
             peer.dismiss(Code.RATE_LIMITED, "requests went on although they were refused")
-        return 0 if is_paid else peer.bucket.wait_ms  # what is refused has its price too
+        # What is refused has been paid for too: whoever goes on all the same gets ever deeper into debt, and
+        # is cut.
+        return 0 if is_paid else peer.bucket.wait_ms
 
     def _refuse(self, peer: Peer, message: AnyMessage, error: RefusedRequestError) -> None:
         if isinstance(message, SignedAct | GuestAct):

@@ -2,7 +2,7 @@
 
 A request that names a table is looked for here first; only when there is none of that code is the directory asked. A
 connection that follows nothing here may be sent to the owner of the table; one that follows a table here, or has a link
-already, stays, and is brought: so whoever plays at tables of several nodes is not sent round between them. Invariants:
+already, stays, and is brought. Invariants:
 a request for a table that is here costs nothing extra; the owner's own word counts, the directory only says whom to
 ask.
 """
@@ -20,9 +20,10 @@ from truc_server.requests import login
 from truc_server.storage import TableOwner
 from truc_server.storage.journal import Journal
 
-_AWAITED: Final = 1_024  # tables
+_AWAITED: Final = 1_024  # tables that are remembered as asked for in vain: anybody can make codes up
+# After which a client asks again for a table that is between two nodes. The directory believes the store for
+# half of it, so that the next answer is a new one.
 AGAIN_MS: Final = 1_000
-"""After which a client asks again for a table that is between two nodes; longer than anybody believes what the directory said."""
 
 
 class OwnerDirectory(Protocol):
@@ -102,9 +103,8 @@ class VainLookups:
 
     def __init__(self, patience_s: float) -> None:
         self._patience_s = patience_s
-        self._asked: dict[
-            str, tuple[float, float]
-        ] = {}  # first and last; whoever was asked for last comes last
+        # When each was asked for first and last; the table that was asked for last comes last.
+        self._asked: dict[str, tuple[float, float]] = {}
 
     def check(self, code: str) -> bool:
         """Note that a table was asked for; False if that has gone on for so long that there is none.
@@ -114,6 +114,7 @@ class VainLookups:
         """
         now = trio.current_time()
         first, last = self._asked.pop(code, (now, now))
+        # After so long a silence it is another search, for a table that may be on its way again.
         if now - last > self._patience_s:
             first = now
         self._asked[code] = first, now
@@ -159,6 +160,7 @@ class Routes:
             return False
         if self._links.pass_on(peer, message, code):
             return True
+        # The directory reads the store: nobody tries codes any faster than they read pages.
         await self._pace.wait_page(peer.network)
         place = await self._directory.owner_of(code)
         if place is None or not peer.is_open:
@@ -168,6 +170,8 @@ class Routes:
             return self._awaited.check(code)
         if await self._route(peer, player, message, place, code):
             return True
+        # Whoever would begin to follow the table is told that there is one; to anything else it is as if
+        # there were none.
         if isinstance(message, Join | Watch | Resume):
             where = f": it is at {place.public}, which takes another connection" if place.public else ""
             raise RefusedRequestError(Code.NOT_NOW, f"expected a table that this connection can reach{where}")
@@ -188,12 +192,14 @@ class Routes:
         self, peer: Peer, player: LoggedInPlayer, message: ClientMessage, place: TableOwner, code: str | None
     ) -> bool:
         """Send a client to another node, or its request; False if neither way is open."""
-        # behind one address for all of them a client that is sent there may come to any, this one too
+        # Behind one address for all nodes a client that is sent there may come to any, this one too.
         is_elsewhere = place.public not in ("", self._public)
         is_sent = self._sends and is_elsewhere and peer.can_move and not self._stays(peer)
         if not (is_sent or place.inner):
             return False
-        login.remember(self._journal, peer)  # a guest who was not stored is unknown there
+        # A guest who was not stored is unknown there. A goodbye leaves behind that row, as every frame waits
+        # for the journal; a link waits for nothing by itself.
+        login.remember(self._journal, peer)
         if is_sent:
             peer.dismiss(Code.MOVED, f"that is at {place.public}", to=place.public)
             return True
@@ -202,6 +208,8 @@ class Routes:
         return True
 
     def _stays(self, peer: Peer) -> bool:
+        # Decision 25: else whoever plays at tables of two nodes would be sent to and fro between them for
+        # ever.
         return self._links.carries(peer) or self._lobby.follows_any(peer)
 
 

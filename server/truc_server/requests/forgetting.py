@@ -25,6 +25,7 @@ async def forget(services: RequestServices, lobby: Lobby, peer: Peer, request: F
     player = peer.player
     if player is None:
         raise RefusedRequestError(Code.AUTH_REQUIRED, "expected a login first")
+    # The only wait: behind it nothing can change between what is checked and what is done.
     if services.is_node:
         await _check_free_elsewhere(services, lobby, player)
     _check_free(lobby, player)
@@ -44,6 +45,7 @@ def forget_elsewhere(lobby: Lobby, player: LoggedInPlayer) -> None:
 
 
 def _forget_here(lobby: Lobby, player: LoggedInPlayer) -> None:
+    # For a guest whom the store has just found by their token: they must not come in again.
     lobby.note_forgotten(player.id)
     lobby.forget_said_by(player.id)
     lobby.presence.forget_ignored(player.id)
@@ -87,6 +89,7 @@ def vacate(lobby: Lobby, player: LoggedInPlayer) -> None:
 
 def _empty_or_dismiss(connection: Peer, player: LoggedInPlayer) -> None:
     connection.ignored.clear()
+    # Else sitting down would store the guest whom the store has just forgotten.
     connection.unstored_guest = None
     if player.kind is not PlayerKind.KEY:
         connection.dismiss(Code.FORGOTTEN, "the player is forgotten; the token is good no more")

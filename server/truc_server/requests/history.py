@@ -39,7 +39,7 @@ from truc_server.table_data.options import WATCH_LATE, offered_game, wrong_seats
 from truc_server.timing.clock import now_ms
 
 _MOST: Final = 1_000_000_000  # places that may be left out: no database has to count further
-MAX_BYTES: Final = 60_000  # of an answer; what msgpack adds is counted high
+MAX_BYTES: Final = 60_000  # of an answer, which has one frame of 65,536; what msgpack adds is counted high
 _SPECTATORS: Final = 8  # the place of `spectators` in opts
 _ADDED: Final = 48  # bytes that msgpack adds to a record, at most
 
@@ -163,6 +163,8 @@ def _bound(shown: ShownExtent | None, player: LoggedInPlayer, found: PastMatch) 
             return _Bound(shown.k)
         raise RefusedRequestError(Code.PRIVATE_TABLE, "the match is not over, and nobody may watch it")
     if found.readers == "all" or (found.readers == "watchers" and spectators):
+        # A table that is closed shows its match no more, though the delay of its last records is not over
+        # (decision 13).
         delay_s = spectators - WATCH_LATE
         return _Bound(made_ms=now_ms() - delay_s * 1_000 if delay_s > 0 else None)
     raise RefusedRequestError(Code.PRIVATE_TABLE, "only players who had a seat in the match may read it")
@@ -181,6 +183,7 @@ def _page(store: Store, request: History, bound: _Bound, *, room: int) -> _Page:
         raise RefusedRequestError(Code.BAD_POSITION, message, field="from")
     wanted = HISTORY_PAGE if request.limit is None else min(request.limit, HISTORY_PAGE)
     rows = store.records(request.match, first=first, limit=min(wanted, last - first))
+    # At least one, however long it is: whoever reads page by page would else ask for the same one for ever.
     sent = _fitting(rows, room, at_least=0 if request.first < 0 else 1)
     k = first + len(sent)
     return _Page(tuple(map(_past_record, sent)), k, more=k < last)

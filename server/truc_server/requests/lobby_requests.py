@@ -100,7 +100,10 @@ async def _follow(
     if message.off:
         following.drop(peer)
     elif peer not in following:
+        # Not of who follows already: they are sent nothing again.
         lobby.list_allowance.pay(peer, player, 1)
+        # Before the tables are sent: what changes meanwhile must reach this connection too (lobby.md,
+        # "Following the lobby").
         following.add(peer)
         await _tell_tables(services, lobby, peer)
     peer.ok(message)
@@ -126,6 +129,7 @@ def _say(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPl
     _check_place(services, lobby, peer, table)
     members.check_muted(services.sanctions.now, peer, player)
     text = cleaned(message.text)
+    # Last: what is refused does not count.
     lobby.chat_allowance.pay(peer, player, len(text))
     if table is None:
         lobby.following.tell(ChatLine(player=player.tag, name=player.name, text=text))

@@ -42,8 +42,9 @@ from truc_server.storage.journal import Journal
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 
-_TOKEN_BYTES: Final = 24
+_TOKEN_BYTES: Final = 24  # 192 bits; server-guide.md asks for 128, as whoever guesses a token is this guest
 _ID_BYTES: Final = 16
+# How often at most it is noted that a guest was there: `access.guest_days` counts days.
 _DAY_MS: Final = 86_400_000
 _SOFTWARE: Final = f"truc {version('truc')}"
 
@@ -78,13 +79,14 @@ def greet(services: RequestServices, peer: Peer, hello: ClientHello, introductio
     peer.send_at_once(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
     own = peer.connection.hello_frame(Role.SERVER)
     peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
-    # who seals the pack may go on with a match in mode blind, also where the host offers no more such tables
+    # Who seals the pack may go on with a match in mode blind, also where the host offers no more such tables.
     peer.wanted = wanted(hello.want, {**caps, BLIND_TABLES: True})
     if place := services.settings.now.access.moved_to:
         peer.dismiss(Code.MOVED, f"this server has moved to {place}", to=place)
 
 
 def _info(services: RequestServices, introduction: Introduction) -> bytes:
+    # The time is its last field, so that all before it is encoded once (`encode_until_now`).
     encoded = introduction.info + pack(now_ms())
     return encoded if services.grease is None else services.grease.info(encoded)
 
@@ -97,6 +99,7 @@ def info_of(settings: Settings, catalogue: VariantCatalogue) -> Info:
         idle_s=settings.limits.idle_s,
         requests_per_s=settings.limits.requests_per_s,
         burst=settings.limits.burst,
+        # Whoever makes a table sits at it.
         tables=min(settings.limits.tables_per_player, settings.limits.seats_per_player),
         seats=settings.limits.seats_per_player,
         tables_per_min=settings.limits.tables_per_min,
@@ -126,14 +129,17 @@ async def enter_with_key(services: RequestServices, lobby: Lobby, peer: Peer, lo
         RefusedError: The name cannot be used, the key is shut out, or the server is closed to it.
     """
     player = _proved(services, peer, login)
+    # The host's own bots are admitted without being members (players.md, "Your own bots").
     if members.is_closed(services.settings.now) and not lobby.calls.is_bot(player):
         access = services.settings.now.access
         await trio.to_thread.run_sync(members.check_member, services.store, access, player.id, login.invite)
+    # Few ignore anybody: the store is read for those alone.
     if player.id in lobby.presence.ignoring:
         peer.ignored |= await trio.to_thread.run_sync(services.store.ignored, player.id)
     others = await seats_elsewhere(services.store, lobby, player) if services.is_node else ()
     members.check_banned(services.sanctions.now, player)  # again: a ban may have been imposed meanwhile
     if peer.is_open and _may_come(lobby, peer, player):
+        # They have signed with the name they have at the other node, or will: there it stays.
         named = lobby.give_name(player, others[0].name if others else None)
         _enter(lobby, peer, login.id, named, others=others)
 
@@ -142,6 +148,7 @@ def _proved(services: RequestServices, peer: Peer, login: KeyLogin) -> LoggedInP
     """Return the player whose key has signed a login."""
     if peer.challenge is None:
         raise RefusedRequestError(Code.NOT_NOW, "expected hello first")
+    # Before the signature: a name that cannot be used costs no check.
     name = None if login.name is None else normalised(login.name)
     public = check_login(login, peer.challenge)
     player = LoggedInPlayer(PlayerKind.KEY, public, name or default_name(public))
@@ -184,6 +191,7 @@ async def enter_again(services: RequestServices, lobby: Lobby, peer: Peer, login
         RefusedError: The server takes no guests, does not know the token, or its guest is shut out.
     """
     members.check_guest(services.settings.now)
+    # A guest may be forgotten after the store has found them, and before they are let in.
     with lobby.forgotten_meanwhile() as forgotten:
         await services.journal.wait_durable(
             services.journal.gate
@@ -238,7 +246,8 @@ def _enter(
     seats = lobby.seats_of(player)
     if others:
         seats += tuple(SeatHeld(table=held.table, match=held.match, seat=held.seat) for held in others)
-    tag, seats = player.tag, seats[:MAX_SEATS]  # older versions had no limit
+    tag, seats = player.tag, seats[:MAX_SEATS]  # older versions had no limit; all must fit into this frame
     peer.send_at_once(Welcome(re=request, name=player.name, player=tag, token=token, seats=seats))
     log.info("login", kind=str(player.kind), name=player.name, tag=tag, address=peer.address)
+    # Behind the welcome, for which a client waits before all else (session.md, "Hello").
     lobby.enter(peer, player)

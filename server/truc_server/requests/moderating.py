@@ -103,6 +103,7 @@ def _subject(lobby: Lobby, message: Moderate) -> str:
 
 async def _act_on(store: Store, lobby: Lobby, subject: str, message: Moderate) -> None:
     if message.do in _IMPOSED:
+        # Stored alone: who watches sanctions finds it there, as those that the host's commands impose.
         sanction = imposed_now(subject, _IMPOSED[message.do], message.hours)
         await trio.to_thread.run_sync(store.impose, sanction)
     elif message.do in _LIFTED:

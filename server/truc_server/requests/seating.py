@@ -106,6 +106,7 @@ async def _seek(
         and lobby.find(player, message) is None
         and await elsewhere.seek(peer, player, message)
     )
+    # Looked for here once more: while the other nodes were asked a seat may have come free here, or gone.
     if peer.is_open and not is_taken:
         _sit(services, peer, player, message, lobby.seek(player, message, peer.network))
 
@@ -115,6 +116,7 @@ def _sit(
 ) -> None:
     seat = table.own_seat(player)
     is_new = table.attach(seat, peer)
+    # Before the answer, from which on the token of a guest is good (session.md, "Login").
     login.remember(services.journal, peer)
     peer.ok(message, table=table.code, seat=seat)
     _welcome(table, peer, is_new=is_new)
@@ -123,6 +125,8 @@ def _sit(
 def _join(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Join) -> None:
     table = lobby.table(message.table)
     check_deals(table, peer, player)
+    # Into a match nobody is seated but by the record that they sign (play.md, "A vacant seat"): until then
+    # they stand by, and have no more than the limit of seats.
     if table.board.seat_of(player) is None and table.game is not None and table.board.vacant:
         lobby.check_seats(player)
         seat, is_new = table.standby.stand_by(table.game, table.board, peer, player, message.seat), True
@@ -159,6 +163,8 @@ def _leave(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Leave) -> 
 
 
 def _unwatch(lobby: Lobby, peer: Peer, message: Unwatch) -> None:
+    # A table that is shown late goes on being shown to its watchers when it is closed, though the lobby has
+    # it no more.
     gone = [
         watched for watched in peer.watched if watched.is_closed and watched.table == message.table.upper()
     ]
@@ -173,6 +179,7 @@ def _set_ready(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Ready 
     table = lobby.table(message.table)
     box_key = None
     if isinstance(message, Ready):
+        # The last to be ready begins a match; taking it back begins nothing.
         lobby.check_may_begin()
         box_key = message.x
     table.set_ready(player, is_ready=isinstance(message, Ready), x=box_key)
