@@ -4,7 +4,7 @@ Two profiles live here and nowhere else. `enc`/`dec` are CM-1 (docs/fairness/spe
 value has exactly one encoding, and `dec` refuses any other, so that a hash or signature over the bytes is one over
 the value. `pack`/`unpack` are the looser profile of messages on the wire, where foreign encoders may choose longer
 forms of an integer but never floats, extension types, duplicate keys or trailing bytes. msgspec writes everything and
-reads bodies; msgpack reads frames, as it alone shows that a key comes twice.
+reads bodies; msgpack reads frames.
 """
 
 import hashlib
@@ -14,9 +14,10 @@ from typing import Any
 import msgpack
 import msgspec
 
-MAX_INT = 2**53 - 1
+MAX_INT = 2**53 - 1  # the largest that a number of JavaScript holds exactly
 MAX_BODY = 65_536
-MAX_BODY_DEPTH = 6
+MAX_BODY_DEPTH = 6  # as many as the rule documents of the presets need
+# reading is recursive, and msgpack alone takes 400 levels and more
 MAX_MESSAGE_DEPTH = 16
 _STR8, _BIN32, _ARRAY16 = 0xFF, MAX_BODY, 0xFFFF
 _ARRAYS = (list, tuple)
@@ -24,9 +25,10 @@ _PLAIN = frozenset({type(None), bool, str, bytes})
 _ENCODER = msgspec.msgpack.Encoder()
 enc_trusted = _ENCODER.encode
 """Encode a value whose types alone keep it within the profile, as it was decoded before or is our own: no check, no call."""
-_NUMBERS = 257  # links of a chain as long as servers make them by default, from the first deal on
-_DIGEST = enc_trusted(bytes(32))[:-32]
-_BEFORE_DIGEST = tuple(enc_trusted(number) + _DIGEST for number in range(_NUMBERS))
+# the links of the first two chains of 128 deals, as servers make them by default
+_NUMBERS = 257
+_DIGEST_HEADER = enc_trusted(bytes(32))[:-32]
+_BEFORE_DIGEST = tuple(enc_trusted(number) + _DIGEST_HEADER for number in range(_NUMBERS))
 """What stands between the beginning of a link and the digest in it: the same in every chain."""
 _DECODER = msgspec.msgpack.Decoder()
 
@@ -45,6 +47,7 @@ def enc(value: object) -> bytes:
     Raises:
         EncodingError: The value is not nil, bool, an int of 0..2^53-1, printable ASCII, bytes or an array of these.
     """
+    # one level more, for the tuple around the value
     check_items((value,), MAX_BODY_DEPTH + 1)
     return pack(value)
 
@@ -62,6 +65,8 @@ def dec(encoded: bytes, limit: int = MAX_BODY) -> Any:
     except (ValueError, RecursionError) as error:
         raise _malformed(error, MAX_BODY_DEPTH) from error
     check_items(value if type(value) is list else (value,), MAX_BODY_DEPTH)
+    # the decoder reads a number in nine bytes as well as in one: only writing it again tells them apart.
+    # A value with two encodings would have two hashes, and two bodies could pass for one (C1)
     if enc_trusted(value) != encoded:
         raise EncodingError("expected the shortest form of every item, got a longer one")
     return value
@@ -80,11 +85,12 @@ def chained_digests(tag: str, *fields: Hashed, numbers: Sequence[int], first: by
 
     Their common beginning is hashed only once: copying that state is a call more, and still saves a third of the time.
     """
+    # without the last two items, a 0 and an empty bin: their bytes differ from link to link
     begun = hashlib.sha256(enc_trusted((f"truc/1/{tag}", *fields, 0, b""))[: -len(b"\x00\xc4\x00")]).copy
     found, newest = [first] * len(numbers), first
     for at, number in enumerate(numbers):
         state = begun()
-        before = _BEFORE_DIGEST[number] if number < _NUMBERS else enc_trusted(number) + _DIGEST
+        before = _BEFORE_DIGEST[number] if number < _NUMBERS else enc_trusted(number) + _DIGEST_HEADER
         state.update(before + newest)
         newest = state.digest()
         found[at] = newest
@@ -115,6 +121,7 @@ def unpack(frame: bytes) -> dict[str, Any]:
         EncodingError: The bytes are no such map, or something follows it.
     """
     try:
+        # msgspec keeps the last of two equal keys and says nothing; only msgpack shows every pair
         value = msgpack.unpackb(
             frame,
             raw=False,
@@ -122,8 +129,10 @@ def unpack(frame: bytes) -> dict[str, Any]:
             object_pairs_hook=_distinct_keys,
             ext_hook=_refuse_extension,
         )
+    # what the two hooks raise; it is a ValueError as well, and says more than _malformed could
     except EncodingError:
         raise
+    # text that is not UTF-8 is a ValueError too
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         raise _malformed(error, MAX_MESSAGE_DEPTH) from error
     if type(value) is not dict:

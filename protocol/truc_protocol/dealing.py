@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from truc_protocol.codec import digest
 from truc_protocol.crypto.shuffle import pick, shuffle
 
+# without a salt a leaf would be opened by trying the cards, which are 128 at most
 SALT_BYTES: Final = 16
 
 
@@ -59,6 +60,7 @@ def deck_order(seed: bytes, *, size: int, cut: int) -> tuple[int, ...]:
     """
     if not 0 <= cut < size:
         raise DealError(f"cut: expected 0 to {size - 1} cards, got {cut}")
+    # the cut stands in the call, before any link is open: nobody cuts a pack whose order they know (C13)
     order = tuple(shuffle(seed, size))
     return order[cut:] + order[:cut]
 
@@ -82,16 +84,19 @@ def deal_cards(
         DealError: The order does not hold that many cards.
     """
     dealt = start + seats * ncards
+    # a redeal goes on behind what the first deal gave and turned up: it never shuffles (specification.md 6)
     next_card = dealt + (up if d == 0 else 0)
     if next_card > len(order):
         raise DealError(f"deal {d}: expected at least {next_card} cards in the pack, got {len(order)}")
     slots = range(ncards)
+    # lists, as a generator is called for each item, and the calls of an act are counted
     hands = tuple(
         [
             tuple(
                 [
                     Opening(
                         order[start + slot * seats + (seat - dealer - 1) % seats],
+                        # from the seed: once it is open, everybody makes every leaf again (C25)
                         digest("salt", seed, d, seat, slot)[:SALT_BYTES],
                     )
                     for slot in slots
@@ -105,6 +110,7 @@ def deal_cards(
 
 def leaf(mid: bytes, *, j: int, d: int, seat: int, slot: int, opening: Opening) -> bytes:
     """Return the commitment to one card in its place."""
+    # a hash for each card, no tree of them: 660 bytes for a hand of four that is played, not 1,068
     return digest("leaf", mid, j, d, seat, slot, *opening)
 
 
@@ -114,6 +120,7 @@ def leaves(
     """Return the commitments to every card of a deal, by seat and slot."""
     return tuple(
         [
+            # `leaf`, without its call
             tuple([digest("leaf", mid, j, d, seat, slot, *opening) for slot, opening in enumerate(hand)])
             for seat, hand in enumerate(hands)
         ]

@@ -10,7 +10,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, enc
 from truc_rules import ENGINE, RulesError, Variant, params, variant_from_params
 
-MAX_DOCUMENT: Final = 16_384
+MAX_DOCUMENT: Final = 16_384  # those of the presets have 600 to 1,000 bytes
 _TAG: Final = "truc/1/rules"
 _REMEMBERED: Final = 64  # documents, of variants that are played again and again
 
@@ -34,6 +34,7 @@ def read_document(document: bytes) -> Variant:
         variant = variant_from_params(name, version, pack, fields)
     except (EncodingError, RulesError) as error:
         raise CheckError("C5", f"rule document: {error}", "server") from error
+    # one variant, one document: this also refuses params in another order, and a default that is written out
     if rule_document(variant) != document:
         message = "rule document: expected ascending names in every group, and no default"
         raise CheckError("C5", message, "server")
@@ -51,6 +52,7 @@ def game_of(document: bytes) -> str | None:
 def _items(value: Any) -> tuple[str, int, tuple[str, ...], tuple[tuple[str, Any], ...]]:
     match value:
         case [tag, int(engine), str(name), int(version), [*pack], [*fields]] if tag == _TAG:
+            # True passes for int in a pattern, but a truth value is never an integer (specification.md 1)
             if isinstance(engine, bool) or isinstance(version, bool) or engine != ENGINE:
                 raise EncodingError(
                     f"expected rules engine {ENGINE} and a version, got {engine} and {version}"

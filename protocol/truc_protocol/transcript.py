@@ -14,6 +14,7 @@ from truc_protocol.records import Record
 
 MAGIC: Final = b"truc transcript 1\n"
 MAX_FILE: Final = 64 * 1024 * 1024
+# the longest body, a signature, and the heads of array, signer and both bins (specification.md 12: 65,664 bytes)
 MAX_RECORD: Final = 65_536 + 128
 _LENGTH: Final = struct.Struct(">I")
 
@@ -56,6 +57,7 @@ def unpack_record(encoded: bytes, where: str = "record") -> Record:
     except EncodingError as error:
         raise CheckError("C41", f"{where}: {error}") from error
     match value:
+        # True passes for int in a pattern
         case [int(signer), bytes(body), bytes(sig)] if type(signer) is int:
             return Record(signer, body, sig)
         case _:
@@ -99,6 +101,8 @@ def read_records(file: bytes, at: int) -> Iterator[Record]:
     Raises:
         CheckError: C41, if what follows is no item, or no record; items are counted from the rule document, 0.
     """
+    # one by one, as each is checked as it is read: a record that fails before a torn end refutes the file,
+    # which would else be unreadable (specification.md 12)
     number = 1
     while at < len(file):
         where = f"item {number}"
