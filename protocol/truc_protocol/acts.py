@@ -98,6 +98,7 @@ def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int, is_opening: Is
             return Move(Action(seat, kind))
         case ArgShape.SHOW, [list() | tuple() as items]:
             return _read_show(seat, kind, items, deck, is_opening)
+        # nothing decoded is negative. A cut of 0, which only a ruling makes, is for the rules to refuse (C20)
         case ArgShape.CUT, [place] if type(place) is int and place < deck:
             return Move(Action(seat, kind), cut=place)
         case ArgShape.STAKE, [stake] if _is_stake(stake):
@@ -108,6 +109,7 @@ def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int, is_opening: Is
             type(value) is int
         ):
             return Move(Action(seat, kind, (), value))
+        # that the word is one of the orders is C20, not C2 (specification.md 8)
         case ArgShape.ORDER, [str(word)]:
             return Move(Action(seat, kind, (), word))
         case _:
@@ -123,6 +125,7 @@ def _read_show(seat: Seat, kind: Kind, items: Sequence[Any], deck: int, is_openi
             case _:
                 return None
     slots = [opening.slot for opening in openings]
+    # ascending, none twice: what is shown has one form, as everything that is signed
     if not slots or slots != sorted(set(slots)):
         return None
     return Move(Action(seat, kind, tuple(Card(opening.card) for opening in openings)), tuple(openings))
@@ -135,9 +138,10 @@ def _is_opening(slot: object, card: object, salt: object, deck: int) -> bool:
 
 
 def _is_opening_by_keys(slot: object, card: object, keys: object, deck: int) -> bool:
-    """Tell whether these are a slot, a card of the pack and keys, of which the right number has the place."""
+    """Tell whether these are a slot, a card of the pack and keys."""
     if not (type(slot) is int and type(card) is int and card < deck and isinstance(keys, list | tuple)):
         return False
+    # how many there must be, and that each has the digest its seat showed, only the place tells (C19)
     return all(type(key) is bytes and len(key) == SCALAR_BYTES for key in keys)
 
 
@@ -190,12 +194,15 @@ def check_option(variant: Variant, seat: int, option: Option, openings: Sequence
         BoxError: (kind, args) are no act, the line says something else, or the cards are not the seat's own.
     """
     try:
+        # mode dealt: where the server knows no card, seats make their own options and are offered none
         move = read_act(seat, option.kind, option.args, deck=len(variant.pack))
     except CheckError as error:
         raise BoxError(f"option {option.line!r}: {error.message}") from error
+    # the server only proposes. Whoever signs a card that is not theirs is blamed for it themselves (C19)
     for opening in move.openings:
         if opening.slot >= len(openings) or openings[opening.slot] != (opening.card, opening.proof):
             raise BoxError(f"option {option.line!r}: expected the seat's own card in slot {opening.slot}")
+    # the line is all that a person sees of it, so it is made again from what would be signed
     line = move_line(variant, _named(move.action, openings, option.line))
     if line != option.line:
         raise BoxError(f"expected the line {line!r} for what would be signed, got {option.line!r}")

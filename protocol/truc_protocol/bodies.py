@@ -13,11 +13,13 @@ from truc_protocol.codec import MAX_INT
 U = Annotated[int, msgspec.Meta(ge=0, le=MAX_INT)]
 Hash = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
 Salt = Annotated[bytes, msgspec.Meta(min_length=16, max_length=16)]
+# UTF-8 as bytes, because a str of a body is printable ASCII (specification.md 1)
 Name = Annotated[bytes, msgspec.Meta(max_length=64)]
 SideScore = tuple[U, U, U]
 Args = tuple[Any, ...]
 
 
+# array_like: the order of the fields is the layout of the signed bytes, which vectors pin (decision 2)
 class Body(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
     """A decoded body; subclasses list the fields after the tag, in order."""
 
@@ -278,6 +280,7 @@ class Refuse(Body, frozen=True, tag="truc/1/refuse"):
     code: str
 
 
+# without Refuse, which is no record: in a transcript it is an unknown kind (C2)
 AnyBody = (
     TableTerms
     | SeatTaken

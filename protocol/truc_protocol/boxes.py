@@ -12,16 +12,19 @@ from truc_protocol.codec import EncodingError, dec, enc_trusted
 from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
 from truc_protocol.dealing import SALT_BYTES, Opening
 
+# the box of a sign is as long for every word
 BLOCK_BYTES: Final = 256
-# all options of the presets fit, so that their box never tells how many there are
+# all options of the presets fit, so that their box never tells how many there are (decision 11)
 OPTIONS_BYTES: Final = 1_024
 COUNTER_BYTES: Final = 8
-NO_COUNTER: Final = -1
+NO_COUNTER: Final = -1  # the first box of all has 0
 _HALF_COUNTER: Final = 2**32
 _MARK: Final = b"\x80"
 _NONCE_START: Final = bytes(NONCE_BYTES - COUNTER_BYTES)
-_ONE_MESSAGE: Final = bytes(NONCE_BYTES)  # for keys that only ever seal one message
+# for keys that only ever seal one message: the deal and the seat are part of what they are derived from
+_ONE_MESSAGE: Final = bytes(NONCE_BYTES)
 
+# a key for each direction: the nonces of the server count, those of a seat are random, and must not meet
 DownwardKey = NewType("DownwardKey", bytes)
 UpwardKey = NewType("UpwardKey", bytes)
 
@@ -132,6 +135,8 @@ def counter(*, epoch: int, number: int) -> int:
     """
     if not (0 <= epoch < _HALF_COUNTER and 0 <= number < _HALF_COUNTER):
         raise ValueError(f"counter: expected an epoch and a number below 2^32, got {epoch} and {number}")
+    # an epoch begins each time a server takes the table, and is stored before anything is sent: so no restart
+    # repeats a nonce, and no count is stored with each box
     return epoch * _HALF_COUNTER + number
 
 
@@ -150,6 +155,7 @@ def seal_options(
 
     Before it is sealed, the plaintext is filled up to a multiple of `fill`, itself a multiple of 256.
     """
+    # bound to its place, so that it opens at no other decision, not even a later one of the same seat
     return _seal_private(
         key, ctr, pad(enc_trusted(options), fill), enc_trusted(["truc/1/options", mid, seat, at, offer])
     )
@@ -278,6 +284,7 @@ def unpad(padded: bytes) -> bytes:
         BoxError: `pad` makes no such bytes.
     """
     marked = padded.rstrip(b"\x00")
+    # how far it is filled up is for who seals to choose, as long as it is whole blocks (specification.md 7)
     if not marked.endswith(_MARK) or len(padded) % BLOCK_BYTES:
         raise BoxError(f"padding: expected 0x80 and zeros up to a multiple of {BLOCK_BYTES} bytes")
     return marked.removesuffix(_MARK)
@@ -293,6 +300,7 @@ def _open_private(what: str, key: bytes, box: bytes, aad: bytes, *, after: int) 
     prefix, sealed = box[:COUNTER_BYTES], box[COUNTER_BYTES:]
     ctr = int.from_bytes(prefix, "big")
     items = _decode(what, unpad(_unseal(what, key, _NONCE_START + prefix, sealed, aad)))
+    # compared only now, as a counter changed on the way opens nothing; gaps mean nothing (specification.md 7)
     if ctr <= after:
         raise BoxError(f"{what}: expected a counter above {after}, got {ctr}")
     return ctr, items

@@ -74,6 +74,7 @@ class Dealer:
     def add_chain(self, first: int, root: bytes) -> Chain:
         """Go on from a deal index with a new chain, which replaces any that begins there or later."""
         chain = self._new_chain(first, root)
+        # a chain whose record was never stored has been told to nobody: the next one takes its place
         self._chains = (*(older for older in self._chains if older.first < first), chain)
         later = tuple(older for older in self.secrets.later if older[0] < first)
         self.secrets = self.secrets._replace(later=(*later, (first, root)))
@@ -142,12 +143,14 @@ class Dealer:
 
     def _link(self, ledger: Ledger) -> bytes:
         index = ledger.deal_index
+        # the newest chain that has begun; deal j opens v_{j+1}
         for in_force in reversed(self._chains):
             if in_force.first <= index:
                 return in_force.link(index + 1)
         raise ValueError(f"no chain serves deal {index}")
 
     def _policy_link(self, ledger: Ledger) -> bytes | None:
+        # under reveal = match the close keeps the link back, and the end opens them all (specification.md 6)
         return self._link(ledger) if ledger.link_at_close else None
 
     def _draw(self, ledger: Ledger) -> Record:
@@ -175,6 +178,7 @@ class Dealer:
                 dealer=call.dealer,
                 seats=table.seats,
                 ncards=call.ncards,
+                # a redeal goes on where the last deal stopped, and turns up nothing
                 start=kept[-1].next_card if kept else 0,
                 up=0 if kept else ledger.setup.terms.variant.turn_count,
             )
@@ -255,10 +259,12 @@ class Dealer:
         if ledger.outcome is None:
             raise ValueError("the match is not decided")
         index = ledger.deal_index
+        # of each chain that a deal has used the highest link: it hashes down to all the others (C30)
         links = tuple(
             (chain.first, chain.link(min(index, chain.last))) for chain in self._chains if chain.first < index
         )
         winner, reason = ledger.outcome
+        # with the secret of its box key everybody seals every box again, and compares (C31)
         return self._signed(
             bodies.End(*_place(ledger), index, links, self._x.secret, score(ledger), winner, reason)
         )
@@ -266,7 +272,7 @@ class Dealer:
     def openings(self, ledger: Ledger, seat: int) -> tuple[Opening, ...]:
         """Return a seat's cards and salts of the newest deal, if a hand is open: for that seat alone.
 
-        None in mode blind, where the server knows no card.
+        Empty in mode blind, where the server knows no card.
         """
         hand, shuffled = ledger.hand, self._shuffled
         if hand is None or ledger.sealed is not None:
@@ -287,6 +293,7 @@ class Dealer:
         """
         body = parse(record)
         folded = fold(ledger, record, body).ledger
+        # the fold is the one of all readers, and takes a deal as unknown cards; who knows more says so (decision 3)
         return self.learn_deal(folded) if isinstance(body, bodies.Deal) and ledger.sealed is None else folded
 
     def learn_deal(self, ledger: Ledger) -> Ledger:
@@ -334,10 +341,12 @@ class Dealer:
     def rekey(self, ledger: Ledger, root: bytes) -> Record:
         """Start a new chain where the old one is exhausted; `root` is stored, sealed, before the record leaves."""
         chain = self.add_chain(ledger.deal_index, root)
+        # no x: the server keeps the one of the table record (C27)
         return self._signed(bodies.Rekey(*_place(ledger), 0, chain.first, chain.anchor, None))
 
     def reproduces(self, ledger: Ledger, record: Record, body: bodies.AnyBody) -> bool:
         """Tell whether the secrets give a stored deal or rekey of the server again; any other record passes."""
+        # all other records follow from those before them, which the fold checks; only these two hang on secrets
         match body:
             case bodies.Deal():
                 return self.next_record(ledger) == record
@@ -389,6 +398,7 @@ class BoxSealer:
         """Return the key and the counter of a seat's next box: options and signs have one key, and so one count."""
         number = self._numbers.get(seat, 0)
         self._numbers[seat] = number + 1
+        # by its x too, which changes when the seat starts a new chain or somebody takes it over
         key = self._keys.get((seat, public))
         if key is None:
             key = self._keys[seat, public] = boxes.downward_key(self._dealer.exchange(public), mid, seat)

@@ -113,9 +113,8 @@ def kind_of(body: Body | type[Body]) -> str:
 
 def is_of_kind(body: bytes, *kinds: type[Body]) -> bool:
     """Tell by its tag alone whether a signed body is of one of these kinds."""
-    return body[2:].startswith(
-        tuple(tag_of(kind).encode() for kind in kinds)
-    )  # after the heads of array and text
+    # behind the heads of the array and of the text, a byte each: no body has 16 items, no tag 32 characters
+    return body[2:].startswith(tuple(tag_of(kind).encode() for kind in kinds))
 
 
 _OWN: Final[msgspec.msgpack.Decoder[AnyBody]] = msgspec.msgpack.Decoder(AnyBody)
@@ -128,6 +127,8 @@ _WORDS: Final = frozenset(map(str, Kind))
 _BY_TAG: Final = {tag_of(kind.body): kind for kind in KINDS}
 KIND_OF: Final[Mapping[type[AnyBody], RecordKind]] = {kind.body: kind for kind in KINDS}
 _OF_MODE_BLIND: Final = frozenset({bodies.Mask, bodies.Lock, bodies.Keys, bodies.Lend, bodies.Garbled})
+# blind.md, "Records": no guest, and no card that the server could open. A link is released when the hand is
+# over; a hand may be forfeited while it is called, and an exposed seat once the match is decided
 _OTHERWISE_BLIND: Final[dict[type[AnyBody], tuple[Phase, ...]]] = {
     bodies.Guest: (),
     bodies.Proxy: (),
@@ -183,9 +184,11 @@ def parse(record: Record) -> AnyBody:
     if kind is None:
         raise CheckError("C2", f"expected an array with the tag of a known kind, got {reprlib.repr(tag)}")
     try:
+        # no str for bytes, no bool for int, no field missing or too many; the error names it (decision 2)
         body = msgspec.convert(items, kind.body, builtin_types=(bytes,))
     except msgspec.ValidationError as error:
         raise CheckError("C2", f"{tag}: {error}") from error
+    # before any signature is checked, which is what costs: who speaks for another seat is refused cheaply
     expected = signer_of(body)
     if record.signer != expected:
         raise CheckError("C2", f"{tag_of(body)}: expected signer {expected}, got {record.signer}")
@@ -204,20 +207,24 @@ def _of_seat(record: Record) -> AnyBody | None:
     be checked.
     """
     signer, encoded, sig = record
+    # behind the head of the array, which is one byte
     if encoded[1:12] != _ACT and encoded[1:16] != _RELEASE:
         return None
     try:
         body = _SEATS.decode(encoded)
         match body:
             case bodies.Act():
+                # a kind of ours is printable ASCII; another may not be, and is C1 then or C2
                 if body.kind not in _WORDS:
                     return None
                 if body.args:
                     check_items(body.args, MAX_BODY_DEPTH - 1)
             case _:
                 pass
-    except (ValueError, msgspec.MsgspecError, RecursionError):  # text that is not UTF-8, too
+    # text that is not UTF-8 is a ValueError
+    except (ValueError, msgspec.MsgspecError, RecursionError):
         return None
+    # the struct takes longer forms of numbers and lengths: only what it writes again the same way is canonical
     is_canonical = enc_trusted(body) == encoded and len(encoded) <= MAX_BODY
     is_sound = is_canonical and signer == body.seat + 1 and len(sig) == SIGNATURE_BYTES
     return body if is_sound else None
@@ -230,6 +237,7 @@ def place_of(body: bytes) -> tuple[object, ...]:
     except EncodingError:
         return ()
     match items:
+        # True passes for int in a pattern
         case [_, bytes(mid), int(k), bytes(head), *_] if type(k) is int:
             return mid, k, head
         case _:
@@ -245,7 +253,8 @@ def signer_of(body: AnyBody) -> int:
 
 def next_head(head: bytes, record: Record) -> bytes:
     """Return the head after `record`: T_{k+1} = H("link", T_k, signer, body, sig)."""
-    return hashlib.sha256(enc_trusted(("truc/1/link", head, *record))).digest()  # `digest`, without its call
+    # `digest`, without its call; the links of a chain are hashed with another tag, `chain`
+    return hashlib.sha256(enc_trusted(("truc/1/link", head, *record))).digest()
 
 
 def body_hash(record: Record) -> bytes:
