@@ -87,6 +87,7 @@ class Tree(NamedTuple):
     def page(self, values: Mapping[str, str], lang: str = "en", *, is_link: bool = False) -> bytes:
         """Return the page in a language, or that of a link to a table; each `@NAME@` in it stands for a value."""
         text = self.files[PAGE].decode()
+        # a module that two entries need is named once, at the first
         known = set[str]()
         text = _PRELOADED.sub(lambda link: self._preloads(link[1], link[2], known), text)
         for name, value in {**values, "TREE": self.name, "LANG": lang}.items():
@@ -105,6 +106,8 @@ class Tree(NamedTuple):
 
         Those that are known are left out, and then known.
         """
+        # over HTTP/1.1 each six files cost a round trip: without
+        # the links a module is found only in another (decision 23)
         waiting, found = deque([entry]), list[str]()
         while waiting:
             path = waiting.popleft()
@@ -133,9 +136,12 @@ class Tree(NamedTuple):
             "base-uri 'none'",
             "form-action 'none'",
             "frame-ancestors 'none'",
+            # names and talk come from strangers: nothing is ever parsed
+            # as markup, and the one address made is the worker's
             "require-trusted-types-for 'script'",
             "trusted-types worker",
         )
+        # the page uses none of them but the wake lock, which keeps the screen on during a player's turn
         off = (*(f"{name}=()" for name in _FORBIDDEN_FEATURES), "screen-wake-lock=(self)")
         return (
             ("Content-Security-Policy", "; ".join(policy)),
@@ -207,17 +213,15 @@ def _with_joined_stylesheets(found: dict[str, bytes]) -> dict[str, bytes]:
 def tree_of(found: Mapping[str, bytes]) -> Tree:
     """Return a tree of files by their paths."""
     whole = sha256()
+    # paths are hashed with the contents: a file that only moves makes another tree
     for path, content in sorted(found.items()):
         whole.update(f"{path}\0{_digest(content)}\n".encode())
     return Tree(whole.hexdigest()[:_NAME_DIGITS], found)
 
 
 def without_comments(module: bytes) -> bytes:
-    """Return a module without the comments that stand on lines of their own, which are half of what would be sent.
-
-    The lines stay where they are, so that what a browser complains of is found. No text of the modules begins a line
-    like a comment.
-    """
+    """Return a module without the comments that stand on lines of their own; no text in it may begin a line like one."""
+    # the lines stay where they are, so that what a browser complains of is found
     return _COMMENTS.sub(lambda found: b"\n" * found[0].count(b"\n"), module)
 
 
@@ -232,6 +236,8 @@ def _walk(folder: Traversable, before: str) -> Iterator[tuple[str, bytes]]:
         if entry.is_dir():
             yield from _walk(entry, f"{path}/")
         elif kind_of(path) is not None:
+            # only modules: comments are half of what they weigh,
+            # and a first visit has a bound (hosting/web.md)
             content = entry.read_bytes()
             yield path, without_comments(content) if path.endswith(".mjs") else content
 

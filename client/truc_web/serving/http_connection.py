@@ -21,7 +21,7 @@ CHUNK_BYTES: Final = 65_536
 SEND_S: Final = 10.0
 _READ_BYTES: Final = 4_096
 _PART_S: Final = 1.0  # for the last answer to arrive
-_REST_BYTES: Final = 65_536  # read behind it at most: closing with that unread would take the answer back
+_REST_BYTES: Final = 65_536  # read behind it at most
 _UNCHANGED: Final = HTTPStatus.NOT_MODIFIED
 
 T = TypeVar("T")
@@ -81,6 +81,8 @@ class HttpConnection:
                 received = await self.receive()
                 if not self._is_first and self.rest == b"":
                     self.began = trio.current_time()
+                    # a connection may be kept for the next request,
+                    # but a header that has begun has to come whole
                     patience.deadline = self.began + HEADER_S
                 self._http.receive_data(received)
         if self.rest and patience.cancelled_caught and not self.is_cut:
@@ -150,6 +152,7 @@ class HttpConnection:
         return None
 
     async def _part(self) -> None:
+        # closed with bytes unread a socket is reset, which may take the answer back
         left = _REST_BYTES
         with self.waiting(_PART_S):
             if self.tls is not None:

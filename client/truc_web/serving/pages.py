@@ -124,6 +124,7 @@ def refused(status: HTTPStatus, words: str, *headers: Header, why: str | None = 
 def _stored(
     content: bytes, kind: str, cache: str, headers: tuple[Header, ...], vary: str = "Accept-Encoding"
 ) -> _Stored:
+    # without the time equal files pack to equal bytes
     packed = gzip.compress(content, mtime=0) if len(content) >= _LEAST_PACKED else content
     etag = f'"{sha256(content).hexdigest()[:32]}"'
     own = (("Content-Type", kind), ("Cache-Control", cache), ("ETag", etag), ("Vary", vary))

@@ -1,9 +1,7 @@
 """Listening for browsers on this machine, what is wrong with a request over HTTP, and how one becomes a WebSocket of the protocol: the handshake of RFC 6455, by wsproto.
 
-Invariants: nothing is answered to another host or to another site's page; in a WebSocket nothing is agreed on but the subprotocol:
-no extension, and so no compression, which costs 64 KiB a connection and tells of secrets by lengths. Where browsers look for
-`localhost` nobody else on this machine answers: who did would be the same origin, and could read the keys that a browser keeps
-for it.
+Invariants: nothing is answered to another host or to another site's page; in a WebSocket nothing is agreed on but the
+subprotocol; where browsers look for `localhost` nobody else on this machine answers.
 """
 
 import errno
@@ -88,6 +86,7 @@ def accept_upgrade(request: h11.Request) -> Upgrade | PageAnswer:
     if not isinstance(asked, Request) or SUBPROTOCOL not in asked.subprotocols:
         words = f"expected the subprotocol {SUBPROTOCOL}"
         return refused(HTTPStatus.BAD_REQUEST, words, CLOSE, why="subprotocol")
+    # no extension: compression costs 64 KiB a connection, and tells of secrets by lengths
     answer = handshake.send(AcceptConnection(subprotocol=SUBPROTOCOL))
     return Upgrade(cast("Connection", handshake.connection), answer)  # it is there once it is accepted
 
@@ -104,8 +103,11 @@ async def open_loopback(port: int) -> list[trio.SocketListener]:
     listeners = await trio.open_tcp_listeners(port, host="127.0.0.1")
     port = int(listeners[0].socket.getsockname()[1])
     try:
+        # whoever else answered there would be the same origin
+        # to a browser, and could read the keys that it keeps
         return listeners + await trio.open_tcp_listeners(port, host="::1")
     except OSError as error:
+        # a machine without IPv6 has no second address that anybody could take
         if error.errno in _MISSING:
             return listeners
         for listener in listeners:

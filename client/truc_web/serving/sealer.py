@@ -118,7 +118,8 @@ class WebSocketSealer:
         return None
 
     def _close(self, event: CloseConnection) -> bytes:
-        if self._socket.state is ConnectionState.OPEN:  # wsproto says so what breaks RFC 6455
+        # wsproto tells of whatever breaks RFC 6455 by the same event, but leaves the connection open
+        if self._socket.state is ConnectionState.OPEN:
             raise self._broken(Code.BAD_FRAME, event.reason or "expected a frame of WebSocket", event.code)
         self._is_over = True
         if self._socket.state in _OPEN:
