@@ -195,20 +195,20 @@ def proxies(count: int) -> UnsignedWord:
     ledger, words = Table().to("hand").ledger, UnsignedWord()
     for k in range(count):
         body = Proxy(b"m" * 32, k, b"h" * 32, 1, 0, "order", ("low",))
-        words = words.heard(replace(ledger, k=k), body)
+        words = words.with_record(replace(ledger, k=k), body)
     return words
 
 
 def test_words_are_told_in_order():
-    assert [k for k, _ in proxies(20).told().proxies] == list(range(20))
+    assert [k for k, _ in proxies(20).by_kind().proxies] == list(range(20))
 
 
 def test_words_stand_upon_those_before_them():
     words = proxies(3)
     before = words.before
-    assert (len(words.told().proxies), len(before.told().proxies)) == (3, 2)
+    assert (len(words.by_kind().proxies), len(before.by_kind().proxies)) == (3, 2)
     assert before.before is words.before.before
 
 
 def test_very_many_words_are_told():
-    assert len(proxies(20_000).told().proxies) == 20_000
+    assert len(proxies(20_000).by_kind().proxies) == 20_000

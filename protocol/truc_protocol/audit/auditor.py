@@ -114,7 +114,7 @@ class Auditor:
         self._is_garbled = False
         self._words = UnsignedWord()
         # newcomers that the server has not signed after, and what follows them, which counts only once it has
-        self._unheard: tuple[tuple[Ledger, AnyBody], ...] = ()
+        self._uncounted: tuple[tuple[Ledger, AnyBody], ...] = ()
         self._newcomers: frozenset[int] = frozenset()
         self._unopened: tuple[tuple[int, tuple[int, ...]], ...] = ()
         self._exposed: ExposedSeat | None = None
@@ -226,7 +226,7 @@ class Auditor:
         folded = self._close(before, record, body) if isinstance(body, Close) else fold(before, record, body)
         self._ledger = self._audit(before, folded.ledger, body)
         if self._own is not None and self._ledger.is_dealerless:
-            self._look(self._ledger, body)
+            self._see_own_cards(self._ledger, body)
         # with the last link the whole hand is played again: what was told as it happened is not told twice
         if before.sealed is not None and isinstance(body, Release):
             folded = FoldedRecord(folded.ledger, untold(folded.events, self._told))
@@ -244,17 +244,17 @@ class Auditor:
         """Count a record in the verdict: a proxy once a signature covers it, a newcomer's once the server has signed after it."""
         # nobody signs a proxy: it does not move the last signature on
         if isinstance(body, Proxy):
-            self._words = self._words.heard(before, body)
+            self._words = self._words.with_record(before, body)
             return
-        self._unheard = (*self._unheard, (before, body))
+        self._uncounted = (*self._uncounted, (before, body))
         if record.signer == SERVER:
             self._newcomers = frozenset()
         elif isinstance(body, Sub):
             self._newcomers |= {record.signer}
         if not self._newcomers:
-            for ledger, heard in self._unheard:
-                self._words = self._words.heard(ledger, heard)
-            self._unheard, self._signed = (), self._ledger
+            for ledger, passed in self._uncounted:
+                self._words = self._words.with_record(ledger, passed)
+            self._uncounted, self._signed = (), self._ledger
 
     def _feed_setup(self, record: Record) -> AnyBody:
         body = parse(record)
@@ -300,7 +300,7 @@ class Auditor:
             self._partners = (*self._partners, (body.giver, opened))
         return ledger
 
-    def _look(self, ledger: Ledger, body: AnyBody) -> None:
+    def _see_own_cards(self, ledger: Ledger, body: AnyBody) -> None:
         """See in mode blind what the own seat sees: its hand once all keys are in, and what is lent to it."""
         own = self._own_now()
         match body:

@@ -15,7 +15,7 @@ from truc_protocol.audit.auditor import AuditError, Auditor, Finding
 from truc_protocol.audit.equivocation import Equivocation, contradictions
 from truc_protocol.audit.evidence import WeighedItem, weigh
 from truc_protocol.audit.verdict import Refutation, Result, Verdict
-from truc_protocol.audit.verified_prefix import EvidenceWanted, PassedNotes, PassedRecords, wanted
+from truc_protocol.audit.verified_prefix import EvidenceWanted, PassedRecorder, PassedRecords, wanted
 from truc_protocol.bodies import TableTerms
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import EvidenceItem, SignedRefusal, is_evidence, read_evidence
@@ -167,12 +167,12 @@ def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> CrossAudi
     """Examine files together, transcripts and evidence in any order; `notes` are told of what passes in any of them."""
     evidence = {n: _read_evidence_items(file) for n, file in enumerate(files) if is_evidence(file)}
     items = {n: read for n, read in evidence.items() if not isinstance(read, Refutation)}
-    read = {n: file for n, file in enumerate(files) if not is_evidence(file)}
+    transcripts = {n: file for n, file in enumerate(files) if not is_evidence(file)}
     asked = wanted([item for each in items.values() for item in each])
-    through = _read_through(read, asked, notes, threads)
-    usable = {n: verdict for n, (verdict, _) in through.items() if verdict.result is not Result.UNREADABLE}
+    audited = _audit_transcripts(transcripts, asked, notes, threads)
+    usable = {n: verdict for n, (verdict, _) in audited.items() if verdict.result is not Result.UNREADABLE}
     matches = _grouped((verdict.match, n) for n, verdict in usable.items() if verdict.match is not None)
-    given = _Given({n: through[n][1] for n in usable}, matches, items)
+    given = _Given({n: audited[n][1] for n in usable}, matches, items)
     weighed = {n: _weighed(each, given) for n, each in items.items()}
     found: dict[int, Examined] = {
         n: EvidenceExamined(unreadable=each) for n, each in evidence.items() if isinstance(each, Refutation)
@@ -182,25 +182,25 @@ def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> CrossAudi
     }
     refuting = _refuting(each for row in weighed.values() for each in row)
     found |= {
-        n: TranscriptExamined(_with_evidence(verdict, refuting.get(n))) for n, (verdict, _) in through.items()
+        n: TranscriptExamined(_with_evidence(verdict, refuting.get(n))) for n, (verdict, _) in audited.items()
     }
     files_found = tuple(found[n] for n in range(len(files)))
     return CrossAudit(files_found, _contradictions(given), tuple(_agreements(given)))
 
 
-def _read_through(
+def _audit_transcripts(
     files: Mapping[int, bytes], asked: EvidenceWanted, notes: Sequence[Note], threads: int
 ) -> dict[int, tuple[Verdict, PassedRecords]]:
     """Audit each transcript once; of one that is examined alone, only the verdict is kept."""
     # with nothing to compare or to weigh, no record is kept
     if len(files) == 1 and asked == EvidenceWanted():
         return {n: (verify(file, *notes, threads=threads), PassedRecords()) for n, file in files.items()}
-    through = {}
+    audited = {}
     for n, file in files.items():
-        watch = PassedNotes(asked)
-        verdict = verify(file, watch.note, *notes, note_failed=watch.fail, threads=threads)
-        through[n] = verdict, watch.passed()
-    return through
+        recorder = PassedRecorder(asked)
+        verdict = verify(file, recorder.note, *notes, note_failed=recorder.fail, threads=threads)
+        audited[n] = verdict, recorder.passed()
+    return audited
 
 
 def _read_evidence_items(file: bytes) -> tuple[EvidenceItem, ...] | Refutation:
@@ -272,8 +272,8 @@ def _rivals(transcripts: Mapping[int, PassedRecords]) -> list[tuple[int, int]]:
     # small matches take 4 seconds, where comparing every pair took 12
     nonces = _grouped(
         ((body.spk, body.tn), n)
-        for n, through in transcripts.items()
-        if through.signed and isinstance(body := through.signed[0].body, TableTerms)
+        for n, each in transcripts.items()
+        if each.signed and isinstance(body := each.signed[0].body, TableTerms)
     )
     several = (numbers for numbers in nonces.values() if len(numbers) > 1)
     return sorted(pair for numbers in several for pair in _differing({n: transcripts[n] for n in numbers}))

@@ -72,17 +72,17 @@ def contradictions(
     return tuple(dict.fromkeys(found))
 
 
-def refused_record(through: PassedRecords, refusal: SignedRefusal) -> Equivocation | None:
+def refused_record(transcript: PassedRecords, refusal: SignedRefusal) -> Equivocation | None:
     """Find the record that a refusal refuses, although its server took it or the rules allow it (C35)."""
-    item = through.bodies.get(refusal.body.body)
+    item = transcript.bodies.get(refusal.body.body)
     # only what one position binds: a release or an ack may come again, and is refused as it was taken before
     if item is None or not isinstance(item.body, Act | Resign | Rekey | Sub):
         return None
-    if item.body.mid != refusal.mid or not _is_signed(refusal, through.items):
+    if item.body.mid != refusal.mid or not _is_signed(refusal, transcript.items):
         return None
     code = refusal.body.code
     # taken is what the server has signed behind: the end of a list is whoever's who wrote it
-    if item in through.vouched:
+    if item in transcript.vouched:
         what = "took it"
     # unless cards that nobody has opened decide whether it is allowed, or another record may have stood there
     elif item.is_sure and code not in OVERTAKEN_CODES:

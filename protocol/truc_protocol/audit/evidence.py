@@ -48,21 +48,21 @@ class WeighedItem(NamedTuple):
     transcript: int | None = None
 
 
-def weigh(through: PassedRecords, each: EvidenceItem) -> WeighedItem:
-    """Weigh an item against a transcript of its match, which was read through for it."""
+def weigh(transcript: PassedRecords, each: EvidenceItem) -> WeighedItem:
+    """Weigh an item against a transcript of its match, whose audit kept what the item asks for."""
     match each:
         case Complaint():
-            judged = judge(through, each)
+            judged = judge(transcript, each)
             message = f"complaint of seat {each.seat} about record {each.k}: {judged.message}"
             upheld = judged.judgement is Judgement.UPHELD
             found = Refutation("C18", judged.message, "server", each.k, 0) if upheld else None
             return WeighedItem(message, found, judged.judgement)
         case SignedRefusal():
-            return _weigh_refusal(through, each)
+            return _weigh_refusal(transcript, each)
 
 
-def _weigh_refusal(through: PassedRecords, refusal: SignedRefusal) -> WeighedItem:
-    found, code = refused_record(through, refusal), reprlib.repr(refusal.body.code)
+def _weigh_refusal(transcript: PassedRecords, refusal: SignedRefusal) -> WeighedItem:
+    found, code = refused_record(transcript, refusal), reprlib.repr(refusal.body.code)
     if found is None:
         return WeighedItem(
             f"refusal ({code}): it refuses no record of the transcript, or its server did not sign it"
@@ -71,10 +71,10 @@ def _weigh_refusal(through: PassedRecords, refusal: SignedRefusal) -> WeighedIte
     return WeighedItem(f"refusal ({code}): {found.message}", refutation)
 
 
-def judge(through: PassedRecords, complaint: Complaint) -> JudgedComplaint:
-    """Judge a complaint about a list that was read through for it: open its box with the secret it discloses."""
+def judge(transcript: PassedRecords, complaint: Complaint) -> JudgedComplaint:
+    """Judge a complaint by a transcript whose audit kept what it asks for: open its box with the secret it discloses."""
     # in the order of specification.md 14: what is no complaint, then upheld, else dismissed
-    spot = through.spots.get((complaint.mid, complaint.k))
+    spot = transcript.spots.get((complaint.mid, complaint.k))
     if spot is None:
         return _no_complaint("the transcript has no sound record there that holds a box")
     if not _is_sealed_to(spot.item.body, complaint.seat):

@@ -57,7 +57,7 @@ class Refutation(NamedTuple):
 class UnsignedWord(NamedTuple):
     """What rests on somebody's word: rulings on the server's, proxies until a signature covers them.
 
-    Each links to what was heard before it, so that nothing is copied as they grow; the first has no record.
+    Each links to what was noted before it, so that nothing is copied as they grow; the first has no record.
 
     Attributes:
         is_asked: whether it is a pause or resume that every seat had asked for: the records show it.
@@ -72,7 +72,7 @@ class UnsignedWord(NamedTuple):
     before: "UnsignedWord | None" = None
     moves: tuple[int, int] = (0, 0)
 
-    def heard(self, before: Ledger, body: AnyBody) -> "UnsignedWord":
+    def with_record(self, before: Ledger, body: AnyBody) -> "UnsignedWord":
         """Return these with `body`, the record after `before`."""
         moves = self._moves_with(body)
         match body:
@@ -97,19 +97,19 @@ class UnsignedWord(NamedTuple):
                 return self.moves
         return (self.moves[0] + (side == 0), self.moves[1] + (side == 1))
 
-    def told(self) -> "UnsignedWords":
-        """Return what was heard, by kind, the oldest first."""
-        told, at = UnsignedWords([], [], [], [], [], [], []), self
+    def by_kind(self) -> "UnsignedWords":
+        """Return what was noted, by kind, the oldest first."""
+        kinds, at = UnsignedWords([], [], [], [], [], [], []), self
         while at.body is not None and at.before is not None:
-            told.take(at)
+            kinds.take(at)
             at = at.before
-        for row in told:
+        for row in kinds:
             row.reverse()
-        return told
+        return kinds
 
 
 class UnsignedWords(NamedTuple):
-    """What was heard, by kind; filled from the newest on."""
+    """What was noted, by kind; filled from the newest on."""
 
     rulings: list[tuple[int, Rule]]
     asked: list[int]
@@ -264,10 +264,10 @@ def describe(
     verdict = Verdict(result, refutation, variant, is_preset=known)
     if signed is None:
         return verdict
-    return _counted(_reached(verdict, signed), signed.k, words)
+    return _with_words(_with_ledger(verdict, signed), signed.k, words)
 
 
-def _reached(verdict: Verdict, signed: Ledger) -> Verdict:
+def _with_ledger(verdict: Verdict, signed: Ledger) -> Verdict:
     """Return a verdict with what a ledger tells."""
     winner, reason = signed.outcome or (None, None)
     return verdict._replace(
@@ -285,19 +285,19 @@ def _reached(verdict: Verdict, signed: Ledger) -> Verdict:
     )
 
 
-def _counted(verdict: Verdict, end: int, words: UnsignedWord) -> Verdict:
-    """Return a verdict with what was heard; a proxy and a newcomer count only before `end`."""
-    told = words.told()
+def _with_words(verdict: Verdict, end: int, words: UnsignedWord) -> Verdict:
+    """Return a verdict with what was noted; a proxy and a newcomer count only before `end`."""
+    noted = words.by_kind()
     counted = verdict._replace(
-        rulings=tuple(told.rulings),
-        proxies=tuple(k for k, _ in told.proxies if k < end),
-        unsigned=tuple(k for k, _ in told.proxies if k >= end),
-        silent=tuple((k, void.seats) for k, void in told.voids),
-        asked=tuple(told.asked),
-        substitutes=tuple((k, newcomer) for k, newcomer in told.substitutes if k < end),
-        rekeys=tuple(told.rekeys),
-        scheduled=tuple(told.scheduled),
-        guest_resigned=any(k < end and proxy.kind == "resign" for k, proxy in told.proxies),
+        rulings=tuple(noted.rulings),
+        proxies=tuple(k for k, _ in noted.proxies if k < end),
+        unsigned=tuple(k for k, _ in noted.proxies if k >= end),
+        silent=tuple((k, void.seats) for k, void in noted.voids),
+        asked=tuple(noted.asked),
+        substitutes=tuple((k, newcomer) for k, newcomer in noted.substitutes if k < end),
+        rekeys=tuple(noted.rekeys),
+        scheduled=tuple(noted.scheduled),
+        guest_resigned=any(k < end and proxy.kind == "resign" for k, proxy in noted.proxies),
         moves=words.moves,
     )
     return counted._replace(players=counted.players_at(end))

@@ -87,7 +87,7 @@ class PassedRecords(NamedTuple):
         return self.items[: last + 1]
 
 
-class PassedNotes:
+class PassedRecorder:
     """Notes what an auditor lets pass; call `note` with every record that has passed."""
 
     def __init__(self, asked: EvidenceWanted) -> None:
@@ -168,13 +168,13 @@ def _hangs_on_cards(before: Ledger, body: Act | Resign) -> bool:
 
 def passed(transcript: Transcript, items: Sequence[EvidenceItem] = ()) -> PassedRecords:
     """Audit a transcript as far as it passes, and keep what items of evidence ask of it."""
-    auditor, watch = Auditor(transcript.document), PassedNotes(wanted(items))
+    auditor, recorder = Auditor(transcript.document), PassedRecorder(wanted(items))
     for record in transcript.records:
         before = auditor.ledger
         try:
             finding = auditor.feed(record)
         except AuditError:
-            watch.fail(record)
+            recorder.fail(record)
             break
-        watch.note(before, record, finding)
-    return watch.passed()
+        recorder.note(before, record, finding)
+    return recorder.passed()

@@ -112,13 +112,15 @@ def make_keys(pack: SealedPack, secrets: SeatSecrets, seat: int) -> KeysStep:
     # from the link, not of a fresh key: so everybody can make the boxes again, and judge them (C50)
     sealing = times(secrets.box(d))
     boxes = [
-        b"" if receiver == seat else _sealed(pack, secrets, sealing, seat, receiver)
+        b"" if receiver == seat else _sealed_keys(pack, secrets, sealing, seat, receiver)
         for receiver in range(plan.seats)
     ]
     return KeysStep(d, seat, sealing.times_base(), opened, tuple(boxes))
 
 
-def _sealed(pack: SealedPack, secrets: SeatSecrets, sealing: Multiplier, seat: int, receiver: int) -> bytes:
+def _sealed_keys(
+    pack: SealedPack, secrets: SeatSecrets, sealing: Multiplier, seat: int, receiver: int
+) -> bytes:
     plan, d = pack.plan, pack.d
     keys = [encoded(secrets.lock(plan.place(d, receiver, slot))) for slot in range(plan.ncards)]
     shared = sealing.times(plan.xs[receiver])
@@ -290,13 +292,13 @@ def cards_of(pack: SealedPack, links: Sequence[bytes]) -> tuple[int, ...]:
 
 def _is_honest(pack: SealedPack, secrets: SeatSecrets, step: SeatStep, known: Logarithms) -> bool:
     try:
-        return _made(pack, secrets, step, known) == step
+        return _make_again(pack, secrets, step, known) == step
     # a class without an encoding, too rare to happen by chance, counts as a difference, too (blind.md)
     except (ScalarError, WeakKeyError, CheckError):
         return False
 
 
-def _made(pack: SealedPack, secrets: SeatSecrets, step: SeatStep, known: Logarithms) -> SeatStep:
+def _make_again(pack: SealedPack, secrets: SeatSecrets, step: SeatStep, known: Logarithms) -> SeatStep:
     match step:
         case MaskStep(seat=seat):
             return make_mask(pack, secrets, seat, known)

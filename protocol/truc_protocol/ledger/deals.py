@@ -190,7 +190,9 @@ def _check_deal(ledger: Ledger, hand: HandLog, body: Deal) -> None:
     # a redeal turns up nothing new: it goes on behind the card that is turned up already (specification.md 6)
     ups = ledger.setup.terms.variant.turn_count if body.d == 0 else 0
     if len(body.up) != ups or any(card >= ledger.setup.terms.table.deck for card in body.up):
-        raise CheckError("C17", f"expected {ups} cards turned up, got {len(body.up)}", "server")
+        raise CheckError(
+            "C17", f"expected {ups} cards of the pack turned up, got {shorten(body.up)}", "server"
+        )
     seats = ledger.seats
     if [*map(len, body.leaves)] != [body.ncards] * seats:
         raise CheckError("C17", f"expected {seats} seats with {body.ncards} leaves each", "server")
