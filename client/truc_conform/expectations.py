@@ -10,6 +10,7 @@ from truc_protocol.errors import REGISTRY, Code
 Map = dict[str, Any]
 """A message as it is on the wire; a kit that judges it cannot ask for its class first."""
 
+# limits.md, "Sizes": the text of an error.
 LONGEST_TEXT: Final = 400
 
 
@@ -57,6 +58,8 @@ def check_refusal(reply: Map, code: Code, *, field: str | None = None, closes: b
     wanted = str(code) + (f" for {field}" if field else "")
     expect(reply["t"] == "error" and reply["code"] == code, f"the error {wanted}", reply)
     row = REGISTRY[code]
+    # A client that does not know a code decides by these
+    # two (errors.md); before `welcome` every error closes.
     flags = (row.retryable, row.closes or closes)
     expect((reply["retryable"], reply["close"]) == flags, f"(retryable, close) to be {flags}", reply)
     expect(0 < len(reply["msg"]) <= LONGEST_TEXT, f"a text of 1 to {LONGEST_TEXT} characters", reply)

@@ -32,6 +32,7 @@ from truc_protocol.messages import Direction, ServerHello
 from truc_protocol.wire.encoding import MessageError, decode
 from truc_protocol.wire.handshake import KnownServer, ServerIdentity, authenticate, check_server_hello
 
+# session.md, "Login": a client should wait no longer for an answer.
 PATIENCE_S: Final = 10.0
 CHUNK: Final = 65_536
 _HEADER: Final = struct.Struct(">I")
@@ -168,6 +169,7 @@ class RawClient:
             reply = await self.ask(message)
             if reply.get("code") != Code.RATE_LIMITED:
                 return reply
+            # Limits are the host's; a case is about something else, and waits for as long as it is told to.
             await trio.sleep(reply.get("retry_after_ms", 0) / 1000)
         raise UnexpectedError(
             f"{message['t']} was rate_limited {_ATTEMPTS} times, each time after the wait asked for"
@@ -189,6 +191,7 @@ class RawClient:
         if whole is None:
             raise GoneError("the connection was closed after hello, without an answer")
         reply = self._note(whole)
+        # Anything else is for the caller to judge.
         if reply["t"] == "hello":
             self._recognise(message, whole)
         return reply
@@ -197,6 +200,7 @@ class RawClient:
         reply = unpack(whole)
         rolls = tuple((body, old, new) for body, old, new in reply.get("rolls", ()))
         hello = ServerHello(re=0, body=reply["body"], sig=reply["sig"], info=reply["info"], rolls=rolls)
+        # Packed again as `frame` has sent it: the hello binds these bytes (security.md, "The handshake").
         contact = KnownServer(pack(sent), sent["proto"], None, int(time.time()), self.cert)
         self.server = check_server_hello(hello, contact)
         self.spk, self.info, self.hello_frame = self.server.spk, unpack(reply["info"]), whole
@@ -297,6 +301,7 @@ class RawClient:
         offered = [str(offer["name"]) for offer in self.info["variants"] if PAIR in offer["seats"]]
         if not offered:
             raise UnofferedError("the server offers no game for two")
+        # One game wherever there is a choice, so that equal seeds play alike at all servers.
         return _GAME if _GAME in offered else offered[0]
 
     async def listed(self, tag: str, name: str) -> list[str]:
@@ -324,5 +329,6 @@ def check_fits(whole: bytes) -> None:
     try:
         decode(whole, Direction.TO_CLIENT)
     except MessageError as error:
+        # evolution.md: a kind of message that nobody knows may come from a newer server.
         if error.code is not Code.UNKNOWN_REQUEST:
             raise UnexpectedError(f"a message that does not fit the reference: {error.message}") from error

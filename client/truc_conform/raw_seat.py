@@ -51,6 +51,7 @@ class Seat:
         self.client = client
         self.random = random.Random(seed)
         self.key = keys.generate_signing_key() if keyed else None
+        # Only a guest may be without: then its cards and options come in clear (play.md, "At the table").
         self.x = keys.generate_box_key() if keyed or boxed else None
         self.name = f"seat{seed}"
         self.token = ""
@@ -197,6 +198,7 @@ class Seat:
                 self.begin(message)
             case "record":
                 await self.take(message)
+            # play.md, "Own options": such a seat is sent none.
             case "options" if self.knows_rules:
                 raise UnexpectedError(f"expected no options for who makes its own, got {message}")
             case "options":
@@ -224,6 +226,7 @@ class Seat:
             self.partners[message["of"]] = message["cards"]
         elif tag == "cards":
             self.cards = message["cards"]
+        # A ruling may come before an act, which is nobody's fault.
         elif tag == "error" and message["code"] not in OVERTAKEN:
             came = f"{message['code']}: {message['msg']}"
             raise UnexpectedError(f"expected no error but {' or '.join(OVERTAKEN)} in play, got {came}")
@@ -235,11 +238,14 @@ class Seat:
         if self.key is None:
             return
         terms = open_terms(message["doc"], Record(*message["record"]))
+        # session.md, "Coming back": another `seat` for the same terms is `terms_refused`.
         if self.joined is not None and self.joined[0] == terms.th:
             await self.act(self.joined[1])
             return
+        # specification.md, "Setup": anchor and x are fresh for each table record.
         self.x = keys.generate_box_key()
         self.chain = Chain(self.key.public, terms.table.tn, token_bytes(32), first=0, count=terms.table.links)
+        # The name of `welcome`, byte for byte (play.md, "Terms and setup").
         name = self.name.encode()
         body = SeatTaken(terms.th, self.seat, self.key.public, self.chain.anchor, self.x.public, name)
         self.joined = terms.th, self.sign(body)
@@ -267,6 +273,7 @@ class Seat:
         self.adopt_fresh_chain()
         await self.follow()
         if self.ledger.phase is Phase.ENDED:
+            # A guest signs no ack.
             self.done = len(self.ledger.acks) == sum(c is not None for c in self.ledger.contributors[1:])
 
     async def follow(self) -> None:
@@ -274,6 +281,7 @@ class Seat:
         ledger = self.ledger
         if self.key is None or self.chain is None or self.is_idle:
             return
+        # specification.md, "New chains": between two hands, and not in a pause.
         may_rekey = ledger.phase is Phase.BETWEEN and not ledger.pause.active
         if may_rekey and is_exhausted(ledger, self.seat + 1):
             await self.sign_once("rekey", ledger.k, self.rekey())
@@ -300,6 +308,7 @@ class Seat:
         if self.fresh is None or self.fresh[0].first != first:
             chain = Chain(self.key.public, table.tn, token_bytes(32), first=first, count=table.links)
             self.fresh = chain, keys.generate_box_key()
+            # Before the record is sent: what is boxed for it may follow at once.
             self.auditor.add_box_key(self.fresh[1])
         return self.fresh
 
@@ -330,11 +339,13 @@ class Seat:
 
     async def send_again(self) -> None:
         """Send again what the server may have lost before it answered."""
+        # The same bytes again are always safe (session.md, "Coming back").
         for message in list(self.stored.values())[-1:]:
             await self.act(message)
 
     def open(self, message: Map) -> list[Map]:
         """Return the options of a message, boxed or not, each as {key, kind, args}."""
+        # specification.md, "What a client does": an option outside its box is refused.
         if "list" in message:
             if self.key is not None or self.x is not None:
                 raise UnexpectedError("expected options in a box for who has a key or x, got them in clear")
@@ -367,6 +378,7 @@ class Seat:
 
     def pick(self, message: Map, options: list[Map]) -> Map | None:
         """Pick an option at random; rarely one that may end a game, and rarely any if none need be chosen."""
+        # play.md, "Decisions": what hangs on a hidden flor is only hinted at.
         awaited = message["must"] or any("waits" in option["hints"] for option in options)
         if not awaited and self.random.random() < _SHY:
             return None
@@ -377,6 +389,8 @@ class Seat:
         """Choose one of the options offered, the same one if they are offered again; there may be none."""
         picked = self.chooses(message, self.offered) if self.offered else None
         if picked is not None:
+            # By its position: it is offered again after a lost
+            # connection, and a second body would convict (C34).
             place = ("act", message["at"])
             self.stored.setdefault(place, self.act_message(message, picked))
             await self.act(self.stored[place])

@@ -70,6 +70,7 @@ def read_address(text: str) -> ServerAddress:
     Raises:
         ValueError: It is none of these, or the join string is for a server with TLS.
     """
+    # TLS lies below everything that the kit judges (transport.md, "TLS").
     if text.startswith(ENCRYPTED):
         raise ValueError(f"expected a server without TLS, which this kit does not speak, got {text!r}")
     if text.startswith((CLEAR, SECURE)):
@@ -114,6 +115,7 @@ class ServerVisit:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # Seats are given up also when a case has failed by a timeout, or the next one would meet its tables.
         with trio.CancelScope(shield=True):
             with trio.move_on_after(_FAREWELL_S):
                 for seat in self._seats:
@@ -123,6 +125,7 @@ class ServerVisit:
 
     def asked_to_wait(self) -> float:
         """Return how many seconds the server has asked somebody to wait before logging in; 0 if it has not."""
+        # The longest: all of them come from one address, which is what is limited.
         return max((_wait_at_the_door(client) for client in self._clients), default=0.0)
 
     async def connect(self) -> RawClient:
@@ -176,6 +179,7 @@ class ServerVisit:
         second = await self.seat(1, keyed=1 not in guests, boxed=boxed)
         chosen = ({"guests": PAIR} if guests else {}) | options
         reply = await first.open_table(chosen, game=game, private=private)
+        # Which options a server has is the host's affair (options.md).
         if reply["t"] == "error" and reply["code"] == Code.BAD_OPTION:
             raise UnofferedError(f"no table with the options {chosen}: {reply['msg']}")
         expect_ok(reply, "a table to be created")
@@ -240,6 +244,7 @@ async def play_on(seats: Iterable[Seat], until: Callable[[Seat], object] = lambd
 
 def is_asked(seat: Seat) -> bool:
     """Tell whether the first decision of a hand has come to this seat."""
+    # One of the two comes to everybody (play.md, "Decisions").
     told = (seat.options, seat.waiting)
     return any(each is not None and each["at"] == seat.next and seat.ledger.hand for each in told)
 

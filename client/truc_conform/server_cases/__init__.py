@@ -48,6 +48,7 @@ _ALL: Final = tuple(each for group in GROUPS.values() for each in group)
 _RUNS: Final = {each.case.name: each.run for each in _ALL}
 _LONGEST_CASE_S: Final = 300.0  # a case that hangs is told as a failure instead of ending the run
 _LONGEST_WAIT_S: Final = 120.0  # what is limited for a minute is free again after two
+# A server that refuses for ever must not keep the kit for ever.
 _ATTEMPTS: Final = 5
 CASES: Final[tuple[Case, ...]] = tuple(each.case for each in _ALL)
 
@@ -79,6 +80,7 @@ async def _judge_once(case: Case, visit: ServerVisit) -> CaseOutcome:
             async with visit:
                 return await _RUNS[case.name](visit) or PASSED
     except Exception as error:
+        # Nurseries wrap what is raised in them in groups.
         return _outcome(_first(error), visit.patience_s)
 
 
@@ -96,12 +98,15 @@ def _outcome(error: Exception, patience_s: float) -> CaseOutcome:
             return CaseOutcome(CaseVerdict.UNIMPLEMENTED, str(error))
         case InconclusiveError():
             return CaseOutcome(CaseVerdict.INFO, str(error))
+        # An audit of the server's records that fails is a fault of the server.
         case UnexpectedError() | RemoteError() | AuditError():
             return failed(str(error))
         case trio.TooSlowError():
             return failed(f"no answer within {patience_s:g} s")
         case trio.BrokenResourceError():
             return failed("the connection was closed without a word")
+        # Cases read answers without checks; what is missing in one
+        # is the server's fault, and told with what was looked for.
         case KeyError() | TypeError() | ValueError() | IndexError():
             return failed(f"an answer of the wrong shape: {shown(error)}")
         case _:

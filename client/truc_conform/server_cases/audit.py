@@ -99,6 +99,8 @@ def _rests(seat: Seat, *, hands: int) -> bool:
 async def _audit(visit: ServerVisit) -> CaseOutcome:
     """Every deal of many hands is proven."""
     seats = await hands_played(visit, visit.hands)
+    # A match to 1,000 points ends by nothing else; `end` opens
+    # all that is still closed (specification.md, "End").
     await seats[0].resign()
     await play_on(seats)
     for seat in seats:
@@ -131,6 +133,7 @@ async def _sizes(visit: ServerVisit) -> None:
     Over many deals, what is in the same place of a hand must be equally long, whatever the cards are.
     """
     seats = await hands_played(visit, min(visit.hands, _SIZED_HANDS))
+    # specification.md, "Checks", C5: a card's index is one byte, so that all boxes of a deal are as long.
     boxes = {tuple(map(len, body.boxes)) for body in bodies(seats[0].records) if isinstance(body, Deal)}
     lengths = {length for each in boxes for length in each}
     expect(len(lengths) == 1, "boxes of one length in all deals", lengths)
@@ -142,6 +145,7 @@ async def _sizes(visit: ServerVisit) -> None:
 def _check_padding(seat: Seat) -> None:
     overhead = COUNTER_BYTES + TAG_BYTES
     sealed = [len(message["box"]) for message in seat.client.came("options")]
+    # specification.md, "Boxes": pad fills up to a multiple of 256; which one must not depend on hidden cards.
     expect(all((n - overhead) % BLOCK_BYTES == 0 for n in sealed), "options padded to 256 bytes", set(sealed))
 
 
@@ -156,6 +160,7 @@ def _check_first_options(seats: list[Seat]) -> None:
         }
         for message in seat.client.log:
             if message["t"] == "options" and message["at"] - 1 in deals:
+                # These two are public: who decides is known to everybody.
                 shapes[message["must"], message["deadline_ms"] is not None].add(len(message["box"]))
     expect(all(len(sizes) == 1 for sizes in shapes.values()), "first options of one size", dict(shapes))
 
@@ -181,4 +186,5 @@ async def _ruled(visit: ServerVisit) -> None:
     mover, other = await visit.in_hand(await visit.seats(decision_ms=1_000, bank_ms=0))
     before = mover.next
     await other.play(lambda seat: seat.next > before)
+    # specification.md, "Rulings": the server signs that time ran out, and nobody acts in the seat's name.
     expect(other.records[-1].signer == 0, "a ruling, signed by the server", other.records[-1])

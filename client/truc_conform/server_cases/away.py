@@ -48,6 +48,7 @@ async def _resume(visit: ServerVisit) -> None:
     await catch_up(mover, other)
     live = records_of(mover.client)
     client = await visit.player(mover.key)
+    # From every position: a client asks for the first record that it lacks, whichever that is.
     for next_ in range(mover.next + 1):
         client.log.clear()
         reply = await client.ask_patiently(resuming(mover, next_))
@@ -81,6 +82,8 @@ async def _resume_options(visit: ServerVisit) -> None:
     came = {name: options.get(name) for name in ("at", "offer", "must")}
     expect(came == {name: known[name] for name in came}, "the current options, after ok", options)
     was, now = known.get("deadline_ms"), options.get("deadline_ms")
+    # session.md, "Clocks and deadlines": milliseconds that
+    # remain when the message is sent, after `resume` too.
     expect((was is None) == (now is None) and (now or 0) <= (was or 0), "no more time than is left", options)
 
 
@@ -172,6 +175,7 @@ async def _restless(visit: ServerVisit, seat: Seat) -> None:
             return
         await trio.aclose_forcefully(seat.client.stream)
         expect_ok(await seat.come_back(await visit.connect()), "ok to resume")
+        # The act may have been lost on the way in, or its reply on the way out.
         await seat.send_again()
     await seat.play()
 
@@ -304,6 +308,8 @@ async def _time_stands(visit: ServerVisit) -> None:
     await _come_back(visit, mover)
     mover.options = None
     await _follow(mover, lambda seat: seat.options is not None)
+    # play.md, "Who is there, and time": what passed until the
+    # last one left was used; what passed after that was not.
     least = before - used_ms - _SLACK_MS
     expect(_deadline(mover) >= least, f"at least {least:.0f} of the {before} ms left", mover.options)
 
@@ -399,6 +405,7 @@ async def _claim_partner(visit: ServerVisit) -> None:
         seat.chooses = _nothing
     await all_at_once(*(partial(_follow, seat, _missed_before_a_hand) for seat in seats))
     gone = next(told["seat"] for told in seats[0].client.came("away") if told.get("missed"))
+    # Sides sit alternately: seat mod 2.
     partner = next(seat for seat in seats if seat.seat != gone and seat.seat % 2 == gone % 2)
     check_refusal(await _claimed(partner), Code.NOT_NOW)
     expect("forfeit" not in _rulings(partner), "no forfeit", _rulings(partner))
@@ -419,6 +426,7 @@ async def _claim(visit: ServerVisit) -> None:
     mover, other = await _with_away(visit, gone_after=1, claim="opponents")
     notice = await _until_away(other, mover.seat, online=True, missed=1)
     expect(notice.get("claim_in_ms") == 0, "claim_in_ms 0", notice)
+    # play.md, "What follows": with `claim` `opponents` rulings play on until somebody claims.
     expect(_rulings(other) == ["move"], "no forfeit before the claim", _rulings(other))
     reply = await _claimed(other)
     expect_ok(reply, "ok, after the ruling", k=other.next - 1)
@@ -464,6 +472,7 @@ async def _unwanted(visit: ServerVisit) -> None:
     waiting = await visit.seat()
     expect_ok(await waiting.open_table({}, private=False), "a public table")
     await waiting.ready()
+    # That nothing comes can only be waited for; `tables` brings in what was on its way.
     for _ in range(_LOOKS):
         await trio.sleep(visit.patience_s / 4)
         for client in (waiting.client, *strangers):
@@ -523,6 +532,7 @@ def _is_dealt(seat: Seat) -> bool:
 async def _seat_gone(visit: ServerVisit) -> None:
     """Whose seat a substitute has is refused it with seat_gone."""
     player, gone = await _vacant(visit)
+    # Signed before the seat is lost: afterwards it could not be told from one that comes too late.
     late = gone.sign(gone.rekey())
     await _step_in(visit, player, gone)
     place = {"table": gone.table, "seat": gone.seat}

@@ -25,6 +25,7 @@ async def _table(visit: ServerVisit, **options: int | str) -> tuple[BlindSeat, B
     (await visit.player()).need(BLIND_TABLES)
     first, second = await visit.dealer(0), await visit.dealer(1)
     games = [str(offer["name"]) for offer in first.client.info["variants"] if PAIR in offer["seats"]]
+    # Not every game can be played so; `bad_option` says why (play.md, "A table whose host sees no card").
     for game in games:
         reply = await first.open_table({**_MODE, **options}, game=game)
         if reply["t"] == "ok":
@@ -130,10 +131,12 @@ async def _keys_held(visit: ServerVisit) -> None:
     await play_on(seats, waits_for("keys"))
     seats[0].withheld = frozenset()
     await seats[0].follow()
+    # Its reply stands behind whatever was sent before it.
     await seats[1].ask({"t": "tables"})
     expect(not any(_is_keys(body) for body in _bodies(seats[1])), "no keys yet", _bodies(seats[1]))
     await go_on(seats)
     told = [type(body) for body in _bodies(seats[1]) if isinstance(body, Keys | Deal)]
+    # play.md: the server writes and sends them when every seat that owes keys has sent its own.
     expect(told[:3] == [Keys, Keys, Deal], "keys of both seats and the deal", told)
 
 
@@ -153,6 +156,8 @@ async def _step_refused(
         seat.chooses = only_cut  # where the pack is not cut, one card may be dealt, and one point be locked
     await play_on(seats, waits_for(wanted))
     mover = next(seat for seat in seats if seat.duty() is wanted)
+    # play.md: `not_now` for C43, C48 and C49, `illegal_action`
+    # for C14 and C44 to C46; a right step may follow.
     check_refusal(await mover.hand_in(mover.body_of(change(mover.step(wanted)))), code)
     await go_on(seats)
 
@@ -260,6 +265,7 @@ async def _another_card(visit: ServerVisit) -> None:
         raise UnofferedError("this game offers no card to play at the first decision")
     slot, card, *rest = play["args"]
     held = {each.card for each in mover.hand()}
+    # A card that this seat does not hold, of which it has no keys.
     other = next(each for each in range(mover.ledger.setup.terms.table.deck) if each not in held | {card})
     body: Act = mover.act_of(play, args=(slot, other, *rest))
     check_refusal(await mover.hand_in(body), Code.ILLEGAL_ACTION)

@@ -84,6 +84,7 @@ async def _redeal(visit: ServerVisit) -> None:
     await play_on(seats, _has_new_cards)
     steps = [type(body) for body in bodies(seats[0].records) if isinstance(body, Mask | Lock | Keys | Deal)]
     second = steps[steps.index(Deal) + 1 : steps.index(Deal, steps.index(Deal) + 1)]
+    # blind.md, "The steps": whoever locks first locks once more at the end.
     expect(second == [*[Lock] * (PAIR + 1), *[Keys] * PAIR], "three locks and the keys of both", second)
     await seats[0].resign()
     await _proven(seats)
@@ -98,6 +99,7 @@ async def _turned_up(visit: ServerVisit) -> None:
     await play_on(seats, waits_for("keys"))
     step = seats[0].step(Duty.KEYS)
     if isinstance(step, KeysStep):
+        # A key in its only encoding, so that nothing but the digest of the lock can refuse it (C46).
         step = step._replace(opened=(encoded(scalar("lock", b"another key")),))
     check_refusal(await seats[0].hand_in(seats[0].body_of(step)), Code.ILLEGAL_ACTION)
     await go_on(seats)
@@ -184,6 +186,7 @@ def _saying_a_false_one(seat: BlindSeat, message: Map, options: list[Map]) -> Ma
     chosen = _first_of("accept", "envido", "points", "good", "concede")(message, options)
     if chosen is None or chosen["kind"] != "points" or seat.seat != seat.pack().plan.eldest:
         return chosen
+    # The best value, or the one below if the best is the seat's own.
     return {**chosen, "args": (_BEST - (chosen["args"] == (_BEST,)),)}
 
 
@@ -260,6 +263,8 @@ async def _silent(visit: ServerVisit, *, wanted: Duty, what: str, kind: str, voi
     await play_on(seats, _is_ended)
     found = bodies(other.records)
     named = [body.seats for body in found if isinstance(body, Void)]
+    # play.md, "A table whose host sees no card": before the
+    # deal a void names who is silent, later only a forfeit.
     expect(named == [(silent.seat,)] * voids, f"{voids} voids", named)
     rules = [(body.ruling, body.seat, body.kind) for body in found if isinstance(body, Rule)]
     expect(rules[-1:] == [("forfeit", silent.seat, kind)], f"a forfeit {kind} of the silent seat", rules)

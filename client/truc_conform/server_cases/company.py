@@ -33,6 +33,7 @@ _LOBBY: Final = "lobby.md#following-the-lobby"
 async def _unannounced(visit: ServerVisit) -> None:
     """A request whose capability the server does not announce gets unknown_request."""
     client = await visit.player()
+    # capabilities.md: a request that needs a missing capability is answered `unknown_request`.
     absent = sorted(tag for tag in _OPTIONAL if BROUGHT_BY[tag] not in client.info["caps"])
     for tag in absent:
         await client.refused(_sound(client, tag), Code.UNKNOWN_REQUEST, field="t")
@@ -246,6 +247,7 @@ async def _players(visit: ServerVisit) -> None:
     await visit.player(seat.key)
     tags = await seat.client.listed("players", "player")
     own = seat.client.welcome["player"]
+    # Two connections of one key are one player (session.md, "Login").
     expect(tags.count(own) == 1, "a player once, however many their connections", tags.count(own))
     expect(tags == sorted(tags), "tags in ascending order", tags)
 
@@ -357,6 +359,7 @@ async def _leaderboard(visit: ServerVisit) -> None:
     await loser.resign()
     await play_on((loser, winner))
     (won, lost) = [await _standings(seat.client) for seat in (winner, loser)]
+    # ratings.md leaves to the host which matches count.
     if not won and not lost:
         raise InconclusiveError("the server does not count a match that ends by resignation")
     expect(len(won) == len(lost) == 1, "one standing of each player", [won, lost])

@@ -36,6 +36,7 @@ _BATCH: Final = 40
 
 def _allowed(per_min: int, since: float) -> int:
     """Return how often something may have been done since a moment, at this many times a minute."""
+    # The budget fills again while it is used up, so a slow run may do more than one minute's worth.
     return per_min + 1 + int(per_min * (trio.current_time() - since) / 60)
 
 
@@ -49,6 +50,7 @@ async def _failed_logins(visit: ServerVisit) -> CaseOutcome | None:
     error, goodbye = endings[-1]
     wait_ms = check_too_soon(error, closes=True)
     expect(goodbye.get("reconnect_after_ms") == wait_ms, "reconnect_after_ms with the same time", goodbye)
+    # limits.md, "Addresses": while an address has to wait, logins with a valid key still succeed.
     reply = await (await visit.connect()).login_key(generate_signing_key())
     await trio.sleep(wait_ms / 1000)
     error, _ = await _fail(visit)
@@ -76,6 +78,7 @@ async def _connections(visit: ServerVisit) -> None:
     member = await visit.player()
     others = [await visit.connect() for _ in range(most)]
     (error, _) = await others[-1].check_ended(Code.SERVER_FULL)
+    # limits.md, "Addresses": `server_full` comes before anything was said.
     expect("re" not in error, "an error before any request", error)
     await member.check_alive()
     for other in others:
@@ -106,6 +109,7 @@ async def _tables_rate(visit: ServerVisit) -> None:
 
 async def _open_and_leave(client: RawClient) -> Map:
     """Open a table and leave it, no faster than requests may come; return the reply to the first request."""
+    # Or the rate of requests would be met before that of tables (limits.md, "Rates").
     await trio.sleep(2 / client.info["limits"]["requests_per_s"])
     game = client.info["variants"][0]["name"]
     reply = await client.ask({"t": "create", "variant": game, "private": True})
@@ -118,11 +122,13 @@ async def _open_and_leave(client: RawClient) -> Map:
 async def _drip(visit: ServerVisit) -> None:
     """A frame that comes a byte at a time is no sign of life."""
     client = await visit.player()
+    # session.md, "Keep-alive": after one and a half times as long the connection is given up.
     last_s = 1.5 * float(client.info["limits"]["idle_s"])
     if last_s > visit.patience_s:
         raise InconclusiveError(f"silence ends a connection after {last_s:g} s: longer than this run waits")
     rest = await _dripped(client, last_s + _SLACK_S)
     expect(rest is not None, f"the end after {last_s:g} s without a whole frame", "an open connection")
+    # session.md, "Keep-alive": every whole frame is a sign of life, a part of one is not.
     expect(rest and rest[-1].get("code") == Code.TIMEOUT, "bye timeout", rest)
 
 
@@ -201,6 +207,7 @@ async def _acts_free(visit: ServerVisit) -> None:
     burst = _burst(mover.client, times=2)
     for _ in range(burst + burst // 2):
         await mover.ask({"t": "tables"})
+    # limits.md, "Rates": an act that chooses an open option is not counted with the requests.
     expect_ok(await mover.move(), "ok to an act, whatever was asked before")
 
 
@@ -211,6 +218,7 @@ async def _slow_reader(visit: ServerVisit) -> None:
     Ask and never read; others must still be served, and in the end the connection is cut.
     """
     client, other = await visit.player(), await visit.player()
+    # Otherwise megabytes could wait in the buffers of the systems before the server's own queue fills.
     client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _NARROW)
     rate = int(client.info["limits"]["requests_per_s"])
     end = trio.current_time() + min(SLOW_S, 3 * visit.patience_s)
@@ -223,11 +231,13 @@ async def _slow_reader(visit: ServerVisit) -> None:
             break
         asked += batch
         await trio.sleep(batch / rate)
+    # session.md, "Slow clients": a server waits for nobody.
     await other.check_alive()
     rest = await _ending(client)
     if rest is None:
         raise InconclusiveError(f"{asked} answers were not read, and the connection is still open")
     goodbye = [message for message in rest if message["t"] == "bye"]
+    # session.md, "Goodbye": where there is no room for `bye`, what waits for the connection is dropped.
     expect(all(m["code"] == Code.SLOW_CONSUMER for m in goodbye), "bye slow_consumer, if any", goodbye)
 
 

@@ -21,6 +21,7 @@ _LATE_ASK: Final = "truc-catalan"
 def unoffered(player: Seat) -> Map:
     """Return a kind of move that is none of the player's options."""
     kinds = {option["kind"] for option in player.offered}
+    # Answers to what nobody has asked: well-formed, so that only the rules can refuse them (C20).
     return {"kind": next(kind for kind in ("accept", "refuse", "stand") if kind not in kinds)}
 
 
@@ -29,6 +30,7 @@ async def refused_with_evidence(seat: Seat, body: Body, code: Code) -> None:
     error = check_refusal(await seat.hand_in(body), code)
     expect("refuse" in error, "the server's signed refusal", error)
     signer, refusal, sig = error["refuse"]
+    # specification.md, "Evidence": it names the body by its SHA-256, and counts against the server (C35).
     due = encode(Refuse(seat.ledger.setup.mid, sha256(encode(body)), error["code"]))
     expect((signer, refusal) == (0, due), "a refusal of this body in this match with this code", refusal)
     expect(verify(seat.ledger.setup.terms.table.spk, refusal, sig), "a refusal signed by the server", sig)
@@ -40,6 +42,7 @@ async def _act(visit: ServerVisit) -> None:
     mover, _ = await visit.in_hand()
     at = mover.next
     reply = expect_ok(await mover.move(), f"ok with k {at}", k=at)
+    # session.md, "Requests and replies": nothing is told only in a reply, so the record has come before it.
     expect(mover.next > at, "the record before the reply that confirms it", reply)
 
 
@@ -82,6 +85,8 @@ async def _changed(visit: ServerVisit, *, changed: Map, code: Code) -> None:
     body = mover.act_of(mover.harmless(), **changed)
     if "head" in changed:
         error = check_refusal(await mover.hand_in(body), code)
+        # A body that names another head is bound to no place of
+        # this match (C10): a refusal of it would show nothing.
         expect("refuse" not in error, "no signed refusal of an act under another head", error)
     else:
         await refused_with_evidence(mover, body, code)
@@ -201,6 +206,7 @@ async def _release_chain(visit: ServerVisit) -> None:
     """A release off its chain gets illegal_action, with evidence."""
     seats = await visit.match()
     for seat in seats:
+        # Neither releases by itself, or the deal would be over before the wrong link comes.
         seat.is_idle = True
     await play_on(seats, lambda seat: seat.next == 1)
     ledger = seats[0].ledger
@@ -334,6 +340,7 @@ async def _void_bet(visit: ServerVisit) -> None:
     await second.play(lambda seat: seat.next == first.next and is_asked(seat))
     await second.hand_in(second.act_of(_play_of(second)))
     error = check_refusal(await first.hand_in(late), Code.VOID_BET)
+    # specification.md, "Records": a server signs that it did not take a body, but never that it came late.
     expect("refuse" not in error, "no signed refusal of an ask that came too late", error)
 
 

@@ -184,6 +184,7 @@ async def _id_in_use(visit: ServerVisit) -> None:
     while (message := await client.receive())["t"] != "pong":
         if message["t"] in ("ok", "error"):
             replies.append((message["t"], message.get("re")))
+    # Which of these comes depends on whether the first was answered before the second was read.
     sound = ([("ok", 6), ("ok", 6)], [("ok", 6), ("error", None)], [("error", None), ("ok", 6)])
     expect(replies in sound, "ok twice, or ok and bad_message without re", replies)
 
@@ -201,6 +202,7 @@ async def _outstanding(visit: ServerVisit) -> None:
             expect(message["code"] == Code.RATE_LIMITED, "bye only for the rate", message)
             return
         if message["t"] == "error":
+            # session.md, "Requests and replies": at most 64 may be open; `limits.burst` may be less.
             check_refusal(message, Code.RATE_LIMITED)
         if "re" in message:
             answered.append(message["re"])
@@ -343,6 +345,8 @@ _OTHER_FIELDS: Final = [
 @case("S1.small-order", "security.md#keys")
 async def _small_order(visit: ServerVisit) -> None:
     """A key of small order gets key_not_allowed (C38)."""
+    # Four of the 14 encodings (specification.md, "Keys"):
+    # each costs a connection, and a failed login (limits.md).
     for public in sorted(SMALL_ORDER)[::4]:
         client = await _greeted(visit)
         body = auth(client, generate_signing_key(), pk=public)
@@ -428,6 +432,7 @@ async def _token(visit: ServerVisit) -> None:
     again = await visit.connect()
     reply = await again.login_token(guest.token)
     expect(reply["t"] == "welcome", "the guest to be let in again with the token", reply)
+    # session.md, "Login": the tag alone tells players apart.
     expect(reply.get("player") == guest.client.welcome.get("player"), "the same player", reply)
     expect([seat["table"] for seat in reply.get("seats", ())] == [guest.table], "the guest's seat", reply)
 

@@ -155,6 +155,7 @@ async def _public(visit: ServerVisit) -> None:
     seat = await _table(visit, private=False)
     codes = await _codes(await visit.player())
     expect(seat.table in codes, f"the table {seat.table} among those listed", codes)
+    # A client asks for the next page by the last code of the one before.
     expect(codes == sorted(set(codes)), "codes in ascending order, each once", codes)
 
 
@@ -213,6 +214,7 @@ async def _join_race(visit: ServerVisit) -> None:
     await all_at_once(*(partial(join, rival) for rival in rivals))
     kinds = sorted(reply.get("code", "ok") for reply in replies)
     expect(kinds.count("ok") == 1, "one of four to get the seat", kinds)
+    # The last seat of a table of two: either code says what is true of it.
     expect(set(kinds) <= {"ok", Code.SEAT_TAKEN, Code.TABLE_FULL}, "seat_taken for the others", kinds)
 
 
@@ -310,6 +312,7 @@ async def _terms_other_key(visit: ServerVisit) -> None:
     other = generate_signing_key()
     body = encode(SeatTaken(terms.th, seat.seat, other.public, bytes(32), bytes(range(32)), b"other"))
     act = {"t": "act", "table": seat.table, "body": body, "sig": other.sign(body)}
+    # play.md, "Terms and setup": `pk` must be the key that logged in (C6).
     check_refusal(await seat.client.ask(act), Code.TERMS_REFUSED)
 
 
@@ -319,6 +322,7 @@ async def _terms_name(visit: ServerVisit) -> None:
     seat, message = await _terms(visit)
     seat.name = f"not {seat.name}"
     await seat.sign_terms(message)
+    # play.md, "Terms and setup": `name` must be that of `welcome`, byte for byte.
     check_refusal(await seat.client.until("error"), Code.TERMS_REFUSED)
 
 

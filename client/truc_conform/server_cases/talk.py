@@ -9,6 +9,7 @@ from truc_protocol.documents import read_document
 from truc_protocol.errors import Code
 
 TALKATIVE: Final = "truco-argentino"
+# Above the 5 that this server allows at once (limits.md, "Rates").
 AT_ONCE: Final = 12
 _NONSENSE: Final = "no-such-phrase"
 _SIGNS: Final = "play.md#signs-and-phrases"
@@ -38,6 +39,7 @@ async def _say(visit: ServerVisit) -> None:
     for said in (*own[:1], await second.client.until("said")):
         came = (said["table"], said["seat"], said["phrase"])
         expect(came == (first.table, first.seat, phrase), "the phrase, and the seat that says it", said)
+    # play.md, "Signs and phrases": `said` to everybody at the table, then `ok`.
     expect(own, "the phrase to its speaker too, before ok", first.client.log[-2:])
 
 

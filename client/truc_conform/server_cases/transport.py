@@ -71,6 +71,8 @@ async def _profile(visit: ServerVisit, *, raw: bytes) -> None:
     """Send a frame that is not a message of the profile, before a login and after one."""
     whole = length(len(raw)) + raw
     await _ends(visit, raw=whole, code=Code.BAD_MSGPACK)
+    # transport.md, "Messages": it ends the connection at any
+    # time, as nothing after it can be trusted to be whole.
     await _ends_later(visit, raw=whole, code=Code.BAD_MSGPACK)
 
 
@@ -107,6 +109,8 @@ async def _stranger(visit: ServerVisit, *, raw: bytes) -> None:
     while await client.receive_bytes():
         pass
     answer = bytes(client.received)
+    # transport.md, "Frames": all limits are below 2^24, so the first byte of a frame is 0;
+    # whoever begins with another one has found the wrong port, and is told so in words.
     expect(answer.endswith(b"\n") and answer.count(b"\n") == 1, "one line of text", answer)
     expect(answer.strip().isascii() and answer.strip().decode().isprintable(), "readable text", answer)
 

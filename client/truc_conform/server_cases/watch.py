@@ -96,6 +96,7 @@ async def _watch_hidden(visit: ServerVisit) -> None:
         _check_public(client)
         shapes.append([_shape(message) for message in client.came("record")])
     deals = [[length for what, length in shape if what[:1] == ("deal",)] for shape in shapes]
+    # Decision 11: no length may depend on the cards.
     expect(deals[0] == deals[1] and deals[0], "deals of one length, whatever is dealt", deals)
     told = [{what for what, _ in shape} for shape in shapes]
     expect(told[0] == told[1], "the same kinds of facts, whatever is dealt", told)
@@ -140,6 +141,7 @@ async def _unwatch(visit: ServerVisit) -> None:
 async def _watch_held(visit: ServerVisit) -> None:
     """With spectators 2 no record of the open hand is shown."""
     mover, _ = await visit.in_hand(await visit.seats(spectators=HELD))
+    # views.md, "Spectators": the records of a hand come when it is closed, so none from its deal on.
     deal = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Deal))
     client, reply = await _watched(visit, mover.table)
     shown = [k for k, *_ in records_of(client)]
@@ -186,6 +188,7 @@ async def _snapshot(visit: ServerVisit) -> None:
     mover, other = await visit.in_hand(await visit.seats(spectators=LIVE))
     await catch_up(mover, other)
     client, reply = await _watched(visit, mover.table, snapshot=True)
+    # views.md, "Snapshot": `k` is the position of the newest call.
     first = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Call))
     came = client.came("snapshot")
     expect([message["k"] for message in came] == [first], f"one snapshot, at {first}", came)
