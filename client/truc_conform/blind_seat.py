@@ -98,6 +98,7 @@ class BlindSeat(Seat):
 
     def step(self, wanted: Duty) -> SeatStep:
         """Return the step that is due, as the seat's link says."""
+        # Only a lend needs the cards: before all keys are in they cannot be read.
         hand = self.hand() if wanted is Duty.LEND else ()
         return make_step(self.ledger, self.seat, self.secrets(), hand, wanted)
 

@@ -77,6 +77,7 @@ class BlindServer(ScriptedServer):
     def other(self) -> Record | None:
         """Return the next record that is not the remote seat's."""
         ledger = self.at_play()
+        # The draw, and what comes between hands, are as in mode dealt.
         if ledger.sealed is None:
             return super().other()
         return self.puppets_step() or self.servers(ledger) or self.decide_of(ledger)
@@ -150,8 +151,10 @@ class BlindServer(ScriptedServer):
         """Return what the server writes next."""
         exposed = None if ledger.sealed is None else ledger.sealed.exposed
         is_ended = ledger.phase is Phase.OVER or exposed is not None
+        # The client's link may still come, and what it opens is judged.
         if is_ended and 0 in unopened(ledger):
             return None
+        # Before the close of a won match, too (blind.md, "Records", Exposed).
         if exposed is not None and owes_forfeit(ledger):
             return self.dealer.forfeit(ledger, *exposed)
         return self.dealer.next_record(ledger)
@@ -227,6 +230,7 @@ class BlindHarness(ClientHarness, BlindServer):
             return
         text = "here the seats deal: log in with a key, and name `blind` and `own-options` in `want`"
         await self.push(messages.refusal(Code.NOT_NOW, text, re=message.id))
+        # Nothing of these scenes can be tried with it.
         self.done.set()
 
     async def take(self, record: Record) -> None:
@@ -236,6 +240,7 @@ class BlindHarness(ClientHarness, BlindServer):
             return
         note_cheat(self, len(self.records))
         self.records.append(record)
+        # What the client does next must come from the bad record alone.
         self.silent = frozenset(self.players)
         await self.send(self.message(len(self.records) - 1))
 

@@ -146,6 +146,8 @@ class ClientHarness(ScriptedServer):
 
     async def serve(self, stream: trio.abc.Stream) -> None:
         """Speak on one connection, and write down its end; on the one before nothing more is said."""
+        # A client may open another connection before it closes
+        # this one: what is said then is meant for the newest.
         self._spoken.cancel()
         self._spoken = trio.CancelScope()
         self.endings.begin()
@@ -153,6 +155,7 @@ class ClientHarness(ScriptedServer):
         async with stream:
             with self._spoken:
                 await super().serve(TracedStream(stream, self.wire))
+        # The kit itself ends clients: their connections break without any fault of theirs.
         if not self.is_over:
             self.has_closed = True
             if self.ends_on_close:
@@ -164,6 +167,7 @@ class ClientHarness(ScriptedServer):
         self.blame(failure.code, failure.message)
         if self._connection is not None and self._stream is not None:
             await self.write_whole(self._connection.answer(failure))
+            # transport.md, "Frames": the next frame can no longer be found.
             if failure.closes:
                 await self._stream.aclose()
 
@@ -181,11 +185,14 @@ class ClientHarness(ScriptedServer):
 
     async def push(self, piece: messages.ServerMessage | bytes) -> None:
         """Send a message, or bytes as they are; nothing where the client has left the connection for another."""
+        # A newer connection has cancelled this one, which must not write into it.
         await trio.lowlevel.checkpoint_if_cancelled()
         if isinstance(piece, bytes):
             await self.write(piece)
         elif self._connection is not None:
             self.sent.append(piece)
+            # The connection's end counts the message as it was: what
+            # it is dressed in must not change what may come next.
             frame = self.dress(self._connection.send(piece))
             if isinstance(piece, messages.ServerHello):
                 self.greeted = frame[4:]
@@ -200,6 +207,7 @@ class ClientHarness(ScriptedServer):
 
     async def write_whole(self, *pieces: bytes) -> None:
         """Let pieces leave one after the other: the puppets play on, and may have something to say meanwhile."""
+        # A puppet's frame may be on its way while a request is answered: two tasks cannot send on one stream.
         async with self._writing:
             for piece in pieces:
                 await super().write(piece)
@@ -237,6 +245,7 @@ class ClientHarness(ScriptedServer):
 
     async def serve_judged(self, message: messages.ClientMessage) -> None:
         """Answer as a real server would, and note what is wrong."""
+        # errors.md, "bad_token"; before `welcome` every error ends the connection.
         if isinstance(message, messages.GuestReturn) and message.token != TOKEN:
             await self.push(messages.refusal(Code.BAD_TOKEN, "this token was never given", re=message.id))
             await self.push(messages.bye(Code.BAD_TOKEN, "this token was never given"))
@@ -244,6 +253,7 @@ class ClientHarness(ScriptedServer):
         try:
             await super().answer(message)
         except (CheckError, ProtocolError, RulesError, ValueError) as error:
+            # Noted by what the message is about, as some scenes judge one kind of record only.
             self.blame(subject(message), f"{type(error).__name__}: {error}")
             await self.refuse(message, Code.ILLEGAL_ACTION, str(error))
 
@@ -306,6 +316,7 @@ class ClientHarness(ScriptedServer):
         self.is_seated = self.has_sat = True
         await self.send(messages.Ok(re=message.id, table=CODE, seat=0))
         await self.send(self.state())
+        # session.md, "Coming back": `join` brings `table`, then the terms that are out.
         if self.terms is not None and self.ledger is None:
             await self.send(self.terms)
 
@@ -344,6 +355,7 @@ class ClientHarness(ScriptedServer):
         elif message.choose not in offered:
             text = f"{message.choose!r} is none of {sorted(offered)}"
             await self.wrong(message, Code.ILLEGAL_ACTION, text)
+        # Offered, and overtaken by a ruling: no fault of the client.
         elif message.at < self.at_play().k:
             await self.push(messages.refusal(Code.STALE_POSITION, "another record came first", re=message.id))
         else:
@@ -355,6 +367,7 @@ class ClientHarness(ScriptedServer):
         self.offers[self.at_play().k] = frozenset(option.line for option in twisted)
         message = super().offered(twisted)
         if isinstance(message, messages.BoxedOptions):
+            # For the author of a client that fails: the box shows them nothing.
             self.wire.opened[message.box] = tuple(option.line for option in twisted)
         return replace(message, must=not playing.may_decide(self.at_play(), self.players))
 
@@ -368,6 +381,7 @@ class ClientHarness(ScriptedServer):
         self.goes_on()
         if isinstance(parse(record), Deal) and self.is_guest and not self.is_watched:
             await self.show_cards(len(self.records) - 1)
+        # After `end`, not after each ack: the state `over` comes once (play.md, "The end").
         if self.ledger is not None and self.ledger.phase is Phase.ENDED and record.signer == 0:
             await self.send(self.state())
 
@@ -401,6 +415,7 @@ class ClientHarness(ScriptedServer):
         for k in range(first or 0, len(self.records)):
             await self.send(self.message(k))
         await self.send(messages.Ok(re=message.id, k=len(self.records)))
+        # Nobody was to see more before the client came; now the match goes on.
         self.stop_at = None
         await self.go_on()
 

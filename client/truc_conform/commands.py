@@ -201,6 +201,7 @@ def client(
         raise click.UsageError("no case at this level has a matching name")
     order = JudgingOrder(command, seed=seed, patience_s=timeout, jobs=jobs)
     results = trio.run(perform_all, scenes, order, _teller())
+    # Without the patterns: a report of some cases says of how many they are.
     cases = sum(len(scene.judged) for scene in chosen(asked))
     _conclude(Report(shlex.join(command), asked or "all levels", seed, results, cases), as_data, page)
 
@@ -243,6 +244,7 @@ def server(
 
     try:
         results = trio.run(in_order, cases, visit, jobs)
+    # An address that cannot be read, or a server that is not there: no verdict, but status 2.
     except* (ValueError, OSError) as group:
         raise click.UsageError(str(group.exceptions[0])) from None
     _conclude(Report(address, _SERVER, seed, results, len(server_cases.CASES)), as_data, page)

@@ -26,6 +26,7 @@ Place = tuple[bytes, int, bytes]
 Maker = Callable[[Place, Any], Body]
 Bend = Callable[[ServerMessage], ServerMessage | None]
 Cheat = Callable[[ClientHarness], None]
+# Positions of cheats before the match: the client may not even sign its seat, or may have signed that alone.
 _BEFORE_SEAT: Final = -2
 BEFORE_MATCH: Final = -1
 _M = TypeVar("_M", bound=ServerMessage)
@@ -62,6 +63,7 @@ def place_of(server: ScriptedServer, k: int) -> Place:
     """Return the match, a position and the head there, according to the honest records."""
     match = server.at_play().setup.mid
     head = match
+    # Of the honest records: what was forged before is no part of what the client holds for true.
     for record in server.records[:k]:
         head = next_head(head, record)
     return match, k, head
@@ -97,6 +99,7 @@ class RewriteBend:
         """Return what leaves in the place of a message."""
         if not isinstance(message, MatchRecord):
             return message
+        # A client that comes back may ask for what came before: that was honest, and stays so.
         if self.made and message.k < min(self.made):
             return message
         if message.k in self.made:
@@ -106,6 +109,8 @@ class RewriteBend:
             if not isinstance(body, self.kind) or getattr(body, "j", self.index) != self.index:
                 return message
             self.place = place_of(self.server, message.k)
+        # Nothing follows the last forged record: an honest one
+        # behind it would name another head, and give it away (C10).
         return self.forged(message, self.place, body) if self.makers else None
 
     def forged(self, message: MatchRecord, place: Place, body: Body) -> MatchRecord:
@@ -135,6 +140,7 @@ def bending(bend: Callable[[ClientHarness], Bend]) -> Cheat:
     """Make a cheat of a bend; it begins with the first message that is bent."""
 
     def cheat(server: ClientHarness) -> None:
+        # The match comes to the cheat whatever the seed: no puppet gives a hand up before.
         server.pick = lambda _ledger: quiet
         change = bend(server)
 
@@ -187,6 +193,7 @@ def dealing(change: Callable[[ClientHarness, Deal], Deal]) -> Cheat:
 
     def cheat(server: ClientHarness) -> None:
         before = server.pick
+        # The first hand is closed soon: only its link shows how it was dealt (C25).
         server.pick = lambda ledger: conceding if ledger.deal_index == 1 else before(ledger)
 
         def forge(record: Record) -> Record:
@@ -198,6 +205,7 @@ def dealing(change: Callable[[ClientHarness, Deal], Deal]) -> Cheat:
 
         def recast(message: ServerMessage) -> Iterable[ServerMessage]:
             if isinstance(message, MatchRecord) and tag_of_body(message.body) == "close":
+                # Until the close nothing shows it, so what the client signs before is no fault.
                 note_cheat(server, message.k)
             return (message,)
 
@@ -213,6 +221,7 @@ def twisting(change: Callable[[ClientHarness, Option], Option]) -> Cheat:
         def twist(option: Option) -> Option:
             if option.kind != "play":
                 return option
+            # The option itself must not be signed, and that would be for this position.
             note_cheat(server, server.at_play().k - 1)
             return change(server, option)
 

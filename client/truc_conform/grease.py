@@ -46,6 +46,7 @@ def _grown_items(value: Any) -> Any:
 def padded(frame: bytes) -> bytes:
     """Lengthen a frame, by an unknown field, to the longest that a server may send."""
     fields = unpack(frame[_HEADER:])
+    # As long a bin as the one that is meant, so that its own length is written in as many bytes.
     bare = len(pack({**fields, "x-pad": b"\x00" * 0x10000}))
     pad = 0x10000 - (bare - SERVER_LIMIT)
     while len(pack({**fields, "x-pad": b"\x00" * pad})) < SERVER_LIMIT:
@@ -58,6 +59,7 @@ def strange_info() -> bytes:
     fields = unpack(msgspec.msgpack.encode(INFO))
     fields["caps"] = {"example.org/grease": {"chars": 1}, "draft/grease-2": True, "grease": 7}
     fields["limits"] |= {"x-grease": 1, "grease_s": None}
+    # session.md, "Clocks and deadlines": a client needs no correct clock.
     fields["now_ms"] = 4_000_000_000_000
     return pack(fields | UNKNOWN)
 

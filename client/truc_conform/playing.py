@@ -170,6 +170,7 @@ def decided(ledger: Ledger, dealer: Dealer, players: Mapping[int, Puppet], pick:
 
 def drawn(actions: list[Action], dice: random.Random) -> Action:
     """Pick an action at random; concede only if nothing else is left."""
+    # A match of conceded hands would be over before much is tried.
     return dice.choice([action for action in actions if action.kind != "concede"] or actions)
 
 
@@ -197,6 +198,7 @@ def taken(ledger: Ledger, dealer: Dealer, record: Record) -> tuple[Ledger, tuple
     if isinstance(body, Close) and body.link is not None:
         opened = DealtCards(tuple(dealer.openings(ledger, seat) for seat in range(ledger.seats)), (), 0)
     folded = fold(ledger, record, body)
+    # A dealer knows the cards of its deal; in mode blind nobody does.
     is_shown = isinstance(body, Deal) and ledger.sealed is None
     after = dealer.learn_deal(folded.ledger) if is_shown else folded.ledger
     return after, tuple(means(body, after, folded.events, opened))

@@ -145,8 +145,10 @@ def ask_alive(server: ClientHarness, *pieces: messages.ServerMessage | bytes) ->
 async def _await_pong(server: ClientHarness, message: messages.ClientMessage) -> bool:
     if isinstance(message, messages.Pong) and message.n == ALIVE:
         server.done.set()
+    # A wrong number: the right one may still come.
     elif isinstance(message, messages.Pong):
         server.nursery.start_soon(end_after, server, CLOSING_S)
+    # The case is about one message; an answer to anything else could be what disturbs the client.
     return not _enters(message)
 
 
@@ -191,6 +193,7 @@ def grease_all(server: ClientHarness) -> None:
 def _add_strange(
     _server: ClientHarness, message: messages.ServerMessage
 ) -> Iterable[messages.ServerMessage | bytes]:
+    # Before `welcome` no notice may come (connection.md).
     if isinstance(message, messages.ServerHello | messages.Welcome):
         return (message,)
     return strange_facts(message), *strange_notices()
@@ -223,6 +226,7 @@ async def _answer_nothing_more(_server: ClientHarness, message: messages.ClientM
 
 def has_closed(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Judge by the end of the first connection."""
+    # A client that was never let in has not been tried.
     if (early := shut_out(server)) is not None or server.has_closed:
         return early
     return failed(f"the connection was still open after {end.seconds:.0f} s")

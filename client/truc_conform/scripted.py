@@ -48,6 +48,7 @@ class ScriptedServer:
         self, variant: str = "truc-french", *, seats: int = 2, seed: int = 1, **options: int | str
     ) -> None:
         self.key = keys.signing_key_from_seed(secret("server", seed))
+        # One game is a match, unless a scene asks for more: presets play for several.
         self.variant = with_options(preset(variant), {"match": 1, **options})
         self.seats = seats
         self.seed = seed
@@ -90,6 +91,7 @@ class ScriptedServer:
     async def serve(self, stream: trio.abc.Stream) -> None:
         """Speak on one connection until either end closes it."""
         self._connection, self._stream = ConnectionEnd(Role.SERVER), stream
+        # Another one for each connection, and the same in each run.
         self._nonce = secret("sn", len(self.received))
         self.epoch += 1
         connection = self._connection
@@ -260,8 +262,10 @@ class ScriptedServer:
             await self.send(messages.Ok(re=message.id))
             return
         ledger, record = self.at_play(), self.record_of(message)
+        # The same bytes again are safe at any time (session.md, "Coming back").
         if record in self.records:
             await self.send(messages.Ok(re=message.id, k=self.records.index(record), dup=True))
+        # Releases and acks carry the position before all of their kind (specification.md, "Records", Q).
         elif playing.position(record) not in (ledger.k, ledger.parallel[0]):
             await self.send(messages.refusal(Code.STALE_POSITION, "too late", re=message.id))
         else:
@@ -280,6 +284,7 @@ class ScriptedServer:
         forged = self.forge(record)
         self.ledger, self.facts[len(self.records)] = playing.taken(self.at_play(), self.dealer, forged)
         self.records.append(forged)
+        # What the call was held back for has come.
         if record.signer == 1 and isinstance(parse(record), Rekey | Sub):
             self.is_wished = self.is_away = False
         await self.send(self.message(len(self.records) - 1))

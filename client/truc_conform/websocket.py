@@ -116,6 +116,7 @@ def _turned_away(
 ) -> "WebSocketStream":
     """Return a stream that says in frames what the answer to the request stands for."""
     if b"retry-after" not in headers:
+        # transport.md, "WebSocket": 403, 429 and 503 come with it.
         raise UnexpectedError(f"expected Retry-After with {code}, got {headers}")
     refused = ConnectionEnd(Role.SERVER).refuse(refusal(code, "turned away before the upgrade"))
     return WebSocketStream(stream, socket, b"", last_words=refused)
@@ -153,6 +154,8 @@ class WebSocketStream(trio.abc.Stream):
                     break
                 (length,) = _LENGTH.unpack_from(rest)
                 rest = rest[_LENGTH.size :]
+                # What begins so is text or TLS, for cases about
+                # the wrong port, which a WebSocket does not have.
                 if length > _FRAMES and rest:
                     raise InconclusiveError("in a WebSocket nothing but frames can be sent: not tried")
                 out += self._begin(length)
@@ -197,6 +200,7 @@ class WebSocketStream(trio.abc.Stream):
             match event:
                 case BytesMessage():
                     self._taken += event.data
+                    # A message may come in pieces; the kit takes what this project's server does not send.
                     if event.message_finished:
                         found += _LENGTH.pack(len(self._taken)) + self._taken
                         self._taken = b""

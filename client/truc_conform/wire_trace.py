@@ -88,6 +88,7 @@ class TracedStream(trio.abc.Stream):
             while (frame := splitter.next_frame()) is not None:
                 self._wire.note(side, frame)
         except FrameError:
+            # Shown as it is: for a client without frames this is the fault.
             self._wire.note(side, piece)
             del self._splitters[side]  # there are no frames in what follows
 
