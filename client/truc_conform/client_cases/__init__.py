@@ -132,6 +132,7 @@ def filled(command: Sequence[str], server: ClientHarness, home: Path) -> list[st
 
 def _filled(word: str, places: dict[str, str]) -> str:
     for place, value in places.items():
+        # Not format(): a command may have braces of its own.
         word = word.replace(place, value)
     return word
 
@@ -158,11 +159,14 @@ async def _play(server: ClientHarness, scene: Scene, visit: Visit, folder: Path)
     async with trio.open_nursery() as nursery:
         server.nursery = nursery
         for door in range(_DOORS):
+            # Ports of its own: scenes run at once, and a client
+            # that comes back late must not meet the next one.
             (listener,) = await trio.open_tcp_listeners(0, host=_HOST)
             server.doors.append(listener.socket.getsockname()[1])
             nursery.start_soon(partial(trio.serve_listeners, partial(_admit, server, door), [listener]))
         end: ClientExit | str = "it was not started"
         for run in range(scene.runs):
+            # Each start is seen and ended by itself; what the server knows of the match goes on.
             server.done, server.is_over = trio.Event(), False
             end = await visit(server, folder / str(0 if scene.keeps_home else run))
             if isinstance(end, str):
@@ -201,6 +205,7 @@ async def _run(order: JudgingOrder, server: ClientHarness, home: Path) -> Client
     """Run the client once; return how it ended, or why it could not be started."""
     began = trio.current_time()
     await trio.Path(home).mkdir(exist_ok=True)
+    # Beside its home, not in it; of several starts, one after the other.
     with home.with_suffix(".stdout").open("ab") as stdout, home.with_suffix(".stderr").open("ab") as stderr:
         try:
             process = await trio.lowlevel.open_process(
@@ -233,12 +238,14 @@ async def await_end(process: RunningClient, server: ClientHarness, patience_s: f
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_cancel_when_done, server, nursery.cancel_scope)
                 await process.wait()
+                # A process may have ended before the kit has read what it sent last.
                 await server.endings.wait_all(_LAST_WORDS_S)
                 nursery.cancel_scope.cancel()
         return process.returncode
     finally:
         server.is_over = True
         if process.returncode is None:
+            # Killed, not asked to end: what it would sign while it ends is not what the case is about.
             process.kill()
             with trio.CancelScope(shield=True):
                 await process.wait()

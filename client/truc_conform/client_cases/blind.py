@@ -94,8 +94,11 @@ def takes_each_step_once(server: ClientHarness, end: ClientExit) -> CaseOutcome 
     taken = {record.body for record in server.records}
     for kind in _STEPS:
         bodies = {act.body: signed_position(act) for act in signed_steps(server, kind)}
+        # blind.md, "What a client does": each step once (C51), whatever asks for it again.
         if len(set(bodies.values())) < len(bodies):
             return failed(f"it signed two of {kind} for one place")
+        # blind.md, "What a client does": what is due is found
+        # from the records, never from what the server waits for.
         if not taken.issuperset(bodies):
             return failed(f"it signed a {kind} that was not due")
     return faulty(server, *_STEPS) or unended(server, end)
@@ -122,6 +125,7 @@ def _waits_for_more(server: BlindHarness) -> None:
         if not isinstance(message, messages.Waiting) or message.what != "decision":
             return (message,)
         false = (replace(message, what=what) for what in ("mask", "lock", "keys", "opening"))
+        # Before the honest one: whoever believes them would take a step that nothing calls for.
         return *false, message
 
     server.recast = recast
@@ -136,6 +140,7 @@ def _at_first(kind: str, happens: Callable[[BlindHarness], Awaitable[bool]]) -> 
         async def intercept(message: messages.ClientMessage) -> bool:
             if met or not isinstance(message, messages.SignedAct) or tag_of_body(message.body) != kind:
                 return False
+            # The first alone: what comes again is what is judged.
             met.append(message)
             return await happens(server)
 
@@ -176,6 +181,7 @@ def _killing(kind: str) -> Scene:
     expected = f"sends the very same {kind} again when it is killed and started anew in its home (C51)"
     judge = if_reached(_was_due(kind), _came_back(kind))
     made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, judge)(_at_first(kind, _kill))
+    # The same home: a step is stored before it is sent, so that it can be sent again.
     return made._replace(runs=2, keeps_home=True)
 
 
@@ -287,6 +293,7 @@ def _signs_the_same_lock_again(server: ClientHarness, end: ClientExit) -> CaseOu
     taken = next(found, None)  # whoever locks first locks once more at the end
     if taken is None:
         return failed("it signed no lock for the place to which the match had come meanwhile")
+    # blind.md, "What a client does": the very same step for its new place; only position and head may differ.
     if (taken.points, taken.commitments) != (lost.points, lost.commitments):
         return failed("it locked the same places in another way")
     return unended(server, end)
@@ -345,6 +352,7 @@ def _takes_the_forfeit_for_a_false_word(server: ClientHarness, end: ClientExit) 
 
 def _other_than(value: object) -> int:
     """Return the highest value that an envido can have, or the next one if that is true."""
+    # The highest value of an envido (rules.md 8.4).
     best = 33
     return best if value != best else best - 1
 

@@ -130,6 +130,7 @@ def _two_masks(server: BlindHarness) -> None:
             if not isinstance(message, messages.MatchRecord) or tag_of_body(message.body) != "mask":
                 return message
             if not changed and _is_followed_by_another(harness, message.signer - 1):
+                # Sound points and no card more or less: nothing but the head of the next mask tells (C10).
                 points = _in_another_order(body_of(message).points)
                 changed[message.k] = signed_again(harness, message, points=points)
             return changed.get(message.k, message)
@@ -143,6 +144,7 @@ def _is_followed_by_another(server: ClientHarness, seat: int) -> bool:
     """Tell whether neither this seat nor the one that masks after it is the client's, and there is one."""
     call = server.at_play().call
     after = (seat + 1) % server.seats
+    # blind.md, "The steps": masks go round to the dealer, whose own is the last.
     return call is not None and seat != call.dealer and 0 not in (seat, after)
 
 
@@ -155,6 +157,7 @@ def _is_by_seat(message: messages.MatchRecord, tag: str) -> bool:
 
 
 def _in_another_order(points: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    # By pairs: a card is the ratio inside a pair (blind.md, "The group").
     return (*points[2:4], *points[:2], *points[4:])
 
 
@@ -246,6 +249,7 @@ def _other_link(server: BlindHarness) -> None:
     server.decides = conceding
 
     def change(_server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
+        # The draw's link is released as in mode dealt, and is not what this is about.
         is_of_hand = message.signer == _ROLE and body_of(message).j > 0
         return signed_again(server, message, link=secret("no link", 1)) if is_of_hand else message
 
@@ -307,6 +311,7 @@ def _falsely_garbled(server: BlindHarness) -> None:
     def claim() -> Record | None:
         ledger = server.at_play()
         is_played = ledger.hand is not None and ledger.sealed is not None and not ledger.sealed.garbled
+        # C48: a hand is claimed to be garbled where all keys are in.
         if not is_played or due(ledger) is not Due.PLAYERS:
             return None
         return server.players[_SEAT].sign(garbled_body(ledger, _SEAT))

@@ -55,8 +55,10 @@ DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
 
 def stops(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Judge a client that has been cheated."""
+    # A client that gives its hands up may end the match before: nothing was shown (conformance.md).
     if server.cheated_at is None:
         return failed("the match never reached the cheat")
+    # What it signed for the position itself may have been on its way.
     later = signed_after(server, server.cheated_at)
     if later:
         return failed(f"it signed a record after the cheat: {later}")
@@ -130,6 +132,7 @@ def _forged_act(server: ClientHarness) -> Bend:
     def change(message: messages.MatchRecord) -> messages.MatchRecord:
         if message.signer != _OTHER:
             return message
+        # A valid signature, but not of the seat whose act it says it is.
         return replace(message, sig=server.key.sign(message.body))
 
     return on_record("act", change)
@@ -139,6 +142,7 @@ def _forged_act(server: ClientHarness) -> Bend:
 @bending
 def _other_document(_server: ClientHarness) -> Bend:
     """Send a rule document that is not the one signed."""
+    # The least that is not what the hash of the terms names; whether it can be read is beside the point.
     return on(messages.Terms, lambda message: replace(message, doc=message.doc + b"\n"))
 
 
@@ -148,6 +152,8 @@ def _other_terms(server: ClientHarness) -> Bend:
     """Offer other terms than the table showed."""
 
     def change(message: messages.Terms) -> messages.Terms:
+        # Signed and sound: nothing but a comparison with the notice
+        # `table` shows it (specification.md, "What a client does").
         opts = server.opts._replace(voids=9)
         terms = server.dealer.terms(server.variant, seats=2, opts=opts, name="a server", opened=1_700_000_000)
         return replace(message, record=terms.record)
@@ -179,6 +185,7 @@ _HEAD: Final = cheat("C3.cheat-head", "a record that names the wrong head (C10)"
 @bending
 def _one_further(_server: ClientHarness) -> Bend:
     """Send a deal as if it stood one position further on."""
+    # The record is honest; its head alone tells that it stands elsewhere.
     return on_record("deal", lambda message: replace(message, k=message.k + 1))
 
 
@@ -286,6 +293,7 @@ def _swapped_leaf(_server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
 @committing
 def _unshuffled(server: ClientHarness, body: Deal) -> tuple[bytes, ...]:
     """Return commitments to cards for the other seat that are not from the shuffle."""
+    # None of the client's own: a card that lies open twice would show it before the close (C25).
     own, _ = (server.dealer.openings(dealt(server), seat) for seat in range(2))
     held = {opening.card for opening in own}
     free = [card for card in range(len(server.variant.pack)) if card not in held][:3]
@@ -308,6 +316,7 @@ def _note_second_box(server: ClientHarness, message: messages.ServerMessage) -> 
     if isinstance(message, messages.BoxedOptions) and any(
         isinstance(sent, messages.BoxedOptions) for sent in server.sent
     ):
+        # The first box is sound: only the second one has a counter that does not rise.
         note_cheat(server, message.at - 1)
     return (message,)
 
@@ -324,12 +333,14 @@ def _foreign_card(server: ClientHarness, option: Option) -> Option:
 @twisting
 def _another_line(_server: ClientHarness, option: Option) -> Option:
     """Let an option say that it concedes."""
+    # specification.md, "Boxes": `line` is made of kind and args alone.
     return option._replace(line="concede")
 
 
 def _signs_nothing_forbidden(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if server.cheated_at is None:
         return failed("the match never reached the cheat")
+    # C20 names who signed, also where the server had offered it: a client without the rules cannot tell.
     if server.done.is_set():
         return CaseOutcome(
             CaseVerdict.NON_STRICT, "it signed what the rules forbid: its seat could be blamed"
@@ -393,11 +404,13 @@ def _in_clear(_server: ClientHarness) -> Bend:
 
 
 def _signs_no_second(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+    # specification.md, "Setup": a nonce serves one table record.
     seats = {act.body for act in said(server, messages.SignedAct) if act.match is None}
     return failed("it signed two tables with one nonce") if len(seats) > 1 else stops(server, end)
 
 
 def _asks_again_or_stops(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+    # overview.md, "One log": a gap is a loss on the line first of all.
     return unended(server, end) if said(server, messages.Resume) else stops(server, end)
 
 
@@ -443,6 +456,7 @@ def _begun_twice(
         raise RuntimeError("a match begins with a call")
     second = replace(message, match=checked.mid, records=checked.records)
     called = messages.MatchRecord(table=CODE, match=checked.mid, k=0, means=(), **call._asdict())
+    # The call of both, so that a client which follows either of them has something to release.
     return message, second, called
 
 
@@ -462,6 +476,7 @@ async def _lose(server: ClientHarness, message: AnyAct) -> None:
 async def _send_another(server: ClientHarness, message: messages.ClientMessage) -> bool:
     if not isinstance(message, messages.Resume):
         return False
+    # It is told the same again as often as it asks.
     k = len(server.records) - 1 if server.cheated_at is None else server.cheated_at
     server.cheated_at = k
     place, honest = place_of(server, k), server.message(k)
@@ -478,6 +493,8 @@ async def _called_again(server: ClientHarness, message: AnyAct) -> None:
     if not isinstance(message, messages.SignedAct):
         return
     note_cheat(server, signed_position(message))
+    # Wrong in itself too: also a record that fails where it
+    # comes convicts with the one that it contradicts (C33).
     await server.push(signed_again(server, server.message(0), cut=9))
     await server.take(server.record_of(message))
     await server.push(messages.Ok(re=message.id, k=len(server.records) - 1))
@@ -488,6 +505,8 @@ def _signs_no_other(server: ClientHarness, _end: ClientExit) -> CaseOutcome | No
     if server.cheated_at is None:
         return failed("the match never reached the refusal")
     acts = [act for act in said(server, messages.SignedAct) if act.match is not None]
+    # specification.md, "What a client does": never another
+    # act for the same k if the first was offered (C34, C35).
     bodies = {act.body for act in acts if signed_position(act) == server.cheated_at}
     return failed("it signed another act for that position") if len(bodies) > 1 else None
 

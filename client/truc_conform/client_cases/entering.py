@@ -68,6 +68,7 @@ def _keeps_to_the_size(server: ClientHarness, _exit: ClientExit) -> CaseOutcome 
 
 
 def _nonces_differ(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
+    # security.md, "The handshake": 32 random bytes on each connection.
     nonces = [hello.cn for hello in said(server, ClientHello)]
     if len(nonces) == 1:
         return failed("it did not say hello in both runs")
@@ -115,6 +116,7 @@ def _keep_waiting(kind: type | tuple[type, ...]) -> Callable[[ClientHarness], No
 
     def arrange(server: ClientHarness) -> None:
         async def listen(message: object) -> bool:
+            # Both messages may have come in one piece, or the second comes while the reply is held back.
             if isinstance(message, kind) and (server.unanswered or await server.overhear(_WAIT_S)):
                 server.blame("early", f"it went on before the reply to {type(message).__name__} had come")
             return False
@@ -219,6 +221,7 @@ def says_nothing_of_itself(server: ClientHarness, _exit: ClientExit) -> CaseOutc
     logins = [heard.message for heard in server.heard if says_who(heard.message)]
     if any(isinstance(login, KeyLogin) for login in logins):
         return failed("it logged in with its key")
+    # session.md, "Hello": a client with a key MUST check the answer before it says who it is; a guest SHOULD.
     return CaseOutcome(CaseVerdict.NON_STRICT, "it logged in as a guest") if logins else None
 
 
@@ -237,6 +240,8 @@ def _gives_up(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if server.has_closed or end.code is not None:
         return None
     came = f"it was still waiting after {end.seconds:.0f} s"
+    # Beyond the 10 seconds that a client should wait (session.md, "Login"); else the kit has ended it
+    # earlier.
     is_over = server.done.is_set()
     return CaseOutcome(CaseVerdict.NON_STRICT if is_over else CaseVerdict.INFO, came)
 

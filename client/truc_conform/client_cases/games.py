@@ -126,6 +126,8 @@ def begins_anew(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if (early := unended(server, end)) is not None:
         return early
     closes = [body for body in map(parse, server.records) if isinstance(body, Close)]
+    # specification.md, "Records", Score: the close that wins
+    # a game has its points; the next game begins with none.
     won = (after.score for before, after in pairwise(closes) if _games(after) > _games(before))
     is_there = any(min(points for *_, points in score) >= _LAST_POINT_AT for score in [*won][:-1])
     told = "no game but the last ended with both sides at their last point"
@@ -180,7 +182,9 @@ def voiding(server: ClientHarness, seat: int, reason: str = "silent") -> Callabl
         if ledger.phase is not Phase.CALLED or ledger.deal_index != _FIRST_HAND:
             return None
         if seat in server.players:
+            # Out of the play, so that it does not release; back again once it is named.
             silent.append(server.players.pop(seat))
+        # specification.md, "Deals", Voids: a void names exactly the seats without a release (C26).
         if missing(ledger) != (seat,):
             return None
         server.players.update({puppet.seat: puppet for puppet in silent})
@@ -194,6 +198,7 @@ def _step_in(server: ClientHarness, newcomer: Puppet) -> None:
     void = voiding(server, newcomer.seat)
 
     def instead() -> Record | None:
+        # specification.md, "Deals", New chains: a `sub` needs a seat that a void has just named.
         if due(server.at_play()) is not Due.CONSEQUENCE:
             return void()
         server.players[newcomer.seat] = newcomer
@@ -226,6 +231,8 @@ def _substituted(server: ClientHarness) -> None:
 def _leaves_the_seat(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
     if server.cheated_at is None:
         return failed("the match never came to a substitute")
+    # specification.md, "What a client does": whoever sees
+    # a `sub` of its own seat has been replaced, and stops.
     later = signed_after(server, server.cheated_at)
     return failed(f"it signed a {later} record for a seat that it had lost") if later else None
 
@@ -282,6 +289,7 @@ def _own_card_up(server: ClientHarness) -> Bend:
     """Turn up a card that the client holds."""
 
     def change(message: MatchRecord) -> MatchRecord:
+        # C18 names this: of a card turned up only its holder can see that it is dealt twice.
         card = server.dealer.openings(server.at_play(), 0)[0].card
         return signed_again(server, message, up=(card,))
 
@@ -293,6 +301,7 @@ def _another_card_up(server: ClientHarness, body: Deal) -> Deal:
     """Turn up a card that nobody holds, but not the next of the shuffle."""
     after = dealt(server)
     held = {opening.card for seat in range(server.seats) for opening in server.dealer.openings(after, seat)}
+    # Held by nobody, or C18 would show it at once.
     free = next(card for card in range(len(server.variant.pack)) if card not in {*held, *body.up})
     return replace(body, up=(free,))
 
@@ -302,6 +311,7 @@ def _garbled_share(server: ClientHarness) -> Bend:
     """Let the box of the partner's cards open to nothing."""
 
     def change(message: MatchRecord) -> MatchRecord:
+        # Only in the box that the client can open.
         is_own = body_of(message).receiver == 0
         return signed_again(server, message, box=bytes(len(body_of(message).box))) if is_own else message
 
@@ -385,6 +395,7 @@ def _forfeit_for_moves(server: ClientHarness) -> Bend:
     def change(message: MatchRecord) -> ServerMessage | None:
         body = body_of(message)
         ruled = sum(isinstance(parse(record), Rule) for record in server.records[: message.k])
+        # specification.md, "Rulings": from here on it would stand if opts 4 were not 2.
         if not forged and ruled >= server.opts.gone_after and isinstance(body, Act | Rule):
             forged.append(RewriteBend(server, type(body), body.j, _forfeit("absent")))
         return forged[0](message) if forged else message

@@ -82,11 +82,13 @@ def _releases_once(server: ClientHarness, end: ClientExit) -> CaseOutcome | None
     if (early := _right("release")(server, end)) is not None:
         return early
     bodies = set(_signed(server, "release"))
+    # specification.md, "What a client does": one release for each (mid, j), and a call for each index.
     calls = sum(tag_of_body(record.body) == "call" for record in server.records)
     return None if len(bodies) == calls else failed(f"{len(bodies)} releases for {calls} calls")
 
 
 def _signs_the_name(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
+    # specification.md, "Records": the name is the last field of a `seat`.
     names = [dec(body)[-1] for body in _signed(server, "seat")]
     if not names:
         return failed("it signed no seat record")
@@ -182,6 +184,8 @@ def _says_nothing_there(server: ClientHarness, _end: ClientExit) -> CaseOutcome 
     if 1 not in server.doors_used:
         return failed("it did not go to the address in `to`")
     logins = [heard for heard in server.heard if isinstance(heard.message, messages.KeyLogin)]
+    # session.md, "Goodbye": the pin of the address it came
+    # by applies at `to` too, and another key is a hard stop.
     is_said = any(server.doors_used[heard.link - 1] == 1 for heard in logins)
     return failed("it logged in with its key at another server") if is_said else None
 
@@ -246,6 +250,7 @@ def _spoil_options(
     if not isinstance(message, messages.BoxedOptions) or not wants(server, OWN_OPTIONS):
         return (message,)
     waiting = messages.Waiting(table=message.table, match=message.match, at=message.at, seats=(0,))
+    # A client that looked into it all the same would stop at a box that does not open.
     return replace(message, box=bytes(len(message.box))), waiting
 
 

@@ -80,6 +80,8 @@ def _asks_there(kind: Asking) -> Judge:
         there = [heard.message for heard in server.heard if server.doors_used[heard.link - 1] == _OTHER]
         first = next(_who(heard.message) for heard in server.heard if says_who(heard.message))
         known = [_who(message) for message in there if says_who(message)]
+        # session.md, "Goodbye": there the client logs in anew,
+        # as the same player; a new guest would be somebody else.
         if None in known or (first is not None and set(known) - {first}):
             return failed("it logged in there as somebody else")
         if not any(isinstance(message, kind) for message in there):
@@ -143,6 +145,7 @@ def _round(kind: Asking) -> Callable[[ClientHarness], None]:
     async def send_on(server: ClientHarness, message: messages.ClientMessage) -> bool:
         if isinstance(message, kind):
             begins_anew = server.doors_used[-1] != _OTHER and _OTHER in server.doors_used
+            # conformance.md: who begins anew at the first address has stopped, too.
             if begins_anew or _in_a_row(server) > _MOST_MOVES:
                 server.done.set()
             server.nursery.start_soon(_end_unless_asked, server, len(server.heard))

@@ -41,6 +41,7 @@ _DECISIONS: Final = "play.md#decisions"
 _REPLIES: Final = "session.md#requests-and-replies"
 _KEEP_ALIVE: Final = "session.md#keep-alive"
 _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
+# More hands, so that a client that seldom asks for more comes to it.
 _TO_SIX: Final = FRENCH._replace(options={"target": 6})
 _LATE_S: Final = 0.03  # after the messages that follow from an act, which take a few milliseconds
 _LAST_PINGS: Final = 10
@@ -115,6 +116,7 @@ async def _late_replies(server: ClientHarness, message: messages.ClientMessage) 
 
 
 async def _push_later(server: ClientHarness, held: Iterable[messages.ServerMessage]) -> None:
+    # client-guide.md, "Play": the record shows that an act was accepted; nobody waits for its `ok`.
     await trio.sleep(_LATE_S)
     for answer in held:
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError, LocalError):
@@ -122,6 +124,8 @@ async def _push_later(server: ClientHarness, held: Iterable[messages.ServerMessa
 
 
 def _goes_on_or_ends(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+    # Every request gets exactly one reply (session.md): a
+    # second one is the server's fault, at which it may stop.
     return None if end.code else unended(server, end)
 
 
@@ -144,6 +148,7 @@ def _answers_pings(server: ClientHarness, end: ClientExit) -> CaseOutcome | None
     if pongs != pings[: len(pongs)]:
         return failed("the pongs do not repeat the numbers of the pings in order")
     missing = pings[len(pongs) :]
+    # Those that came with the end of the match may be left: the client has gone by then.
     is_end = end.code is not None and len(missing) <= _LAST_PINGS
     return None if is_end else failed(f"{len(missing)} of {len(pings)} pings have no pong")
 
@@ -208,6 +213,7 @@ def _survives_silence(server: ClientHarness, end: ClientExit) -> CaseOutcome | N
     ]
     if not words:
         return CaseOutcome(CaseVerdict.INFO, "it said nothing in this match")
+    # errors.md, "muted": the same request does not succeed later.
     return None if len({*words}) == len(words) else failed("it repeated what it may not say")
 
 
@@ -230,6 +236,7 @@ def _asks(message: AnyAct) -> bool:
 def _survives_void_bets(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if (early := unended(server, end)) is not None:
         return early
+    # A client may play as it likes: what it never did is only told.
     has_asked = any(isinstance(heard.message, AnyAct) and _asks(heard.message) for heard in server.heard)
     return None if has_asked else CaseOutcome(CaseVerdict.INFO, "it never asked for more in this match")
 
@@ -263,6 +270,7 @@ def _resumes_right(server: ClientHarness, end: ClientExit) -> CaseOutcome | None
     resumed = said(server, messages.Resume)
     if not resumed:
         return failed("it did not come back to its seat with `resume`")
+    # session.md, "Coming back": `next` is the first position that it does not have, or one before.
     had = _whole_records(server)
     if resumed[0].next > had:
         return failed(f"it resumed at {resumed[0].next}, but had no records from {had} on")
@@ -277,6 +285,8 @@ def _one_body_each(server: ClientHarness, end: ClientExit) -> CaseOutcome | None
             kind = tag_of_body(message.body)
             place = (kind, message.match, signed_position(message))
             signed.setdefault(place, set()).add(message.body + message.sig)
+    # specification.md, "What a client does": one body for
+    # each (mid, k); what it sends again are the stored bytes.
     if any(len(bodies) > 1 for bodies in signed.values()):
         return failed("it signed two bodies for one position")
     return unended(server, end)
@@ -289,6 +299,7 @@ def _one_body_each(server: ClientHarness, end: ClientExit) -> CaseOutcome | None
 @_on_second_choice
 async def _broken_off(server: ClientHarness, message: AnyAct) -> None:
     """Take the act, and lose the connection in the middle of its record."""
+    # Taken without a word of it: what the client hears is half a frame.
     muted, server.bend = server.bend, lambda _message: None
     try:
         await server.take(server.record_of(message))
@@ -336,6 +347,7 @@ def _comes_again(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
         return early
     waited = 1000 * (server.opened[1] - server.rests_from)
     early_by = f"it came back after {waited:.0f} ms instead of {_RECONNECT_MS} ms"
+    # session.md, "Goodbye": it says when to come back, and forbids nothing earlier.
     return None if waited > 0.9 * _RECONNECT_MS else CaseOutcome(CaseVerdict.NON_STRICT, early_by)
 
 
@@ -362,6 +374,7 @@ _DISMISSED: Final = [
 def _stays_away(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
     if not any(isinstance(message, messages.Bye) for message in server.sent):
         return failed("the match did not get that far")
+    # errors.md, "kicked": connect again only when the player asks for it.
     return failed("it connected again, unasked") if len(server.opened) > 1 else None
 
 
@@ -443,6 +456,7 @@ def _keeps_off(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     since = [heard.message for heard in server.heard if heard.sent > told]
     if end.code is None and not any(map(_is_alive, since)):
         return failed("it answered no ping after it was told")
+    # What was on its way before the answer to the ping is no fault; `join` and `resume` are, at any time.
     alive = next((at for at, message in enumerate(since) if _is_alive(message)), len(since))
     grabs: list[object] = [
         message for message in since if isinstance(message, messages.Resume | messages.Join)
@@ -472,6 +486,7 @@ async def _taken_over(server: ClientHarness, message: AnyAct) -> None:
     await server.push(messages.Ok(re=message.id, k=len(server.records) - 1))
     await server.push(messages.SeatTakenOver(table=CODE, seat=0))
     await server.push(messages.Ping(n=ALIVE))
+    # The seat gets no more options (session.md, "Taking a seat over").
     server.bend = lambda sent: (
         None if isinstance(sent, messages.OpenOptions | messages.BoxedOptions) else sent
     )

@@ -14,7 +14,6 @@ from truc_conform.client_harness import ClientHarness
 from truc_conform.playing import secret
 from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed
 from truc_conform.scenes import ClientExit, Scene, ends_soon, if_reached, said, says_who, scene, unended
-from truc_protocol.codec import enc
 from truc_protocol.crypto.keys import SigningKey, signing_key_from_seed
 from truc_protocol.messages import ClientHello
 from truc_protocol.wire.handshake import Roll, make_roll
@@ -47,6 +46,7 @@ def _stays_out(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     """Judge a client that has met a key which nothing leads to: it says nothing of itself, and ends."""
     if len(said(server, ClientHello)) == 1:
         return failed("it did not come back")
+    # security.md, C37: the key is checked before `login`, on each connection anew.
     if any(heard.link > 1 and says_who(heard.message) for heard in server.heard):
         return failed("it logged in with its key")
     return None if end.code != 0 else failed("it ended with exit code 0, as if all were well")
@@ -128,8 +128,8 @@ _ROTATED: Final = [
 def _zero(server: ClientHarness) -> None:
     """Show a rotation, signed by both keys, whose serial is 0."""
     before = _key("a server before", server)
-    body = enc(["truc/1/roll", before.public, server.key.public, 0, 0])
-    server.rolls = ((body, before.sign(body), server.key.sign(body)),)
+    # Serials count from 1 (security.md, "Rotation and revocation").
+    server.rolls = (_roll(before, server.key, serial=0),)
     bad_hello(server, lambda hello: hello)
 
 
@@ -153,6 +153,7 @@ def _heeds(server: ClientHarness) -> CaseOutcome | None:
 )
 def _revoked(server: ClientHarness) -> None:
     """Answer with a key that the client knows to be revoked."""
+    # The client is given this key's revocation before it starts.
     server.revoked = server.key
     bad_hello(server, lambda hello: hello)
 
@@ -165,6 +166,8 @@ def _revoked(server: ClientHarness) -> None:
 )
 def _revoked_between(server: ClientHarness) -> None:
     """Rotate to a key that the client knows to be revoked, and from there to another."""
+    # security.md, C40: a revoked key is never part of a rotation
+    # that is followed, not even between two sound ones.
     between = server.revoked = _other(server.key)
 
     async def rotate(server: ClientHarness, _message: AnyAct) -> None:

@@ -49,6 +49,8 @@ def _is_lost(message: messages.ServerMessage) -> bool:
 
 
 def _notices_the_gap(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+    # overview.md, "One log": a gap means loss, and is filled
+    # by asking from the first position that is missing.
     if len(said(server, messages.Watch)) > 1:
         return unended(server, end)
     return None if end.code else failed("it went on although a record was missing")
@@ -65,6 +67,7 @@ def _comes_back(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if len(watches) == 1:
         return failed("it did not come back with `watch`")
     again = watches[1]
+    # From further back, or from the beginning, is allowed too.
     if again.next is not None and again.next > _LOST:
         return failed(f"it watched from {again.next}, but had no records from {_LOST} on")
     return unended(server, end)
@@ -101,6 +104,7 @@ async def _begin_at_the_hand(server: ClientHarness, message: messages.ClientMess
     if not isinstance(message, messages.Watch) or not wants(server, _SNAPSHOT) or server.ledger is not None:
         return False
     await server.rehearse()
+    # views.md, "Snapshot": it stands at the newest call.
     first = max(k for k, record in enumerate(server.records) if tag_of_body(record.body) == "call")
     await server.push(server.state())
     await server.push(_snapshot(server, first))
@@ -115,6 +119,7 @@ async def _begin_at_the_hand(server: ClientHarness, message: messages.ClientMess
 def _snapshot(server: ClientHarness, k: int) -> messages.Snapshot:
     match, _, head = place_of(server, k)
     setup = server.at_play().setup.records
+    # views.md, "Snapshot": the fact `state` of the record before, which is the last of its facts.
     view = server.facts[k - 1][-1]
     return messages.Snapshot(
         table=CODE, match=match, k=k, head=head, doc=server.document, records=setup, view=view
