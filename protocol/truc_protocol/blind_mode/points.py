@@ -37,6 +37,7 @@ def clamped(octets: bytes) -> int:
 
 def scalar(tag: str, *fields: Hashed) -> int:
     """Return clamp(H(tag, ...)) mod the order of the group: never 0."""
+    # never 0: the least multiple of both 8 and the order is beyond 2^255
     return clamped(digest(tag, *fields)) % ORDER
 
 

@@ -66,10 +66,12 @@ class PackPlan(NamedTuple):
 
     def first_place(self, d: int) -> int:
         """Return the first place of a sub-deal."""
+        # the cards turned up lie behind the first sub-deal
         return d * self.seats * self.ncards + (self.turned if d else 0)
 
     def place(self, d: int, seat: int, slot: int) -> int:
         """Return the place of a seat's card."""
+        # one card to each seat in turn, the eldest first, as in mode dealt (specification.md 6)
         return self.first_place(d) + slot * self.seats + (seat - self.eldest) % self.seats
 
     def owners(self, d: int) -> list[tuple[int | None, int]]:
@@ -195,6 +197,7 @@ class SealedPack(NamedTuple):
         seats = self.plan.seats
         if self.masked < seats:
             return PackStage.MASK
+        # one lock more than there are seats: the eldest's trays come first and last
         if self.turn <= seats:
             return PackStage.LOCK
         return PackStage.KEYS if len(self.keyed) < seats else PackStage.READY
@@ -432,6 +435,7 @@ def _keyed(pack: SealedPack, step: KeysStep) -> SealedPack:
     keyed = (*pack.keyed, step)
     points = pack.points if step.box is None else pack.points | {step.box}
     pack = pack._replace(keyed=keyed, points=points)
+    # the round of a card played unseen opens that card alone, and deals nothing
     if len(keyed) < pack.plan.seats or pack.unseen_place is not None:
         return pack
     return pack._replace(dealt=(*pack.dealt, keyed))
@@ -469,6 +473,7 @@ def leaves(pack: SealedPack, d: int) -> tuple[tuple[bytes, ...], ...]:
 @lru_cache(maxsize=256)
 def find_card(place: PackPlace, keys: tuple[bytes, ...], deck: int) -> int | None:
     """Return the card of a place by its keys, one of each seat; None if it is none of the pack."""
+    # the keys come off Q once, rather than going onto P for each card that it may be
     try:
         shown = times(inverse(product([decoded(key) for key in keys]))).times(place.locked)
     except ScalarError:

@@ -29,6 +29,7 @@ class SeatSecrets:
 
     def mask(self) -> int:
         """Return a, the part of its mask that a seat takes off again when it locks a place."""
+        # one for the whole pack: it comes off a place without anybody's knowing which card lies there
         return scalar("mask", self.link, self.mid, self.j)
 
     def order(self) -> list[int]:
@@ -49,4 +50,5 @@ class SeatSecrets:
 
     def box(self, d: int) -> int:
         """Return e_d, from which the boxes for keys of sub-deal d get theirs."""
+        # of each sub-deal its own, as no point may come twice in an index (C45)
         return scalar("box", self.link, self.mid, self.j, d)

@@ -261,9 +261,10 @@ def release(ledger: Ledger, body: Release, *, is_known: bool = False) -> Taken:
     # whoever was exposed first stays the one (blind.md, "Exposed")
     if exposed is None and not is_known:
         # nobody is exposed yet, so all have done as these say
-        kept = _by_seat(sealed.opened)
-        if first_difference(sealed.pack, body.seat, body.link, kept) is not None:
+        true_links = _by_seat(sealed.opened)
+        if first_difference(sealed.pack, body.seat, body.link, true_links) is not None:
             exposed = ExposedSeat(body.seat, "cheat")
+    # ascending by role, as `dealt_hands` takes them by seat
     links = tuple(sorted((*sealed.opened, (body.seat + 1, body.link))))
     after = replace(opened, sealed=replace(sealed, opened=links, exposed=exposed))
     return _judge_opened(after) if is_opened(after) else (after, ())
@@ -331,6 +332,7 @@ def _judge_opened(ledger: Ledger) -> Taken:
         # in mode dealt this is the server's doing (C25): it knows the cards, and let the move pass
         exposed = ExposedSeat(_first_denied_mover(hand, hands), "false")
         return replace(ledger, sealed=replace(sealed, exposed=exposed)), ()
+    # every card is known from here on, so that the close has nothing more to prove
     return replace(ledger, match=match, hand=replace(hand, known=len(hand.deals))), happened
 
 
