@@ -293,7 +293,7 @@ class Dealer:
         """
         body = parse(record)
         folded = fold(ledger, record, body).ledger
-        # the fold is the one of all readers, and takes a deal as unknown cards; who knows more says so (decision 3)
+        # every reader folds a deal as unknown cards; whoever knows more says so (decision 3)
         return self.learn_deal(folded) if isinstance(body, bodies.Deal) and ledger.sealed is None else folded
 
     def learn_deal(self, ledger: Ledger) -> Ledger:
@@ -346,7 +346,7 @@ class Dealer:
 
     def reproduces(self, ledger: Ledger, record: Record, body: bodies.AnyBody) -> bool:
         """Tell whether the secrets give a stored deal or rekey of the server again; any other record passes."""
-        # all other records follow from those before them, which the fold checks; only these two hang on secrets
+        # all others follow from the records before them, as the fold checks: only these two hang on secrets
         match body:
             case bodies.Deal():
                 return self.next_record(ledger) == record

@@ -61,6 +61,7 @@ def read_certificate(chain: bytes, key: bytes) -> Certificate:
     Raises:
         CertificateError: There is no certificate or no key, the key has a passphrase, or it belongs to another.
     """
+    # the others are its issuers, and no hello names them (C37)
     certificate = _first(chain)
     if _key(key) != certificate.public_key().public_bytes(*_PUBLIC):
         raise CertificateError("expected the key of the certificate, got another one")

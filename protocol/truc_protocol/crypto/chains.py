@@ -12,7 +12,7 @@ from truc_protocol.codec import chained_digests, digest
 from truc_protocol.crypto.keys import same_secret
 
 LINK_BYTES: Final = 32
-MAX_LINKS: Final = 4096
+MAX_LINKS: Final = 4096  # bounds the work of checking a link; 1,024 take 0.75 ms
 LINKS_HELD: Final = 32  # links of 32 bytes, in one string of bytes
 
 
@@ -45,6 +45,7 @@ class Chain:
             raise ValueError(f"chain: expected 1 to {MAX_LINKS} links, got {self.count}")
         if self.first < 0 or len(self.root) != LINK_BYTES:
             raise ValueError(f"chain: expected a first index of 0 or more and a root of {LINK_BYTES} bytes")
+        # the links that a match opens first are the lowest, and have just been hashed
         anchor = self._hold(self.first)
         object.__setattr__(self, "anchor", anchor)
 
@@ -68,6 +69,7 @@ class Chain:
     def _hold(self, i: int) -> bytes:
         """Hold v_i and the links above it, up to the number that are held; return v_i."""
         under = links_below(self.public, self.tn, self.root, highest=self.last, lowest=i)
+        # hashed from the root downwards; the next deals ask for the links above this one
         nearest = [self.root, *under][-LINKS_HELD:]
         object.__setattr__(self, "_near", (i, b"".join(reversed(nearest))))
         return nearest[-1]

@@ -28,11 +28,12 @@ from truc_protocol.crypto import curve
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
 TAG_BYTES: Final = 16
-FINGERPRINT_CHARACTERS: Final = 26
-KEYS_REMEMBERED: Final = 4096
+FINGERPRINT_CHARACTERS: Final = 26  # 130 bits
+KEYS_REMEMBERED: Final = 4096  # the check of a key's subgroup takes 35 microseconds
 BOX_KEYS_REMEMBERED: Final = 1024  # a key is checked when its seat is taken, and again when the match begins
 
-# The encodings of the eight points of small order, including those that are not canonical.
+# The encodings of the eight points of small order, including those that are not canonical. The library takes them
+# all as keys, and under the identity one signature is valid for every message.
 SMALL_ORDER: Final = frozenset(
     bytes.fromhex(encoding)
     for encoding in (
@@ -130,9 +131,11 @@ def from_pem(pem: bytes, passphrase: str | None = None) -> SigningKey:
     secret = None if passphrase is None else passphrase.encode()
     try:
         private = serialization.load_pem_private_key(pem, secret)
+    # a passphrase that is missing, or not needed
     except TypeError as error:
         raise KeyFileError(_passphrase_message(passphrase)) from error
-    except (ValueError, UnsupportedAlgorithm, InternalError) as error:  # the last for keys of a wrong length
+    # the last for keys of a wrong length
+    except (ValueError, UnsupportedAlgorithm, InternalError) as error:
         hint = "" if passphrase is None else ", or another passphrase"
         raise KeyFileError(f"key file: expected an Ed25519 key in PKCS#8 PEM{hint}") from error
     if not isinstance(private, Ed25519PrivateKey):
@@ -152,6 +155,7 @@ def verify(public: bytes, body: bytes, signature: bytes) -> bool:
     Says nothing about whether `public` may be used: see `admissible`.
     """
     try:
+        # neither in a batch nor with the cofactor: that takes signatures which others refuse (specification.md 2)
         _public_key(public).verify(signature, body)
     except (InvalidSignature, ValueError):
         return False
@@ -163,7 +167,8 @@ SignatureToCheck = tuple[bytes, bytes, bytes]
 
 
 def verify_many(signed: Sequence[SignatureToCheck], threads: int) -> frozenset[SignatureToCheck]:
-    """Return those whose signature is good, checked by several threads: the library lets go of the interpreter meanwhile."""
+    """Return those whose signature is good, checked by several threads."""
+    # the library lets go of the interpreter while it checks one
     shares = [signed[first::threads] for first in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
         return frozenset().union(*pool.map(_sound, shares))
@@ -191,6 +196,7 @@ def admissible(public: bytes) -> bool:
     """Tell whether a signing key may be used: canonically encoded, and in the prime-order subgroup (cached)."""
     if blacklisted(public):
         return False
+    # one multiplication by X25519 (see curve.py); multiplying points in Python took a millisecond
     u = curve.montgomery(public)
     return _exchange(_NEGATION, u) == u
 
@@ -228,6 +234,7 @@ def _exchange(private: X25519PrivateKey, peer: bytes) -> bytes:
         shared = private.exchange(X25519PublicKey.from_public_bytes(peer))
     except ValueError as error:
         raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}") from error
+    # the library refuses it by itself; whether every backend does is not left to it
     if same_secret(shared, _ZERO):
         raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}")
     return shared
@@ -261,17 +268,18 @@ def multiplier(scalar: bytes) -> Multiplier:
 
 
 def times_base(scalar: bytes) -> bytes:
-    """Return these 32 bytes, as a scalar, times the base point: making a key of them does it, in half the time of a multiplication."""
+    """Return these 32 bytes, as a scalar, times the base point."""
+    # making a key of them does it, in half the time of a multiplication
     return X25519PrivateKey.from_private_bytes(scalar).public_key().public_bytes_raw()
 
 
 def in_prime_subgroup(u: bytes) -> bool:
     """Tell whether this is the u of a point of prime order on the curve itself, in its only encoding.
 
-    Points of small and of mixed order, points of the twist and numbers beyond the field are none (see `curve`). The last
-    because X25519 reads any number and only ever gives one below the field.
+    Points of small and of mixed order, points of the twist and numbers beyond the field are none (see `curve`).
     """
     try:
+        # X25519 reads any number and only ever gives one below the field, so a number beyond it does not come back
         return _NEGATION.exchange(X25519PublicKey.from_public_bytes(u)) == u != _ZERO
     except ValueError:  # another length, or a point of small order
         return False
@@ -291,7 +299,8 @@ def _box_key(private: X25519PrivateKey) -> BoxKey:
     return BoxKey(private.public_key().public_bytes_raw(), private.private_bytes_raw())
 
 
-_ZERO: Final = bytes(KEY_BYTES)  # whatever a backend lets through
+_ZERO: Final = bytes(KEY_BYTES)
+# any secret will do: clamping makes it a multiple of 8, which sends exactly the points of low order to zero
 _PROBE: Final = X25519PrivateKey.from_private_bytes(bytes(KEY_BYTES))
 _NEGATION: Final = X25519PrivateKey.from_private_bytes(curve.NEGATION)
 
@@ -318,6 +327,7 @@ def player_seed(master: bytes, first_spk: bytes) -> bytes:
 
     Keys for different servers cannot be linked, and a key survives the server's rolls.
     """
+    # from the first key: the present one changes with each rotation
     return derive(master, b"", enc(["truc/1/player", first_spk]))
 
 

@@ -20,7 +20,7 @@ ProtocolNumber = Annotated[int, Meta(ge=1, le=65_535)]
 ProtocolNumbers = Annotated[tuple[ProtocolNumber, ...], Meta(min_length=1, max_length=16)]
 SeatNumber = Annotated[int, Meta(ge=0, le=15)]
 RoleNumber = Annotated[int, Meta(ge=0, le=16)]
-Position = Annotated[int, Meta(ge=-1, le=2**53 - 1)]
+Position = Annotated[int, Meta(ge=-1, le=2**53 - 1)]  # -1 stands before the setup
 Signature = Annotated[bytes, Meta(min_length=64, max_length=64)]
 Token = Annotated[str, Meta(min_length=16, max_length=128)]
 TableCode = Annotated[str, Meta(min_length=1, max_length=32)]

@@ -44,7 +44,7 @@ from truc_protocol.wire.encoding import (
     to_frame,
 )
 
-MAX_OUTSTANDING: Final = 64
+MAX_OUTSTANDING: Final = 64  # limits.md, "Sizes"
 
 
 class Role(StrEnum):
@@ -129,9 +129,11 @@ class ConnectionEnd:
         self.role = role
         self._to_bytes = to_bytes
         self.state = State.NEW
+        # a client takes long frames from the start: the hello of a server has some 3,000 bytes (limits.md)
         self._splitter = FrameSplitter(LOGIN_LIMIT if role is Role.SERVER else SERVER_LIMIT)
         self._limit_out = SERVER_LIMIT if role is Role.SERVER else LOGIN_LIMIT
         self._outstanding: dict[int, tuple[str, ...]] = {}
+        # as they came, not as they would be encoded here: the other end has hashed its own bytes (C37, C38)
         self._hellos: dict[Role, bytes] = {}
         self._deaf = False
 
@@ -203,6 +205,7 @@ class ConnectionEnd:
         if state is None:
             raise LocalError(f"{self.role} cannot send {tag} in state {self.state}")
         encoded = self._to_bytes(message)
+        # the length is looked at before the request is opened: one that is too long leaves nothing open
         length = len(encoded)
         frame = HEADERS[length] + encoded if length < SHORT else to_frame(encoded, self._limit_out)
         try:
@@ -220,6 +223,7 @@ class ConnectionEnd:
         """
         if self.state is State.READY and not refused.close:
             return self.send(refused)
+        # one mistake before welcome is all that a stranger has (limits.md, "Before login")
         error = self.send(replace(refused, close=True))
         return error + self.send(
             bye(Code(refused.code), refused.msg, reconnect_after_ms=refused.retry_after_ms)
@@ -252,6 +256,7 @@ class ConnectionEnd:
         return message
 
     def _next_state(self, sender: Role, message: AnyMessage, tag: str) -> State | None:
+        # an error that stays open answers a request; one that closes may come in every state
         match message:
             case Refusal(close=True):
                 step = self.state, sender, FATAL
@@ -274,6 +279,7 @@ class ConnectionEnd:
         match message:
             case Request(id=number):
                 opened = self._outstanding
+                # mostly nothing is open, and nothing else is asked
                 if opened and (number in opened or len(opened) >= MAX_OUTSTANDING):
                     raise self._unopened(message)
                 self._outstanding[number] = _REPLIES[tag]
@@ -300,10 +306,13 @@ class ConnectionEnd:
 
     def _fail(self, error: RemoteError) -> Failure:
         """Turn the peer's error into a value; a request that was not opened yet is opened, so that it can be refused."""
+        # a client closes after any failure: it has no message with which to answer one
         closes = REGISTRY[error.code].closes or self.state is not State.READY or self.role is Role.CLIENT
+        # a bad request under an open id leaves the open one its reply: the error names no request
         number = None if error.re in self._outstanding else error.re
         if number is not None and self.role is Role.SERVER:
             self._outstanding[number] = ()
+        # not closed yet: what came before is still answered, and an error and a bye tell the peer why
         self._deaf = closes
         if self.role is Role.CLIENT:
             self.state = State.CLOSED
@@ -315,6 +324,7 @@ class ConnectionEnd:
         if isinstance(message, ClientHello | ServerHello):
             self._hellos[sender] = frame
         elif isinstance(message, Welcome):
+            # nobody asks again: the login was made for these bytes, and both ends have checked it
             self._hellos.clear()
             if self.role is Role.SERVER:
                 self._splitter.limit = CLIENT_LIMIT
@@ -357,13 +367,12 @@ def broadcast_frame(message: ServerMessage) -> bytes:
 
 
 def keep_alive(now: float, *, heard: float, pinged: float | None, idle_s: float) -> KeepAlive:
-    """Tell what to do about a peer last heard at `heard` and last pinged at `pinged`.
-
-    Anything heard at the instant of a ping has answered it, however coarse the clock: pings are only sent after silence.
-    """
+    """Tell what to do about a peer last heard at `heard` and last pinged at `pinged`."""
     silence = now - heard
+    # a ping after idle_s, and half of it again for the answer (session.md, "Keep-alive")
     if silence >= 1.5 * idle_s:
         return KeepAlive.GIVE_UP
+    # a ping follows silence only: what was heard at its very instant, by a coarse clock, has answered it
     if silence >= idle_s and (pinged is None or pinged <= heard):
         return KeepAlive.PING
     return KeepAlive.REST

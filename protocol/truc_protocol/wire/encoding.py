@@ -28,6 +28,8 @@ from truc_protocol.messages import (
 )
 from truc_protocol.messages.table import Form, MessageRow
 
+# A hostile frame takes up to 72 times its size while it is decoded (64 KiB of empty maps: 4.7 MB), so a client
+# has what it needs: 8 KiB, some 0.6 MB. The longest is a mask in mode blind, with a body of up to 7,680 bytes
 LOGIN_LIMIT: Final = 2_048
 CLIENT_LIMIT: Final = 8_192
 SERVER_LIMIT: Final = 65_536
@@ -36,8 +38,9 @@ _HEADER: Final = struct.Struct(">I")
 LENGTH_BYTES: Final = _HEADER.size
 SHORT: Final = 1_024  # nearly all messages are shorter
 HEADERS: Final = tuple(_HEADER.pack(length) for length in range(SHORT))
+# by their first four bytes, as no more is waited for before a length is judged
 _HTTP: Final = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI", b"CONN", b"PATC", b"PRI ", b"HTTP")
-_TLS_RECORDS: Final = (b"\x16\x03", b"\x15\x03")
+_TLS_RECORDS: Final = (b"\x16\x03", b"\x15\x03")  # a handshake, an alert
 _TEXT: Final = frozenset(string.printable.encode())
 _ROWS: Final[Mapping[Direction, Mapping[str, MessageRow]]] = {
     direction: {row.tag: row for row in MESSAGES if row.direction is direction} for direction in Direction
@@ -102,6 +105,7 @@ class FrameSplitter:
     def _refused(self, length: int) -> FrameError:
         if length == 0:
             return FrameError(Code.BAD_FRAME, "expected a frame of at least 1 byte, got length 0")
+        # only at the start: behind a frame such bytes are a length like any other
         spoken = _foreign_protocol(bytes(self.rest[: _HEADER.size])) if self._fresh else None
         if spoken is not None:
             return MistakenPeerError(spoken)
@@ -238,6 +242,7 @@ def _form(fields: Mapping[str, object], direction: Direction) -> Form:
 
 
 def _explained(error: msgspec.ValidationError, fields: Mapping[str, object]) -> MessageError:
+    # msgspec tells where a value does not fit, and why, in its text alone
     text = str(error)
     found = _PLACE.search(text)
     steps = _steps(found["path"]) if found else []

@@ -20,7 +20,7 @@ from truc_protocol.messages import ClientHello, Info, KeyLogin, ServerHello, dec
 from truc_protocol.records import encode, encode_own
 
 PROTOCOLS: Final = (1,)
-MAX_ROLLS: Final = 8
+MAX_ROLLS: Final = 8  # the newest; a rotation has 222 bytes, and a hello is sent to whoever asks
 
 Fingerprint = NewType("Fingerprint", str)
 Roll = tuple[bytes, bytes, bytes]
@@ -221,6 +221,7 @@ def check_server_hello(hello: ServerHello, contact: KnownServer) -> ServerIdenti
         RemoteError: The info is not a map of the profile.
     """
     body = _parse(hello.body, Hello, "C37")
+    # before the signature: under a key of small order a certain one is valid for every message
     if not admissible(body.spk):
         raise HandshakeError("C37", "expected an admissible server key", Code.KEY_NOT_ALLOWED)
     if not verify(body.spk, hello.body, hello.sig):
@@ -230,6 +231,7 @@ def check_server_hello(hello: ServerHello, contact: KnownServer) -> ServerIdenti
         raise HandshakeError(
             "C37", f"expected a protocol of {list(contact.proto)}, got {body.proto}", Code.UNSUPPORTED
         )
+    # who decrypts in between has another certificate than the server has signed for (decision 16)
     _check_certificate(body.cert, contact.cert)
     _expect("C37", "the hash of the info sent along", body.info, sha256(hello.info))
     pin, trust = _recognise(body.spk, hello.rolls, contact)
@@ -250,10 +252,12 @@ def check_login(login: KeyLogin, challenge: Challenge) -> bytes:
             its key was revoked.
     """
     body = _parse(login.body, Auth, "C38")
+    # what is compared costs nothing, so it comes before the signature
     _expect("C38", "this server's key", body.spk, challenge.spk)
     _expect("C38", "the client's nonce", body.cn, challenge.cn)
     _expect("C38", "the server's nonce", body.sn, challenge.sn)
     _expect("C38", "the hash of the server's hello", body.server_hello, sha256(challenge.hello_frame))
+    # cheap, and enough here: whether the key is of prime order is asked when it takes a seat (C4)
     if blacklisted(body.pk):
         raise HandshakeError("C38", "expected an admissible player key", Code.KEY_NOT_ALLOWED)
     _check_revoked(body.pk, challenge.revoked)
@@ -288,6 +292,7 @@ def check_revoke(revocation: SignedBody) -> bytes:
 
 def _recognise(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple[Pin, Trust]:
     """Find the way from what is known to the key that signed."""
+    # before any way to it: a thief of this key can sign rotations to it as well (C40)
     _check_revoked(spk, contact.revoked)
     match contact.known:
         case None:
@@ -295,6 +300,7 @@ def _recognise(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple
         case Pin() as pin:
             if spk == pin.present:
                 return pin, Trust.PINNED
+            # the others were followed before: if they were again, a thief of an old key could roll the pin back
             due = _due(rolls, pin)
             if not due:
                 raise _changed(fingerprint(pin.present), spk)
@@ -310,11 +316,9 @@ def _due(rolls: Sequence[Roll], pin: Pin) -> list[Roll]:
 
 
 def _onwards(pin: Pin, due: Sequence[Roll]) -> tuple[Pin, Sequence[Roll]]:
-    """Return the rotations from the pinned key on, and the pin with the serial before them.
-
-    At first contact somebody in between may have left rotations out, since nobody signs a list of them; the serial
-    pinned then is too low. What counts is that the pinned key itself has signed the first rotation followed.
-    """
+    """Return the rotations from the pinned key on, and the pin with the serial before them."""
+    # nobody signs the list of rotations: at first contact somebody in between may have left some out, and the
+    # serial pinned then is too low. What counts is that the pinned key itself has signed the first one followed
     for i, roll in enumerate(due):
         body = _parse(roll[0], KeyRoll, "C39")
         if body.old == pin.present:
@@ -324,6 +328,7 @@ def _onwards(pin: Pin, due: Sequence[Roll]) -> tuple[Pin, Sequence[Roll]]:
 
 def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple[Pin, Trust]:
     """Take the key as it is; the rolls only tell how far its serials have come."""
+    # all are checked, as a made-up one with a high serial would make the next real one pass for old
     serial = 0
     if rolls:
         oldest = _parse(rolls[0][0], KeyRoll, "C39")
@@ -343,6 +348,7 @@ def _invited(
         body = _parse(roll[0], KeyRoll, "C39")
         if fingerprint(body.old) == invited:
             pin = Pin(body.old, body.old, body.serial - 1)
+            # the key that was named is the first one: the player's own key for this server is derived from it
             return Pin(body.old, spk, _follow(pin, rolls[i:], spk, contact)), Trust.ROLLED
     raise _changed(invited, spk)
 

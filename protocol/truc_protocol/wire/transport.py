@@ -1,7 +1,7 @@
 """What lies below the frames: the two schemes of addresses, and what both ends of an encrypted connection or a WebSocket agree on.
 
 docs/protocol/transport.md says the same in prose. In a WebSocket one binary message is one frame without its length. Nothing is
-opened or encrypted here. Invariant: what a hello binds a WebSocket to is never the hash of a certificate, as it hashes something tagged.
+opened or encrypted here. Invariant: what a hello binds a WebSocket to is never the hash of a certificate.
 """
 
 import struct
@@ -18,6 +18,7 @@ HANDSHAKE_BYTE: Final = 0x16
 FRAME_BYTE: Final = 0x00
 """The first byte of a connection that begins with a frame: every limit is below 2^24."""
 
+# alerts that a TLS library hands on by name, so that a client can tell them apart (transport.md, "TLS")
 _ACCESS_DENIED: Final = 49
 _INTERNAL_ERROR: Final = 80
 
@@ -70,11 +71,13 @@ _STATUSES: Final = {
 
 def origin_binding(origin: str) -> bytes:
     """Return what stands as `cert` in the hello on a WebSocket of this origin (C37)."""
+    # tagged, so that it is never the hash of a certificate: what was signed for one port fails at the other
     return sha256(enc([BINDING, origin]))
 
 
 def web_link(origin: str, table: str | None = None, invite: str | None = None) -> str:
-    """Return where a browser finds a table, or the server; an invite stands where neither log nor proxy sees it."""
+    """Return where a browser finds a table, or the server."""
+    # behind #, which no browser sends: neither a log nor a proxy sees the invite
     return f"{origin}/{'' if table is None else f't/{table}'}{'' if invite is None else f'#invite={invite}'}"
 
 
