@@ -195,7 +195,7 @@ def test_backup_that_is_under_way_is_not_disturbed(data, tmp_path):
 def test_keys_that_change_all_the_time_are_not_copied_half(data, tmp_path, monkeypatch):
     reads = iter(range(1_000))
     monkeypatch.setattr(
-        "truc_server.storage.backups._small", lambda *_: {"rolls.txt": str(next(reads)).encode()}
+        "truc_server.storage.backups._read_small_files", lambda *_: {"rolls.txt": str(next(reads)).encode()}
     )
     assert "the keys in" in said(call(data.root, "backup", tmp_path / "copy"))
 

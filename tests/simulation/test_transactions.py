@@ -258,7 +258,7 @@ def test_what_is_held_open_between_any_two_statements_is_as_if_made_at_one_momen
 
 @pytest.mark.parametrize("second", ["take", "again", "alone"])
 def test_fence_that_keeps_no_row_is_found(postgresql, file, monkeypatch, second):
-    unkept = select(nodes.c.epoch).where(*leases._ME, leases._LIVES)
+    unkept = select(nodes.c.epoch).where(*leases._OWN_ROW, leases._LEASE_LASTS)
     monkeypatch.setattr(leases, "FENCE", unkept)
     statements.fence_sql.cache_clear()
     try:

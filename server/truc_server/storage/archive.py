@@ -1,6 +1,6 @@
 """The matches that are over, for commands that only read, in small steps while the server runs.
 
-Each read sees one state of the database and ends soon, so that the server's write-ahead log can be emptied in between.
+Each read sees one state of the database and ends soon.
 Invariant: nothing is written, created or brought up to date.
 """
 
@@ -16,7 +16,7 @@ from truc_server.storage.engine import open_to_read, reading
 from truc_server.storage.schema import match_players, matches, records
 
 MAX_SETUP: Final = 65_536
-_PAGE: Final = 100
+_PAGE: Final = 100  # matches in one read, which ends before any of them is written out
 _MATCHES: Final = select(
     matches.c.mid, matches.c.document, matches.c.seats, matches.c.reason, matches.c.ended_ms
 )
@@ -62,6 +62,7 @@ class Archive:
         if players is not None:
             played = select(match_players.c.mid).where(match_players.c.player.in_(players))
             query = query.where(matches.c.mid.in_(played))
+        # A page is one short read: the server's write-ahead log cannot be emptied as long as one lasts.
         page = self._read(query)
         while page:
             yield from map(ArchivedMatch._make, page)
@@ -70,6 +71,7 @@ class Archive:
 
     def named(self, digits: str) -> tuple[ArchivedMatch, ...]:
         """Return the matches, over or not, whose id begins with these hexadecimal digits."""
+        # Between the first and the last id that begin so: the key's own index finds them.
         first, last = (bytes.fromhex(digits.ljust(_HEX, fill)) for fill in "0f")
         return tuple(map(ArchivedMatch._make, self._read(_MATCHES.where(matches.c.mid.between(first, last)))))
 
@@ -147,6 +149,7 @@ def matches_of(
         since_ms = connection.execute(_PLACE, {"whose": player, "last": after}).scalar()
         if since_ms is None:
             return None
+        # By time and id: of matches that began together a page may have some and the next one the rest.
         page = page.where(tuple_(*_PLAYED_IN_ORDER) < (since_ms, after))
     rows = connection.execute(page, values)
     return tuple(OwnMatch._make(row)._replace(setup=unpack_setup(row.setup)) for row in rows)

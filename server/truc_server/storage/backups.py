@@ -41,6 +41,7 @@ class Restored(NamedTuple):
 
     def holds(self, match: bytes, k: int) -> bool:
         """Tell whether a match of `k` records has not gone on since."""
+        # One that has more records was let go on, by its players or its host, and is not held again.
         return self.matches.get(match) == k
 
 
@@ -64,6 +65,7 @@ def read_restored(folder: Folder) -> Restored:
         return Restored(matches, frozenset(map(bytes.fromhex, values["terms"])), bool(values["gives_up"]))
     except FileNotFoundError:
         return Restored()
+    # A start that took a damaged file for none could sign a second history of the matches in it.
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise FolderError(
             f"{folder.restored}: expected what `truc-server restore` has written, got: {error}; restore the backup again"
@@ -141,6 +143,7 @@ def manifest_of(source: Path) -> Manifest:
     path = Folder(source).manifest
     try:
         text = read_bounded(path, MAX_OWN)
+        # The format before the rest: fields of a newer one would else be called damage.
         found = msgspec.json.decode(text, type=ManifestForm).format
         if found != FORMAT:
             raise BackupError(
@@ -158,6 +161,7 @@ def manifest_of(source: Path) -> Manifest:
 
 def _is_entry(name: str, digest: str) -> bool:
     """Tell whether a line of the manifest names a file that a backup may hold, and its hash."""
+    # A manifest comes from outside, and its names become paths to write to: `../` must lead nowhere.
     if len(digest) != _DIGEST_CHARS:
         return False
     folder, _, file = name.rpartition("/")
@@ -192,11 +196,12 @@ def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_fina
         BackupError: `target` exists, or the folder's files keep changing.
         StoreError: The database cannot be copied.
     """
-    with _beside(target) as aside:
+    with _unfinished_folder(target) as aside:
         made = datetime.now(UTC)
         copy = Folder(aside)
+        # The database before the keys: whatever key it needs is there by then.
         revision, matches = _copy_database(folder.database, copy.database)
-        files = _copy_small(folder, aside, settings_file)
+        files = _copy_small_files(folder, aside, settings_file)
         files[copy.database.name] = digest_of(copy.database)
         stamp = f"{made:%Y-%m-%dT%H:%M:%SZ}"
         manifest = Manifest(
@@ -208,6 +213,7 @@ def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_fina
             files=dict(sorted(files.items())),
         )
         write_private(copy.manifest, manifest.text())
+        # Marked before the backup is there, as from then on it may be restored.
         if is_final:
             write_private(folder.moved, f"the tables moved with the backup of {stamp}\n".encode())
         move(aside, target)
@@ -245,15 +251,16 @@ def sound_revision(database: Path) -> str:
     return found.revision
 
 
-def _copy_small(folder: Folder, target: Path, settings_file: Path | None) -> dict[str, str]:
+def _copy_small_files(folder: Folder, target: Path, settings_file: Path | None) -> dict[str, str]:
     """Copy everything but the database as it is at one moment; return the hashes.
 
     Raises:
         BackupError: It keeps changing.
     """
+    # A new key or passphrase changes several files in turn: what is read twice alike is of one moment.
     for _ in range(_TRIES):
-        contents = _small(folder, settings_file)
-        if contents == _small(folder, settings_file):
+        contents = _read_small_files(folder, settings_file)
+        if contents == _read_small_files(folder, settings_file):
             break
     else:
         raise BackupError(f"the keys in {folder.root} are being changed: try again")
@@ -263,11 +270,12 @@ def _copy_small(folder: Folder, target: Path, settings_file: Path | None) -> dic
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
 
 
-def _small(folder: Folder, settings_file: Path | None) -> dict[str, bytes]:
+def _read_small_files(folder: Folder, settings_file: Path | None) -> dict[str, bytes]:
     names, folders = _layout(folder)
     paths = {name: folder.root / name for name in names if name != folder.database.name}
     paths[folder.settings.name] = settings_file or folder.settings
     for name in folders:
+        # Files that are still being written begin with a dot.
         held = sorted((folder.root / name).glob("[!.]*"))
         paths |= {f"{name}/{path.name}": path for path in held}
     contents: dict[str, bytes] = {}
@@ -280,7 +288,7 @@ def _small(folder: Folder, settings_file: Path | None) -> dict[str, bytes]:
 
 
 @contextmanager
-def _beside(target: Path) -> Iterator[Path]:
+def _unfinished_folder(target: Path) -> Iterator[Path]:
     """Give an empty folder beside a place that is free; it is removed unless it was moved there.
 
     Raises:
@@ -288,6 +296,7 @@ def _beside(target: Path) -> Iterator[Path]:
     """
     if os.path.lexists(target):
         raise BackupError(f"{target} is there already: a backup is made anew, in a place of its own")
+    # Beside the target, so on the same disk: there a folder moves to its name in one step.
     aside = target.with_name(f".{target.name}.unfinished")
     try:
         aside.mkdir(mode=0o700, exist_ok=True)  # one left by a killed backup is used again
@@ -295,12 +304,12 @@ def _beside(target: Path) -> Iterator[Path]:
         raise BackupError(f"cannot make {target}: {error.strerror}") from error
     descriptor = os.open(aside, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        _claim(descriptor, target)
+        _claim(descriptor, target)  # the lock goes with the process, so a killed backup hinders nobody
         for left in aside.iterdir():
             remove(left)
         yield aside
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(aside, ignore_errors=True)  # not there any more, if it was moved
         os.close(descriptor)
 
 
@@ -359,13 +368,15 @@ def restore(source: Path, folder: Folder, wanted: OpenMatches | None) -> tuple[M
         BackupError: The backup cannot be restored, or the folder is in use.
         StoreError: The database cannot be made ready.
     """
-    manifest = check_backup(source)
+    manifest = check_backup(source)  # all of it, before anything is written
     _check_empty(folder)
     with locked(folder):
+        # The first file and the last to go: in between no server starts on what may not be whole.
         write_private(folder.restoring, f"from {source}\n".encode())
         for name in manifest.files:
             make_private((folder.root / name).parent)
             _copy(source / name, folder.root / name)
+        # `_is_first` marks the backup before all is done: after a restore that was killed the next one asks.
         chosen = wanted or ("continue" if manifest.is_final and _is_first(source) else "ask")
         _make_ready(folder, chosen)
         folder.restoring.unlink()
@@ -401,7 +412,7 @@ def _is_first(source: Path) -> bool:
         return False
     try:
         write_private(mark, f"at {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n".encode())
-    except OSError:
+    except OSError:  # what cannot be marked may be restored any number of times
         return False
     return True
 
@@ -410,6 +421,7 @@ def _make_ready(folder: Folder, chosen: OpenMatches) -> None:
     # Slow to import.
     from truc_server.storage.sqlite_file import play_under_way, raise_epoch
 
+    # Above any epoch of the original, which counts claims from 1 or from its own restore (decision 17).
     raise_epoch(folder.database, int(time.time()))
     if chosen != "continue":
         play = play_under_way(folder.database)

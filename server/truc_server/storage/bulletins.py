@@ -2,8 +2,7 @@
 
 A node numbers its bulletins, and what each has changed has its number; whoever knows a number asks for what came after it.
 Numbers begin anew with each claim of the name, so that nothing of an earlier process is taken for the present one's.
-Invariants: a process that may write no more tells nothing; what is over stays for `KEPT_MS`, much longer than anybody who
-may write goes without hearing.
+Invariant: a process that may write no more tells nothing.
 
 PostgreSQL also says that some node has told something. That is a hint and nothing else: what was told is read as ever, also
 where no hint comes.
@@ -44,6 +43,8 @@ from truc_server.storage.statements import upsert
 
 CHANNEL: Final = "truc"
 """On which PostgreSQL says that there is something to hear; the notification itself says nothing."""
+# What is over stays so long that every node has learned of it: one that hears nothing for a lease, a minute
+# at the longest, may write no more, and begins anew.
 KEPT_MS: Final = 300_000
 _REST_BYTES: Final = 65_536
 
@@ -59,6 +60,7 @@ _TOLD: Final = (
         nodes.c.draining,
         bulletins.c.n,
     )
+    # Of this claim: a process that came again has told nothing yet, whatever the one before it said.
     .join(bulletins, and_(bulletins.c.node == nodes.c.name, bulletins.c.claimed == nodes.c.claimed))
     .where(nodes.c.lease_until_ms > db_now_ms(), nodes.c.name != bindparam("me"))
     .order_by(nodes.c.name)
@@ -75,12 +77,14 @@ _STRAY: Final = (
 
 
 def tell(connection: Connection, lease: Lease, bulletin: Bulletin) -> None:
-    """Tell the other nodes what has changed; with the first bulletin of a process, what its name has told before is dropped.
+    """Tell the other nodes what has changed.
 
     Raises:
         StoreLostError: This process may write no more.
     """
     hold_lease(connection, lease)
+    # With a process's first bulletin everything goes that its name has told before; its tables stay, as
+    # others may have taken them and tell of them now.
     before = connection.execute(_NEWEST, parameters_of(lease)).scalar()
     if before is None:
         for table in _PASSING:
@@ -93,6 +97,7 @@ def tell(connection: Connection, lease: Lease, bulletin: Bulletin) -> None:
     _put(connection, online, [{**head, **told._asdict()} for told in bulletin.players])
     _put(connection, crowds, [{**head, **told._asdict()} for told in bulletin.crowds])
     _put(connection, said, [{**head, **told._asdict()} for told in bulletin.lines])
+    # Delivered with the commit, so whoever hears it finds the bulletin.
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_notify(CHANNEL, "")))
 
@@ -112,7 +117,7 @@ def _put(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
 
 def _table_row(told: TableNews) -> dict[str, Any]:
     flags = [told.is_playing, told.is_behind]
-    # names and networks as bytes: what is encoded knows no other text than ASCII
+    # Names and networks as bytes: the encoding knows no other text than ASCII.
     network = None if told.network is None else told.network.encode()
     seats = [[seat.player, seat.name.encode()] for seat in told.seats]
     rest = enc([told.creator, network, told.created_ms, flags, seats])
@@ -137,12 +142,12 @@ def _heard(connection: Connection, row: Any, known: BulletinMark | None, now_ms:
 
 
 def _news(connection: Connection, node: str, after: int, until: int, *, now_ms: int) -> Bulletin:
-    # a bulletin that comes meanwhile is heard the next time, as a whole
+    # Not beyond `until`: a bulletin that comes meanwhile is heard the next time, as a whole.
     told, players, crowd = (
         connection.execute(select(table).where(table.c.node == node, table.c.n.between(after + 1, until)))
         for table in (board, online, crowds)
     )
-    # nor is what a newer version may say and this one does not know
+    # Without kinds that a newer version may tell of and this one does not know.
     new = (said.c.node == node, said.c.n.between(after + 1, until), said.c.what.in_(list(LineKind)))
     lines = connection.execute(select(said).where(*new).order_by(said.c.serial))
     return Bulletin(
@@ -187,6 +192,7 @@ def sweep_bulletins(connection: Connection) -> None:
     """Drop what has been over for a while, and what nodes that are gone have told."""
     until = db_now_ms() - bindparam("kept", KEPT_MS, BigInteger)
     connection.execute(delete(board).where(board.c.reason.is_not(None), board.c.at_ms < until))
+    # Not bots of the house: their row tells that a node has started them, wherever they are connected.
     connection.execute(delete(online).where(~online.c.is_here, ~online.c.is_house, online.c.at_ms < until))
     connection.execute(delete(crowds).where(crowds.c.connections == 0, crowds.c.at_ms < until))
     connection.execute(delete(said).where(said.c.at_ms < until))
@@ -206,8 +212,9 @@ def open_listener(engine: Engine) -> "BulletinListener | None":
         return None
     pooled = engine.raw_connection()
     driver: Any = pooled.driver_connection
-    pooled.detach()
+    pooled.detach()  # or the pool would take it back when `pooled` is let go, and nothing would be heard
     try:
+        # LISTEN counts from its commit, and a transaction that stayed open would be ended as an idle one.
         driver.autocommit = True
         driver.execute(f"LISTEN {CHANNEL}")
     except Exception as error:

@@ -1,7 +1,6 @@
 """Opening the database: the engine, what SQLite is told on every connection, and bringing the schema up to date.
 
-Alembic is imported only if a single SELECT shows that the schema is not the newest, so a start stays fast. Invariant:
-a migration is one transaction, so a process killed during it leaves the schema as it was.
+Invariant: a migration is one transaction, so a process killed during it leaves the schema as it was.
 """
 
 import sqlite3
@@ -22,12 +21,14 @@ from truc_server.storage.schema import REVISION
 from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, inaccessible_file
 from truc_server.timing.clock import now_ms
 
-_LEAST_CONNECT_S: Final = 2  # libpq takes no less
-_PATIENCES: Final = ("idle_in_transaction_session_timeout", "lock_timeout")
-_MIGRATING: Final = 0x7472_7563  # the number of the lock that whoever migrates holds: "truc"
+_MIN_CONNECT_S: Final = 2  # libpq takes no less
+# PostgreSQL's own: for a transaction whose client says nothing, and for whoever waits for a lock.
+_TIMEOUTS: Final = ("idle_in_transaction_session_timeout", "lock_timeout")
+_MIGRATION_LOCK: Final = 0x7472_7563  # any number that all versions agree on; in ASCII, "truc"
 KEPT_WAL_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has let grow
 
-_HELD: Final = ("40001", "40P01", "55P03")
+# serialization_failure, deadlock_detected, lock_not_available
+_BUSY_STATES: Final = ("40001", "40P01", "55P03")
 """What PostgreSQL says when two transactions have waited for each other, or one for too long: the one it ends may be tried again."""
 
 _Prepare = Callable[[sqlite3.Connection, object], None]
@@ -43,7 +44,7 @@ def open_engine(url: str, *, patience_s: float | None = None, node: str = "") ->
     Raises:
         StoreError: No such database, no driver for it, or a schema this version does not know.
     """
-    engine = _engine(url, _prepare_to_write, _bounds(patience_s, node))
+    engine = _engine(url, _prepare_to_write, _connect_options(patience_s, node))
     try:
         _bring_up_to_date(engine)
     except SQLAlchemyError as error:
@@ -69,6 +70,7 @@ def open_to_read(url: str) -> Engine:
     found = _revision(engine)
     if found != REVISION:
         engine.dispose()
+        # First, as no start of this version helps then.
         _check_no_newer(engine, found)
         raise StoreError(
             f"{engine.url}: expected schema {REVISION}, found {found or 'none'};"
@@ -122,7 +124,7 @@ def is_busy(error: SQLAlchemyError) -> bool:
     Nothing was written then, and the same may be tried again.
     """
     cause = error.orig if isinstance(error, DBAPIError) else None
-    if getattr(cause, "sqlstate", None) in _HELD:
+    if getattr(cause, "sqlstate", None) in _BUSY_STATES:
         return True
     return isinstance(cause, sqlite3.OperationalError) and _primary(cause) == sqlite3.SQLITE_BUSY
 
@@ -131,18 +133,20 @@ def _primary(error: sqlite3.OperationalError) -> int:
     return error.sqlite_errorcode & 0xFF  # the rest is detail, such as that the log is being recovered
 
 
-def _bounds(patience_s: float | None, node: str) -> dict[str, object]:
+def _connect_options(patience_s: float | None, node: str) -> dict[str, object]:
     """Return how psycopg is to connect, so that nothing takes much longer than that."""
     if patience_s is None:
         return {}
     patience_ms = round(patience_s * 1_000)
+    # Both ends ask once a second, and give up after as many seconds without an answer as the patience has.
     alive = {"keepalives_idle": 1, "keepalives_interval": 1, "keepalives_count": max(1, round(patience_s))}
-    # PostgreSQL too asks for signs of life: of a machine that is gone it would else hear nothing for hours.
-    kept = dict.fromkeys(_PATIENCES, patience_ms) | {f"tcp_{name}": value for name, value in alive.items()}
+    # PostgreSQL too asks for signs of life: of a machine that is gone it would otherwise hear nothing for
+    # hours, and keep the row of its lease locked as long.
+    kept = dict.fromkeys(_TIMEOUTS, patience_ms) | {f"tcp_{name}": value for name, value in alive.items()}
     return {
         "application_name": application_name(node),
         "options": " ".join(f"-c {name}={value}" for name, value in kept.items()),
-        "connect_timeout": max(_LEAST_CONNECT_S, round(patience_s)),
+        "connect_timeout": max(_MIN_CONNECT_S, round(patience_s)),
         "tcp_user_timeout": patience_ms,
         **alive,
     }
@@ -152,6 +156,7 @@ def _engine(url: str, prepare: _Prepare, bounds: Mapping[str, object] = MappingP
     try:
         parsed = make_url(url)
         is_file = parsed.get_backend_name() == "sqlite"
+        # Without hide_parameters an error would show the values of the statement, among them secrets.
         engine = create_engine(parsed, hide_parameters=True, connect_args={} if is_file else dict(bounds))
     except (ArgumentError, NoSuchModuleError) as error:
         raise StoreError(f"store.url: {error}") from error
@@ -160,6 +165,7 @@ def _engine(url: str, prepare: _Prepare, bounds: Mapping[str, object] = MappingP
     if engine.dialect.name == "sqlite" and engine.url.database in {None, "", ":memory:"}:
         raise StoreError(f"store.url: expected a file for SQLite to write to, got {engine.url}")
     if engine.dialect.name == "sqlite":
+        # SQLite's own error does not say which file it is: a truc.db-wal left by root looked like damage.
         if closed := inaccessible_file(Path(str(engine.url.database))):
             raise StoreError(f"{closed} cannot be read and written by this user")
         event.listen(engine, "connect", prepare)
@@ -183,7 +189,8 @@ def _prepare_to_write(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None
     _give_clock(connection)
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA journal_mode = WAL")  # reads and commits do not wait for each other
+    # In WAL mode NORMAL would lose the newest commits at a power cut, and these have been acknowledged.
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA fullfsync = ON")  # without it macOS leaves what is synced in the disk's cache
     connection.execute(f"PRAGMA journal_size_limit = {KEPT_WAL_BYTES}")
@@ -191,6 +198,9 @@ def _prepare_to_write(connection: sqlite3.Connection, _record: object) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     reading = connection.get_execution_options().get("reading", False)
+    # IMMEDIATE takes the write lock before anything is read. A transaction that reads first, as every one
+    # with a fence does, could not write any more if another program wrote in between, and SQLite would not
+    # let it wait for that.
     connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
 
@@ -200,17 +210,16 @@ def _bring_up_to_date(engine: Engine) -> None:
         return
     _check_no_newer(engine, found)
     with engine.begin() as connection:
-        if (
-            engine.dialect.name == "postgresql"
-        ):  # nodes that start together: one migrates, the others find it done
-            for patience in _PATIENCES:  # a migration takes as long as it takes
-                connection.execute(text(f"SET LOCAL {patience} = 0"))
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATING})
+        if engine.dialect.name == "postgresql":
+            for timeout in _TIMEOUTS:  # a migration takes as long as it takes
+                connection.execute(text(f"SET LOCAL {timeout} = 0"))
+            # Of nodes that start together one migrates; for the others, who wait here, nothing is left to do.
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
         _migrate(connection)
 
 
 def _check_no_newer(engine: Engine, found: str | None) -> None:
-    if found is not None and found > REVISION:
+    if found is not None and found > REVISION:  # as text: revisions are numbers of four digits
         raise StoreError(
             f"{engine.url} was written by a newer version: expected revision {REVISION} or older, found {found}"
         )
@@ -226,11 +235,13 @@ def _revision(engine: Engine) -> str | None:
 
 
 def _migrate(connection: Connection) -> None:
+    # Slow to import: a start that finds the newest schema by one SELECT does without.
     from alembic import command
     from alembic.config import Config
 
     with as_file(files("truc_server.storage") / "migrations") as folder:
         config = Config()
+        # Config takes a % in the path for the beginning of a variable.
         config.set_main_option("script_location", str(folder).replace("%", "%%"))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")

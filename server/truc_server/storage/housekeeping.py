@@ -3,8 +3,7 @@
 Statements in the caller's transaction. None of it belongs to a table that is played at, so no claim is needed, and a
 command can write it beside a running server. A match goes as a whole, with its records and its list of players. It may go
 if it was over before a time, or was given up without an end and has no record since that time; and if no table shows it any
-more. Invariants: an invite makes no more members than it has uses, however many log in with it at once; whether a match may
-go is checked again in the transaction that deletes it.
+more. Invariant: an invite makes no more members than it has uses, however many log in with it at once.
 """
 
 from collections.abc import Collection
@@ -43,6 +42,7 @@ _INVITES: Final = select(*(invites.c[field] for field in Invite._fields))
 _SANCTIONS: Final = select(*(sanctions.c[field] for field in Sanction._fields))
 _FIND: Final = _MEMBERS.where(members.c.fingerprint == bindparam("who"))
 _EXPEL: Final = delete(members).where(members.c.fingerprint == bindparam("who"))
+# Checked and counted down in one statement: two keys that log in at once cannot both have the last use.
 _USE: Final = (
     update(invites)
     .where(
@@ -60,6 +60,7 @@ _SEE: Final = update(guests).where(guests.c.id == bindparam("who")).values(seen_
 _PRUNE_GUESTS: Final = delete(guests).where(
     guests.c.seen_ms < bindparam("before"),
     guests.c.id.not_in(select(seats.c.player)),
+    # A server without other nodes has no rows here, and tells by `connected` who is there.
     guests.c.id.not_in(select(online.c.player).where(online.c.is_here)),
 )
 
@@ -174,6 +175,8 @@ def old_matches(connection: Connection, *, before_ms: int, limit: int) -> tuple[
 
 def delete_match(connection: Connection, mid: bytes, *, before_ms: int) -> bool:
     """Delete a match, if it still may go; False if it may not, or is gone."""
+    # Checked again, in the transaction that deletes: it was found in another one, and a server goes on
+    # meanwhile.
     found = connection.execute(_STILL_OLD, {"match": mid, "before": before_ms}).first()
     if found is None:
         return False

@@ -1,10 +1,9 @@
 """The journal: what the tables decide becomes durable, many decisions in one transaction.
 
 Table code calls `write` and goes on; one task commits batch after batch in a worker thread, and while one commits the next
-fills. If another program holds the store, a commit is tried again for a while. Deliberately
-not here: what waits for a batch (frames in outboxes), and what the server says when the store fails. Invariants: batches
-become durable in the order of their numbers, each as a whole or not at all; after a failure of any kind, nothing more
-becomes durable.
+fills (decision 4). If another program holds the store, a commit is tried again for a while. Deliberately not here: what
+waits for a batch (frames in outboxes), and what the server says when the store fails. Invariants: batches become durable in
+the order of their numbers, each as a whole or not at all; after a failure of any kind, nothing more becomes durable.
 """
 
 from bisect import bisect_left
@@ -23,8 +22,10 @@ from truc_server.timing.clock import StoppingError
 
 MAX_BATCH: Final = 500  # writes in one transaction
 MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before `is_behind`
-MAX_FILLED: Final = 2 * MAX_WAITING  # before `is_full`
-BUSY_TRIES: Final = 12  # of one commit while another program holds the store; each waits BUSY_TIMEOUT_MS
+# Before `is_full`: what is under way may go on for as much again after nothing new is taken on.
+MAX_FILLED: Final = 2 * MAX_WAITING
+# Of one commit while another program holds the store: each waits BUSY_TIMEOUT_MS, so a minute in all.
+BUSY_TRIES: Final = 12
 SLOW_S: Final = 5.0  # of one commit, before it is logged
 TIME_BOUNDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 SIZE_BOUNDS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
@@ -142,10 +143,13 @@ class Journal:
         size = len(writes)
         if not self._batches:
             self._more.unpark()
+            # `_room` is that of a batch which is being committed: even an empty write begins another.
             self._room = -1
         if size > self._room:
             self._batches.append([])
             self._room, self._newest = MAX_BATCH, self._taken + len(self._batches)
+        # Never divided: what is written in one call, such as a record and the end that follows from it,
+        # becomes durable together, even if the batch gets longer than MAX_BATCH by that.
         self._batches[-1] += writes
         self._room -= size
         self.waiting += size
@@ -171,6 +175,7 @@ class Journal:
             JournalStoppedError: It never will be.
         """
         while self.durable < number:
+            # A journal that was closed still commits what it has taken; one that failed has cleared it.
             if self._stopped is not None and number > self._taken + len(self._batches):
                 raise JournalStoppedError(self._stopped)
             await self._progress.park()
@@ -199,7 +204,7 @@ class Journal:
         while True:
             await trio.sleep(SLOW_S)
             took = self.commit_s(trio.current_time())
-            if took >= SLOW_S and told < self._taken:
+            if took >= SLOW_S and told < self._taken:  # once for each commit
                 told = self._taken
                 log.warning("store_is_slow", seconds=round(took, 1), waiting=self.waiting)
 
@@ -217,9 +222,11 @@ class Journal:
             self._fail(StoreError(f"the store has failed in an unforeseen way ({type(error).__name__})"))
         else:
             self._measure(len(batch))
+            # Raised first: the outboxes that are flushed next compare their gates with it.
             self.durable += 1
             self._progress.unpark_all()
             self._on_durable(self.durable)
+            # After the frames: time runs only for whoever was sent the question (decision 14).
             if self._acts or self._calls:
                 self._note_let_out(trio.current_time())
 
@@ -228,6 +235,7 @@ class Journal:
         for gate in tuple(self._acts):
             if gate <= self.durable:
                 self.acts_s.add(*[now - read for read in self._acts.pop(gate)])
+        # Taken away first, as a call may ask for another one.
         calls, self._calls = self._calls, []
         for gate, call in calls:
             if gate > self.durable:
@@ -240,6 +248,8 @@ class Journal:
 
     async def _keep_trying(self, batch: list[Write]) -> None:
         """Commit a batch, trying again for a while if another program holds the store."""
+        # A busy store has written nothing, so it can be given the batch again; after other errors it may
+        # have.
         for tried in range(1, BUSY_TRIES):
             try:
                 await self._try(batch)
@@ -247,7 +257,7 @@ class Journal:
                 log.warning("store_is_held", reason=str(error), tried=tried)
             else:
                 return
-        await self._try(batch)
+        await self._try(batch)  # the last time: what it raises is the failure of the store
 
     async def _try(self, batch: list[Write]) -> None:
         await self._thread.run(self._store.commit, batch)
@@ -261,8 +271,9 @@ class Journal:
 
     def _fail(self, error: StoreError) -> None:
         self._stopped = f"the journal has stopped: {error}"
+        # What waits was seen by nobody, and must not become durable behind a batch that may not be.
         self._batches.clear()
         self.waiting = 0
-        self._taken = self.durable
+        self._taken = self.durable  # `is_idle`: the server does not wait for this commit when it ends
         self._progress.unpark_all()
         self._on_failure(error)

@@ -5,9 +5,6 @@ the one row of `ownership`, which keeps all others waiting: what it then sees of
 left. Whoever writes keeps its own row from being removed until the commit; whoever takes over removes it. Invariants: an
 epoch is one process's; a process whose row is gone, or whose lease has ended, writes nothing; the tables of a node whose
 lease has not ended are taken by nobody.
-
-A database that was restored from a dump is no other, as a backup of a file is not (sqlite_file.py): the next claim gets an
-epoch that no claim of the original has had, as under one that was used since the dump the same nonce would seal two texts.
 """
 
 from collections.abc import Sequence
@@ -43,8 +40,10 @@ from truc_server.storage import (
 )
 from truc_server.storage.schema import claims, matches, nodes, orders, ownership, records, tables, terms
 
-MAX_NODES: Final = 32  # each node draws the codes of its tables from a share of its own
-_GIVEN: Final = ">"  # before the name of the node that a table was given to
+# Each node draws the codes of its tables from a share of its own; there are 32 (table_data/codes.py).
+MAX_NODES: Final = 32
+# Before the name of the node that a table was given to; no name of a node begins so.
+_GIFT_MARK: Final = ">"
 
 
 class db_now_ms(GenericFunction[int]):  # noqa: N801 - as SQL spells it
@@ -62,31 +61,36 @@ def _postgresql_now(_element: db_now_ms, _compiler: object, **_: object) -> str:
     return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
 
 
-_ME: Final = (nodes.c.name == bindparam("me"), nodes.c.claimed == bindparam("under"))
-_LIVES: Final = or_(nodes.c.lease_until_ms.is_(None), nodes.c.lease_until_ms > db_now_ms())
-FENCE: Final = select(nodes.c.epoch).where(*_ME, _LIVES).with_for_update(read=True, key_share=True)
+# Name and claim: a process of the same name that comes later has another claim, and the earlier finds no row.
+_OWN_ROW: Final = (nodes.c.name == bindparam("me"), nodes.c.claimed == bindparam("under"))
+_LEASE_LASTS: Final = or_(nodes.c.lease_until_ms.is_(None), nodes.c.lease_until_ms > db_now_ms())
+# KEY SHARE lets a renewal change the row meanwhile; only who removes it, to take over, waits (decision 26).
+FENCE: Final = select(nodes.c.epoch).where(*_OWN_ROW, _LEASE_LASTS).with_for_update(read=True, key_share=True)
 """The newest epoch of a process, if it may write; its row stays until the transaction ends."""
 
-_EPOCH: Final = select(nodes.c.epoch).where(*_ME)
-_DRAW: Final = update(ownership).values(epoch=ownership.c.epoch + 1)
-_DRAWN: Final = select(ownership.c.epoch)
+_EPOCH: Final = select(nodes.c.epoch).where(*_OWN_ROW)
+_RAISE_EPOCH: Final = update(ownership).values(epoch=ownership.c.epoch + 1)
+_NEW_EPOCH: Final = select(ownership.c.epoch)
+# A lease that has ended is not renewed, even if nobody has noticed: others may be about to take the tables.
 _RENEW: Final = (
     update(nodes)
-    .where(*_ME, nodes.c.lease_until_ms > db_now_ms())
+    .where(*_OWN_ROW, nodes.c.lease_until_ms > db_now_ms())
     .values(lease_until_ms=db_now_ms() + bindparam("lease", type_=BigInteger))
 )
+# Without nodes whose row a commit still holds: to wait for one would keep the tables of the others, too.
 _ENDED: Final = (
     select(nodes.c.name)
     .where(nodes.c.lease_until_ms <= db_now_ms())
     .order_by(nodes.c.name)
     .with_for_update(skip_locked=True)
 )
-# a lease is left alone for so long after its end: a slow node may be about to finish what it began
-_STANDS_MS: Final = 1_000
-_STANDING: Final = select(nodes.c.name, nodes.c.lease_until_ms).where(
-    nodes.c.lease_until_ms <= db_now_ms() - _STANDS_MS
+# For so long after its end a lease is left alone: a slow node may be about to finish its commit.
+_GRACE_MS: Final = 1_000
+_STANDING_STILL: Final = select(nodes.c.name, nodes.c.lease_until_ms).where(
+    nodes.c.lease_until_ms <= db_now_ms() - _GRACE_MS
 )
-_CUT: Final = text(
+# Only those with a transaction from before a moment: a process of the same name that came later has others.
+_END_CONNECTIONS: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
     " WHERE datname = current_database() AND usename = current_user"
     " AND application_name = :program AND xact_start <= to_timestamp(:until_ms / 1000.0)"
@@ -94,7 +98,9 @@ _CUT: Final = text(
 )
 _NOW: Final = select(db_now_ms())
 _NAMES: Final = select(nodes.c.name)
-_OTHERS_GIFTS: Final = select(literal(_GIVEN) + nodes.c.name).where(nodes.c.name != bindparam("me"))
+_OTHERS_GIFTS: Final = select(literal(_GIFT_MARK) + nodes.c.name).where(nodes.c.name != bindparam("me"))
+# Any row of `nodes` counts, even one whose lease has ended: a table is free when its owner's row is removed,
+# as that waits for the owner's last commit.
 _UNOWNED: Final = (
     select(tables.c.code)
     .where(tables.c.owner.not_in(_NAMES), tables.c.owner.not_in(_OTHERS_GIFTS))
@@ -121,14 +127,14 @@ _NODES: Final = (
     .order_by(nodes.c.name)
 )
 
-_RENEWED: Final = or_(
+_HAS_SPARE: Final = or_(
     nodes.c.lease_until_ms.is_(None),
     nodes.c.lease_until_ms > db_now_ms() + bindparam("spare", type_=BigInteger),
 )
-_WHERE: Final = (
+_OWNER: Final = (
     select(nodes.c.name, nodes.c.public, nodes.c.inner)
     .select_from(tables)
-    .join(nodes, and_(nodes.c.name == tables.c.owner, _RENEWED), isouter=True)
+    .join(nodes, and_(nodes.c.name == tables.c.owner, _HAS_SPARE), isouter=True)
     .where(tables.c.code == bindparam("code"))
 )
 
@@ -145,9 +151,9 @@ def parameters_of(lease: Lease) -> dict[str, Any]:
 
 def claim(connection: Connection, owner: str) -> Lease:
     """Take every table for a process alone on the database, for good; nobody who was there before can write any more."""
-    epoch = _draw(connection, owner)
+    epoch = _draw_epoch(connection, owner)
     connection.execute(delete(nodes))
-    _enter(connection, owner, epoch, NodePlace("", "", ""), number=None, lease_ms=None)
+    _insert_node(connection, owner, epoch, NodePlace("", "", ""), number=None, lease_ms=None)
     connection.execute(update(tables).values(owner=owner, epoch=epoch))
     return Lease(owner, epoch)
 
@@ -158,14 +164,15 @@ def join(connection: Connection, name: str, place: NodePlace, *, lease_ms: int) 
     Raises:
         StoreLostError: There are as many nodes as there may be.
     """
-    epoch = _draw(connection, name)
+    epoch = _draw_epoch(connection, name)
+    # Or the removal of the row would wait for a commit in which the earlier process may stand still.
     _cut_off(connection, name, connection.execute(_NOW).scalar_one())
     connection.execute(delete(nodes).where(or_(nodes.c.name == name, nodes.c.lease_until_ms.is_(None))))
     taken = set(connection.execute(select(nodes.c.number)).scalars())
     number = next((free for free in range(MAX_NODES) if free not in taken), None)
     if number is None:
         raise StoreLostError(f"nodes of one database: at most {MAX_NODES}")
-    _enter(connection, name, epoch, place, number=number, lease_ms=lease_ms)
+    _insert_node(connection, name, epoch, place, number=number, lease_ms=lease_ms)
     connection.execute(delete(orders).where(orders.c.node == name))  # they were for its earlier process
     connection.execute(update(tables).where(tables.c.owner == name).values(epoch=epoch))
     return Lease(name, epoch, number)
@@ -188,30 +195,33 @@ def take_tables(connection: Connection, lease: Lease, *, most: int) -> TakenTabl
     Raises:
         StoreLostError: The lease of whoever takes has ended itself.
     """
-    epoch = _draw(connection, lease.owner)
+    # First, as it makes all other claims wait: what is found free from here on stays so.
+    epoch = _draw_epoch(connection, lease.owner)
     if connection.execute(FENCE, parameters_of(lease)).first() is None:
         raise lease_lost(lease)
     ended = connection.execute(_ENDED).scalars().all()
     connection.execute(delete(nodes).where(nodes.c.name.in_(ended)))
-    for node, until_ms in connection.execute(_STANDING).all():
+    # Their rows are for the next look: removing them now would wait for the connections to end.
+    for node, until_ms in connection.execute(_STANDING_STILL).all():
         _cut_off(connection, node, until_ms)
     codes = tuple(connection.execute(_UNOWNED, {"me": lease.owner, "most": most}).scalars())
     connection.execute(update(tables).where(tables.c.code.in_(codes)).values(owner=lease.owner, epoch=epoch))
-    connection.execute(update(nodes).where(*_ME).values(epoch=epoch), parameters_of(lease))
+    # Commits read their epoch from here: whatever the node writes from now on has the newest.
+    connection.execute(update(nodes).where(*_OWN_ROW).values(epoch=epoch), parameters_of(lease))
     return TakenTables(epoch, codes)
 
 
 def _cut_off(connection: Connection, name: str, until_ms: int) -> None:
-    """End what a node has begun until a moment and holds on to: it stands still in the middle of a commit, or its machine is gone.
-
-    As long as the rest of such a commit does not come, no timeout of PostgreSQL ends it.
-    """
+    """End what a node has begun until a moment and holds on to: it stands still in the middle of a commit, or its machine is gone."""
+    # PostgreSQL's own timeouts do not: they are for a transaction that is idle, not for one whose next
+    # statements are still on their way.
     if connection.dialect.name == "postgresql":
-        connection.execute(_CUT, {"program": application_name(name), "until_ms": until_ms})
+        connection.execute(_END_CONNECTIONS, {"program": application_name(name), "until_ms": until_ms})
 
 
 def is_any_table_free(connection: Connection, lease: Lease) -> bool:
-    """Tell whether there is something to `take_tables`; it costs no epoch to ask."""
+    """Tell whether there is something to `take_tables`."""
+    # Asked twice a second by each node, so without the draw of an epoch, which would make all claims wait.
     if connection.execute(_UNOWNED, {"me": lease.owner, "most": 1}).first() is not None:
         return True
     ended = select(nodes.c.name).where(nodes.c.lease_until_ms <= db_now_ms()).limit(1)
@@ -220,7 +230,7 @@ def is_any_table_free(connection: Connection, lease: Lease) -> bool:
 
 def release(connection: Connection, lease: Lease) -> None:
     """Give a lease back: nothing more is written under it, and its tables are free at once."""
-    connection.execute(delete(nodes).where(*_ME), parameters_of(lease))
+    connection.execute(delete(nodes).where(*_OWN_ROW), parameters_of(lease))
 
 
 def owned_codes(connection: Connection, lease: Lease) -> tuple[str, ...]:
@@ -238,13 +248,13 @@ def owning_node(connection: Connection, code: str) -> Node | None:
     named = _NODES.where(
         nodes.c.name == select(tables.c.owner).where(tables.c.code == code).scalar_subquery()
     )
-    row = connection.execute(named.where(_LIVES)).first()
+    row = connection.execute(named.where(_LEASE_LASTS)).first()
     return None if row is None else _node(row)
 
 
 def table_owner(connection: Connection, code: str, *, spare_ms: int = 0) -> TableOwner | None:
     """Return who owns a table, if so much of the lease is left at least; None if there is no such table."""
-    row = connection.execute(_WHERE, {"code": code, "spare": spare_ms}).first()
+    row = connection.execute(_OWNER, {"code": code, "spare": spare_ms}).first()
     return None if row is None else TableOwner(row.name or "", row.public or "", row.inner or "")
 
 
@@ -276,7 +286,7 @@ def take_orders(connection: Connection, node: str) -> tuple[NodeOrder, ...]:
 
 def count_unowned(connection: Connection) -> int:
     """Return how many tables no node owns whose lease lasts, those that were given and not yet taken among them."""
-    live = select(nodes.c.name).where(_LIVES)
+    live = select(nodes.c.name).where(_LEASE_LASTS)
     count: int = connection.execute(
         select(func.count()).select_from(tables).where(tables.c.owner.not_in(live))
     ).scalar_one()
@@ -286,20 +296,21 @@ def count_unowned(connection: Connection) -> int:
 def gift_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the parameters with which tables are given away."""
     return [
-        {"given_code": row["code"], "given": f"{_GIVEN}{row['to']}", "given_unasked": row["unasked"]}
+        {"given_code": row["code"], "given": f"{_GIFT_MARK}{row['to']}", "given_unasked": row["unasked"]}
         for row in rows
     ]
 
 
-def _draw(connection: Connection, owner: str) -> int:
+def _draw_epoch(connection: Connection, owner: str) -> int:
     """Return a new epoch, which is the process's from now on; every other claim waits for the end of this transaction."""
-    connection.execute(_DRAW)
-    epoch: int = connection.execute(_DRAWN).scalar_one()
+    # The update locks the one row until the end of the transaction.
+    connection.execute(_RAISE_EPOCH)
+    epoch: int = connection.execute(_NEW_EPOCH).scalar_one()
     connection.execute(insert(claims).values(epoch=epoch, node=owner, at_ms=db_now_ms()))
     return epoch
 
 
-def _enter(
+def _insert_node(
     connection: Connection,
     name: str,
     epoch: int,
@@ -356,13 +367,15 @@ def hold_lease(connection: Connection, lease: Lease) -> int:
     return int(found.epoch)
 
 
-_LENGTH = select(func.coalesce(func.max(records.c.k) + 1, 0)).where(records.c.mid == matches.c.mid)
-_OPEN = (
-    select(matches.c.mid, _LENGTH.scalar_subquery())
+_RECORD_COUNT = select(func.coalesce(func.max(records.c.k) + 1, 0)).where(records.c.mid == matches.c.mid)
+_UNDER_WAY = (
+    select(matches.c.mid, _RECORD_COUNT.scalar_subquery())
     .join(tables, tables.c.match == matches.c.mid)
     .where(matches.c.ended_ms.is_(None))
 )
-_LATER = update(ownership).where(ownership.c.epoch < bindparam("least")).values(epoch=bindparam("least"))
+_RAISE_EPOCH_TO = (
+    update(ownership).where(ownership.c.epoch < bindparam("least")).values(epoch=bindparam("least"))
+)
 
 
 def raise_epoch(connection: Connection, epoch: int) -> PlayUnderWay:
@@ -371,10 +384,14 @@ def raise_epoch(connection: Connection, epoch: int) -> PlayUnderWay:
     Raises:
         StoreError: A node runs on the database, or one did when it was dumped, and its lease lasts.
     """
+    # As claims do: no node comes in between the look and the end of the transaction.
     connection.execute(select(ownership.c.epoch).with_for_update())
+    # A lone server's lease has no end, and a dump of its database still shows it.
     running = [node.name for node in all_nodes(connection) if node.left_ms is not None and node.left_ms > 0]
     if running:
         raise StoreError(f"expected a database on which no server runs, got nodes: {', '.join(running)}")
-    connection.execute(_LATER, {"least": epoch})
-    found = dict(tuple(row) for row in connection.execute(_OPEN))
+    # What is sealed for players is numbered from the epoch: under one that was used since the dump, the same
+    # nonce would seal two texts (decision 17).
+    connection.execute(_RAISE_EPOCH_TO, {"least": epoch})
+    found = dict(tuple(row) for row in connection.execute(_UNDER_WAY))
     return PlayUnderWay(found, frozenset(connection.execute(select(terms.c.th).distinct()).scalars()))

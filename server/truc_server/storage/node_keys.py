@@ -1,8 +1,6 @@
 """Whether a node has the keys of the nodes on its database: compared before it comes, by what the first of them has left.
 
-A client that knows the newest identity key takes an older one for a false server. So after a change of the key no node
-may come with the new one while another runs with the old: all end, and come again. Invariant: the database holds nothing
-from which a key could be found.
+Invariant: the database holds nothing from which a key could be found.
 """
 
 from collections.abc import Sequence
@@ -59,6 +57,8 @@ def compare_keys(known: KnownKeys, keys: NodeKeys, others: Sequence[str]) -> boo
         )
     _check_identity(keys, known.identity, known.serial)
     is_newer = len(keys.before) > known.serial
+    # A client that has seen the newest key takes an older one for a false server, so no two nodes may show
+    # different ones: after a change of the key all end, and come again.
     if is_newer and others:
         raise StoreError(
             f"the key {fingerprint(keys.identity)} is newer than that of the nodes that run ({', '.join(others)}): "
@@ -94,6 +94,7 @@ def _check_identity(keys: NodeKeys, known: bytes, serial: int) -> None:
             f"the nodes on this database have the key {fingerprint(known)}, after {serial} changes, got "
             f"{fingerprint(keys.identity)}, after {len(keys.before)}: copy {_FILES} from one of them"
         )
+    # As many changes on, there must be the known key in the line: else the keys are those of another server.
     if line[serial] != known:
         raise StoreError(
             f"the nodes on this database have the key {fingerprint(known)}, got {fingerprint(line[serial])}, another "

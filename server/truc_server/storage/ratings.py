@@ -15,7 +15,9 @@ from truc_server.storage import ForgetPlayer, RankedRating, RatedPlayer, RateMat
 from truc_server.storage.schema import ratings
 
 SCALE: Final = 100  # points and doubt are told in whole hundredths of the model's unit
-_SURE: Final = 3  # deviations below the mean: 99.9 % of all skills guessed like this are above
+# Players are ranked by what they are almost certainly worth: 99.9 % of all skills guessed like this are
+# above.
+_DEVIATIONS_BELOW: Final = 3
 _MODEL: Final = PlackettLuce()
 
 
@@ -28,7 +30,7 @@ class Skill(NamedTuple):
     @property
     def points(self) -> int:
         """What players are ranked by."""
-        return round(SCALE * (self.mean - _SURE * self.deviation))
+        return round(SCALE * (self.mean - _DEVIATIONS_BELOW * self.deviation))
 
     @property
     def doubt(self) -> int:
@@ -80,11 +82,9 @@ _DROP: Final = delete(ratings).where(*_ONE)
 
 
 def lock_players(connection: Connection, writes: Iterable[Write]) -> None:
-    """Keep other processes from changing the skills of the players in these writes until the transaction ends.
-
-    All at once and in one order, so that two processes with matches of the same players never wait for each other. Where
-    a transaction keeps all others waiting, as in SQLite, there is nothing to do.
-    """
+    """Keep other processes from changing the skills of the players in these writes until the transaction ends."""
+    # All at once and in one order, so that two processes never wait for each other. In SQLite a transaction
+    # keeps all others waiting anyhow.
     players = {player for write in writes for player in _concerned(write)}
     if connection.dialect.name == "postgresql":
         for number in sorted(map(_lock_of, players)):

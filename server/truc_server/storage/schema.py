@@ -24,7 +24,8 @@ REVISION: Final = "0007"
 
 metadata = MetaData()
 
-# One row: the newest epoch. Whoever claims tables draws the next one first, so that claims happen one after the other.
+# One row: the newest epoch. Whoever claims tables draws the next one first, so that claims happen one after
+# the other.
 ownership = Table(
     "ownership",
     metadata,
@@ -32,9 +33,9 @@ ownership = Table(
     Column("epoch", BigInteger, nullable=False),
 )
 
-# Who may write, one row for each: `claimed` is the epoch it came under, `epoch` the newest under which it took tables.
-# A lease without an end is that of a server alone on its database; `number` is the share of the codes of tables that
-# a node draws from.
+# Who may write, one row for each: `claimed` is the epoch it came under, `epoch` the newest under which it
+# took tables. A lease without an end is that of a server alone on its database; `number` is the share of the
+# codes of tables that a node draws from.
 nodes = Table(
     "nodes",
     metadata,
@@ -50,7 +51,8 @@ nodes = Table(
     Column("started_ms", BigInteger, nullable=False),
 )
 
-# One row: what nodes know each other's keys by (`NodeKeys`); `serial` is how often the identity key was changed.
+# One row: what nodes know each other's keys by (`NodeKeys`); `serial` is how often the identity key was
+# changed.
 node_keys = Table(
     "node_keys",
     metadata,
@@ -78,8 +80,9 @@ claims = Table(
     Column("at_ms", BigInteger, nullable=False),
 )
 
-# What nodes tell each other, none of it for good: each numbers what it tells, from 1 after each claim, and whoever reads
-# takes what comes after the number they know. What is over stays for a while, so that everybody learns of it.
+# What nodes tell each other, none of it for good: each numbers what it tells, from 1 after each claim, and
+# whoever reads takes what comes after the number they know. What is over stays for a while, so that everybody
+# learns of it.
 bulletins = Table(
     "bulletins",
     metadata,
@@ -88,8 +91,8 @@ bulletins = Table(
     Column("n", BigInteger, nullable=False),
 )
 
-# Every table as its owner has last told: `notice` is what everybody may see, absent for private ones; `reason` is set
-# when it is gone; `rest` is what only the nodes know.
+# Every table as its owner has last told: `notice` is what everybody may see, absent for private ones;
+# `reason` is set when it is gone; `rest` is what only the nodes know.
 board = Table(
     "board",
     metadata,
@@ -150,8 +153,8 @@ said = Table(
     Index("ix_said_news", "node", "n"),
 )
 
-# `owner` is the name of a node; `epoch` is that of the newest claim of the table. `unasked` is the position at which its
-# match was when a node gave the table away, if nobody held the next call back.
+# `owner` is the name of a node; `epoch` is that of the newest claim of the table. `unasked` is the position
+# at which its match was when a node gave the table away, if nobody held the next call back.
 tables = Table(
     "tables",
     metadata,
@@ -180,7 +183,7 @@ seats = Table(
     Column("name", String, nullable=False),
     Column("ready", Boolean, nullable=False),
     Column("x", LargeBinary),
-    Index("ix_seats_player", "player"),
+    Index("ix_seats_player", "player"),  # each login asks for a player's seats, at whichever node
 )
 
 guests = Table(
@@ -234,6 +237,7 @@ match_players = Table(
     Column("player", LargeBinary, primary_key=True),
     Column("kind", String, nullable=False),
     Column("since_ms", BigInteger, nullable=False),
+    # A page of a player's matches is read in this order, without a look at the rest.
     Index("ix_match_players_since", "player", "since_ms", "mid"),
 )
 
@@ -298,8 +302,8 @@ invites = Table(
     Column("until_ms", BigInteger, nullable=False),
 )
 
-# With SQLite's rowid, although the key is then stored twice: records of many tables land on the same few pages, and a
-# commit of 100 of them costs less than half of what it would without.
+# With SQLite's rowid, although the key is then stored twice: records of many tables land on the same few
+# pages, and a commit of 100 of them costs less than half of what it would without.
 records = Table(
     "records",
     metadata,

@@ -73,6 +73,7 @@ _SEATS_OF: Final = (
             match_players.c.mid == tables.c.match,
             match_players.c.player == seats.c.player,
             match_players.c.seat == seats.c.seat,
+            # While terms are out the table still has the match before, which is over.
             tables.c.state != "terms",
         ),
         isouter=True,
@@ -213,10 +214,12 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._reading = engine.execution_options(reading=True)
+        # For `sever`: SQLite waits for no line that could be cut.
         self._drivers = WeakSet[Any]()
-        self._noting = Lock()
+        self._drivers_lock = Lock()
         if engine.dialect.name != "sqlite":
-            event.listen(engine, "checkout", self._note)
+            event.listen(engine, "checkout", self._note_driver)
+        # Kept for good, so that no commit waits for a connection of the pool.
         self._writing = engine.connect()
         self._turn = Lock()
         self._files: DatabaseFiles | None = None
@@ -249,12 +252,17 @@ class Store:
         lease = self._lease
         if lease is None:
             raise StoreError("expected a claim of the tables before the first commit, got none")
+        # Nearly every commit has records alone. What SQLAlchemy does around each statement was two fifths of
+        # the processor time of a small one, in a thread that waits for the same core as the tables.
         records = [write for write in writes if isinstance(write, AddRecord)]
         if len(records) == len(writes) and self._append(lease, records):
             return
         with self._transaction("write to") as connection:
             epoch = leases.hold_lease(connection, lease)
+            # Before any row is locked: nodes that rate the same players wait for each other here and nowhere
+            # else.
             ratings.lock_players(connection, writes)
+            # Only neighbours of one kind become one statement: what was written later must win.
             for _kind, alike in groupby(writes, type):
                 apply(connection, lease, epoch, tuple(alike))
 
@@ -336,7 +344,7 @@ class Store:
 
     def chat(self, table: str, limit: int) -> tuple[SaveChat, ...]:
         """Return the newest lines of a table's chat, at most `limit`, oldest first."""
-        said = _CHAT.where(chat.c.table == table, chat.c.text != "")
+        said = _CHAT.where(chat.c.table == table, chat.c.text != "")  # forgotten lines are empty
         rows = self._read(said.order_by(chat.c.n.desc()).limit(limit))
         return tuple(SaveChat._make(row) for row in reversed(rows))
 
@@ -377,16 +385,17 @@ class Store:
 
     def sever(self) -> None:
         """Cut every connection, from any thread: what the database does not answer fails at once. Not for files."""
-        with self._noting:
+        with self._drivers_lock:
             drivers = tuple(self._drivers)
         for driver in drivers:
-            _cut(driver)
+            _shut_down(driver)
 
     def close(self) -> None:
         """Release the database; nothing may be called afterwards."""
         with self._turn:
             self._writing.close()
-            event.listen(self._engine.pool, "checkin", _close)  # of a thread that nobody waits for any more
+            # A thread that was left behind may still have a connection, which nothing else would close.
+            event.listen(self._engine.pool, "checkin", _close_returned)
             self._engine.dispose()
 
     def _append(self, lease: Lease, records: Sequence[AddRecord]) -> bool:
@@ -400,9 +409,9 @@ class Store:
             raise self._failed("write to", error) from error
         return is_done
 
-    def _note(self, driver: Any, _record: object, _checked_out: object) -> None:
+    def _note_driver(self, driver: Any, _record: object, _checked_out: object) -> None:
         """Remember a connection in use, to be able to cut it."""
-        with self._noting:
+        with self._drivers_lock:
             self._drivers.add(driver)
 
     @contextmanager
@@ -410,6 +419,7 @@ class Store:
         try:
             with self._turn:
                 with self._writing.begin():
+                    # Not before the first transaction, which makes the write-ahead log.
                     self._files = self._files or files_of(self._writing)
                     yield self._writing
                 self._check_files()
@@ -426,6 +436,7 @@ class Store:
         Raises:
             StoreError: It may not be found.
         """
+        # After each commit: SQLite itself notices nothing, and would go on writing to a file without a name.
         try:
             if self._files is not None:
                 self._files.check()
@@ -438,16 +449,18 @@ class Store:
             return connection.execute(query).all()
 
 
-def _cut(driver: Any) -> None:
+def _shut_down(driver: Any) -> None:
     """End the wait of whoever waits for an answer on a connection of psycopg."""
+    # Shut down, not closed: that wakes the thread that waits in the driver, and a descriptor that was closed
+    # beneath it might by then be somebody else's. The error is that of one that is closed already.
     with suppress(OSError, driver.Error), socket.socket(fileno=os.dup(driver.pgconn.socket)) as line:
-        line.shutdown(socket.SHUT_RDWR)  # unless it is closed already
+        line.shutdown(socket.SHUT_RDWR)
 
 
 def _match(row: Any) -> RunningMatch:
     return RunningMatch._make(row)._replace(setup=unpack_setup(row.setup))
 
 
-def _close(connection: Any, _record: object) -> None:
+def _close_returned(connection: Any, _record: object) -> None:
     """Close a connection that comes back to a store that is closed."""
     connection.close()

@@ -20,8 +20,11 @@ from truc_server.operation import disk
 from truc_server.storage import PlayUnderWay, StoreError
 from truc_server.storage.schema import REVISION
 
+# For the end of another program's transaction. The journal waits so long BUSY_TRIES times.
 BUSY_TIMEOUT_MS: Final = 5_000
-_TIMES: Final = 2  # more copies of the database take room while it is written anew
+# More copies of the database take room during a VACUUM: the new one, and then its pages once more in the log.
+_VACUUM_COPIES: Final = 2
+# The columns here are those of every schema; only `terms` came later, with the fourth.
 _OPEN_MATCHES: Final = """
     SELECT mid, (SELECT coalesce(max(k) + 1, 0) FROM records WHERE records.mid = matches.mid)
     FROM matches JOIN tables ON tables.match_id = matches.mid WHERE matches.ended_ms IS NULL
@@ -32,11 +35,11 @@ Inode = tuple[int, int]
 
 
 class DatabaseFiles(NamedTuple):
-    """A database and its write-ahead log, with the numbers their disk gives them; None for a file that is not there."""
+    """A database and its write-ahead log, with their inodes; None for a file that is not there."""
 
     database: Path
-    log: Path
-    numbers: tuple[Inode | None, Inode | None]
+    wal: Path
+    inodes: tuple[Inode | None, Inode | None]
 
     def check(self) -> None:
         """Check that both are where they were.
@@ -44,8 +47,8 @@ class DatabaseFiles(NamedTuple):
         Raises:
             StoreError: One is not, or another file is in its place.
         """
-        for path, before in zip((self.database, self.log), self.numbers, strict=True):
-            if _number(path) != before:
+        for path, before in zip((self.database, self.wal), self.inodes, strict=True):
+            if _inode(path) != before:
                 raise StoreError(f"{path} was deleted, moved or replaced while the server used it")
 
 
@@ -56,16 +59,14 @@ def inaccessible_file(database: Path) -> Path | None:
 
 
 def files_of(connection: Connection) -> DatabaseFiles | None:
-    """Return the files that a connection has open, or None if it is not to SQLite.
-
-    SQLite creates the log anew only when nobody else has the database open.
-    """
+    """Return the files that a connection has open, or None if it is not to SQLite."""
     if connection.dialect.name != "sqlite":
         return None
     rows = connection.exec_driver_sql("PRAGMA database_list").all()
     database = Path(rows[0][2])
-    log = database.with_name(f"{database.name}-wal")
-    return DatabaseFiles(database, log, (_number(database), _number(log)))
+    # Good as long as the connection is: SQLite makes the log anew only when nobody has the database open.
+    wal = database.with_name(f"{database.name}-wal")
+    return DatabaseFiles(database, wal, (_inode(database), _inode(wal)))
 
 
 def checkpoint_wal(connection: Connection) -> None:
@@ -76,7 +77,7 @@ def checkpoint_wal(connection: Connection) -> None:
             driver.execute("PRAGMA wal_checkpoint")
 
 
-def _number(path: Path) -> Inode | None:
+def _inode(path: Path) -> Inode | None:
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -105,6 +106,7 @@ def inspect(database: Path) -> Inspection:
     """Read every page of a database and the revision of its schema; blocks, long if it is large."""
     try:
         with closing(sqlite3.connect(_address(database), uri=True)) as connection:
+            # The first problem is enough: a database that is damaged is not repaired but restored.
             found = [text for (text,) in connection.execute("PRAGMA quick_check(1)")]
             if found != ["ok"]:
                 return Inspection(" ".join(" ".join(found).split()), None)
@@ -117,7 +119,9 @@ def inspect(database: Path) -> Inspection:
 
 
 def _address(database: Path) -> str:
-    """Return the address to open it by: with no log beside it nobody writes to it, and no log is to be made."""
+    """Return the address by which a database is opened for looking at it."""
+    # Even a read-only connection makes a log where there is none. Then nobody writes to the database, and as
+    # one that cannot change it is opened without.
     is_alone = not database.with_name(f"{database.name}-wal").exists()
     return f"file:{quote(str(database.absolute()))}?{'immutable=1' if is_alone else 'mode=ro'}"
 
@@ -163,8 +167,8 @@ def vacuum(database: Path) -> tuple[int, int]:
         with closing(sqlite3.connect(database, isolation_level=None)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             before = database.stat().st_size
-            _check_room(database.parent, _TIMES * before)
-            connection.execute("VACUUM")
+            _check_room(database.parent, _VACUUM_COPIES * before)
+            connection.execute("VACUUM")  # into the log: only the checkpoint makes the file smaller
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.Error as error:
         raise StoreError(f"cannot write {database} anew: {error}") from error
@@ -182,13 +186,12 @@ def _check_room(folder: Path, needed: int) -> None:
 def raise_epoch(database: Path, epoch: int) -> None:
     """Give the next claim of a copy an epoch that no claim of the original has had, or will have had by then.
 
-    What is sealed for players is numbered from the epoch; under one that was used since the copy was taken, the same
-    nonce would seal two texts.
-
     Raises:
         StoreError: It cannot be written.
     """
     try:
+        # What is sealed for players is numbered from the epoch: under one that was used since the copy was
+        # taken, the same nonce would seal two texts (decision 17).
         with _opened(database) as connection, connection:
             connection.execute("UPDATE ownership SET epoch = max(epoch, ?)", (epoch,))
     except sqlite3.Error as error:

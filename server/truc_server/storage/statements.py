@@ -62,7 +62,7 @@ def append_records(connection: Connection, lease: Lease, writes: Sequence[AddRec
             _append(cursor, dialect, lease, writes)
         driver.commit()
     except dialect.loaded_dbapi.Error as error:
-        _give_up(connection, driver, error)
+        _roll_back(connection, driver, error)
         if isinstance(error, dialect.loaded_dbapi.IntegrityError):
             raise position_taken(writes, error) from error
         raise DBAPIError(None, None, error, hide_parameters=True) from error
@@ -72,7 +72,7 @@ def append_records(connection: Connection, lease: Lease, writes: Sequence[AddRec
     return True
 
 
-def _give_up(connection: Connection, driver: Any, error: Any) -> None:
+def _roll_back(connection: Connection, driver: Any, error: Any) -> None:
     """Roll back; a connection that is lost, or cannot even do that, is not used again."""
     if not connection.dialect.is_disconnect(error, driver, None):
         with suppress(connection.dialect.loaded_dbapi.Error):
@@ -82,8 +82,10 @@ def _give_up(connection: Connection, driver: Any, error: Any) -> None:
 
 
 def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRecord]) -> None:
-    if dialect.name == "sqlite":  # other drivers begin by themselves
+    if dialect.name == "sqlite":  # other drivers begin by themselves; IMMEDIATE as in engine.py
         cursor.execute("BEGIN IMMEDIATE")
+    # The fence comes first. From then on whoever takes the lease over waits for this commit; if they came
+    # before, no row is found.
     cursor.execute(*fence_sql(dialect, lease))
     found = cursor.fetchone()
     if found is None:
@@ -92,7 +94,8 @@ def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRec
 
 
 def _record_rows(dialect: Dialect, writes: Sequence[Any], epoch: int) -> Sequence[Any]:
-    """Return records as rows; where a row goes by place it is its write, at half the cost of a long commit."""
+    """Return records as rows of the database's driver."""
+    # Where a row goes by place, a write is one as it stands: half the cost of a long commit.
     if dialect.positional:
         return [(*write, epoch) for write in writes]
     return [{**write._asdict(), "epoch": epoch} for write in writes]
@@ -132,16 +135,15 @@ _UPSERTS: Final[Mapping[type[Write], Table]] = {
 }
 """The writes that set a row, whose fields are the columns of a table."""
 
-_KEPT: Final = {"tables": ("owner", "epoch", "unasked")}
+_SET_ONCE: Final = {"tables": ("owner", "epoch", "unasked")}
 """Columns that a write sets in a new row only: who owns a table is changed by claims and gifts alone."""
 
 _CODE: Final[BindParameter[str]] = bindparam("code")
-_GONE: Final[BindParameter[bytes]] = bindparam(
-    "forgotten"
-)  # not `player`: an update keeps the names of its columns to itself
+# Not `player`: an update keeps the names of its columns to itself.
+_FORGOTTEN: Final[BindParameter[bytes]] = bindparam("forgotten")
 # A forgotten line leaves its number behind, which is not used again.
-_EMPTIED: Final = {"player": b"", "tag": "", "name": "", "seat": None, "text": "", "at_ms": 0}
-_PLAYED: Final = select(match_players.c.mid).where(match_players.c.player == _GONE)
+_EMPTY_LINE: Final = {"player": b"", "tag": "", "name": "", "seat": None, "text": "", "at_ms": 0}
+_PLAYED: Final = select(match_players.c.mid).where(match_players.c.player == _FORGOTTEN)
 _STATEMENTS: Final[Mapping[type[Write], tuple[Executable, ...]]] = {
     storage.DropTable: (
         delete(seats).where(seats.c.table == _CODE),
@@ -171,10 +173,11 @@ _STATEMENTS: Final[Mapping[type[Write], tuple[Executable, ...]]] = {
         .values(owner=bindparam("given"), unasked=bindparam("given_unasked")),
     ),
     storage.ForgetPlayer: (
-        delete(guests).where(guests.c.id == _GONE),
-        update(chat).where(chat.c.player == _GONE).values(_EMPTIED),
-        delete(ignored).where(ignored.c.player == _GONE),
-        delete(ratings).where(ratings.c.player == _GONE),
+        delete(guests).where(guests.c.id == _FORGOTTEN),
+        update(chat).where(chat.c.player == _FORGOTTEN).values(_EMPTY_LINE),
+        delete(ignored).where(ignored.c.player == _FORGOTTEN),
+        delete(ratings).where(ratings.c.player == _FORGOTTEN),
+        # Whoever else might read them would find the player in them.
         update(matches)
         .where(matches.c.mid.in_(_PLAYED), matches.c.readers != "seats")
         .values(readers="seats"),
@@ -226,6 +229,7 @@ def _add_records(connection: Connection, writes: Sequence[Write], epoch: int) ->
         else:
             connection.execute(ADD_RECORD, rows)
     except IntegrityError as error:
+        # The key alone keeps two records from one position, whatever went wrong with leases.
         raise position_taken(writes, error.orig) from error
 
 
@@ -234,7 +238,7 @@ def upsert(dialect: str, table: Table) -> Executable:
     """Return the statement that sets rows of a table, those there are and those there are not yet."""
     # Core has no portable upsert; both databases spell it alike, each in a module of its own.
     statement = _insert_of(dialect)(table)
-    kept = _KEPT.get(table.name, ())
+    kept = _SET_ONCE.get(table.name, ())
     fresh = {
         column.key: statement.excluded[column.key]
         for column in table.columns
