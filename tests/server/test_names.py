@@ -192,13 +192,20 @@ class TestNames:
             names.drop(player)
         assert len(names) == 0
 
-    def test_kept_names_may_look_alike_and_stay_taken_when_one_of_them_is_gone(self):
+    @pytest.mark.parametrize("gone", [b"a", b"b"], ids=["first", "second"])
+    def test_kept_names_may_look_alike_and_stay_taken_when_one_of_them_is_gone(self, gone):
         names = Names()
         names.keep(b"a", "Anna")
         names.keep(b"b", "Anna")
         assert (names.of(b"a"), names.of(b"b")) == ("Anna", "Anna")
-        names.drop(b"b")
+        names.drop(gone)
         assert names.give(b"c", "Anna") == "Anna 2"
+
+    def test_name_that_another_takes_the_place_of_is_free(self):
+        names = Names()
+        names.give(b"a", "Anna")
+        names.keep(b"a", "Bea")
+        assert (names.of(b"a"), names.give(b"b", "Anna")) == ("Bea", "Anna")
 
     def test_thousand_of_a_name_are_told_apart_and_one_more_costs_no_more(self, monkeypatch):
         names, looked = Names(), []

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from truc_protocol.errors import Code
 from truc_server.net.peer import RefusedRequestError
 
-_MARK: Final = "\u200e"  # around what is written from right to left
+_LEFT_TO_RIGHT: Final = "\u200e"  # the data has this mark around what is written from right to left
 _PACKAGE: Final = "confusable_homoglyphs"
 _UNKNOWN: Final = "UNKNOWN"
 
@@ -48,17 +48,18 @@ def script(character: str) -> str:
 @lru_cache(maxsize=1)
 def _prototypes() -> Mapping[int, str]:
     listed = {
-        written.strip(_MARK): tuple(entry["c"].strip(_MARK) for entry in entries)
+        written.strip(_LEFT_TO_RIGHT): tuple(entry["c"].strip(_LEFT_TO_RIGHT) for entry in entries)
         for written, entries in _read("confusables.json").items()
     }
-    return {ord(one): others[0] for one, others in listed.items() if _leads(one, others, listed)}
+    return {ord(one): others[0] for one, others in listed.items() if _has_prototype(one, others, listed)}
 
 
-def _leads(one: str, others: tuple[str, ...], listed: Mapping[str, tuple[str, ...]]) -> bool:
+def _has_prototype(one: str, others: tuple[str, ...], listed: Mapping[str, tuple[str, ...]]) -> bool:
     """Tell whether a character maps to its only look-alike; of two that look like each other alone, the later."""
     if len(one) != 1 or len(others) != 1:
         return False
     (other,) = others
+    # The data names look-alikes both ways: if each were replaced by the other they would differ as before.
     return len(other) != 1 or len(listed.get(other, ())) > 1 or other < one
 
 
@@ -78,21 +79,27 @@ def _read(name: str) -> Any:
 
 
 LONGEST: Final = 64  # bytes of UTF-8
-_MARKS: Final = 4  # combining marks in a row, at most
+_MAX_MARKS: Final = 4  # combining marks in a row; UTS 39, 5.4, refuses more as well
 _FIRST: Final = 2  # the number of the second player of a name
 _FEW: Final = 10  # below it numbers are tried in turn
 _DIGITS: Final = 9  # of the longest numbers
 _VIRAMA: Final = 9  # the combining class of what kills a vowel: joiners after it change the shape of letters
 _JOINERS: Final = "\u200c\u200d"
 _UNJOINED: Final = str.maketrans("", "", _JOINERS)
+# Variation selectors come with signs such as emoji, and say only how these are drawn: they are left out, not
+# refused.
 _SELECTORS: Final = re.compile("[\ufe00-\ufe0f]")
+# Categories: control, format, surrogate, private use, unassigned, line and paragraph separators.
 _REFUSED: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+# What shows nothing although its category is one of letters, marks or signs: fillers, joiners, the blank of
+# Braille.
 _INVISIBLE: Final = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     "\U00013441\U00013442\U00016fe4\U0001d159"
 )
 _INVISIBLE_PLANE: Final = 0xE0000  # tags and selectors that show nothing
 _ANY_SCRIPT: Final = frozenset({"COMMON", "INHERITED"})
+# UTS 39, 5.2, "Highly Restrictive": scripts in which Chinese, Japanese and Korean are written beside Latin.
 _TOGETHER: Final = (
     frozenset({"LATIN", "HAN", "HIRAGANA", "KATAKANA"}),
     frozenset({"LATIN", "HAN", "BOPOMOFO"}),
@@ -110,6 +117,7 @@ def normalised(name: str) -> str:
     Raises:
         RefusedError: It is empty, too long, holds what cannot be seen, or mixes scripts.
     """
+    # First, as compatible forms, such as wide letters, may hold what the checks below look for.
     single = _SELECTORS.sub("", unicodedata.normalize("NFKC", name))
     _check_visible(single)
     cleaned = " ".join(single.split())
@@ -145,6 +153,8 @@ def _joins(name: str, i: int) -> bool:
     before, after = name[i - 1 : i], name[i + 1 : i + 2]
     if not before or not after:
         return False
+    # In Indic and in Arabic scripts, as in domain names (RFC 5892, A.1 and A.2); elsewhere a joiner shows
+    # nothing.
     follows_virama = unicodedata.combining(before) == _VIRAMA
     return follows_virama or {unicodedata.bidirectional(before), unicodedata.bidirectional(after)} == {"AL"}
 
@@ -153,8 +163,8 @@ def _check_marks(name: str) -> None:
     run = 0
     for i, character in enumerate(unicodedata.normalize("NFD", name)):
         run = run + 1 if unicodedata.category(character).startswith("M") else 0
-        if run > _MARKS or (run and i == 0):
-            raise _refused(f"at most {_MARKS} marks on a letter, and none before the first")
+        if run > _MAX_MARKS or (run and i == 0):
+            raise _refused(f"at most {_MAX_MARKS} marks on a letter, and none before the first")
 
 
 def _check_scripts(name: str) -> None:
@@ -175,6 +185,7 @@ def skeletons(name: str) -> frozenset[str]:
 
     Two names look alike if they have one of these in common.
     """
+    # In capitals other letters look alike than in small ones, and neither Anna nor anna may have a double.
     return frozenset(_skeleton(written).casefold() for written in {name, name.casefold()})
 
 
@@ -223,9 +234,13 @@ class Names:
 
     def __init__(self, lent: LentNames | None = None) -> None:
         self._lent = lent
-        self._unread: dict[bytes, str] = {}  # found in the store; looked at when somebody logs in
+        # Found in the store at the start. What they look like is worked out at the first login, which is when
+        # it matters: a server with thousands of seats would listen later.
+        self._unread: dict[bytes, str] = {}
         self._held: dict[bytes, _Held] = {}
-        self._owners: dict[str, bytes] = {}
+        # By what it looks like; of several, as names that are kept may look alike, until the last of them is
+        # gone.
+        self._owners: dict[str, tuple[bytes, ...]] = {}
 
     def __len__(self) -> int:
         """How many players have a name."""
@@ -250,6 +265,8 @@ class Names:
         """Give a player the name they want, with a number if it looks like another's; return it."""
         self._read()
         held = self._held.get(player)
+        # Asked for again, on another connection, it is the same number: the name of a player who is here
+        # stays.
         if held is not None and wanted in (held.wanted, held.name):
             return held.name
         if held is not None:
@@ -266,18 +283,22 @@ class Names:
         self._unread.pop(player, None)
         held = self._held.pop(player, None)
         for skeleton in held.skeletons if held else ():
-            if self._owners.get(skeleton) == player:
+            others = tuple(owner for owner in self._owners[skeleton] if owner != player)
+            if others:
+                self._owners[skeleton] = others
+            else:
                 del self._owners[skeleton]
 
     def _read(self) -> None:
         unread, self._unread = self._unread, {}
         for player, name in unread.items():
+            self.drop(player)  # they may have had another one here, which is free then
             self._hold(player, _Held(name, name, skeletons(name)))
 
     def _hold(self, player: bytes, held: _Held) -> None:
         self._held[player] = held
         for skeleton in held.skeletons:
-            self._owners.setdefault(skeleton, player)
+            self._owners[skeleton] = (*self._owners.get(skeleton, ()), player)
 
     def _is_free(self, wanted: frozenset[str], player: bytes) -> bool:
         if not self._owners.keys().isdisjoint(wanted):
