@@ -17,8 +17,11 @@ from truc_server.net.peer import Peer
 from truc_server.tables.table import Table
 from truc_server.timing.clock import Alarm, Timers
 
+# lobby.md, "Following the lobby", has all three.
 BETWEEN_S: Final = 0.5  # between two notices of one table
-AT_ONCE: Final = 32_768  # bytes, or up to one notice more; the rest waits for the next time
+# Bytes, or up to one notice more; the rest waits for the next time. Half of the least that
+# `limits.outbox_bytes` can be, so that news of the lobby alone cuts nobody.
+AT_ONCE: Final = 32_768
 STATE_S: Final = 1.0  # between two notices of the lobby's figures
 
 
@@ -28,9 +31,8 @@ class LobbyFollowers:
     def __init__(self, timers: Timers, state: Callable[[], LobbyState]) -> None:
         self._state = state
         self._peers: set[Peer] = set()
-        self._changed: dict[
-            str, Table | OtherTable | TableClosed
-        ] = {}  # the one that has waited longest comes first
+        # The one that has waited longest comes first.
+        self._changed: dict[str, Table | OtherTable | TableClosed] = {}
         self._tables_told = self._state_told = -STATE_S
         self._last: LobbyState | None = None
         self._tables_alarm = Alarm(timers, self._tell_tables)
@@ -42,7 +44,8 @@ class LobbyFollowers:
     def add(self, peer: Peer) -> None:
         """Let a connection follow; it is told the lobby's figures at once."""
         self._peers.add(peer)
-        self._last = None  # the others may have been told another state: the next one is news to somebody
+        # The others may have been told another state: the next one is news to somebody.
+        self._last = None
         peer.send(self._state())
 
     def drop(self, peer: Peer) -> None:

@@ -96,6 +96,7 @@ class BotCalls:
                 self._call_elsewhere(self._others, table, called)
 
     def _call_elsewhere(self, others: OtherNodes, table: "Table", called: Called) -> None:
+        # The mode goes along, as a bot that cannot play mode blind must not be chosen there.
         others.notes.say(LineKind.CALL, name=table.made.chosen.mode, text=encode(called).hex())
 
     def pass_on(self, line: LineNews) -> None:
@@ -112,6 +113,8 @@ class BotCalls:
             and (bot.plays_blind or line.name != BLIND)
         ]
         if isinstance(called, PlayersWanted) and bots:
+            # One for each free seat: whoever is asked for seat 0 is not asked for seat 1, unless no other bot
+            # is here.
             bots = [bots[called.seat % len(bots)]]
         for bot in bots:
             bot.send(called)
@@ -192,10 +195,13 @@ class TablesToFill:
         del self._next[table.code]
         if not self._drain.is_on:
             self._calls.fill(table)
+        # Again after as long a time, as long as somebody waits: the bot may have had no room, or none was
+        # here.
         self.note(table)
 
     def _waits(self, table: "Table") -> bool:
         if table.made.private or not table.board.may_change or None not in table.board.seats:
             return False
         seated = (each for seat in table.audience.online if (each := table.board.seats[seat]) is not None)
+        # Else bots that everybody has left would be called to each other, match after match.
         return any(each.is_ready and not self._calls.is_bot(each.player) for each in seated)

@@ -42,7 +42,7 @@ from truc_server.timing.clock import now_ms
 
 PAGE: Final = 24  # tables in one answer; far below the longest frame
 _MINUTE_MS: Final = 60_000
-_MANY: Final = 64  # tables followed by one connection
+_MANY: Final = 64  # tables followed by one connection, before those that are gone are looked for among them
 
 log = structlog.get_logger()
 
@@ -132,6 +132,8 @@ class Lobby:
             RefusedError: There is no such table.
         """
         try:
+            # By the code as it was told, in capitals, which nearly every act names; `table` takes it in
+            # either case.
             table = self._tables[code]
         except KeyError:
             table = self.table(code)
@@ -149,6 +151,7 @@ class Lobby:
         game = offered_game(self.catalogue, wanted.variant)
         chosen, seats = self._choose(game, wanted.seats, wanted.options)
         self._check_room(player)
+        # Last of the checks, as this is paid for: a table that is not made costs nothing of the pace.
         self.made.pay(player, network)
         code = self._fresh_code(PRIVATE_CODE if wanted.private else PUBLIC_CODE)
         made = Blueprint(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())
@@ -158,6 +161,7 @@ class Lobby:
         try:
             self.join(table, player, wanted.seat)
         except RefusedRequestError:
+            # A guest, say, may not sit at a table without seats for guests: nobody would ever close it.
             table.close("empty")
             raise
         log.info("table_created", table=label(code), variant=wanted.variant, seats=seats, mode=chosen.mode)
@@ -187,6 +191,7 @@ class Lobby:
         for table in suitable(
             public, player, variant=wanted.variant, seats=wanted.seats, options=wanted.options
         ):
+            # By the game's present rules: a table keeps those it was made with (decision 6).
             if self._choose(game, table.made.seats, wanted.options)[0] == table.made.chosen:
                 return table
         return None
@@ -220,6 +225,8 @@ class Lobby:
         Raises:
             RefusedError: They have all that one player may.
         """
+        # The host's bots sit wherever they are called (players.md, "Your own bots"); what is left to them is
+        # what fits into the frame that welcomes them.
         most = MAX_SEATS if self.calls.is_bot(player) else self._settings.now.limits.seats_per_player
         held = len(self._seats.get(player.id, ()))
         if self.others is not None:
@@ -242,6 +249,7 @@ class Lobby:
         self._tables[table.code] = table
         if self.others is not None:
             told = self.others.tables.drop(table.code)
+            # Taken over from another node, which has told where it was made; the store has not.
             network = told.network if told is not None else network
             self.others.notes.table(table.code)
         self.made.add(table.code, table.made.creator, network)
@@ -285,6 +293,7 @@ class Lobby:
     def given(self, table: Table) -> None:
         """Take out of the lobby a table that another node is to have; its code stays in use."""
         self.forget(table)
+        # Nobody may be given the code while the table is on its way: the other node has not told of it yet.
         self.withhold(table.code)
         self.following.note_state()
 
@@ -344,6 +353,7 @@ class Lobby:
             RefusedError: The record is not taken, or the player has too many seats.
         """
         self.check_seats(player)
+        # The new player signs for what has happened, and can only have checked what they were sent.
         if table.audience.is_skipped(peer):
             raise RefusedRequestError(Code.NOT_NOW, "expected a connection that has been sent every record")
         seat = signed.placed.record.signer - 1
@@ -421,11 +431,13 @@ class Lobby:
         change = others.tables.hear(node, told)
         if change is not None:
             self.following.note_elsewhere(told.code, change)
+        # A node that begins hears of every table there is; only those just made count towards the pace.
         if is_new and told.reason is None and now_ms() - told.created_ms < _MINUTE_MS:
             self.made.note_elsewhere(told.creator, told.network)
 
     def lose(self, others: OtherNodes, node: str) -> None:
         """Note that another node is gone, with whoever was connected to it; others will take its tables."""
+        # Its tables stay listed: they go on at other nodes, which will tell of them.
         others.places.pop(node, None)
         others.players.lose(node)
         self.following.note_state()
@@ -480,6 +492,7 @@ class Lobby:
         try:
             yield noted
         finally:
+            # By identity: of two sets with the same players each belongs to another login.
             self._forgotten = [other for other in self._forgotten if other is not noted]
 
     def note_forgotten(self, player: bytes) -> None:
@@ -524,6 +537,7 @@ class Lobby:
 
     def follows_any(self, peer: Peer) -> bool:
         """Tell whether a connection follows any table here, with a seat or without."""
+        # Codes of tables that are gone stay among `peer.tables` for a while (`forget_gone_tables`).
         followed = (self._tables.get(code) for code in peer.tables)
         return any(table is not None and table.audience.is_following(peer) for table in followed)
 
@@ -550,6 +564,7 @@ class Lobby:
         online, tables = len(self.presence), len(self._tables)
         playing = sum(table.feed.is_seen_playing for table in self._tables.values())
         if self.others is not None:
+            # A player counts once, at however many nodes they are connected.
             online += sum(not self.presence.connections(tag) for tag in self.others.players)
             tables += len(self.others.tables)
             playing += self.others.tables.playing

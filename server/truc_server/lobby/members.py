@@ -21,7 +21,7 @@ from truc_server.storage import Invite, Member
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 
-_CODE_BYTES: Final = 15  # 120 bits
+_CODE_BYTES: Final = 15  # 120 bits, which are 24 letters and digits without padding
 _DAY_MS: Final = 86_400_000
 
 log = structlog.get_logger()
@@ -65,6 +65,7 @@ def check_muted(sanctions: Sanctions, peer: Peer, player: LoggedInPlayer) -> Non
     """
     if not sanctions.is_muted(tag=player.tag, address=peer.address):
         return
+    # Once for a connection: who was muted and goes on trying would else fill the log.
     if not peer.is_mute_logged:
         peer.is_mute_logged = True
         log.info("muted", subject=player.tag, address=peer.address)
@@ -85,6 +86,7 @@ def check_member(store: Store, access: AccessSettings, public: bytes, code: str 
         raise RefusedRequestError(
             Code.KEY_NOT_ALLOWED, f"the key {own} is no member of this server: {wanted}"
         )
+    # Used and written down in one transaction: of two keys that come at once with the last use one is let in.
     if not store.use_invite(hash_of(code), Member(own, now_ms())):
         message = "the invite is unknown, used up or too old: ask the host for another"
         raise RefusedRequestError(Code.KEY_NOT_ALLOWED, message, field="invite")

@@ -14,7 +14,9 @@ from truc_server.net.peer import LoggedInPlayer, Peer, tag_of
 from truc_server.storage import PlayerKind
 
 PAGE: Final = 50  # players in one answer
-GUESTS: Final = 4_096  # whose ignored players are remembered, including guests who are gone
+# Guests whose ignored players are remembered, including those who are gone: anybody can be any number of
+# guests.
+GUESTS: Final = 4_096
 
 
 class PlayerPage(NamedTuple):
@@ -105,6 +107,7 @@ class OnlinePlayers:
 
     def keep_ignored(self, guest: bytes, ignored: set[str]) -> None:
         """Remember whom a guest ignores, until the server ends."""
+        # Taken out, to come last among those who have changed it.
         self._ignored.pop(guest, None)
         if ignored:
             self._ignored[guest] = ignored

@@ -36,7 +36,8 @@ from truc_server.table_data.board import SEATS_MAY_CHANGE
 from truc_server.table_data.options import ChosenGame
 from truc_server.tables.table import Table
 
-MOST_LINES: Final = 1_000  # that wait; what is said then is told here alone
+# That wait while the database takes nothing; what is said then is told here alone.
+MOST_LINES: Final = 1_000
 _NONE: Final[Mapping[str, SeatNews]] = MappingProxyType({})
 
 log = structlog.get_logger()
@@ -101,6 +102,7 @@ class OtherTables:
         self.drop(told.code)
         if told.reason is not None:
             return TableClosed(table=told.code, reason=told.reason) if was_shown else None
+        # Counted even if its state cannot be read: limits are the same for nodes of two versions.
         self._add(told)
         if (state := _state(told)) is None:
             return None
@@ -190,6 +192,7 @@ def _has_room(state: TableState, player: LoggedInPlayer) -> bool:
 
 
 def _is_same(state: TableState, chosen: ChosenGame) -> bool:
+    # By their rules and not by their name: each node reads house variants from a folder of its own.
     rules = sha256(rule_document(chosen.variant))
     ours = (rules, tuple(chosen.opts), chosen.transcript, chosen.claim, chosen.mode)
     return ours == (state.rules, tuple(state.opts), state.transcript, state.claim, state.mode)
@@ -276,6 +279,7 @@ class UntoldChanges:
 
     def put_back(self, draft: BulletinDraft) -> None:
         """Take back what could not be told, to tell it later."""
+        # What was noted meanwhile is newer, and replaces it.
         self._tables = {**draft.tables, **self._tables}
         self._players = {**draft.players, **self._players}
         self._lines = [*draft.lines, *self._lines]

@@ -16,7 +16,7 @@ class Fit(NamedTuple):
     are connected, then the oldest.
     """
 
-    is_strange: bool
+    is_not_own: bool
     free: int
     minus_online: int
     created_ms: int
@@ -40,6 +40,7 @@ def suitable(
 
 def _fits(table: Table, variant: str, seats: int | None, options: Options) -> bool:
     made = table.made
+    # lobby.md, "A quick seat": exactly these options; whoever names none wants none.
     same_game = made.chosen.variant.name == variant and made.options == options
     return same_game and not made.private and seats in (None, made.seats)
 

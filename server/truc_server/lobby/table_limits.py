@@ -39,10 +39,12 @@ class MadeTables:
     def _set(self, limits: LimitSettings) -> None:
         self._limits = limits
         self._pace = Meter[bytes](limits.tables_per_min)
+        # limits.md, "Players": a network may open as many in a minute as it may have open at all.
         self._crowd = Meter[str](max(limits.tables_per_min, limits.tables_per_address))
 
     def renew(self, limits: LimitSettings) -> None:
         """Count against other limits from now on."""
+        # A reload that changes something else gives nobody their pace back.
         if limits != self._limits:
             self._set(limits)
 
@@ -59,6 +61,7 @@ class MadeTables:
         """
         self._check_number(player, network)
         now = trio.current_time()
+        # Both are asked before either is paid, as what is refused costs nothing.
         if wait_ms := max(self._pace.owes(player.id, now), self._crowd.owes(network, now)):
             message = f"tables opened by one player in a minute: at most {self._limits.tables_per_min}"
             raise TooSoonError(message, wait_ms)

@@ -1,7 +1,5 @@
 """Time: the clock the server runs by, the time of day, and one heap of moments at which something is to be done.
 
-A process may be stopped, or its machine frozen, for a minute; meanwhile nobody is answered, and nothing sent is read.
-By any other clock the time of every decision and every connection would be over before the first answer is read.
 Connections and tables ask for a call at a moment; nobody else waits for time. Calls are synchronous. Invariants: between
 two looks at the clock at most `STEP_S` pass, however long it took; a timer is called once, and never after it was cancelled;
 a cancelled timer keeps nothing of its owner alive, and no more of them are kept than there are pending ones, and a few.
@@ -32,6 +30,10 @@ def now_ms() -> int:
 
 class RunningClock(trio.abc.Clock):
     """Seconds in which the process ran."""
+
+    # A process may be stopped, or its machine frozen, for a minute; meanwhile nothing that was sent is read.
+    # By any other clock the time of every decision and every connection would be over before the first answer
+    # is.
 
     def __init__(self, elapsed_s: Callable[[], float] = perf_counter) -> None:
         self._elapsed_s = elapsed_s
@@ -80,6 +82,7 @@ class Timer:
 
     def fire(self) -> None:
         """Make the call, once."""
+        # Taken away first: the owner may let go of everything in the call, or set another timer.
         call, self._call = self._call, None
         if call is not None:
             call()
@@ -112,6 +115,7 @@ class Timers:
         """Drop what was cancelled; do so again when the heap has doubled."""
         self._heap = [entry for entry in self._heap if entry[2].is_pending]
         heapq.heapify(self._heap)
+        # Then each timer pays for at most one look at another, however many are set and cancelled.
         self._sweep_at = max(FEW, 2 * len(self._heap))
 
     async def run(self) -> None:
@@ -132,6 +136,7 @@ def _fire(timer: Timer) -> None:
     except StoppingError:
         pass  # nothing is decided any more
     except Exception:
+        # One heap serves all tables and connections: none may end the others.
         log.exception("internal", incident="timer")
 
 
@@ -150,6 +155,8 @@ class Alarm:
     def set(self, moment: float | None) -> None:
         """Call at this moment instead of the one asked for before; None takes the call back."""
         self._moment = moment
+        # The timer is left where it is, and set again when it rings: a clock moves with every act, and would
+        # leave a cancelled timer in the heap for each.
         if moment is not None and self._set_for is not None and self._set_for <= moment:
             return
         if self._timer is not None:
@@ -159,7 +166,9 @@ class Alarm:
             self._set(moment)
 
     def stop(self) -> None:
-        """Call no more, and let go of the callee: a match that is over holds much, and would keep itself alive."""
+        """Call no more, and let go of the callee."""
+        # A match that is over holds much and would keep itself alive by this; the garbage collector runs
+        # seldom (`operation/process.py`), so that nothing the server lets go may refer to itself.
         self.set(None)
         self._call = _nothing
 

@@ -14,6 +14,8 @@ MAX_SUBJECTS: Final = 16_384
 _REMEMBERED: Final = 4_096  # addresses for which it is remembered what they count as
 _DEEPEST: Final = 2  # times the burst that may be owed before the connection ends
 _MINUTE_S: Final = 60.0
+# Decision 15: one household has the 2^64 addresses behind the first 64 bits, and anybody can have a /48 for
+# nothing.
 _NETWORK_BITS: Final = 64
 _SITE_BITS: Final = 48
 _SWEPT: Final = 2  # full buckets that each payment drops at most, so that they go as fast as they come
@@ -34,6 +36,7 @@ class Bucket:
 
     def take(self, now: float) -> bool:
         """Pay for one request; tell whether it is taken."""
+        # Below zero too: who goes on although refused owes ever more (`is_overdrawn`).
         self._tokens = min(self._burst, self._tokens + (now - self._stamp) * self._rate) - 1
         self._stamp = now
         return self._tokens >= 0
@@ -102,6 +105,7 @@ class Meter(Generic[_S]):
         tokens = self._tokens(subject, now)
         if tokens < 1:
             return self.owes(subject, now)
+        # Taken out, to come last among those who have paid.
         self._levels.pop(subject, None)
         self._levels[subject] = _Level(tokens - 1, now)
         self._forget(now)
