@@ -215,7 +215,7 @@ FAULTS = (
     BrokenServer("takes logins of other connections", login, {"check_login": key_alone}, "S1.replayed"),
     BrokenServer("takes unsigned logins", login, {"check_login": check_login_unsigned}, "S1.bad-signature"),
     BrokenServer("takes any name", login, {"normalised": str.strip}, "S1.name-control"),
-    BrokenServer("calls two players alike", Lobby, {"named": named_as_they_wish}, "S1.name-alike"),
+    BrokenServer("calls two players alike", Lobby, {"give_name": named_as_they_wish}, "S1.name-alike"),
     BrokenServer("takes any name into the match", pending_terms, {"check_name": nothing}, "S2.terms-name"),
     BrokenServer("takes any option", lobby, {"choose": choose_what_is_known}, "S2.option-unknown"),
     BrokenServer("lists private tables", Lobby, {"add": add_openly}, "S2.private"),
@@ -275,7 +275,7 @@ BLIND = (
     BrokenServer(
         "waits for keys for ever",
         auto_rulings,
-        {"owes": lambda _ledger: frozenset()},
+        {"seats_owing": lambda _ledger: frozenset()},
         "S3.blind-silent-keys",
     ),
 )

@@ -64,12 +64,14 @@ CODES: Final[Mapping[str, Code]] = {
 }
 """What a failed check of a player's body is answered with."""
 
+# rules.md 13b.12: an ask is void when another seat's card lies first.
 _CLOSES_WINDOW: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
 
 
 LONGEST_BODY: Final = 1_024  # bytes; what players sign is less than half as long
 # bytes, in mode blind: with the act around it, it fits the longest frame of a client
 LONGEST_STEP: Final = 7_680
+# blind.md, "Records": a void has the reason `points` if what came failed one of these.
 _STEPS_FAIL: Final = ("C43", "C44", "C45", "C46")
 
 
@@ -133,6 +135,7 @@ def judged(public: bytes, placed: PlacedRecord, held: Sequence[Keys] = ()) -> Ve
         return replace(signed, found=error)
     match placed.body:
         case Keys() as own:
+            # looking for a card takes up to a millisecond: here in a thread, not where all tables wait
             find_cards_shown(placed.ledger, (*held, own))
         case _:
             pass
@@ -184,6 +187,7 @@ def precheck(game: Game, record: Record) -> PlacedRecord | RepeatedBody:
     """
     body = parsed(record, LONGEST_STEP if game.is_blind else LONGEST_BODY)
     match body:  # patterns, as `isinstance` is a call
+        # play.md, "Decisions": a body that is in the match already is `ok`, before anything else is compared
         case Placed() if body.k != game.ledger.k:
             if (repeated := _repeated(game, record, body)) is not None:
                 return repeated
@@ -220,6 +224,7 @@ def accept(game: Game, signed: Verified) -> Turn | RepeatedBody:
         case _:
             pass
     contributor = game.ledger.contributors[record.signer]
+    # the key in force: a substitute may have taken the seat while the signature was checked
     if contributor is None or contributor.public != public:
         raise _not_signed(record)
     return _taken(game, placed, found=signed.found)
@@ -287,9 +292,8 @@ def accept_substitute(game: Game, signed: Verified, newcomer: LoggedInPlayer, *a
 def _taken(
     game: Game, placed: PlacedRecord, *also: Write, found: FoldedRecord | CheckError | None = None
 ) -> Turn:
-    if (
-        placed.ledger is not game.ledger
-    ):  # another record came in between: a body for its place brings no evidence
+    # another record came in between: a body for its place brings no evidence
+    if placed.ledger is not game.ledger:
         placed, found = _in_place(game, placed.record, placed.body), None
     try:
         match found:  # a pattern, as `isinstance` is a call
@@ -303,6 +307,8 @@ def _taken(
 
 def refused(game: Game, placed: PlacedRecord, error: CheckError) -> RefusedBodyError:
     """Return the refusal of a signed record that fails a check in its place, and note it if it is the step that is due."""
+    # what is late is refused unsigned: signed, a refusal of what the rules allow in its place convicts the
+    # server (C35)
     code, seat = code_of(error), placed.record.signer - 1
     if error.check in _STEPS_FAIL and (due := steps_due(game.ledger)) is not None and seat in due.seats:
         game.clock.has_failed = True
@@ -339,6 +345,7 @@ def parsed(record: Record, longest: int = LONGEST_BODY) -> AnyBody:
 
 def _note_beyond(game: Game, record: Record, body: Placed) -> None:
     """Log, once for each seat, that it has signed for a position of this match that the server has not reached."""
+    # checked on the main thread, so only the first of each seat: nobody can keep the server busy with it
     if body.mid != game.mid or body.k <= game.ledger.k or record.signer in game.signers_ahead:
         return
     game.signers_ahead += (record.signer,)
@@ -363,6 +370,7 @@ def _in_place(game: Game, record: Record, body: AnyBody) -> PlacedRecord:
 def _misplaced(game: Game, body: AnyBody, error: CheckError) -> RefusedBodyError:
     """Return the refusal of a record that does not fit where the match stands."""
     ledger, k = game.ledger, getattr(body, "k", None)
+    # releases, keys and acks carry k0, as they come in any order (`Q` of specification.md, "Records")
     here = ledger.parallel[0] if KIND_OF[type(body)].binding is Binding.PARALLEL else ledger.k
     if error.check != "C10" or k is None or k >= here:
         return RefusedBodyError(code_of(error), str(error))
@@ -393,12 +401,14 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | RepeatedBod
     Raises:
         RefusedError: It is not taken.
     """
+    # a guest signs nothing: the same choice for the same position is the same act, sent again
     if game.guest_choices.get(seat) == (choice.at, choice.choose, choice.p):
         return RepeatedBody(choice.at)
     check_position(game, choice.at)
     action = _action(game, seat, choice)
     cut = choice.p if choice.p is not None else game.questions.cut(game.ledger)
     args: tuple[Any, ...] = ()
+    # these may come while no cards are dealt, and carry none
     if action.kind not in ANY_TIME:
         args = write_args(action, game.dealer.openings(game.ledger, seat), cut=cut)
     body = proxy_body(game.ledger, action.seat, str(action.kind), args)

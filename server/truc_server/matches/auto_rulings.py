@@ -33,7 +33,9 @@ from truc_protocol.records import Phase, Record
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE
 from truc_server.net.peer import RefusedRequestError
 
+# specification.md, "Records": where a ruling may stand. Those of mode blind are looked at before.
 _RULED: Final = (Phase.BETWEEN, Phase.HAND)
+# A ruling in place of one of these fails C23 or C24.
 _OWED: Final = (Due.SHARE, Due.OPEN, Due.CLOSE, Due.END)
 
 
@@ -62,6 +64,7 @@ def ruling_due(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState = _NO
         return ruling
     if not may_rule(ledger):
         return None
+    # after such a void nothing else may stand (specification.md, "Voids")
     if ledger.phase is Phase.BETWEEN and must_end(ledger):
         return _after_void(dealer, ledger)
     ruling = _for_absence(dealer, ledger, unrecorded) or _for_pause(dealer, ledger)
@@ -90,9 +93,8 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
 def _of_sealed(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState) -> Record | None:
     """Return what follows in mode blind from a seat that is exposed, or from what seats owe and have not sent in time."""
     exposed = None if ledger.sealed is None else ledger.sealed.exposed
-    if (
-        exposed is not None
-    ):  # the others open the hand before it: a link signed for another head could not come again
+    # the others open the hand before it: a link signed for another head could not come again
+    if exposed is not None:
         is_due = owes_forfeit(ledger) and (unrecorded.is_held_out or is_opened(ledger))
         return dealer.forfeit(ledger, *exposed) if is_due else None
     if due(ledger) is Due.CONSEQUENCE:  # garbled, and yet every seat did as its link says
@@ -127,6 +129,7 @@ def may_rule(ledger: Ledger) -> bool:
 
 def absent(ledger: Ledger, returned: Collection[int]) -> tuple[int, ...]:
     """Return the seats that have missed so many decisions in a row that they are gone, and have not come back."""
+    # `gone_after` = 0: never
     most = ledger.setup.terms.opts.gone_after
     if not 0 < most <= max(ledger.streaks):
         return ()
@@ -138,6 +141,7 @@ def absent(ledger: Ledger, returned: Collection[int]) -> tuple[int, ...]:
 def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
     if may_abandon(ledger, "empty"):
         return dealer.abandon(ledger, "empty")
+    # specification.md, "Voids": no forfeit stands where seats of both sides are named
     for seat in ledger.silent:
         if may_forfeit(ledger, seat, "silent"):
             return dealer.forfeit(ledger, seat, "silent")
@@ -148,6 +152,7 @@ def _for_absence(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState) ->
     if ledger.setup.terms.opts.gone == GONE_SUBSTITUTE:
         return None  # rulings play on for the seat, and between hands it is offered
     gone = absent(ledger, unrecorded.returned)
+    # with no side to have it no forfeit is ruled: the opponents may claim it
     return _against(dealer, ledger, gone, () if unrecorded.is_claimed else unrecorded.sides)
 
 
@@ -168,8 +173,10 @@ def _against(dealer: Dealer, ledger: Ledger, seats: tuple[int, ...], sides: Coll
     if may_abandon(ledger, "empty"):
         return dealer.abandon(ledger, "empty")
     first = gone[0]
+    # for want of a chain alone nobody is gone, so it is not `empty` (specification.md, "New chains")
     if any(seat % 2 != first % 2 for seat in gone):
         return dealer.abandon(ledger, "server")
+    # decision 14: nobody wins against an absent side by being absent too
     return dealer.forfeit(ledger, first, "absent") if 1 - first % 2 in sides else None
 
 
@@ -200,6 +207,7 @@ def ruling_claimed(
     gone = _of_other_side(seat, absent(ledger, unrecorded.returned))
     if gone and unrecorded.is_claimed and ledger.setup.terms.opts.gone == GONE_FORFEIT:
         return dealer.forfeit(ledger, gone[0], "absent")
+    # without a clock no ruling says that anybody has missed anything: nobody wins
     return dealer.abandon(ledger, "server") if _of_other_side(seat, alone) else None
 
 

@@ -71,6 +71,7 @@ class HeldKeys:
             raise RefusedRequestError(
                 Code.NOT_NOW, "expected the keys that this seat has sent already, got others"
             )
+        # an old connection may be read after the new one, and its request is not the one the player waits by
         is_late = before is not None and before.peer is holder and held.peer is not holder
         if not is_late:
             self.held[seat] = held
@@ -145,6 +146,7 @@ class StepsInTurn:
     def waits(self, seat: int, link: SentLink) -> Iterator[None]:
         """Keep a seat's link waiting within this block."""
         self._links[seat] = link
+        # an event cannot be cleared: those who wait for the next link wait for a new one
         self._come.set()
         self._come = trio.Event()
         try:
@@ -162,6 +164,7 @@ class StepsInTurn:
         """Return those that wait, in the order of the masks."""
         if ledger.sealed is None:
             return []
+        # with the links of all who masked before, a seat's points are known multiples of G: half the time
         order = ledger.sealed.pack.plan.in_order()
         return [self._links[seat] for seat in order if seat in self._links]
 

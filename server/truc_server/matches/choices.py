@@ -70,6 +70,7 @@ class Position(Struct, frozen=True):
     holders: tuple[int, ...]
     in_view: tuple[int, ...]
     rules: Match | None
+    # filled as seats are asked about: options, asks and the rest at the end of a hand want the same answer
     found: dict[int, tuple[Action, ...]]
 
     def find(self, seats: Iterable[int]) -> Mapping[int, tuple[Action, ...]]:
@@ -197,6 +198,7 @@ class SeatQuestions:
         """Return the place of the cut that the options at this position offer; 0 in a hand, where nobody cuts."""
         if ledger.hand is not None:
             return 0
+        # drawn once for a position: a guest who names no place cuts where its options would have
         if self._cut is None or self._cut[0] != ledger.k:
             self._cut = (ledger.k, some_cut(ledger))
         return self._cut[1]
@@ -261,6 +263,8 @@ class SeatQuestions:
     ) -> ServerMessage:
         """Return the options of a seat, boxed if it has a box key; a box may hold none."""
         ledger, must = here.ledger, seat in moment.holders
+        # decision 11: `must` would tell that a seat holds a flor, so it alone is told that the hand waits for
+        # it
         secret = _WAITS if not must and seat in here.holders else ()
         cut = self.cut(ledger) if ledger.hand is None else 0
         if public is None:

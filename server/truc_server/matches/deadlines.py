@@ -89,6 +89,7 @@ def left_ms(clocks: Clocks, opts: Opts, seat: int) -> int | None:
     return left if left > 0 else 0
 
 
+# None of these restarts a clock, or a seat could take time by sending one after another.
 _BESIDE_DECISIONS = frozenset({Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM})
 # looked up once: a lookup in an Enum is slow
 _OVER, _ENDED, _CALLED, _BETWEEN = Phase.OVER, Phase.ENDED, Phase.CALLED, Phase.BETWEEN
@@ -99,7 +100,8 @@ What = Literal[
 RETRY_S: Final = 5.0  # until an expired wait is looked at again, if no answers could be taken
 STEPS: Final[tuple[What, ...]] = ("mask", "lock", "keys", "opening")
 """What mode blind waits for beside decisions."""
-_OF_SEATS: Final = ("release", "decision", "rekey", "sub", *STEPS)  # the others end by themselves
+# Decision 14: these stand still while nobody is connected. The others end by themselves.
+_OF_SEATS: Final = ("release", "decision", "rekey", "sub", *STEPS)
 Told = Literal["decision", "rekey", "sub", "mask", "lock", "keys", "opening"]
 _TOLD: Final[Mapping[What, Told]] = {
     "decision": "decision",
@@ -179,11 +181,11 @@ class MatchClock:
         opts, what = self._opts, steps.what
         if ledger.pause.active and ledger.phase is not _OVER:
             return Wait("pause", (), opts.pause_ms)
-        if ledger.phase is not _OVER and seats_owing(
-            ledger
-        ):  # nothing voids it: who waits for a seat that is gone waits for it here too
+        # nothing voids it: who waits for a seat that is gone waits for it here too
+        if ledger.phase is not _OVER and seats_owing(ledger):
             ms = max(opts.release_ms, opts.pause_ms) if opts.gone == GONE_WAIT else opts.release_ms
             return None if self.is_over else Wait(what, steps.seats, ms)
+        # one time for all that a seat has to mask and lock in a deal, or each lock would begin it anew
         if what in ("mask", "lock"):
             return Wait(what, steps.seats, max(0, opts.release_ms - self._spent.get(steps.seats[0], 0)))
         if what == "keys" and not opts.decision_ms:  # cards to be lent: no ruling can play on without them
@@ -210,6 +212,7 @@ class MatchClock:
 
     def awaits(self, seat: int) -> bool:
         """Tell whether the match waits for a seat or its partners, as far as that seat can tell."""
+        # `wait` names only whom everybody can tell; a seat knows of itself that it holds the decision
         seats = () if self.wait is None else self.wait.seats
         return seat in self.here.holders or any(other % 2 == seat % 2 for other in seats)
 
@@ -228,6 +231,7 @@ class MatchClock:
         wait = self.wait
         if wait is None or wait.what not in _TOLD:
             return None
+        # decision 11: an open window names no seat and has no deadline
         match, at, left = self._ledger.setup.mid, self._ledger.k, self.left_ms if wait.seats else None
         return Waiting(
             table=table, match=match, at=at, seats=wait.seats, what=_TOLD[wait.what], deadline_ms=left
@@ -256,6 +260,7 @@ class MatchClock:
         """Let the time of the seats run on from where it stood."""
         halted_at, self._halted_at = self._halted_at, None
         if halted_at is not None and self.wait is not None and self.wait.what in _OF_SEATS:
+            # after a window time begins in the future: only what has passed of it stood still
             self._since += max(0.0, trio.current_time() - max(halted_at, self._since))
 
     def note_returned(self, returned: Collection[int]) -> None:
@@ -268,6 +273,7 @@ class MatchClock:
         """Stop waiting at this position; an unused wish for time is forgotten."""
         self.is_over, self.is_window = True, False
         if self._ledger.phase is Phase.BETWEEN:
+            # decision 7: a wish that came to nothing counts as a new chain, or it could hold up every call
             self._vain.update(self._wishes)
             self._wishes.clear()
         self.wait = self._next()
@@ -299,10 +305,13 @@ class MatchClock:
             for seat in range(ledger.seats)
             if is_exhausted(ledger, seat + 1) or (not self.is_over and self._asks(seat))
         )
+        # play.md, "New chains": where `gone` is wait nobody forfeits for a chain, and it is waited for
+        # further
         longest = max(opts.release_ms, opts.pause_ms)
         return Wait("rekey", seats, longest if self.is_over else opts.release_ms) if seats else None
 
     def _asks(self, seat: int) -> bool:
+        # decision 7: a restart forgets who had asked, so every seat that might have is waited for
         return seat in self._wishes or (self._is_restored and _rekeys_left(self._ledger, seat) > 0)
 
     def wish(self, seat: int) -> None:
@@ -317,6 +326,7 @@ class MatchClock:
         if _rekeys_left(ledger, seat) > self._vain[seat]:
             self._wishes.add(seat)
             self.wait = self._next()
+        # a seat without a link for the next call is waited for anyhow: its wish is taken, and costs nothing
         elif not _ends_before_call(ledger, seat):
             message = f"expected at most {self._opts.rekeys} new chains of a seat, and as many wishes"
             raise RefusedRequestError(Code.ILLEGAL_ACTION, message)
@@ -324,6 +334,7 @@ class MatchClock:
     def clocks_after(self, after: Ledger, body: AnyBody, now: float, *, opens: bool) -> Clocks:
         """Return the clocks after a record that is taken at this moment, and that `opens` a new decision or does not."""
         before, banks = self._ledger.match, self.clocks.banks
+        # play.md, "Who is there, and time": the bank is full again with each game
         if before is not None and after.match is not None and before.games != after.match.games:
             return full_clocks(self._opts, after.seats)
         match body:
@@ -342,6 +353,7 @@ class MatchClock:
 
     def start(self, now: float) -> float | None:
         """Let time run from now: the record that starts it is stored, and can be shown; return when it is over."""
+        # decision 14: time begins when the question is stored, so a slow disk costs no player anything
         asked_at, self._asked_at = self._asked_at, None
         if asked_at is not None:
             self._since += now - asked_at
@@ -371,10 +383,12 @@ class MatchClock:
         self._holder = here.holders[0] if here.holders and self._steps is None else None
         if opens:
             self.offer = ledger.k - 1
+        # what comes in a pause does not make it longer; a ruling begins or ends one
         goes_on = ledger.pause.active
         match body:
             case Rule():
                 goes_on = False
+            # they come in any order: the time of those still missing runs from what asked for them
             case Release() | Keys():
                 goes_on = True
             case Rekey():
@@ -402,6 +416,7 @@ class MatchClock:
     @property
     def is_unasked(self) -> bool:
         """Whether the next call is due, and nobody has asked for it to be held back."""
+        # after a restart it is unknown who had asked, until that time is over
         is_known = self.is_over or not self._is_restored
         return due(self._ledger) is Due.CALL and is_known and not self._wishes
 
@@ -420,6 +435,7 @@ def vacant(ledger: Ledger, returned: Collection[int]) -> tuple[int, ...]:
     return tuple(
         seat
         for seat in range(ledger.seats)
+        # play.md, "Who is there, and time": coming back does not help a seat that a void names
         if is_gone(ledger, seat) and (seat not in returned or seat in ledger.silent)
     )
 
@@ -457,6 +473,7 @@ def _rekeys_left(ledger: Ledger, seat: int) -> int:
 
 def _ends_before_call(ledger: Ledger, seat: int) -> bool:
     """Tell whether a seat's chain has no link for the next call, so that the match waits for it whatever happens."""
+    # while a deal is open the next call is that of the index after it
     following = replace(ledger, deal_index=ledger.deal_index + (ledger.call is not None))
     return is_exhausted(following, seat + 1)
 

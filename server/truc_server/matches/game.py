@@ -72,7 +72,8 @@ GuestChoice = tuple[int, str, int | None]
 
 _BETWEEN, _OVER, _ENDED = Phase.BETWEEN, Phase.OVER, Phase.ENDED  # a lookup in an Enum is slow
 
-MEANS: Final = enc_trusted({"means": ()})[:-1]  # the map that is stored, without its list of facts
+# The map that is stored, without its list of facts: the list is packed once, for the store and for the frame.
+MEANS: Final = enc_trusted({"means": ()})[:-1]
 _FACTS_AT: Final = len(MEANS)
 
 
@@ -123,6 +124,9 @@ class RecentRecords:
 
     def close_hand(self, durable: int) -> None:
         """Drop the hand before the one that has just been closed, as far as it is durable."""
+        # The hand just closed stays: the record `close` is shown after this, with all of its hand to those
+        # who watch hand by hand; and whoever sends one of its records again is answered from here. What is
+        # not durable can be read nowhere else.
         kept = next(
             (i for i, item in enumerate(self._items) if item.k >= self._keep_from or item.gate > durable),
             len(self._items),
@@ -254,6 +258,8 @@ class Game:
         self._at_rest = at_rest
         self._table = made.code
         self.clock = MatchClock(position(self.ledger), between_ms=settings.now.tables.between_hands_ms)
+        # play.md, "A seat whose player is gone": without a clock for decisions, a seat may keep the others
+        # waiting for as long as a table may stand unused.
         self.presence = MatchPresence(made.code, self.ledger, alone_s=settings.now.tables.expiry_s)
         # an absent seat forfeits only when its opponents ask for it
         self._is_claimed = made.chosen.claim == "opponents"
@@ -302,11 +308,14 @@ class Game:
         rows: tuple[Write, ...] = ()
         to_seats: tuple[tuple[int, bytes], ...] = ()
         match body:  # patterns, as `isinstance` is a call
+            # decision 3: the ledger knows no more than its reader; only the dealer's copy learns the cards
             case Deal() if before.sealed is None:
                 folded = self._dealt(folded)
                 to_seats = self._cards(folded.ledger)
             case Share():
                 to_seats = self.questions.cards(folded.ledger, body.receiver, of=body.giver)
+            # specification.md, "When cards open": with this link the whole hand is open, so all its cards are
+            # told
             case Close(link=bytes()):
                 opened = self._opened()
             case Close() if before.sealed is not None:
@@ -319,11 +328,14 @@ class Game:
             case _:
                 pass
         opens = opens_decision(body)
+        # decision 11: while seats may have a flor to say, everybody is told what the open cards alone give;
+        # what happened besides is told with the next record
         shown = window(before, record, body, folded)
         clocks = self.clock.clocks_after(folded.ledger, body, now, opens=opens)
         here = position(folded.ledger)
         untold = () if self._window is None else self._window.later
         told = shown or folded
+        # the fact `state` never names a seat for which only hidden cards make the hand wait
         in_view = here.in_view if shown is None and here.deciding is not None else None
         facts = means(body, told.ledger, untold + told.events, opened, in_view)
         row = AddRecord(self.mid, before.k, *record, MEANS + enc_trusted(facts), at_ms, enc_trusted(clocks))
@@ -360,6 +372,8 @@ class Game:
         self.ledger, self._window = ledger, turn.window
         window_ms = None if turn.window is None else self._settings.now.tables.window_ms
         self.clock.note(turn.here, body, turn.clocks, turn.taken_at, opens=turn.opens, window_ms=window_ms)
+        # docs/architecture.md, "The way of an act": while everybody is there and has missed nothing, a
+        # record changes nothing in who is there, and most acts end here
         if not self.is_calm or ledger.silent or ledger.streaks != self._no_streaks:
             self.presence.note(ledger, body)
             self._noted, self.is_calm = None, False
@@ -376,11 +390,15 @@ class Game:
         It is of the moment of the turn it comes `after`, where it follows at once.
         """
         ledger = self.ledger
+        # before anything is waited for: the server rekeys its own exhausted chain at once (specification.md,
+        # "New chains")
         if ledger.phase is _BETWEEN and owes_chain(ledger):
             # the secrets of the new chain are stored with the record, and before it
             record = self.dealer.rekey(ledger, new_root())
             secrets = save_secrets(self._at_rest, self.setup.terms.th, self.dealer.secrets)
             return self.add(record, secrets, after=after)
+        # No ruling follows unless one of these is so: they are looked at with every record, the rulings
+        # hardly ever.
         ruling = None
         if (
             ledger.voids
@@ -392,8 +410,10 @@ class Game:
         ):
             ruling = self._ruling(ledger)
         ends = self._is_deserted and ledger.phase is _OVER  # nobody may be there to open the hand
+        # a ruling goes before what is waited for
         if ruling is None and self.clock.wait is not None and not ends:
             return None
+        # decision 18: a hand under way is played to its end, and the next call is left to the next start
         if ruling is None and is_draining and due(ledger) is Due.CALL:
             return None
         record_due = ruling or self.dealer.next_record(ledger)
@@ -410,6 +430,7 @@ class Game:
 
     def note_online(self, online: tuple[int, ...]) -> None:
         """Note which seats are connected; while none is, one is awaited, or the match is held, no seat's time runs."""
+        # looked at before every act, and nearly always as it was
         noted = (online, self.ledger.streaks, self.hold.unheard, self.awaited)
         if noted == self._noted:
             return
@@ -418,6 +439,9 @@ class Game:
         self.clock.note_returned(self.presence.attendance.returned(self.ledger.streaks))
         if self.awaited:
             self.awaited = self.awaited.difference(online)
+        # decision 14: one seat that is connected is enough, or a player about to lose would stop the clock
+        # by leaving. A seat is awaited after its node has died: its player may still hang on a dead
+        # connection.
         if online and not self.hold.unheard and not self.awaited:
             self.clock.go_on()
         else:
@@ -443,6 +467,8 @@ class Game:
                 record = self.dealer.resume(ledger)
             case Wait("release"):
                 record = self.dealer.void(ledger)
+            # before all locks are on nobody knows a card, so the deal can be voided; later, silence is ruled
+            # on (blind.md, "Rulings"). `points`: what came failed C43 to C46.
             case Wait("mask" | "lock") if not seats_owing(ledger):
                 record = self.dealer.void(ledger, "points" if self.clock.has_failed else "silent")
             # nobody owes a key of its own: what is missing are cards to be lent, without which a side decides
@@ -451,7 +477,8 @@ class Game:
             case Wait("decision"):
                 record = self.dealer.move(ledger)
             case Wait("rekey") if self.clock.is_over:
-                record = self.dealer.abandon(ledger, "server")  # no forfeit can stand
+                # `gone` is wait: no forfeit can stand, and the longest pause is over (play.md, "New chains")
+                record = self.dealer.abandon(ledger, "server")
             case _:
                 self.clock.end_wait()
                 return None
@@ -470,6 +497,8 @@ class Game:
         """
         self.note_online(online)
         others = range(1 - seat % 2, self.ledger.seats, 2)
+        # play.md, "What follows": no claim without a clock while a seat is offered or the match waits for
+        # the claimant's side
         is_kept = bool(vacant(self.ledger, self.clock.returned)) or self.clock.awaits(seat)
         alone = () if is_kept else self.presence.alone(self.ledger, self.clock, others)
         record = ruling_claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
@@ -495,6 +524,8 @@ class Game:
         """
         record = Record(row.signer, row.body, row.sig)
         body = parse(record)
+        # with other secrets than those it was dealt with, the server would go on to sign a second history of
+        # the match
         if not self.dealer.reproduces(self.ledger, record, body):
             raise RebuildError(f"record {row.k}: the secrets stored give another")
         folded = fold(self.ledger, record, body, is_known=is_known)
@@ -506,6 +537,8 @@ class Game:
             opens=opens_decision(body),
             here=position(folded.ledger),
             window=window(self.ledger, record, body, folded),
+            # as stored: what was used of the open decision since this record is given back (play.md, "Who is
+            # there, and time")
             clocks=Clocks.from_bytes(row.clocks),
             taken_at=trio.current_time(),
             at_ms=row.at_ms,
@@ -527,6 +560,7 @@ def ending(setup: MatchSetup, end: End, *, is_rated: bool) -> tuple[EndMatch | R
 
 def _result(setup: MatchSetup, end: End) -> tuple[RateMatch, ...]:
     """Return for whom a match counts; nobody if it has no winner, or a guest began it."""
+    # the seats of the setup, not those of the end: whoever leaves a match to a substitute gets the result
     players = tuple(_players(setup))
     if end.winner is None or len(players) < len(setup.seats):
         return ()

@@ -85,6 +85,7 @@ def _back(attendance: Attendance, ledger: Ledger, seat: int, *, online: bool) ->
     missed, before = ledger.streaks[seat], attendance.back[seat]
     if before is not None and missed >= before:
         return before
+    # only somebody who had no connection comes back: a second connection is no return
     comes = online and attendance.left[seat] is not None
     return missed if comes and 0 < ledger.setup.terms.opts.gone_after <= missed else None
 
@@ -118,7 +119,9 @@ def _gone_in_ms(ledger: Ledger, seat: int, clock: SeatClock, *, is_back: bool) -
         return ()
     if is_gone(ledger, seat) and not is_back:
         return (0,)
+    # a void at the draw costs nobody the match (specification.md, "Voids")
     release = clock.release if ledger.match is not None else None
+    # who has come back has one decision more to miss
     missed = ledger.streaks[seat] if not is_back else opts.gone_after - 1
     return release, missing_in_ms(opts, missed, clock)
 
@@ -128,6 +131,7 @@ def missing_in_ms(opts: Opts, missed: int, clock: SeatClock) -> int | None:
     if not (opts.gone_after and opts.decision_ms):
         return None
     others = max(0, opts.gone_after - missed - 1)
+    # the earliest that can be: the bank is counted as used up with the first decision
     first = clock.decision if clock.decision is not None else opts.decision_ms + clock.bank
     return first + others * opts.decision_ms
 
@@ -185,6 +189,7 @@ class MatchPresence:
         self.is_calm = False
         if isinstance(body, Act | Proxy):
             self.attendance = answered(self.attendance, ledger, body.seat)
+            # the wait for the other side begins when this side has acted: until then it was not kept waiting
             self._count_anew(ledger, 1 - body.seat % 2, 2)
         elif isinstance(body, Rule) and body.ruling == "resume":
             self._count_anew(ledger)
@@ -207,6 +212,7 @@ class MatchPresence:
         if is_hushed:
             return AwayNews(to_seats, ())
         shown, self._shown = self._shown, now
+        # a seat that was gone and is back is no calm one: its next missed decision counts
         self.is_calm = now == self._everybody and not any(self.attendance.back)
         return AwayNews(to_seats, self._messages(ledger, clock, _changed(now, shown)))
 
@@ -252,8 +258,10 @@ class MatchPresence:
     def _alone_ms(self, ledger: Ledger, clock: MatchClock, seat: int) -> int | None:
         """Return how long until then; None with a connection, or where the clock of decisions says who is gone."""
         left = self.attendance.left[seat]
+        # with a limit for decisions the clock alone decides who is gone (play.md, "What follows")
         if left is None or ledger.setup.terms.opts.decision_ms:
             return None
+        # in a pause nobody is kept waiting
         began = max(left, clock.rests_until or left)
         return max(0, int((began + self._alone_s - trio.current_time()) * 1000))
 

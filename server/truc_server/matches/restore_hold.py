@@ -61,6 +61,7 @@ class RestoreHold:
         Raises:
             TooSoonError: Too much is put off already.
         """
+        # what a lost connection has sent comes again on the next one, and takes nobody's place meanwhile
         self._put_off = [waiting for waiting in self._put_off if waiting[0].is_open]
         if len(self._put_off) >= MOST_PUT_OFF:
             self.check_not_held()

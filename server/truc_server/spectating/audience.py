@@ -87,6 +87,7 @@ class Audience:
 
     def hand_over(self, seat: int, peer: Peer) -> Peer | None:
         """Give a seat to a connection, which follows on from where it is; return the other that had it, if any."""
+        # whoever has stood by has every record already: nothing is sent again
         is_live = peer in self._live
         before = self.attach(seat, peer)
         if is_live:
@@ -150,6 +151,8 @@ class Audience:
 
     def caught_up(self, peer: Peer) -> bool:
         """Note that a follower has been sent everything so far; False if some of it was dropped meanwhile."""
+        # views.md, "When a watcher falls behind": they go on from a fresh snapshot, as the list just sent has
+        # a hole
         if self.watchers.get(peer) is Gap.SOME:
             self.watchers[peer] = Gap.ALL_SINCE
             return False
@@ -199,6 +202,7 @@ class Audience:
 
     def show_seats(self, frame: bytes) -> None:
         """Send a record to the seats, and to those beside them, if they have all before it."""
+        # hardly any table has somebody standing by: no list is made for every record
         for peer in (*self._seats, *self._beside) if self._beside else self._seats:
             if peer in self._live:
                 peer.send_frame(frame)
@@ -212,6 +216,7 @@ class Audience:
     def enforce_closed_limit(self, message: ServerMessage) -> None:
         """Tell watchers who are still shown the rest of too many closed tables at once that this one is gone."""
         for peer in tuple(self.watchers):
+            # views.md, "Shown late": what is shown of tables that are gone is bounded for one connection
             if sum(watched.is_closed for watched in peer.watched) > CLOSED:
                 self.unwatch(peer)
                 peer.send_frame(broadcast_frame(message))
@@ -225,6 +230,7 @@ class Audience:
 
     def _part(self, peer: Peer, last_word: bytes) -> None:
         """Say the last word to a watcher, now or when there is room for it."""
+        # nothing was ever dropped for this client, which is cut off instead: it has all that came before
         if SNAPSHOT not in peer.wanted:
             self.unwatch(peer)
             peer.send_frame(last_word)
@@ -252,6 +258,7 @@ class Audience:
         self.watchers[peer] = Gap.NOTHING
         self._keep_up(peer)
         if last:
+            # with the table goes the last chance to get it again
             peer.outbox.keep_all()
             self.unwatch(peer)
         return True

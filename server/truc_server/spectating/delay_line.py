@@ -37,6 +37,7 @@ class DelayLine:
     def put_record(self, moment: float, k: int) -> None:
         """Let the records before position `k` be shown at a moment; notices waiting at the same mark are left out."""
         moment = self._place(moment)
+        # what was said about an older position is stale by then, and may be left out (views.md, "Shown late")
         if self._marks and self._marks[-1].moment == moment:
             self._marks.pop()
         self._marks.append(DueMark(moment, k))
@@ -58,6 +59,7 @@ class DelayLine:
     def hush(self) -> None:
         """Leave out all notices but the last one after the newest record: nobody hears them."""
         self._marks = [
+            # who comes to watch before its time is still told whom the match waits for
             mark._replace(notices=mark.notices[-1:] if mark is self._marks[-1] else ())
             for mark in self._marks
         ]

@@ -38,7 +38,9 @@ from truc_server.table_data.codes import label
 from truc_server.table_data.options import WATCH_BY_HAND, WATCH_LATE
 from truc_server.timing.clock import Alarm, Timers, now_ms
 
-MATCHES: Final = 32  # held back at one table; beyond that the third oldest is left out
+# Matches held back at one table. Beyond that the third oldest is left out: the first is being shown, and the
+# second may be under way from the store.
+MATCHES: Final = 32
 _S: Final = 1_000  # milliseconds
 
 log = structlog.get_logger()
@@ -146,6 +148,7 @@ def age(since_ms: int | None) -> int:
 
 def _masked(of_match: SeatState, now: SeatState) -> SeatState:
     """Return a seat as of a match, and whether its player is connected now, if they still sit there."""
+    # whether somebody else sits there by now is what the delay keeps back
     if of_match.player is None or of_match.player != now.player:
         return of_match
     return replace(of_match, online=now.online)
@@ -271,6 +274,8 @@ class SpectatorFeed:
         if not self.holds_back:
             self._queue.clear()
         elif len(self._queue) > 1:
+            # it is over and not shown for a while: only its times stay in memory, the rest is read again
+            # (decision 13)
             self._queue[-1] = self._queue[-1]._replace(shown=None)
         if len(self._queue) == MATCHES:
             del self._queue[2]
@@ -299,11 +304,15 @@ class SpectatorFeed:
             shown.add(frame, body)
             if self.audience.watchers:
                 self.audience.show_watchers(frame)
+        # the record that closes or voids a hand lets all of it be shown; what stands between two hands comes
+        # at once
         elif ledger.hand is None and ledger.phase is not Phase.CALLED:
             self._show_tail(shown, shown.recent.end)
 
     def _put_off(self, k: int, at_ms: int) -> None:
         """Let the records before position `k` be shown when the delay since the newest of them is over."""
+        # by the time stored with the record, so that a restart changes nothing; but if the clock of the
+        # system was set back meanwhile, no longer than the delay
         left_ms = min(at_ms + self.delay_s * _S - now_ms(), self.delay_s * _S)
         self._newest_line().put_record(trio.current_time() + max(0, left_ms) / _S, k)
         self._set_alarm()
@@ -312,6 +321,7 @@ class SpectatorFeed:
         """Return the line of the match in play, or of the last one."""
         line = self._queue[-1].line
         if not self.audience.watchers:
+            # nobody hears what is said: only what was said last is kept
             line.hush_newest()
         return line
 
@@ -336,6 +346,7 @@ class SpectatorFeed:
 
     def _show_before(self, shown: ShownMatch, k: int) -> bool:
         """Show the records before position `k`; False if they have to be read first."""
+        # the match has dropped them from memory: the store has them, and is read for all tables by one task
         if shown.k < min(k, shown.recent.first):
             self._is_reading = True
             read = partial(self._store.records, shown.setup.mid, first=shown.k, limit=PAGE)
@@ -351,6 +362,7 @@ class SpectatorFeed:
             return
         shown, mark = self.match, self._queue[0].line.due(trio.current_time())
         for row in rows:
+            # the page may reach beyond what is due
             if mark is not None and shown.k == row.k < mark.k:
                 body = parse_own(Record(row.signer, row.body, row.sig))
                 self._show(shown, record_frame(self.table, row), body)
@@ -410,6 +422,7 @@ class SpectatorFeed:
         self._is_reading = False
         if not self._queue:
             return
+        # left out if it was deleted meanwhile
         queued = self._queue.pop(1)
         if found is not None:
             self._queue.insert(1, queued._replace(shown=self._shown_of(found, queued.line.end)))
@@ -460,6 +473,7 @@ class SpectatorFeed:
 
     def greet(self, peer: Peer) -> None:
         """Tell a new watcher how the table stands; if something is held back, they are told again later."""
+        # masked now: the present state is told when everything has been shown
         self._owes_state |= self.holds_back
         peer.send(self.shown_notice())
 
@@ -474,6 +488,7 @@ class SpectatorFeed:
         message = setup_message(self.table, setup)
         self.audience.tell_seats(message)
         self.audience.seats_caught_up()
+        # watchers who are shown an earlier match are told when its turn comes
         if self.match is not None and self.match.setup is setup:
             self.audience.show_watchers(broadcast_frame(message))
 

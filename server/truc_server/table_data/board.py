@@ -111,6 +111,7 @@ class TableBoard:
         for seat in which:
             seated = self.seats[seat]
             if seated is not None:
+                # without the box key as well: each match needs a fresh one
                 self.seats[seat] = Seated(seated.player)
                 rows.append(seat_row(self.made.code, seat, Seated(seated.player)))
         return rows

@@ -37,6 +37,7 @@ def share_of(code: str) -> int:
 
 def label(code: str) -> str:
     """Return a table's name for logs."""
+    # enough to find the table again in the log, and far from enough to join it
     return code if len(code) <= PUBLIC_CODE else f"{code[:_SHOWN]}..."
 
 

@@ -161,6 +161,7 @@ def chosen_terms(options: Options, seats: int, defaults: Opts) -> Opts:
     if "guests" in chosen:
         message = f"guests: expected at most {seats}, got {opts.guests}"
         raise RefusedRequestError(Code.BAD_OPTION, message, field="options/guests")
+    # a default of the host's that is too large for this table is no mistake of who makes it
     return opts._replace(guests=seats)
 
 
@@ -179,6 +180,7 @@ def _house_rules(variant: Variant, options: Options) -> Variant:
         if key in RANGES or key in _KEPT_OPTIONS:
             continue
         try:
+            # options.md: each is applied to the result of the one before, in the order of the map
             variant = with_options(variant, {key: value})
         except UnknownOptionError as error:
             known = (*RANGES, *_KEPT_OPTIONS, *TABLE_OPTIONS)
@@ -197,6 +199,7 @@ def _house_rules(variant: Variant, options: Options) -> Variant:
 def _term(key: str, value: int | str) -> int:
     allowed, field = RANGES[key], f"options/{key}"
     has_none = key in _OR_NONE
+    # `True` is an int to Python
     if type(value) is not int or (value not in allowed and not (has_none and value == 0)):
         expected = f"{'0 or ' if has_none else ''}{allowed.start} to {allowed.stop - 1}"
         raise RefusedRequestError(Code.BAD_OPTION, f"{key}: expected {expected}, got {value!r}", field=field)

@@ -110,6 +110,7 @@ class PendingTerms:
 
     def _used(self) -> set[tuple[str, bytes]]:
         table = self.terms.table
+        # C7: all keys, anchors and box keys of a match differ, those of the server and of guests included
         used = {("key", table.spk), ("anchor", table.anchor), ("box key", table.x)}
         used.update(item for signed in self._signed.values() for item in commitments(signed.body))
         used.update(("box key", guest.x) for guest in self._guests.values() if guest.x is not None)

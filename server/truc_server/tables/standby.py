@@ -18,7 +18,9 @@ from truc_server.storage import PlayerKind
 from truc_server.table_data.board import TableBoard
 from truc_server.table_data.options import WATCH_LATE
 
-MOST: Final = 8  # stand by at one table; the next to come takes the place of the first
+# Stand by at one table. The next to come takes the place of the first, as those who never sign would keep all
+# others away (decision 7).
+MOST: Final = 8
 
 
 class StandbySeats:
@@ -63,6 +65,7 @@ class StandbySeats:
     def follow(self, peer: Peer) -> None:
         """Let a connection that stands by follow the match; it is behind."""
         if self._is_late:
+            # who takes a seat over signs at the newest position, which late watchers do not have yet
             self._feed.audience.sit_beside(peer)
         else:
             self._feed.audience.watch(peer)

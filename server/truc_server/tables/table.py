@@ -151,6 +151,8 @@ class Table:
         raise RefusedRequestError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
 
     def _check_not_gone(self, player: LoggedInPlayer) -> None:
+        # in this match the seat is another's for good: `seat_gone`, where a stranger is only not seated
+        # (session.md)
         if self.board.state == "playing" and self.game is not None and player.id in self.game.players:
             raise RefusedRequestError(Code.SEAT_GONE, "a substitute has taken the seat of this player")
 
@@ -211,6 +213,7 @@ class Table:
         """
         seat = self.own_seat(player)
         self.board.check_may_change()
+        # a seat with a key names its box key in the record that it signs
         x = None if player.kind is PlayerKind.KEY else x
         check_box_key(self.board.seats, seat, x)
         self._sit(seat, Seated(player, is_ready, x))
@@ -256,6 +259,7 @@ class Table:
             game, clock = self.game, self.game.clock
             before = game.ledger.k, clock.wait, clock.is_halted
             self._make_due_records(game)
+            # the deadline that was told stood still meanwhile, or something else is waited for
             if (game.ledger.k, clock.wait, clock.is_halted) != before and not clock.is_halted:
                 asked = game.ask(self.audience.answerers)
                 self.feed.ask(asked.to_seats, asked.notice)
@@ -270,6 +274,8 @@ class Table:
         if not (self.board.may_change and self.board.is_ready):
             return
         pending = fresh_terms(self._backing.identity, self._backing.settings.now, self.made, self.board.seats)
+        # not before: until the next match is set up, the one that is over can be resumed, and takes acks
+        # (session.md)
         stale = self._drop_game()
         self.board.state, self.board.match = "terms", None
         self._journal.write(*stale, *pending.rows(), self.row())
@@ -359,6 +365,8 @@ class Table:
             RebuildError: The match's secrets do not give what was committed to.
         """
         kept = tuple(rows)
+        # 1 to 6 ms for a hand of mode blind that is closed, in place of 20 to 130 if its steps were checked
+        # again
         known_before = closed_before(kept) if game.is_blind else 0
         for row in kept:
             turn = game.replay(row, is_known=row.k < known_before)
@@ -366,6 +374,8 @@ class Table:
 
     def commit(self, game: Game, turn: Turn) -> None:
         """Store what follows from a record, and let everybody be told behind it; time runs when it is stored."""
+        # first, so that nobody is told of a record that no batch has: frames wait in their outboxes for this
+        # batch
         gate = self._journal.write(*turn.rows)
         if gate != self._gate:  # one start for all records of a batch
             self._gate = gate
@@ -440,6 +450,8 @@ class Table:
         game = self.game
         if game is None or not self._make_due_records(game, turn):
             return
+        # a release is asked for by the call itself (play.md, "Records"); in mode blind `waiting` says who
+        # owes what
         if game.ledger.phase is not _CALLED or game.ledger.sealed is not None:
             asked = game.ask(self.audience.answerers)
             self.feed.ask(asked.to_seats, asked.notice)
@@ -452,6 +464,8 @@ class Table:
         if game.hold.unheard:
             return False
         is_draining = self.is_leaving or self._backing.drain.by is not None
+        # each record of the server's may make another one due: the close of a hand the next call, a ruling
+        # the end
         while (turn := game.due(turn, is_draining=is_draining)) is not None:
             self.commit(game, turn)
             if not game.is_calm:
@@ -486,7 +500,8 @@ class Table:
         if game is None or self._journal.durable < self._gate:
             return  # nobody has been shown yet what to answer: time has not begun
         if self._journal.is_full:
-            self._clock.set(trio.current_time() + RETRY_S)  # answers are not taken now either
+            # answers are not taken now either: nobody is ruled against for want of one
+            self._clock.set(trio.current_time() + RETRY_S)
             return
         if game.blind_steps is not None and game.blind_steps.is_busy and self._put_off != game.ledger.k:
             # once: what has come in time is taken before it is ruled that it is missing
@@ -512,6 +527,7 @@ class Table:
 
     def abandon(self) -> None:
         """End a match that nobody may go on with: without a winner, unless it is won already."""
+        # decision 17: nothing is signed in a match that is held, not even its end
         if self.game is not None and not self.game.hold.is_on:
             self.game.desert()
             self.go_on()
@@ -540,6 +556,8 @@ class Table:
         """Keep the table for a while from now on; for ever while anybody is there to play its match."""
         is_alone = self.board.state == "playing" and not self.audience.online
         if self.board.may_change or is_alone:
+            # play.md, "What follows": a pause goes on for its time though nobody is there, and this time
+            # begins behind it
             pause_ends = None if self.game is None else self.game.clock.rests_until
             since = pause_ends or trio.current_time()
             self.board.expires = since + self._backing.settings.now.tables.expiry_s
@@ -564,6 +582,7 @@ class Table:
     def give(self, to: str) -> None:
         """Let another node have the table: nothing is written of it here any more. Whoever follows it is not told."""
         game = self.game
+        # decision 18: the next node need not hold the call back for those who might have asked for time
         unasked = game.ledger.k if game is not None and game.clock.is_unasked else None
         self.stop()
         self._journal.write(GiveTable(self.code, to, unasked))
@@ -615,6 +634,7 @@ class Table:
             self.give_up(game, why="the host has closed the table")
             return True
         self.abandon()
+        # the table is closed by a second call, when there has been time for acks
         self._backing.timers.after(ACKS_S, self.close_for_host)
         return False
 

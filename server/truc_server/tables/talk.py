@@ -34,7 +34,9 @@ from truc_server.timing.rate_limits import Bucket
 _JOINERS: Final = "\u200c\u200d"  # some scripts, and some pictures, cannot be written without them
 PER_S: Final = 1  # signs of one seat in the long run; phrases likewise
 BURST: Final = 5  # at once
-SEALED_SIGN: Final = 284  # bytes of one that goes from seat to seat: a nonce, a padded word, a tag
+# Bytes of a sign that goes from seat to seat: nonce (12), word padded to 256, tag (16). Its length tells
+# nothing.
+SEALED_SIGN: Final = 284
 
 
 class DueLine(NamedTuple):
@@ -70,6 +72,7 @@ class TableChat:
         followers = self._audience.followers()
         for peer in followers:
             self.catch_up(peer)
+        # decision 13: what is said of a match that watchers have not seen yet would tell them how it went
         late = self._feed.delay_s if self._feed.holds_back else 0
         kept = self._keep(line, trio.current_time() + late)
         frame = broadcast_frame(_message(line))
@@ -100,6 +103,7 @@ class TableChat:
             line = kept.line
             if line.n < first:
                 continue
+            # those behind it wait too: lines are sent in the order of their numbers
             if not self._may_have(peer, kept):
                 break
             self._told[peer] = line.n + 1
@@ -209,6 +213,7 @@ class Talk:
         if not isinstance(message, BoxedSign):
             raise RefusedRequestError(Code.NOT_NOW, "expected the sign in a box", field="word")
         signals = match.variant.signals
+        # who sees a sign does not depend on its word, so any word of the game will do
         receivers = _receivers(match, seat, signals.vocabulary[0] if signals and signals.vocabulary else "")
         _check_receiver(message, receivers)
         if len(message.box) != SEALED_SIGN:
@@ -220,6 +225,7 @@ class Talk:
             peer.send(seen)
 
     def _pay_sign(self, game: Game, seat: int) -> None:
+        # limits.md, "Rates": signs are counted for each hand
         hand = (game.mid, game.ledger.deal_index)
         if hand != self._hand:
             self._hand, self._signed = hand, {}
@@ -239,6 +245,7 @@ def _pay(buckets: dict[int, Bucket], seat: int) -> None:
     now = trio.current_time()
     bucket = buckets.setdefault(seat, Bucket(rate=PER_S, burst=BURST, now=now))
     if not bucket.take(now):
+        # what is refused costs nothing, or who goes on trying would never be heard again
         bucket.give_back()
         raise TooMuchTalkError(f"expected at most {BURST} at once, then {PER_S} a second", bucket.wait_ms)
 
