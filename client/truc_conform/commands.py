@@ -101,6 +101,7 @@ def summary(report: Report) -> str:
 
 def as_json(report: Report) -> str:
     """Return a report as JSON; two runs in which the same cases pass, and none fails, give the same text."""
+    # Without the seconds, which differ from run to run.
     rows = [
         {
             "case": result.case.name,
@@ -266,6 +267,7 @@ def _teller() -> Callable[[CaseResult], None]:
     def tell(result: CaseResult) -> None:
         click.echo(line(result, is_traced=not any(trace is result.trace for trace in shown)))
         if is_failure(result):
+            # The cases of one scene share what its start has left.
             shown[:] = [result.trace]
 
     return tell

@@ -103,6 +103,7 @@ class Puppet:
     def rekey(self, ledger: Ledger) -> Record:
         """Go on with a new chain."""
         first = ledger.deal_index
+        # specification.md, "Deals", New chains: a keyed seat that rekeys brings a new x.
         self.x = keys.box_key(self.secret(f"x {first} {ledger.k}"))
         anchor = self.commit(ledger.setup.terms, first, ledger.k)
         return self.sign(Rekey(*here(ledger), self.seat + 1, first, anchor, self.x.public))
@@ -196,6 +197,7 @@ def taken(ledger: Ledger, dealer: Dealer, record: Record) -> tuple[Ledger, tuple
     body = parse(record)
     opened = None
     if isinstance(body, Close) and body.link is not None:
+        # What a close tells are the cards that its link opens; the dealer knows them already.
         opened = DealtCards(tuple(dealer.openings(ledger, seat) for seat in range(ledger.seats)), (), 0)
     folded = fold(ledger, record, body)
     # A dealer knows the cards of its deal; in mode blind nobody does.

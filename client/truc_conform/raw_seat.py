@@ -200,7 +200,7 @@ class Seat:
                 await self.take(message)
             # play.md, "Own options": such a seat is sent none.
             case "options" if self.knows_rules:
-                raise UnexpectedError(f"expected no options for who makes its own, got {message}")
+                raise UnexpectedError(f"expected no options for a seat that makes its own, got {message}")
             case "options":
                 self.options, self.offered = message, self.open(message)
                 await self.choose(message)
@@ -348,7 +348,9 @@ class Seat:
         # specification.md, "What a client does": an option outside its box is refused.
         if "list" in message:
             if self.key is not None or self.x is not None:
-                raise UnexpectedError("expected options in a box for who has a key or x, got them in clear")
+                raise UnexpectedError(
+                    "expected options in a box for a seat with a key or x, got them in clear"
+                )
             return list(message["list"])
         if self.x is None:
             raise UnexpectedError("expected options in clear for a guest without x, got a box")

@@ -25,6 +25,7 @@ TOKEN: Final = "t" * 20
 INFO: Final = Info(
     name="a server",
     software="scripted 1",
+    # Nothing beyond the core: a client must do without (capabilities.md), and a scene adds what it is about.
     caps={},
     limits=Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
     variants=(VariantOffer(name="truc-french", seats=(2,)),),

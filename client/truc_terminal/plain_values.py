@@ -27,6 +27,7 @@ def verdict_facts(verdict: Verdict) -> dict[str, Any]:
     facts["rulings"] = [{"k": k, "ruling": rule.ruling, "seat": rule.seat} for k, rule in verdict.rulings]
     facts["substitutes"] = [{"k": k, "seat": newcomer.seat} for k, newcomer in verdict.substitutes]
     facts["rekeys"] = [{"k": k, "role": role} for k, role in verdict.rekeys]
+    # Its parts stand in the object itself, under the names of the test vectors.
     del facts["refutation"]
     return facts | failure_facts(verdict.refutation)
 

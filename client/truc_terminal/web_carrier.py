@@ -101,7 +101,8 @@ class ServerPlace:
             return  # another connection has said so already
         self._moves = 1 if now - self._moved >= STEADY_S else self._moves + 1
         self._moved = now
-        self.address = elsewhere if self._moves <= MAX_MOVES else self._first  # who is sent round begins anew
+        # A page that is sent round and round begins anew, at most MAX_MOVES later (session.md, "Goodbye").
+        self.address = elsewhere if self._moves <= MAX_MOVES else self._first
 
 
 class _Carried(NamedTuple):

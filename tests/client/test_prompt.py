@@ -28,7 +28,7 @@ from truc_client.happenings import Interrupted, MatchEnded, MatchWaits, Resumed,
 from truc_client.verifying import verify_file
 from truc_terminal.screen.person import spelled
 from truc_terminal.screen.prompt import DrawnLines, LinesAbove, Prompt, TerminalWriter
-from truc_terminal.screen.questions import Key, Question, folded
+from truc_terminal.screen.questions import OptionKey, Question, folded
 from truc_terminal.screen.screen import Screen
 from truc_words import Speech
 
@@ -88,19 +88,19 @@ def test_lines_come_in_the_order_they_are_typed(typing) -> None:
 
 
 def test_key_means_the_option_that_was_shown_with_it(typing) -> None:
-    typing.ask(at=1, text="?", keys=(Key("1", "truco", "raise 2"),))
+    typing.ask(at=1, text="?", keys=(OptionKey("1", "truco", "raise 2"),))
     typing.type("1\r2\r")
     assert [typing.next(), typing.next()] == ["raise 2", "2"]
 
 
 @pytest.mark.parametrize(("typed", "line"), [("1", "2"), ("play ", "play 2"), ("12", "122")])
 def test_key_typed_but_not_sent_is_no_answer_to_another_question(typing, typed, line) -> None:
-    asked = {"text": "?", "keys": (Key("1", "truco", "raise 2"),)}
+    asked = {"text": "?", "keys": (OptionKey("1", "truco", "raise 2"),)}
     typing.ask(at=1, **asked)
     typing.type(typed)
     while typing.prompt._session.default_buffer.text != typed:
         typing.ask(at=2, **asked)
-    typing.ask(at=3, text="?", keys=(Key("1", "play 3b", "play 3b"),))
+    typing.ask(at=3, text="?", keys=(OptionKey("1", "play 3b", "play 3b"),))
     typing.type("2\r")
     assert typing.next() == line
 
@@ -136,7 +136,9 @@ def test_lines_that_a_narrower_terminal_has_broken_are_cleared(monkeypatch, envi
         monkeypatch.setenv(name, value)
     output = Narrowing()
     prompt = Prompt(lambda _line: None, output=output, terminal=DummyInput())
-    prompt._question = Question(at=1, text="?", keys=(Key("1", "x" * 30, "a"), Key("2", "y" * 30, "b")))
+    prompt._question = Question(
+        at=1, text="?", keys=(OptionKey("1", "x" * 30, "a"), OptionKey("2", "y" * 30, "b"))
+    )
     prompt._note_drawn(prompt._app)
     output.columns = 20
     prompt._clear_broken(prompt._app)
@@ -320,19 +322,19 @@ def test_table_leaves_room_for_what_is_told_and_asked_and_shows_one_s_cards_at_e
 
 
 def test_keys_are_folded_into_the_width() -> None:
-    keys = tuple(Key(str(n), "play 10c", "play 10c") for n in range(1, 5))
+    keys = tuple(OptionKey(str(n), "play 10c", "play 10c") for n in range(1, 5))
     assert [len(line) for line in folded(keys, 30, 12)] == [2, 2]
     assert [len(line) for line in folded(keys, 1, 12)] == [1, 1, 1, 1]
 
 
 def test_label_longer_than_a_line_goes_on_in_the_next_or_is_cut_where_there_is_none() -> None:
-    keys = (Key("1", "play 10c and ask", "a"), Key("2", "end", "b"))
+    keys = (OptionKey("1", "play 10c and ask", "a"), OptionKey("2", "end", "b"))
     assert folded(keys, 16, 12) == [
-        [Key("1", "play 10c", "a")],
-        [Key(" ", "and ask", "a")],
-        [Key("2", "end", "b")],
+        [OptionKey("1", "play 10c", "a")],
+        [OptionKey(" ", "and ask", "a")],
+        [OptionKey("2", "end", "b")],
     ]
-    assert folded((Key("1", "play 10c", ""),), 11, 1) == [[Key("1", "play …", "")]]
+    assert folded((OptionKey("1", "play 10c", ""),), 11, 1) == [[OptionKey("1", "play …", "")]]
 
 
 def test_lines_printed_are_kept_until_they_can_be_shown() -> None:

@@ -4,7 +4,7 @@ from rich.text import Text
 from rows import each_row
 
 from truc_terminal.screen import blocks
-from truc_terminal.screen.questions import Key, folded
+from truc_terminal.screen.questions import OptionKey, folded
 from truc_terminal.screen.wrapping import wrapped
 
 
@@ -31,7 +31,7 @@ def test_line_is_broken_between_words_but_for_marks_quotations_and_commands_to_c
 
 def test_no_line_of_an_option_begins_with_a_mark() -> None:
     label = "no quiero (refuser ; l'autre camp marque 2)"
-    lines = folded((Key("2", label, "decline"),), 22, 9)
+    lines = folded((OptionKey("2", label, "decline"),), 22, 9)
     assert [key.label for line in lines for key in line] == [
         "no quiero",
         "(refuser ;",

@@ -1,4 +1,4 @@
-"""The cases of levels C1 and C2 about a server of several addresses, which sends on who asks for what is at another."""
+"""The cases of levels C1 and C2 about a server of several addresses, which sends a client on to the one that has what it asks for."""
 
 from collections.abc import Callable
 from itertools import groupby
@@ -33,7 +33,7 @@ _GOODBYE: Final = "session.md#goodbye"
 _OTHER: Final = 1
 """The place of the other address among the doors."""
 _MOST_MOVES: Final = 8
-"""The specification says a few, in a row; nobody who asks for more has a limit."""
+"""The specification says "a few"; a client that follows more of them in a row counts as one without a limit."""
 _STANDING_S: Final = 5.0
 """How long after a client was sent on it counts as one that goes on no more."""
 
@@ -101,7 +101,7 @@ def _unasked(kind: Asking) -> Need:
 
 
 def _lost_then_sent_on(server: ClientHarness) -> None:
-    """Lose the connection at a decision; who comes back to the seat is sent on."""
+    """Lose the connection at a decision; a client that comes back to its seat is sent on."""
 
     async def lose(server: ClientHarness, _message: AnyAct) -> None:
         await server.drop()
@@ -145,7 +145,7 @@ def _round(kind: Asking) -> Callable[[ClientHarness], None]:
     async def send_on(server: ClientHarness, message: messages.ClientMessage) -> bool:
         if isinstance(message, kind):
             begins_anew = server.doors_used[-1] != _OTHER and _OTHER in server.doors_used
-            # conformance.md: who begins anew at the first address has stopped, too.
+            # conformance.md: a client that begins anew at the first address has stopped, too.
             if begins_anew or _in_a_row(server) > _MOST_MOVES:
                 server.done.set()
             server.nursery.start_soon(_end_unless_asked, server, len(server.heard))

@@ -386,7 +386,7 @@ def _stays_away(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
 )
 @_on_second_choice
 async def _kicked(server: ClientHarness, message: AnyAct) -> None:
-    """Take the act, and end the connection as the host does who wants nothing else."""
+    """Take the act, and end the connection as a host does, who wants nothing else of the player."""
     server.nursery.start_soon(end_after, server, CLOSING_S)
     await _dismiss(
         server, message, messages.bye(Code.KICKED, "the host has ended this connection; you may come back")

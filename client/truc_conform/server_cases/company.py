@@ -55,6 +55,7 @@ async def say(client: RawClient, text: str, **fields: object) -> Map:
 async def _talking(visit: ServerVisit) -> list[Seat]:
     seats = await visit.seats()
     value = seats[0].client.need("chat")
+    # capabilities.md, "chat": the value says where there is a chat.
     if isinstance(value, dict) and value.get("tables") is False:
         seats[0].client.need("chat at tables")
     return seats
@@ -113,6 +114,7 @@ async def _chat_outsider(visit: ServerVisit) -> None:
     (first, _) = await _talking(visit)
     stranger = await visit.player()
     check_refusal(await say(stranger, "hello", table=first.table), Code.NOT_NOW)
+    # The lobby's chat is for those who follow the lobby.
     check_refusal(await say(stranger, "hello"), Code.NOT_NOW)
 
 

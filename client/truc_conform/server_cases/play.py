@@ -327,7 +327,11 @@ async def _own_options(visit: ServerVisit) -> None:
         seat.chooses = seat.pick
     await mover.choose(mover.options or {})
     await play_on(seats)
-    expect(bool(other.client.came("options")), "options for who has not wanted otherwise", other.client.log)
+    expect(
+        bool(other.client.came("options")),
+        "options for a seat that has not wanted `own-options`",
+        other.client.log,
+    )
 
 
 @case("S3.void-bet", _PLAY)

@@ -385,7 +385,7 @@ async def _name_alike(visit: ServerVisit) -> None:
     """Of two players who ask for one name, the second gets another."""
     name = (await visit.player()).welcome.get("name")
     other = (await visit.player()).welcome.get("name")
-    expect(name != other, f"a name other than {name!r} for the second who asks for it", other)
+    expect(name != other, f"a name other than {name!r} for the second player who asks for it", other)
 
 
 @case("S1.second-login", "connection.md#steps")

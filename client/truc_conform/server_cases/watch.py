@@ -232,6 +232,7 @@ async def _paged(client: RawClient, mid: bytes, limit: int) -> list[Map]:
     """Return every past record, page by page."""
     past: list[Map] = []
     more = True
+    # A page may be shorter than was asked for: only `more` tells whether there is another.
     while more:
         page = await _page(client, mid, **{"from": len(past), "limit": limit})
         expect(page["t"] == "ok" and len(page["past"]) <= limit, f"ok with at most {limit} records", page)

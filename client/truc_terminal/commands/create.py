@@ -80,6 +80,7 @@ def _chosen(clock: TableClock | None, reveal: str | None, options: Options) -> O
     named: Options = {} if clock is None else {**clock._asdict()}
     if reveal is not None:
         named["reveal"] = reveal
+    # Neither may win silently: somebody who says both expects both.
     for name in named.keys() & options.keys():
         raise usage_error(Sentence("commands.said_twice", option=_TWICE[name], name=name))
     return {**named, **options}

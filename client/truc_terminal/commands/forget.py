@@ -57,4 +57,5 @@ def _check_known(where: Address, home: Home, *, is_guest: bool) -> None:
 def _is_guest(where: Address, home: Home) -> bool:
     with closing(HomeStore(home.state)) as store:
         pin = store.pin(where.server)
+        # A guest is known by a token, which is kept under the first key that this server had.
         return pin is not None and store.token(pin.first) is not None

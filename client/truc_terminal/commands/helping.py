@@ -52,9 +52,12 @@ class SpokenGroup(Program):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> Any:
         """Run the command in the language asked for."""
+        # Before click reads anything: what it says of a command
+        # line that is wrong is to be in this language too.
         lang = _asked(sys.argv[1:] if args is None else args)
         with click_in(lang):
             group = translated(self, lang, without_markdown)
+            # The group's own `main` would translate it once more.
             return click.Group.main(group, args, *rest, **named)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

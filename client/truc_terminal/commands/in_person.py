@@ -35,7 +35,7 @@ from truc_terminal.screen.screen import Screen
 from truc_words import Sentence, shown_name, time_label
 
 # Seconds of waiting after which a line tells whom the table waits for: ever rarer, as nothing new happens meanwhile;
-# who comes and goes is told at once anyway.
+# a player who comes or goes is told at once anyway.
 _FIRST_S: Final = (15, 60, 120, 300)
 _EVERY_S: Final = 600
 

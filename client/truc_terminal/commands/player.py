@@ -129,7 +129,7 @@ def at_server(
     use: Callable[[Connection], Awaitable[T]],
     farewell: Callable[[], str] = str,
 ) -> T:
-    """Run a command at a server, connected as a player; return its result. Who was never there is told no way back."""
+    """Run a command at a server, connected as a player; return its result. The farewell is only for a player who got in."""
     was_there = False
 
     async def main() -> T:

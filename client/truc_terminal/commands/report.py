@@ -38,6 +38,7 @@ def report(match: str | None, output: Path | None) -> None:
     speech = Speech(spoken())
     file, content = transcript_meant(match)
     replayed = replay_of(content, lang=speech.lang)
+    # Nothing is written then: a page would look like a whole match.
     if replayed.unreadable is not None:
         raise UnusableError(shortened(str(replayed.unreadable)))
     path = output or Path(f"{file.stem}.html")

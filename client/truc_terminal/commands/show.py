@@ -39,6 +39,7 @@ def show(match: str | None, as_json: bool) -> None:
             click.echo(json.dumps(_facts(each), default=_plain))
         else:
             _print(each, speech, console)
+    # Only now: what could be read up to there has been shown.
     if annotator.unreadable is not None:
         raise UnusableError(shortened(str(annotator.unreadable)))
     verdict = annotator.verdict()

@@ -50,6 +50,7 @@ class RecordTelling(NamedTuple):
         if self.record.kind in _OF_THE_PACK and self.record.refutation is None:
             yield self.said(self.record.kind, who=self.role(self.record.signer))
         yield from filter(None, map(self.told, as_told(self.record.facts)))
+        # The card is told with the next record, which opens it (specification.md, "Acts", Blind hands).
         if self.record.is_unseen and self.record.seat is not None:
             yield self.said("unseen", who=self.names[self.record.seat])
 

@@ -70,6 +70,7 @@ def curve_of(replayed: ReplayedMatch, speech: Speech) -> ScoreCurve | None:
     unit = scoring.points_per_unit or 1
     target = scoring.target * unit
     stages = replayed.stages[replayed.hands[0].first :]
+    # Each stage has the same width: time is counted in records, as no record says when it was made.
     first, step = stages[0].number, (WIDTH - _LEFT) / len(stages)
     most = max(target, *(_points(stage, side, unit) for stage in stages for side in (0, 1)))
     lines = (_line(stages, 0, step, unit, most), _line(stages, 1, step, unit, most))
@@ -81,6 +82,7 @@ def curve_of(replayed: ReplayedMatch, speech: Speech) -> ScoreCurve | None:
             _x(hand.first - first, step),
             round((hand.last + 1 - hand.first) * step, 1),
             speech.stake(stake),
+            # What the hand is worth is written above its bar.
             round((_STAKES - 16) * value / max(worth), 1),
         )
         for hand, stake, value in zip(replayed.hands, stakes, worth, strict=True)
@@ -105,6 +107,7 @@ def _x(n: int, step: float) -> float:
 
 
 def _y(points: int, most: int) -> float:
+    # Above the curves stand the numbers of the hands.
     room = HEIGHT - _STAKES - 24
     return round(HEIGHT - _STAKES - room * points / most - 4, 1)
 

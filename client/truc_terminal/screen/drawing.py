@@ -18,6 +18,7 @@ from truc_terminal.screen.glyphs import ASCII, MANY, Glyphs
 from truc_words import Speech, score_label, side_name, sign_label, tell
 from truc_words.primer import Primer
 
+# Columns of a label, at least: rows come and go without moving the others, as long as their labels fit.
 _WIDTH: Final = 8
 
 Part = tuple[str, str]
@@ -71,6 +72,7 @@ def _of_side(side: int, board: ShownHand, look: MatchLook) -> str:
 
 def sentence(fact: Fact, board: ShownHand, look: MatchLook) -> str | None:
     """Return the sentence for a fact, given the board after it; None if it has none."""
+    # What the asker gets if it is declined: the stake as it is, while the fact has the one that is asked for.
     now = {"declined": board.stake} if fact["what"] == "stake_asked" else {}
     return tell({**fact, **now}, look.names, look.faces.card, look.speech)
 
@@ -208,6 +210,7 @@ def order_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
 
 def own_value_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     """Yield what one's own cards are worth in the bets on values, where the game has them and the cards are known."""
+    # A value of some of the cards would be another one.
     known = [card for card in board.own if card is not None]
     if look.rules is not None and known and len(known) == len(board.own):
         worth = Primer(look.rules).worth(known, board.turned_up)

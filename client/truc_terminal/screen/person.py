@@ -179,7 +179,7 @@ class Person:
         give: trio.MemorySendChannel[Typed],
         leave: trio.MemorySendChannel[Happening | Typed | ClientError],
     ) -> None:
-        """Hand on each line; who wants to leave does so after a moment even if what was typed before is not done."""
+        """Hand on each line; a player who wants to leave does so after a moment, even if earlier lines are not done."""
         while True:
             # Taken only once it is due: a line that was typed too early
             # stays for whoever reads next, as the question after the match.

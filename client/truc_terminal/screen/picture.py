@@ -144,6 +144,7 @@ def picture(
 
     For a table that `stands` its last lines may be empty, so that it keeps its height while rows come and go.
     """
+    # Names are others' words: none may write to the terminal or break a line.
     names = tuple(shown_name(name, seat) for seat, name in enumerate(look.names))
     look = look._replace(names=names)
     canvas = Canvas(board, look, glyphs_of(look.faces), width, _LAYOUTS[-1])
@@ -456,6 +457,7 @@ def _packed(rows: Iterable[TableRow], height: int, canvas: Canvas) -> Iterator[T
 
 def _rows(rows: Sequence[TableRow], canvas: Canvas) -> Iterator[Text]:
     """Yield the lines of rows, with their texts aligned and wrapped; a label that is too long loses what is in brackets."""
+    # No label may leave its text less than half of the room.
     most = canvas.width // 2 - _GAP
     labels = [row.label if cell_len(row.label) <= most else short_label(row.label) for row in rows]
     widest = min(width_of(labels), most)

@@ -37,7 +37,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from truc_terminal.screen.blocks import coded
 from truc_terminal.screen.picture import lines_of_keys
-from truc_terminal.screen.questions import BETWEEN_KEYS, Key, Question, cut_to, folded
+from truc_terminal.screen.questions import BETWEEN_KEYS, OptionKey, Question, cut_to, folded
 from truc_words import printable
 
 _LONGEST: Final = 1000  # characters of a line; more must be an accidental paste
@@ -182,7 +182,7 @@ class Prompt:
         # Here, where the options are those that were shown: until somebody reads the line others may have come.
         meant = next((key.line for key in self._question.keys if key.typed == text), text)
         if text:
-            echoed = cut_to(Key(">", text, ""), self._app.output.get_size().columns).label
+            echoed = cut_to(OptionKey(">", text, ""), self._app.output.get_size().columns).label
             self.above.write(f"> {echoed}\n")
             # Without keys until there is news: typed again they would be answers to the same question.
             self._question = Question(words=self._question.words, draw=self._question.draw)

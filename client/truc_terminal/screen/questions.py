@@ -105,7 +105,7 @@ SIDE_COMMANDS: Final = ("chat", "pause", "resume", "claim", "resign", "quit")
 _QUESTIONS: Final = ("? table", "? rules")
 
 
-class Key(NamedTuple):
+class OptionKey(NamedTuple):
     """An option: what to type for it, its label, and its move line; where it is several moves, what to type again."""
 
     typed: str
@@ -131,7 +131,7 @@ class Question(NamedTuple):
 
     at: int | None = None
     text: str = ""
-    keys: tuple[Key, ...] = ()
+    keys: tuple[OptionKey, ...] = ()
     words: tuple[str, ...] = ()
     deadline_ms: int | None = None
     draw: Draw | None = None
@@ -168,6 +168,7 @@ def option_names(choice: MoveChoice, board: ShownHand, look: MatchLook) -> Itera
     kind, *cards = played.split()
     if kind == _CLAIM:
         yield " ".join(_claim_typed(choice, look))
+    # Few keyboards have the symbols of suits, and every one has their letters.
     looks = [look.faces._replace(is_plain=is_plain) for is_plain in (False, True)]
     for faces in looks:
         label = option_label(choice, board, look._replace(faces=faces))
@@ -251,6 +252,7 @@ def question(
     moves = [
         word for choice in options for word in (choice.line, short_label(option_label(choice, board, look)))
     ]
+    # In this order, as the first that begins like what is typed is suggested.
     words = tuple(
         dict.fromkeys(
             [*moves, *talk_typed(look), *commands_typed((*SIDE_COMMANDS, *_QUESTIONS), look.speech)]
@@ -259,9 +261,10 @@ def question(
     if turn is None or not turn.must:
         return Question(text=f"{awaited} >" if awaited else "", words=words)
     keys = tuple(
-        Key(
+        OptionKey(
             option.key,
             key_label(option, board, look),
+            # What stands for several moves is typed again, and asks among which.
             option.choices[0].line if len(option.choices) == 1 else option.key,
         )
         for option in menu(turn, board)
@@ -270,7 +273,7 @@ def question(
     return Question(turn.at, text, keys, words, turn.deadline_ms)
 
 
-def folded(keys: tuple[Key, ...], width: int, height: int) -> list[list[Key]]:
+def folded(keys: tuple[OptionKey, ...], width: int, height: int) -> list[list[OptionKey]]:
     """Return the keys in lines that fit a width, at least one in each.
 
     A label longer than a line goes on in the next one; if that takes more lines than the height, it is cut off instead,
@@ -283,11 +286,12 @@ def folded(keys: tuple[Key, ...], width: int, height: int) -> list[list[Key]]:
     return lines
 
 
-def _lines(keys: list[Key], width: int) -> list[list[Key]]:
-    lines: list[list[Key]] = []
+def _lines(keys: list[OptionKey], width: int) -> list[list[OptionKey]]:
+    lines: list[list[OptionKey]] = []
     taken = 0
     for key in keys:
         needed = cell_len(key.typed) + cell_len(key.label) + 1 + BETWEEN_KEYS
+        # The rest of a label begins a line, even where it would fit behind another key.
         if not lines or taken + needed > width or not key.typed.strip():
             lines.append([])
             taken = 0
@@ -296,7 +300,7 @@ def _lines(keys: list[Key], width: int) -> list[list[Key]]:
     return lines
 
 
-def _broken(key: Key, width: int) -> Iterator[Key]:
+def _broken(key: OptionKey, width: int) -> Iterator[OptionKey]:
     """Yield a key with the first line of its label, then the rest of the label, line by line."""
     first, *rest = unglued(wrap(glued(key.label), _room(key, width))) or [""]
     yield key._replace(label=first)
@@ -304,7 +308,7 @@ def _broken(key: Key, width: int) -> Iterator[Key]:
         yield key._replace(typed=" " * len(key.typed), label=part)
 
 
-def cut_to(key: Key, width: int) -> Key:
+def cut_to(key: OptionKey, width: int) -> OptionKey:
     """Return a key with its label cut to the length of a line."""
     room = _room(key, width)
     if cell_len(key.label) <= room:
@@ -312,12 +316,12 @@ def cut_to(key: Key, width: int) -> Key:
     return key._replace(label=key.label[: room - 1] + "…")
 
 
-def _without_note(key: Key, width: int) -> Key:
+def _without_note(key: OptionKey, width: int) -> OptionKey:
     """Return a key without what its label says in brackets, cut to the length of a line."""
     return cut_to(key._replace(label=short_label(key.label)), width)
 
 
-def _room(key: Key, width: int) -> int:
+def _room(key: OptionKey, width: int) -> int:
     return max(1, width - cell_len(key.typed) - 1 - BETWEEN_KEYS)
 
 
