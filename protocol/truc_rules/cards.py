@@ -11,6 +11,7 @@ from truc_rules.errors import CardError, VariantError
 
 Card = NewType("Card", int)
 
+# -1 is the index of the last strength, so that a covered card needs no branch where strengths are looked up
 COVERED = Card(-1)
 """On the table, a card played face down; every table of strengths ends with its strength, 0."""
 
@@ -29,6 +30,8 @@ FRENCH_SUITS = "shdc"
 
 def pack_of(ranks: str, suits: str) -> tuple[str, ...]:
     """Return the names of all cards with these ranks (words) and suits (letters)."""
+    # suit by suit: a card is its index in the pack, so this order is part of every rule document
+    # (specification.md, "Setup")
     return tuple(rank + suit for suit in suits for rank in ranks.split())
 
 

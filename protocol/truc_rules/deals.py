@@ -46,9 +46,11 @@ Hands = Sequence[Sequence[Card | None]]
 KnownCard = tuple[Seat, int, Card]
 """A seat, one of its slots, and the card that it holds there."""
 
+# rules.md 8.7: six seats, each against the one opposite
 _DUELLISTS = 6
 _DUEL_STRIDE = _DUELLISTS // 2
-_COVER = Kind.COVER  # looked up once: a lookup in an Enum is costly in the engine's loops
+# looked up once: a lookup in an Enum is costly in the engine's loops
+_COVER = Kind.COVER
 _SHORT_COUNT = 1
 _COUNTS = (CARDS_EACH, _SHORT_COUNT)
 _TOO_CLOSE = 1
@@ -62,6 +64,7 @@ def waiting_hand(
     eldest = seat_after(dealer, seats)
     row = TrickRow(eldest, duel_stride(variant, seats, score, number), eldest, eldest, (), (), None, ())
     phase = HandPhase.CUT if variant.short_deal else HandPhase.DEAL
+    # settled before the deal: the deals of a blind hand seal no box (specification.md, "Blind hands")
     dealt = _nothing_dealt(CARDS_EACH, blind=variant.blind and stakes.decides_game(variant, score))
     bets = stakes.opening_bets(variant)
     return Hand(phase, dealt, row, bets, (), None, NO_CONTESTS, NO_ORDERS, ())
@@ -73,6 +76,7 @@ def _nothing_dealt(each: int, *, blind: bool) -> HandCards:
 
 def cutter(match: Match) -> Seat:
     """Return the seat before the dealer."""
+    # rules.md 2, "Cut and deal": left of the dealer, as play runs to the right; an opponent at every table
     return seat_after(match.dealer, match.seats, steps=match.seats - 1)
 
 
@@ -90,6 +94,7 @@ def cut(match: Match, action: Action) -> Step:
     """Cut, or tap: after a tap the dealer chooses, unless a side is one point short of the target."""
     if action.kind is Kind.CUT:
         return match.hand._replace(phase=HandPhase.DEAL), (CutMade(action.seat),)
+    # rules.md 2, "Cut and deal": near the target three cards are dealt whatever was cut or tapped
     offered = max(score.points for score in match.score) < match.variant.scoring.target - _TOO_CLOSE
     return match.hand._replace(phase=HandPhase.COUNT if offered else HandPhase.DEAL), (Tapped(action.seat),)
 
@@ -140,6 +145,7 @@ def _check(match: Match, hands: Hands, turn: Sequence[Card]) -> None:
     expected = 0 if match.hand.dealt.redeals else match.variant.turn_count
     if len(turn) != expected:
         raise CardError(f"expected {expected} cards to be turned up, got {len(turn)}")
+    # rules.md 3: new cards come from the rest of the pack, so that none thrown in comes back
     seen = set(match.hand.dealt.thrown)
     for card in (card for cards in (turn, *hands) for card in cards if card is not None):
         if not 0 <= card < len(pack):
@@ -171,6 +177,7 @@ def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
             continue
         if held is not None:
             raise CardError(f"expected {pack[held]} in slot {slot} of seat {seat}, got {pack[card]}")
+        # copied with the first card that is new here: a close opens every card, and most of them were played
         if not learnt:
             cards = learnt = [list(mine) for mine in dealt.cards]
             out = {*dealt.thrown, *dealt.up, *chain.from_iterable(learnt)}
@@ -187,6 +194,7 @@ def with_known_card(match: Match, action: Action) -> Action:
     """Return the play of a card face down with the card in it, if that is known here; other actions unchanged."""
     if action.kind is not _COVER:
         return action
+    # an act to play face down names only the slot; where the card is known, `legal` yields it by its card
     slot, cards = action.value, match.hand.dealt.cards
     if not isinstance(slot, int) or not 0 <= action.seat < len(cards):
         return action
@@ -207,6 +215,7 @@ def is_blind(match: Match) -> bool:
 def may_redeal(match: Match, dealt: HandCards) -> bool:
     """Tell whether a redeal may be proposed over `dealt`: one more is allowed, and the pack can supply a whole deal."""
     rule = match.variant.redeal
+    # rules.md 3: no redeal is proposed that the rest of the pack could not supply
     if rule is None or len(match.variant.pack) - dealt.taken < match.seats * dealt.each:
         return False
     return rule.max == "pack" or dealt.redeals < rule.max
@@ -235,6 +244,7 @@ def decide_redeal(match: Match, action: Action) -> Step:
 
 def _asked(match: Match, eldest: Seat) -> tuple[Seat, ...]:
     rule = match.variant.redeal
+    # rules.md 3: all others are asked, in seat order; the dealer alone in the other games (rules.md 13.10)
     if rule is not None and rule.consent == "all":
         return seats_after(eldest, match.seats)[:-1]
     return (match.dealer,)
@@ -256,6 +266,7 @@ def answer_redeal(match: Match, action: Action, question: RedealAsk) -> Step:
 
 
 def _thrown_in(dealt: HandCards) -> HandCards:
+    # a reader keeps those that it knows; C25 deals the hand again with every card known
     known = tuple(card for cards in dealt.cards for card in cards if card is not None)
     return dealt._replace(redeals=dealt.redeals + 1, thrown=dealt.thrown + known, cards=())
 
@@ -266,6 +277,8 @@ def duel_stride(variant: Variant, seats: int, score: tuple[Score, Score], number
     Every other hand of a game is so played, if one side has enough points and neither has too many.
     """
     rule = variant.pica
+    # rules.md 8.7: the first hand is an ordinary one, and duels that the score rules out count as a step too:
+    # the number of the hand says whether they are due
     if rule is None or seats != _DUELLISTS or number % 2:
         return 1
     points = [side.points for side in score]
@@ -282,6 +295,7 @@ def duel_begun(row: TrickRow, seats: int) -> tuple[Event, ...]:
 def next_duel(match: Match, hand: Hand, bets: Bets) -> Hand:
     """Return the hand in which the next pair begins; what the last pair must prove is kept."""
     row = hand.row
+    # rules.md 8.7: the pairs play one after the other, eldest's first; each has its own stake and side bets
     eldest = Seat((row.eldest + 1) % match.seats)
     earlier_duels = (*hand.earlier_duels, (row.eldest, hand.contests))
     return hand._replace(

@@ -54,6 +54,7 @@ def deciders_in_view(match: Match) -> tuple[Seat, ...]:
     offers, waiting = match.hand.offers, deciders(match)
     if not offers or not isinstance(offers[-1], ContraflorAsk):
         return waiting
+    # who answers a contraflor without having declared must hold a flor: to name it would tell
     return tuple(seat for seat in waiting if seat in match.hand.contests.flores)
 
 
@@ -74,6 +75,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     hand, variant = match.hand, match.variant
     if not 0 <= seat < match.seats:
         return ()
+    # each seat is asked after every act, and in most games only the one to act has something to do
     if variant.waits_its_turn and not hand.offers and hand.phase is PLAYING and hand.row.to_act != seat:
         return ()
     if hand.phase is not PLAYING:
@@ -84,6 +86,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
             found += tricks.accepting_cards(match, seat)
     else:
         found = tricks.turn_actions(match, seat)
+        # rules.md 13b.6: never while an ask is open, which is declined instead
         if variant.concede != "vs_ask" and tricks.may_concede(match, seat):
             found += words(seat, _CONCEDE)
     return tuple(found) if variant.is_plain else (*found, *_beside_the_stake(match, seat))
@@ -97,8 +100,10 @@ def _beside_the_stake(match: Match, seat: Seat) -> tuple[Action, ...]:
         if len(hand.row.left[seat]) == hand.dealt.each:  # rules.md 8.4, 8.6: before one's first card
             if not hand.contests.envido_closed:
                 found = envido.calls(match, seat)
+            # once one is declared, others declare theirs in answer, in the round that it opened
             if variant.flor is not None and not hand.contests.flores:
                 found += flor.declarations(match, seat)
+        # rules.md 13b.4: a target has played its first card
         if variant.flor is not None and hand.row.last is not None:
             found += claims.actions(match, seat)
     return (*found, *orders.actions(match, seat)) if variant.has_orders else found
@@ -150,6 +155,7 @@ def _allows(match: Match, action: Action) -> bool:
         return shows.allows(match, action)
     if kind in _BESIDE_THE_STAKE:  # a flor may be an answer too
         return action in (legal(match, seat) if hand.offers else _beside_the_stake(match, seat))
+    # by itself, as `legal` builds every card with each stake that could be asked with it
     if kind is _RAISE and not hand.offers and hand.phase is PLAYING:
         return not action.cards and action.value in stakes.askable_stakes(match, seat)
     return action in (_answers(match, seat, hand.offers[-1]) if hand.offers else legal(match, seat))
@@ -162,6 +168,7 @@ def step(match: Match, action: Action) -> Step:
         return tricks.play(match, action)
     if kind in _WHATEVER_IS_OPEN:
         return _WHATEVER_IS_OPEN[kind](match, action)
+    # rules.md 8.2: a call may answer the newest offer, or open a contest that is decided before it
     if hand.offers and not (kind in CONTEST_CALLS and dispatch.comes_before(hand.offers[-1], kind)):
         return _answer(match, action, hand.offers[-1])
     return _begin(match, action)

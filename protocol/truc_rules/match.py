@@ -29,12 +29,10 @@ from truc_rules.variants.variant import Scoring, Variant
 Outcome = tuple[Match, tuple[Event, ...]]
 
 _NOTHING = Score(0, 0)
-_DEAL, _PLAY, _OVER = (
-    HandPhase.DEAL,
-    HandPhase.PLAY,
-    HandPhase.OVER,
-)  # looked up once: a lookup in an Enum is costly in the engine's loops
-_new = tuple.__new__  # builds a NamedTuple without calling its constructor: hands are played by the thousand
+# looked up once: a lookup in an Enum is costly in the engine's loops
+_DEAL, _PLAY, _OVER = HandPhase.DEAL, HandPhase.PLAY, HandPhase.OVER
+# builds a NamedTuple without calling its constructor: hands are played by the thousand
+_new = tuple.__new__
 
 
 def new_match(
@@ -68,6 +66,7 @@ def _may_stand(rule: Scoring, score: tuple[Score, Score]) -> bool:
     if rule.points_per_unit:
         below = max(side.points for side in score) < rule.points_per_unit
         return below and max(side.upper for side in score) < rule.target
+    # rules.md 8.1: at the end of a hand equal scores decide nothing, even beyond the target
     level = rule.end_check == "hand_end" and score[0] == score[1]
     return level or max(side.points for side in score) < rule.target
 
@@ -98,6 +97,7 @@ def next_hand(match: Match) -> Match:
     return _before_hand(
         match.variant,
         seats=match.seats,
+        # rules.md 13b.15: also between games
         dealer=seat_after(match.dealer, match.seats),
         games=match.games,
         score=score,
@@ -114,6 +114,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return every action open to `seat`, in a fixed order."""
     found = machines.legal(match, seat)
     if match.variant.flor is not None and flor.waits_for_unknown(match):
+        # not remembered: some of these are made after the round, in a match that `apply` has to work out
         after, _ = without_unknown_flor(match)
         found = (*found, *(action for action in machines.legal(after, seat) if action not in found))
     elif found:
@@ -124,19 +125,20 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
 def surely_legal(match: Match, seat: Seat, awaited: Collection[int]) -> tuple[Match, tuple[Action, ...]]:
     """Return what `seat` may do whatever cards it does not see, and the match as it then stands.
 
-    `awaited` are the seats for which, as everybody is told, the hand waits. That somebody else may first have to
-    declare a flor ends with it: a seat is not awaited before that is known (rules.md 13b.3).
+    `awaited` are the seats for which, as everybody is told, the hand waits.
     """
     if seat in awaited:
+        # nobody else has a flor to declare first: a seat is not awaited before that is known (rules.md 13b.3)
         here, _ = without_unknown_flor(match)
         return here, _unclaimed(here, machines.legal(flor.without_unheard(here), seat))
     offer = match.hand.offers[-1] if match.hand.offers else None
     if seat in machines.deciders(match):
-        is_hidden = isinstance(offer, FlorRound | ContraflorAsk)  # nobody else can tell that it is waited for
+        # nobody else can tell that it is waited for
+        is_hidden = isinstance(offer, FlorRound | ContraflorAsk)
         return match, machines.legal(match, seat) if is_hidden else ()
     if match.variant.flor is None or match.hand.phase is not _PLAY:
         return match, machines.legal(match, seat)
-    # a flor that was not heard of may have ended the game, or others may hold one that is to be declared first
+    # a flor that was not heard of may have ended the game, or others may hold one to be declared first
     is_open = isinstance(offer, FlorRound) or (isinstance(offer, Saying) and offer.contest is Kind.FLOR)
     is_sure = not is_open and bool(awaited) and tuple(awaited) == machines.deciders_in_view(match)
     return match, _unclaimed(match, machines.legal(match, seat)) if is_sure else ()
@@ -157,12 +159,15 @@ def apply(match: Match, action: Action) -> Outcome:
     """
     seat = action.seat
     if seat in _newest_legal:
+        # the same match, not an equal one: a match never changes, so what was legal in it still is
         of, offered = _newest_legal[seat]
         if of is match and action in offered:
             return carry_out(match, machines.step(match, action))
     step = machines.attempt(match, action)
     if step is not None:
         return carry_out(match, step)
+    # to whoever does not know the cards a flor round is over as soon as somebody does something else
+    # (specification.md, "Unknown cards")
     if flor.waits_for_unknown(match):
         after, told = without_unknown_flor(match)
         step = machines.attempt(after, action)
@@ -181,6 +186,7 @@ def carry_out(match: Match, step: Step) -> Outcome:
     if before.phase is _OVER or (hand.phase is not _OVER and hand.contests is before.contests):
         return _with_hand(match, hand), events
     events, score, winner = count_points(match, hand, events)
+    # before the next duel: one that ends the game ends the deal (rules.md 8.7)
     if winner is not None:
         return _game_won(match, hand, events, score, winner)
     if hand.phase is _OVER and more_duels(match, hand):
@@ -199,6 +205,7 @@ def _with_hand(match: Match, hand: Hand) -> Match:
 def _game_won(
     match: Match, hand: Hand, events: tuple[Event, ...], score: tuple[Score, Score], winner: Side
 ) -> Outcome:
+    # a side bet can win the game in the middle of a hand, which then has no winner
     last = hand if hand.phase is _OVER else ended(hand, None)
     games = (match.games[0] + (winner == 0), match.games[1] + (winner == 1))
     champion = winner if games[winner] >= match.variant.games_to_win else None

@@ -18,7 +18,7 @@ from truc_rules.seats import Seat
 from truc_rules.variants.variant import Variant
 
 GAME = "game"
-_ASK_WITH_CARD = 3
+_ASK_WITH_CARD = len(("CARD", "raise", "STAKE"))
 _DIGITS = 6
 _KINDS = {str(kind): kind for kind in Kind}
 # looked up once: a lookup in an Enum is costly where lines are written for every option
@@ -210,6 +210,7 @@ def _stake(word: str) -> int | str:
 
 
 def _number(word: str) -> int:
+    # one spelling for each number, as lines and actions are inverses: int() also reads 07, and other digits
     if len(word) <= _DIGITS and word.isascii() and word.isdigit() and str(int(word)) == word:
         return int(word)
     raise MoveError(f"expected a number of at most {_DIGITS} digits, got {word!r}")

@@ -1,8 +1,6 @@
 """Orders: a governor tells its partner what to play next (rules.md 6.4).
 
-An order narrows the partner's choice of a card; one that cannot be followed has no effect and is not refused, as a
-refusal would tell what the partner lacks (13b.8). A later order replaces the earlier one (6.4), so one that repeats it
-says nothing, and is refused. Since orders take no time, their number before one card is limited.
+An order narrows the partner's choice of its next card. A later order replaces the earlier one.
 """
 
 from functools import lru_cache
@@ -16,6 +14,7 @@ from truc_rules.variants.variant import Variant
 
 EXTREMES = LOW, HIGH, LEAVE = "low", "high", "leave"
 """What is ordered by strength instead of by rank."""
+# an order ends no turn and restarts no clock, and its record is kept for good: nothing else bounds them
 MOST_ORDERS = 16
 """How many orders a governor may give for one card of its partner."""
 _CARDS_ARE_OUT = (HandPhase.PLAY, HandPhase.REDEAL)
@@ -36,6 +35,7 @@ def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
 
 @lru_cache(maxsize=1024)
 def _every_order(seat: Seat, ordered: tuple[str, ...], standing: str | None) -> tuple[Action, ...]:
+    # to repeat the order that stands would say nothing
     return tuple(Action(seat, Kind.ORDER, (), word) for word in ordered if word != standing)
 
 
@@ -81,10 +81,12 @@ def open_slots(match: Match, seat: Seat) -> tuple[int, ...]:
     dealt, variant = match.hand.dealt, match.variant
     held = dealt.cards[seat]
     cards = {slot: card for slot in left if (card := held[slot]) is not None}
+    # what the order allows hangs on cards unknown here: C25 plays the hand again with all of them
     if len(cards) < len(left):
         return left
     if order not in EXTREMES:
         fitting = tuple(slot for slot in left if rank_of(variant.pack[cards[slot]]) == order)
+        # rules.md 13b.8: not refused if it cannot be followed, which would tell what the partner lacks
         return fitting or left
     strengths = variant.strengths_by_turn_up[dealt.up[0]] if dealt.up else variant.strengths
     extreme = (max if order == HIGH else min)(strengths[card] for card in cards.values())

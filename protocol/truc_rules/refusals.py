@@ -71,12 +71,15 @@ def _reason(match: Match, action: Action) -> tuple[RefusalCode, BrokenRule]:
     if phase in _NOBODY or action.kind in _AT_ANY_TIME:
         return "illegal_action", _why_not_at_all(match, action)
     waiting = machines.deciders(match)
+    # where one concedes on one's turn, it is too early before it; else the rule on conceding is broken
     off_turn = match.variant.concede == "on_turn" and not match.hand.offers and seat not in waiting
     if action.kind is Kind.CONCEDE and not off_turn:
         return "illegal_action", _why_no_concession(match)
+    # rules.md 2, "Turn", and 13b.12: whoever lost the race with the next card did nothing wrong
     if _is_late_ask(match, action):
         return "void_bet", BrokenRule("late_ask", "the next seat has played its card")
     if seat not in waiting:
+        # not all deciders: the refused seat would learn who holds a flor that is not declared
         expected = f"expected {_seats(machines.deciders_in_view(match))} {_awaited(match)}"
         return "not_your_turn", BrokenRule("not_your_turn", expected)
     return "illegal_action", _why_not(match, action)
@@ -107,11 +110,12 @@ def _has_just_played(match: Match, seat: Seat) -> bool:
     if row.last in (None, seat):
         return False
     if not row.table:
-        return True
+        return True  # the trick that was just completed has a card of every seat
     places = range(0, len(row.table) * row.stride, row.stride)
     on_table = [seat_after(row.leader, match.seats, steps=place) for place in places]
     if len(on_table) > 1 or not row.tricks:
         return seat in on_table
+    # who completed the trick before could still ask until this card was led
     before = seat_after(row.tricks[-1].leader, match.seats, steps=match.seats - row.stride)
     return seat in (*on_table, before)
 

@@ -23,6 +23,7 @@ def ruled(match: Match) -> Action | None:
     waiting = machines.deciders(match)
     if not waiting:
         return None
+    # the first after the asker in order of play (specification.md, "Rulings")
     seat = waiting[0]
     if match.hand.offers:
         return Action(seat, _ruled_answer(match.hand.offers[-1]))
@@ -39,8 +40,10 @@ def ruled(match: Match) -> Action | None:
 
 def _ruled_answer(offer: Offer) -> Kind:
     match offer:
+        # an answer that needs no card, so that every reader can recompute it (C22)
         case Saying():
             return Kind.GOOD
+        # rules.md 8.6: who holds a flor has to declare it
         case FlorRound():
             return Kind.FLOR
         case _:

@@ -1,8 +1,8 @@
 """The score: how a hand ends and what it awards, how events change the score, and who has won the game.
 
-What the side bets left open is settled before the hand scores. A game is counted in points, or in units of several points each (rules.md 7). Where the game ends as soon as a side has
-the target, events are counted one by one, and those after the one that ends the game never happen. A game that was
-itself the stake always ends like this.
+What the side bets left open is settled before the hand scores. A game is counted in points, or in units of several
+points each (rules.md 7). Where the game ends as soon as a side has the target, events are counted one by one, and those
+after the one that ends the game never happen. A game that was itself the stake always ends like this.
 """
 
 from truc_rules.contests.claims import leaves_open, settlements
@@ -22,12 +22,14 @@ Scores = tuple[Score, Score]
 PointCount = tuple[tuple[Event, ...], Scores, Side | None]
 
 _SCORING = (PointsScored, UnitScored)
-_OVER = HandPhase.OVER  # looked up once: a lookup in an Enum is costly in the engine's loops
+# looked up once: a lookup in an Enum is costly in the engine's loops
+_OVER = HandPhase.OVER
 
 
 def hand_won(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> Step:
     """End `hand` in favour of `side`; if more than points is locked in, that is won instead of `points`."""
     owed = settlements(match, hand) if match.variant.is_settled_late else ()
+    # what is owed is scored first, and leaves less to win with a stake that is the rest of the game
     settled = match._replace(score=score_after(match.score, owed)) if owed else match
     gained = award(settled, hand, side, points=points, reason=reason)
     return ended(hand, side), (HandWon(side), *owed, *gained)
@@ -49,12 +51,14 @@ def award(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> 
     """Return what `side` scores for the hand: `points`, or what was played for instead of points."""
     mine, scoring = match.score[side], match.variant.scoring
     if hand.bets.locked == TRUT:
+        # rules.md 7: who wins a trut that was bet keeps its odd points
         return (UnitScored(side, mine.points, AWARD_UNIT),)
     if hand.bets.locked is not None:
         # rules.md 13b.11: after a game won otherwise than by points the score is set to the target
         return (PointsScored(side, max(scoring.target - mine.points, 0), AWARD_GAME),)
     scored = PointsScored(side, points, reason)
     over = mine.points + points - scoring.points_per_unit
+    # rules.md 7: points that fill a unit become one
     if scoring.points_per_unit and over >= 0:
         return scored, UnitScored(side, over, reason)
     return (scored,)
@@ -72,6 +76,7 @@ def count_points(match: Match, hand: Hand, events: tuple[Event, ...]) -> PointCo
             # rules.md 1.7: whoever wins the remainder has the game, whatever the scores
             is_won = event.reason == AWARD_GAME or (at_once and _reached(score[event.side], rule))
             if is_won and not is_open:
+                # rules.md 8.1: what was still to be scored never is
                 return events[: place + 1], score, event.side
     at_end = is_over and not (at_once or is_open or more_duels(match, hand))
     return events, score, _winner_at_end(score, rule) if at_end else None
@@ -88,12 +93,14 @@ def score_after(score: Scores, events: tuple[Event, ...]) -> Scores:
 def more_duels(match: Match, hand: Hand) -> bool:
     """Tell whether further duels follow in this deal (rules.md 8.7)."""
     row = hand.row
+    # the duels begin one, two and three seats after the dealer
     return row.stride > 1 and (row.eldest - match.dealer) % match.seats < row.stride
 
 
 def _after(score: Scores, event: PointsScored | UnitScored) -> Scores:
     mine, theirs = score[event.side], score[other_side(event.side)]
     if isinstance(event, UnitScored):
+        # rules.md 7: with a unit the other side's odd points are lost
         mine, theirs = Score(mine.upper + 1, event.kept), Score(theirs.upper, 0)
     else:
         mine = Score(mine.upper, mine.points + event.points)

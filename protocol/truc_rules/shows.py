@@ -1,8 +1,8 @@
 """Cards laid open when a hand is over: what the rules force open, and what a seat shows by choice.
 
-Forced are declared flores, the envido that won, or all cards where the cards decide it, and what answers a claim; a hand played as duels owes what each duel
-owes. Also, for those who know only the open cards, whether these prove it. By choice a seat opens unplayed cards of its
-own (rules.md 13b.14).
+Forced are declared flores, the envido that won, or all cards where the cards decide it, and what answers a claim; a hand
+played as duels owes what each duel owes. Also, for those who know only the open cards, whether these prove it. By choice
+a seat opens unplayed cards of its own (rules.md 13b.14).
 """
 
 from collections.abc import Iterator
@@ -77,7 +77,8 @@ def _proofs(match: Match) -> Iterator[_Proof]:
         yield from _of_bets(contests)
         yield from _of_claims(contests)
     yield from _of_bets(hand.contests)
-    # a hand has no winner if the game ended first, with nothing settled, or if it was drawn, with all cards played
+    # a hand has no winner if the game ended first, with nothing settled, or if it was drawn, with all cards
+    # played
     if hand.winner is not None:
         yield from _of_claims(hand.contests)
     if hand.winner is not None or len(hand.row.tricks) == hand.dealt.each:
@@ -98,8 +99,10 @@ def _of_claims(contests: Contests) -> Iterator[_Proof]:
 def _slots(match: Match, proof: _Proof) -> tuple[int, ...]:
     hidden, cards = _hidden(match.hand, proof.seat), match.hand.dealt.cards[proof.seat]
     match proof:
+        # all of them, so that who does not know the cards can tell what is owed
         case _Declared() | _Compared():
             return hidden
+        # which cards are owed hangs on unknown ones: at `end` it is recomputed with all (C23)
         case _ if None in cards:
             return ()
         case _Said():
@@ -118,6 +121,7 @@ def _hidden(hand: Hand, seat: Seat) -> tuple[int, ...]:
 
 def _making_envido(match: Match, cards: Cards, hidden: tuple[int, ...]) -> tuple[int, ...]:
     """Return which of the `hidden` slots belong to the cards that make the envido value; as few as will do."""
+    # cards that lie open come first: of pairs with the same value the one that opens least is taken
     in_order = sorted(range(len(cards)), key=lambda slot: slot in hidden)
     held = [card for slot in in_order if (card := cards[slot]) is not None]
     making = envido_cards(match.variant, held, match.hand.dealt.up)
@@ -126,7 +130,8 @@ def _making_envido(match: Match, cards: Cards, hidden: tuple[int, ...]) -> tuple
 
 def _deciding_flor(match: Match, cards: Cards, hidden: tuple[int, ...]) -> tuple[int, ...]:
     """Return the fewest of the `hidden` slots that, opened, show that there is no flor; all if there is one."""
-    # rules.md 8.6: two cards of different suits
+    # rules.md 8.6: two cards of different suits. The fewest cards, then the lowest slots: everybody has to open
+    # the same (specification.md, "Opens at the end of a hand")
     for count in range(len(hidden)):
         for opened in combinations(hidden, count):
             closed = {*hidden} - {*opened}

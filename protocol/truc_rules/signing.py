@@ -76,6 +76,7 @@ def _objection(match: Match, seat: Seat, signals: Signals) -> str | None:
         return f"expected a seat of 0 to {match.seats - 1}"
     if match.hand.phase not in _CARDS_ARE_OUT:
         return "the hand is over" if match.hand.phase is HandPhase.OVER else "the cards are not dealt yet"
+    # rules.md 6.4: a sign that must be true names a card that its seat knows it holds
     if match.hand.dealt.blind and signals.truth == "enforced":
         return "nobody has seen the cards of this hand"
     if sign_receivers(match, seat):

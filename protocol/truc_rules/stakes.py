@@ -36,7 +36,8 @@ from truc_rules.scoring import AWARD_DECLINED, hand_won
 from truc_rules.seats import SIDES, Seat, Side, opponents_from, other_side, side_after, side_of
 from truc_rules.variants.variant import Ladder, Variant
 
-_PLAYING = HandPhase.PLAY  # looked up once: a lookup in an Enum is costly in the engine's loops
+# looked up once: a lookup in an Enum is costly in the engine's loops
+_PLAYING = HandPhase.PLAY
 
 
 def opening_bets(variant: Variant) -> Bets:
@@ -64,9 +65,10 @@ def _stakes_over(match: Match, stake: int, side: Side) -> tuple[int | str, ...]:
 def _limit(match: Match, stake: int, side: Side) -> int:
     """Return the highest stake that `side` may ask for by number, where the target is not the only bound."""
     target = match.variant.scoring.target
+    # rules.md 4, "Cap": the stake may not take the leading side beyond the target
     if match.variant.cap == "strict":
         return target - max(match.score[0].points, match.score[1].points)
-    # no_overkill
+    # no_overkill, rules.md 13b.9: nothing above the stake for a side that already wins the game with it
     return stake if match.score[side].points + stake >= target else target
 
 
@@ -81,11 +83,14 @@ def _stakes_above(ladder: Ladder, remainder: str, stake: int, limit: int) -> tup
             steps = []
         case "x2":
             steps = [2 * stake]
+        # rules.md 5: from 1 to 2, then two more each time
         case "+2":
             steps = [stake + 2 if stake > 1 else 2]
+        # rules.md 18.3: one step at a time
         case rungs:
             steps = [rung for rung in rungs if rung > stake][:1]
     by_number = [step for step in steps if step <= limit]
+    # rules.md 18.3, 19.3: with "last" the whole game is the rung above the numbers
     if remainder == "none" or (remainder == "last" and by_number):
         return tuple(by_number)
     return (*by_number, REST)
@@ -121,6 +126,7 @@ def answers(match: Match, seat: Seat, ask: StakeAsk) -> tuple[Action, ...]:
     if seat not in answerers(match, ask):
         return ()
     found = yes_or_no(seat)
+    # rules.md 5, "Mon reste": taken by saying it too, never by a plain yes
     if ask.stake == REST and match.variant.remainder == "counter":
         return valued(seat, Kind.RAISE, REST), found[1]
     if isinstance(ask.stake, str):
@@ -142,6 +148,7 @@ def accepted_by_card(match: Match, seat: Seat, offer: Offer) -> bool:
 def ask(hand: Hand, seat: Seat, stake: int | str) -> Step:
     """Open an ask by `seat`, its only one of the turn."""
     bets = hand.bets
+    # rules.md 4, 13b.7: one offer a turn, or a seat could ask on and on before one card
     return _ask(hand, Bets(bets.stake, bets.locked, bets.right, (*bets.offered, seat)), seat, stake)
 
 
@@ -157,6 +164,8 @@ def answer(match: Match, action: Action, open_ask: StakeAsk) -> Step:
     if action.kind is Kind.DECLINE:
         return _decline(match, seat, open_ask)
     hand, events = accept(match, seat, open_ask)
+    # rules.md 1.7: to ask for the remainder against an ask for it is to take it.
+    # An answer is not the one offer of a seat's turn, so that `offered` stays as it is.
     if action.value is not None and open_ask.stake != REST:
         hand, asked = _ask(hand, hand.bets, seat, action.value)
         events += asked
@@ -190,19 +199,18 @@ def _accepted(match: Match, open_ask: StakeAsk) -> Bets:
 
 def _decline(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
     hand = match.hand
+    # rules.md 1.6: the stake before the ask, in every game
     over, events = hand_won(match, hand, open_ask.side, points=hand.bets.stake, reason=AWARD_DECLINED)
     return over, (StakeDeclined(seat), *events)
 
 
 def begin_play(match: Match, hand: Hand) -> Step:
     """Begin the play: ask the side that is at its last point, or let the hand decide the game if both are."""
-    rule, at_last, bets = (
-        match.variant.last_point,
-        _sides_at_last_point(match.variant, match.score),
-        hand.bets,
-    )
+    rule, bets = match.variant.last_point, hand.bets
+    at_last = _sides_at_last_point(match.variant, match.score)
     offers: tuple[Offer, ...] = ()
     told: tuple[Event, ...] = ()
+    # rules.md 2, "Eleven points": with both sides there nobody is asked, and nobody can bet
     if len(at_last) == len(SIDES):
         bets = Bets(bets.stake, locked=REST, right=(), offered=())
         told = (GameStaked(), PlayedBlind()) if hand.dealt.blind else (GameStaked(),)
@@ -240,6 +248,7 @@ def answer_last_point(match: Match, action: Action, question: LastPointAsk) -> S
     """Play for the raised stake without betting, or pay for declining."""
     hand, seat = match.hand, action.seat
     if action.kind is Kind.ACCEPT:
+        # rules.md 2, 9: no betting in such a hand
         bets = Bets(question.stake, locked=None, right=(), offered=())
         return hand._replace(bets=bets, offers=()), (LastPointTaken(seat, question.stake),)
     side = other_side(question.side)
@@ -255,5 +264,6 @@ def owed_shares(match: Match) -> tuple[tuple[Seat, Seat], ...]:
     offers = match.hand.offers
     if not offers or not isinstance(offers[-1], LastPointAsk):
         return ()
+    # ascending, as the records have to stand (specification.md, "Shares")
     asked = sorted(last_point_deciders(match, offers[-1]))
     return tuple((giver, taker) for giver in asked for taker in asked if giver != taker)

@@ -59,6 +59,8 @@ def trick_result(
         if strength[place] == top
     ]
     sides = {side_of(seat) for seat in best}
+    # rules.md 6.3: equal cards of partners take the trick only if one of them was led, and is the first card;
+    # rules.md 7: the last to play a tying card is the spoiler
     if len(sides) > 1 or (first > 0 and variant.partner_tie == "leader_only"):
         return None, best[-1] if variant.tie_leader == "spoiler" else leader
     return side_of(best[0]), best[0]
@@ -71,6 +73,7 @@ def hand_result(hand_rule: str, winners: tuple[Side | None, ...], count: int) ->
         return _put_result(winners, count)
     won = [side for side in winners if side is not None]
     tied = len(won) < len(winners)
+    # rules.md 1.5: once a trick is tied, the first that is not decides, be it before or after the tie
     if won and (tied or len(winners) == count):
         return won[0] if tied or count < _TRICKS_TO_WIN else _majority(won)
     if len(won) == _TRICKS_TO_WIN and won[0] == won[1]:
@@ -83,6 +86,7 @@ def _majority(won: Sequence[Side]) -> Side:
 
 
 def _put_result(winners: Sequence[Side | None], count: int) -> HandResult:
+    # rules.md 1.5, "Put rule": a tie decides nothing; of three tricks the most win, and equally many draw
     ours, theirs = winners.count(Side(0)), winners.count(Side(1))
     if len(winners) < count and max(ours, theirs) < _TRICKS_TO_WIN:
         return "open"
@@ -94,7 +98,8 @@ def _put_result(winners: Sequence[Side | None], count: int) -> HandResult:
 # looked up once: a lookup in an Enum is costly in the engine's loops
 PLAYING = HandPhase.PLAY
 _PLAY, _COVER, _BLIND = Kind.PLAY, Kind.COVER, Kind.BLIND
-_new = tuple.__new__  # builds a NamedTuple without calling its constructor
+# builds a NamedTuple without calling its constructor
+_new = tuple.__new__
 
 
 def may_play(match: Match, seat: Seat) -> bool:
@@ -129,9 +134,11 @@ def _with_cards(match: Match, seat: Seat, raises: tuple[int | str, ...]) -> list
     dealt = hand.dealt
     held = dealt.cards[seat]
     slots = hand.row.left[seat] if hand.orders is NO_ORDERS else orders.open_slots(match, seat)
+    # slots instead of cards, which nobody has seen; and there is no betting in such a hand (rules.md 9)
     if dealt.blind:
         return [valued(seat, _BLIND, slot) for slot in slots]
     found = [plain[card] for slot in slots if (card := held[slot]) is not None]
+    # a card unknown here is offered by its slot, which is all that an act to cover names
     if match.variant.cover_from_trick and _may_cover(match):
         found += [
             valued(seat, _COVER, slot) if (card := held[slot]) is None else of_card(seat, _COVER, card)
@@ -139,6 +146,7 @@ def _with_cards(match: Match, seat: Seat, raises: tuple[int | str, ...]) -> list
         ]
     if raises:
         cards = [card for slot in slots if (card := held[slot]) is not None]
+        # rules.md 2, "Turn": no ask after the card that decided the hand
         if _may_end_hand(match):
             cards = [card for card in cards if not _ends_hand(match, card)]
         found += [of_card(seat, _PLAY, card, asked) for card in cards for asked in raises]
@@ -160,6 +168,7 @@ def allows(match: Match, action: Action) -> bool:
         return False
     card, held = action.cards[0], hand.dealt.cards[seat]
     slots = hand.row.left[seat] if hand.orders is NO_ORDERS else orders.open_slots(match, seat)
+    # None in `held` is an unknown card, and none that can be played
     if card is None or card not in held or held.index(card) not in slots:
         return False
     if action.value is None:
@@ -300,6 +309,7 @@ def may_concede(match: Match, seat: Seat) -> bool:
     if concede == "any":
         # rules.md 8.7: in a duel only its two players act
         return hand.row.stride == 1 or seat in players(hand.row, match.seats)
+    # rules.md 6.2: the governor alone, but at any time
     return governor(match, side_of(seat)) == seat
 
 

@@ -75,6 +75,7 @@ def view(match: Match, seat: Seat | None) -> View:
         row=hand.row,
         bets=hand.bets,
         offers=tuple(_public(offer) for offer in hand.offers),
+        # who kept a flor quiet holds one, or may: that it is named would tell
         contests=hand.contests._replace(quiet=()),
         orders=hand.orders,
         hand_winner=hand.winner,

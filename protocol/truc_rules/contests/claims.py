@@ -1,7 +1,7 @@
 """What the cards settle when a hand is over: claims of a flor kept quiet, *pido flor*, and an envido whose values are unsaid.
 
-Who declared a flor in time is decided in flor.py, what an envido is worth in envido.py. What unknown cards leave open
-scores nothing here (rules.md 8.6, 13b.4 and 18.4).
+Who declared a flor in time is decided in flor.py, what an envido is worth in envido.py
+(rules.md 8.6, 13b.4 and 18.4).
 """
 
 from functools import cache
@@ -15,6 +15,7 @@ from truc_rules.positions.match import Hand, HandPhase, Match, Step, players
 from truc_rules.seats import Seat, other_side, seats_from, side_of
 
 AWARD_CLAIM = "claim"
+# rules.md 8.6, "Pido flor"
 _POINTS_IF_HELD: Final = 3
 _POINTS_IF_NOT_HELD: Final = 1
 
@@ -29,6 +30,7 @@ def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
     if rule is None or not rule.claims or row.last is None or hand.phase is not _PLAYING:
         return ()
     flores, claims = hand.contests.flores, hand.contests.claims
+    # rules.md 8.6: a target is claimed once a hand, by whichever opponent
     closed = (*flores, *[claimed for _, claimed in claims]) if claims else flores
     found = [
         valued(seat, Kind.CLAIM, target)
@@ -61,8 +63,10 @@ def settlements(match: Match, hand: Hand) -> tuple[Event, ...]:
     if rule is None or not rule.claims or (not hand.contests.claims and all(hand.row.left)):
         return envido
     claimed = [target for _, target in hand.contests.claims]
+    # rules.md 8.6: a flor whose three cards were all played costs as much without a claim
     played = [seat for seat in players(hand.row, match.seats) if _played_quietly(match, hand, seat)]
     targets = [*claimed, *(seat for seat in played if seat not in claimed)]
+    # what unknown cards leave open scores nothing yet: the close plays the hand again with more of them known
     decided = [target for target in targets if not _is_open(match, hand, target)]
     settled = (event for target in decided for event in _settled(target, held=holds(match, hand, target)))
     return (*envido, *settled)
@@ -75,6 +79,7 @@ def _envido_by_cards(match: Match, hand: Hand) -> tuple[Event, ...]:
         return ()
     known = ([card for card in dealt.cards[seat] if card is not None] for seat in order)
     values = [envido_value(match.variant, cards, dealt.up) for cards in known]
+    # rules.md 18.4: index() finds the seat nearest to eldest among equals
     winner = side_of(order[values.index(max(values))])
     return (PointsScored(winner, hand.contests.owed[winner], AWARD_ENVIDO),)
 
@@ -88,6 +93,7 @@ def _is_envido_open(match: Match, hand: Hand) -> bool:
 def is_score_open(match: Match) -> bool:
     """Tell whether unknown cards leave a claim of an earlier duel open, and with it the score."""
     hand = match.hand
+    # claims of the present duel change no score before it is over
     claimed = [target for _, duel in hand.earlier_duels for _, target in duel.claims]
     return any(_is_open(match, hand, target) for target in claimed)
 
@@ -110,6 +116,7 @@ def _played_quietly(match: Match, hand: Hand, seat: Seat) -> bool:
     Once one was declared, whoever could still declare one has, or counts as if it had (rules.md 13b.3).
     """
     contests = hand.contests
+    # `quiet` is noted with the first declaration; without one, all who played kept theirs quiet
     is_quiet = seat in contests.quiet if contests.flores else True
     return is_quiet and not hand.row.left[seat] and holds(match, hand, seat)
 

@@ -1,9 +1,8 @@
 """The side bets as one: which of envido, flor and the saying of values handles a call or an open offer.
 
 Flor comes before envido, envido before an unanswered ask for the stake (rules.md 8.2): a call is pushed on top of what
-it comes before. Whoever keeps the time also asks here for windows, where a hand, as everybody sees it, waits for seats
-that may have nothing to say: whoever knows all cards could go on at once when nobody holds a flor, but going on would
-tell what nobody has said (rules.md 13b.3).
+it comes before. Whoever keeps the time also asks here for windows, in which a hand, as everybody sees it, waits for
+seats that may have nothing to say.
 """
 
 from typing import assert_never
@@ -74,6 +73,7 @@ def answer(match: Match, action: Action, offer: ContestOffer) -> Step:
 
 def comes_before(offer: object, kind: Kind) -> bool:
     """Tell whether a call does not answer `offer` but opens a contest that is decided before it."""
+    # a flor answers a round of flores, an envido another envido; any other offer waits below the new contest
     return not isinstance(offer, FlorRound if kind is Kind.FLOR else EnvidoAsk)
 
 
@@ -92,4 +92,6 @@ def as_seen_by_all(match: Match) -> Match:
 
 def is_window(match: Match) -> bool:
     """Tell whether the hand of an `as_seen_by_all` match waits for seats that may have nothing to say."""
+    # who knows all cards could go on at once when nobody holds a flor, which would tell what nobody has said
+    # (rules.md 13b.3)
     return flor.waits_for_unknown(match)

@@ -27,6 +27,7 @@ from truc_rules.seats import Seat, opponents_from, side_of
 # looked up once: a lookup in an Enum is costly in the engine's loops
 _PLAYING = HandPhase.PLAY
 _ENVIDO, _REAL, _FALTA = Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO
+# rules.md 8.4, "Calls and answers" and "Falta"
 _WORTH: Final = {_ENVIDO: 2, _REAL: 3}
 _LEAST: Final = 1
 """The least that falta envido is worth."""
@@ -38,11 +39,13 @@ def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
     rule = variant.envido
     if rule is None or hand.contests.envido_closed or hand.phase is not _PLAYING:
         return ()
+    # rules.md 8.4: before one's own first card
     if len(hand.row.left[seat]) < hand.dealt.each:
         return ()
     # rules.md 8.3: once truco is accepted, no envido; 2: in a hand at the last point no betting
     if hand.bets.stake != variant.base_stake or not hand.bets.right:
         return ()
+    # rules.md 8.2: in answer to an ask only for the side that is asked
     if not (_is_asked(match, seat) if hand.offers else hand.row.to_act == seat):
         return ()
     return _raises(seat, (), rule.max_envido, rule.max_real)
@@ -57,6 +60,7 @@ def _is_asked(match: Match, seat: Seat) -> bool:
 @lru_cache(maxsize=1024)
 def _raises(seat: Seat, called: tuple[Kind, ...], max_envido: int, max_real: int) -> tuple[Action, ...]:
     """Return the calls that `seat` may add to those made: envido, real envido and falta envido, in this order."""
+    # rules.md 8.4: only upwards, envido, real envido, falta envido; falta is answered by a word alone
     if _FALTA in called:
         return ()
     found = [_FALTA]
@@ -104,7 +108,9 @@ def answer(match: Match, action: Action, ask: EnvidoAsk) -> Step:
 
 def _accept(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
     hand = match.hand
+    # by side, as they differ where falta is worth the game: everybody is told the larger
     points, closed, told = accepted_points(match, ask.calls), _closed(hand.contests), EnvidoAccepted
+    # rules.md 18.4: no value is said, the cards dealt are compared when the hand is over
     if match.variant.envido is not None and match.variant.envido.settle == "hand_end":
         owed = with_offers(hand, hand.offers[:-1], closed._replace(owed=points))
         return owed, (told(seat, max(points)),)
@@ -143,11 +149,13 @@ def declined_points(called: tuple[Kind, ...]) -> int:
 def _falta(match: Match) -> tuple[int, int]:
     """Return what falta envido is worth now, by the side that wins (rules.md 8.4, "Falta")."""
     if match.hand.earlier_duels and is_score_open(match):
-        # docs/decisions/0003: what a reader who does not know the score holds never runs ahead of the truth
+        # decision 3: what a reader holds never runs ahead of the truth. The score it knows may be too low: by a
+        # falta measured to it, it could take the game for won and refuse an honest match (C24)
         return _LEAST, _LEAST
     rule, target = match.variant.envido, match.variant.scoring.target
     ours, theirs = match.score[0].points, match.score[1].points
     leader, half = max(ours, theirs), target // 2
+    # rules.md 18.5: a score of exactly half the target is in the first half still
     form = "leader" if rule is None or leader > half else rule.falta
     if form == "malas-game":
         return target - ours, target - theirs

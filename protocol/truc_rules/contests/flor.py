@@ -63,11 +63,13 @@ def declare(match: Match, action: Action) -> Step:
     """Declare the first flor: envido is void, and the others who may hold one speak next."""
     hand, seat = match.hand, action.seat
     below = hand.offers
+    # rules.md 8.6: envido calls are void; an ask for the stake below them still waits for its answer (8.2)
     if below and isinstance(below[-1], EnvidoAsk):
         below = below[:-1]
     others = seats_from(seat, hand.row.stride, match.seats)[1:]
-    late = [other for other in others if len(hand.row.left[other]) < hand.dealt.each]
-    quiet = tuple(other for other in late if may_hold(match, hand, other))
+    # rules.md 8.6: who has played cannot declare any more: if it holds a flor, it kept it quiet
+    played = [other for other in others if len(hand.row.left[other]) < hand.dealt.each]
+    quiet = tuple(other for other in played if may_hold(match, hand, other))
     contests = hand.contests._replace(envido_closed=True, flores=(seat,), quiet=quiet)
     declared = hand._replace(offers=below, contests=contests)
     still = unheard(match, declared)
@@ -93,6 +95,7 @@ def round_answers(match: Match, seat: Seat, asked: FlorRound) -> tuple[Action, .
         return ()
     rule = match.variant.flor
     is_open = rule is not None and rule.challenge
+    # rules.md 8.6: one cannot challenge one's own side
     if is_open and any(side_of(other) != side_of(seat) for other in hand.contests.flores):
         return words(seat, _FLOR, _FOLD, _CONTRAFLOR, _REST)
     return words(seat, _FLOR)
@@ -107,6 +110,7 @@ def round_answer(match: Match, action: Action, asked: FlorRound) -> Step:
     )
     match action.kind:
         case Kind.FLOR:
+            # who was passed over holds none, or it would have had to speak first
             later = asked.waiting[asked.waiting.index(seat) + 1 :]
             return _with_round(match, declared, later, (FlorDeclared(seat),))
         case Kind.FLOR_FOLD:
@@ -122,6 +126,7 @@ def answerers(match: Match, ask: ContraflorAsk) -> tuple[Seat, ...]:
     """
     hand, asked = match.hand, _asked(match, ask)
     declared = tuple(seat for seat in asked if seat in hand.contests.flores)
+    # a ruling is made for the first, whom everybody must be able to tell (specification.md, "Rulings")
     return (*declared, *(seat for seat in asked if seat in unheard(match, hand) and is_sure(match, seat)))
 
 
@@ -173,6 +178,7 @@ def _accepted(match: Match, hand: Hand, seat: Seat, ask: ContraflorAsk) -> Step:
 
 def _rest(match: Match) -> int:
     """Return what the leading side lacks, at least 0; also 0 where claims leave the score open."""
+    # decision 3: as for a falta, a reader that does not know the score supposes the least
     leader = max(score.points for score in match.score)
     return 0 if is_score_open(match) else max(match.variant.scoring.target - leader, 0)
 

@@ -30,6 +30,7 @@ def answers(match: Match, seat: Seat, saying: Saying) -> tuple[Action, ...]:
     """Return what `seat` may do: say its value, or any it may have if a card of it is unknown; give in; stay silent."""
     if not _has_turn(match, saying, seat):
         return ()
+    # below 0, which three court cards are worth
     best = -1 if saying.best is None else saying.best[1]
     found = [
         valued(seat, Kind.POINTS, value) for value in _values(match, seat, saying.contest) if value > best
@@ -55,6 +56,7 @@ def _values(match: Match, seat: Seat, contest: Kind) -> tuple[int, ...]:
 
 def _may_keep_silent(saying: Saying, seat: Seat) -> bool:
     """Tell whether `seat` has its first turn, and a partner of it is best or has yet to speak."""
+    # rules.md 13b.1: a second turn is for a higher value or for giving in, so that the saying ends
     if seat in saying.spoken:
         return False
     if saying.best is not None and side_of(saying.best[0]) == side_of(seat):
@@ -78,6 +80,7 @@ def answer(match: Match, action: Action, saying: Saying) -> Step:
     else:
         given_in = Saying(contest, points, waiting, spoken, silent, said)
         return _settled(match, contests, given_in, other_side(side_of(seat)), (ValueYielded(seat),))
+    # after a second turn its side is ahead: its others need not speak, the other side's silent seats may
     later = waiting[waiting.index(seat) + 1 :]
     waiting = tuple([other for other in later if other not in saying.spoken])
     return _next_turn(match, contests, Saying(contest, points, waiting, spoken, silent, said), (told,))
@@ -120,12 +123,14 @@ def _settled(match: Match, contests: Contests, saying: Saying, winner: Side, tol
     hand, points = match.hand, saying.points[winner]
     if saying.contest is Kind.FLOR:
         rule, flores = match.variant.flor, contests.flores
+        # rules.md 19.5
         if rule is not None and rule.pays == "own":
             flores = tuple(seat for seat in flores if side_of(seat) == winner)
         points += FLOR_POINTS * len(flores)
         contests, reason = contests._replace(flor_closed=True), AWARD_FLOR
     else:
         mine = [said for said in saying.said if side_of(said[0]) == winner]
+        # rules.md 8.4, "Shown": only the value that won has to be proven; it is the last of its side
         contests, reason = contests._replace(said=tuple(mine[-1:])), AWARD_ENVIDO
     settled = with_offers(hand, hand.offers[:-1], contests)
     return settled, (*told, PointsScored(winner, points, reason))

@@ -25,6 +25,7 @@ def envido_value(variant: Variant, cards: Sequence[Card], up: Up = ()) -> int:
     )
     best = max(numbers[card] for card in cards)
     for one, other in combinations(cards, 2):
+        # rules.md 17.4: a piece has suit "" here, and goes with any
         if suits[one] == suits[other] or not (suits[one] and suits[other]):
             best = max(best, PAIRED + numbers[one] + numbers[other])
     return best
@@ -46,6 +47,7 @@ def may_be_flor(variant: Variant, cards: Sequence[Card | None], up: Up = ()) -> 
     """Tell whether three cards may be a flor; one that is unknown here might be any card."""
     suits, suit = variant.counts_by_turn_up[up[0]][0] if variant.counts_by_turn_up else variant.suits, None
     for card in cards:
+        # rules.md 17.5: a piece goes with any suit, and an unknown card might be of any
         if card is None or not suits[card]:
             continue
         if suit is None:
@@ -78,6 +80,7 @@ def flor_value(variant: Variant, cards: Sequence[Card], up: Up = ()) -> int:
     value = PAIRED + sum(numbers[card] for card in cards)
     if variant.flor is None or not variant.flor.reserved:
         return value
+    # rules.md 19.5: both pieces and a third card, 30 + 29 + its number
     return value + PAIRED * max(sum(not suits[card] for card in cards) - 1, 0)
 
 

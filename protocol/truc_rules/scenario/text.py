@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 _TITLE = "scenario"
 _SPACES = " \t\r"
-_MAX_FILE: Final = 1 << 20  # a link to a device has no end
+# a link to a device has no end
+_MAX_FILE: Final = 1 << 20
 
 
 class ScenarioError(Exception):
@@ -81,6 +82,7 @@ def scenarios(text: str) -> tuple[Scenario, ...]:
 def _lines(text: str) -> Iterator[ScenarioLine]:
     for number, line in enumerate(text.split("\n"), start=1):
         said = line.partition("#")[0]
+        # split() also parts words at spaces that look like others, or like none: a scenario has one spelling
         if strange := [sign for sign in said if sign.isspace() and sign not in _SPACES]:
             raise ScenarioError(number, f"expected plain spaces between words, got U+{ord(strange[0]):04X}")
         if words := said.split():

@@ -64,8 +64,10 @@ def _parsed(text: str, source: str) -> dict[str, object]:
         raise HouseVariantError(source, [f"expected at most {MAX_FILE} bytes, got {size}"])
     try:
         return tomllib.loads(text)
-    except ValueError as error:  # not TOML, or a number that Python cannot read
+    # not TOML, or a number with more digits than Python reads
+    except ValueError as error:
         raise HouseVariantError(source, [f"expected TOML, got: {error}"]) from error
+    # tomllib reads lists within lists by calling itself
     except RecursionError as error:
         raise HouseVariantError(
             source, ["expected lists in a group at most, got many in each other"]

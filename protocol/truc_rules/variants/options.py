@@ -61,6 +61,7 @@ def _target(variant: Variant, value: Setting) -> Variant:
 
 
 def _order(variant: Variant, value: Setting) -> Variant:
+    # the cycle of a card that is turned up names the ranks of this very pack
     fitting = [
         name
         for name in FAMILIES.get(variant.words, ())
@@ -106,6 +107,7 @@ def _pica(variant: Variant, value: Setting) -> Variant:
 def _flor(variant: Variant, value: Setting) -> Variant:
     _check("flor", value, _SWITCH)
     _with_envido("flor", variant)
+    # a game with a flor of its own keeps it
     return replace(variant, flor=(variant.flor or _FLOR) if value == "on" else None)
 
 
@@ -132,18 +134,20 @@ def _with_envido(name: str, variant: Variant) -> Envido:
 
 def _cover_from_trick(variant: Variant, value: Setting) -> Variant:
     _check("cover_from_trick", value, (0, 2))
+    # rules.md 9; 18.8: a covered card still counts for an envido that is settled by all cards
     if variant.envido is None or variant.envido.settle == "said":
-        _with_partners_shown("cover_from_trick", variant)
+        _check_brazilian("cover_from_trick", variant)
     return replace(variant, cover_from_trick=int(value))
 
 
 def _blind(variant: Variant, value: Setting) -> Variant:
     _check("blind", value, _SWITCH)
-    _with_partners_shown("blind", variant)
+    _check_brazilian("blind", variant)
     return replace(variant, blind=value == "on")
 
 
-def _with_partners_shown(name: str, variant: Variant) -> None:
+def _check_brazilian(name: str, variant: Variant) -> None:
+    # rules.md 9: only in Brazil do partners see each other's cards before the question at the last point
     if variant.last_point is None or not variant.last_point.share:
         raise VariantError(f"{name}: expected a Brazilian game, got {variant.name}")
 
@@ -155,6 +159,7 @@ def _signals(variant: Variant, value: Setting) -> Variant:
     if value == "table":
         return replace(variant, signals=replace(variant.signals, visible_to="table"))
     if value == "off":
+        # orders are no signs: they stay
         return replace(variant, signals=replace(variant.signals, vocabulary=()))
     return variant
 

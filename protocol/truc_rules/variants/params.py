@@ -53,7 +53,7 @@ _OF_GROUPS = {kind: _forms(kind) for kind in GROUPS.values()}
 def params(variant: Variant) -> tuple[tuple[str, Param], ...]:
     """Return every rule of `variant` as (name, value), names ascending; a group of fields is itself such a tuple.
 
-    A field of a group that has a default is left out while it has it: older documents stay what they are.
+    A field of a group that has a default is left out while it has it.
     """
     return tuple((name, _plain(getattr(variant, name))) for name in _NAMES)
 
@@ -66,6 +66,8 @@ def defaults(group: type) -> dict[str, object]:
 
 def _plain(value: object) -> Param:
     if is_dataclass(value):
+        # fields with a default came later: without them the documents of older games, and their hashes (C5),
+        # stay what they were
         held = ((entry, getattr(value, entry.name)) for entry in fields(value))
         return tuple(sorted((entry.name, _plain(own)) for entry, own in held if own != entry.default))
     if isinstance(value, tuple):
@@ -195,6 +197,7 @@ def _listed(options: Iterable[object]) -> str:
 
 
 def _number(name: str, value: object, *, least: int = 0, other: str = "") -> int:
+    # bool is a kind of int to Python
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise VariantError(f"{name}: expected a number from {least} on{other}, got {as_toml(value)}")
     if value.bit_length() > _MOST_BITS:

@@ -264,6 +264,7 @@ class Variant:
     """The values that unknown cards may have in a flor."""
 
     def __post_init__(self) -> None:
+        # in this order: what is derived needs a sound pack, and the other checks need what is derived
         _check_table(self)
         for name, value in self._derived().items():
             object.__setattr__(self, name, value)  # the class is frozen
@@ -317,6 +318,7 @@ class Variant:
 def _of_values(pack: tuple[str, ...], turnup: TurnUp | None, flor: Flor | None) -> dict[str, object]:
     """Return, by field, what side bets with a card turned up count, and the values that hands can have in them."""
     own = () if turnup is None else turnup.numbers
+    # the best hand takes the highest two, or three, of all numbers (specification.md, "Unknown cards")
     first, second, third, *_ = sorted((*_HIGHEST_NUMBERS, *own), reverse=True)
     reserved = PAIRED * max(min(len(own), CARDS_EACH) - 1, 0) if flor is not None and flor.reserved else 0
     return {
@@ -377,6 +379,7 @@ def _check_turnup(variant: Variant) -> None:
         return
     plain = not rule.numbers and not rule.stand_in
     _require("turnup.pieces", "ranks, where numbers or a stand-in are given", holds=plain)
+    # any card may be turned up, and the rank after its own is raised
     cycle = "every rank of the pack, each once"
     _require("turnup.cycle", cycle, holds={*rule.cycle} == ranks and len(rule.cycle) == len(ranks))
     order = "every suit of the pack, each once"
@@ -407,6 +410,8 @@ def _check_rules(variant: Variant) -> None:
     _check_last_point(variant)
     _check_contests(variant)
     _check_signals(variant)
+    # hidden flores may have ended the hand, and nobody has seen the cards of a blind one
+    # (test_cards_are_not_shown_by_choice_where_a_reader_could_not_follow)
     open_hands = variant.show == "none" or (variant.flor is None and not variant.blind)
     _require("show", "none, where flor is played or hands are blind", holds=open_hands)
 
@@ -415,8 +420,10 @@ def _check_hand(variant: Variant) -> None:
     redeal, cover = variant.redeal, variant.cover_from_trick
     often = redeal is None or redeal.max == "pack" or redeal.max >= 1
     _require("redeal.max", "at least 1, or no redeal at all", holds=often)
+    # rules.md 9, "Face-down card": the first card of a hand is played face up
     tricks = f"0, or a trick from 2 to {CARDS_EACH}, got {cover}"
     _require("cover_from_trick", tricks, holds=cover == 0 or 1 < cover <= CARDS_EACH)
+    # rules.md 6.1: dealer and eldest govern, each a single partner
     governed = variant.players == (4,)
     _require(
         "answerer", "any, as only four players have governors", holds=governed or variant.answerer == "any"
@@ -438,12 +445,15 @@ def _check_stakes(variant: Variant) -> None:
             f"stakes of at most {HIGHEST_TARGET}, got {as_toml(ladder)}",
             holds=ladder[-1] <= HIGHEST_TARGET,
         )
+    # the ladder "game" has no numbers: without a remainder nothing could be asked for
     offered = ladder != "game" or variant.remainder != "none"
     _require("remainder", "accept or counter, as the ladder is the game alone", holds=offered)
+    # there is nothing above the one ask
     single = ladder in ("game", "trut")
     _require("ladder", "stakes that an answer can raise", holds=not (single and variant.raise_in_answer))
     units = ladder != "trut" or variant.scoring.points_per_unit > 0
     _require("scoring.points_per_unit", "a number of points, as a unit is played for", holds=units)
+    # rules.md 1.7: by a word, or by asking too
     answers = variant.accept == "explicit" or variant.remainder == "none"
     _require("accept", "explicit, as a remainder is never taken by playing on", holds=answers)
 
@@ -460,6 +470,7 @@ def _check_scoring(variant: Variant) -> None:
     plain = not scoring.points_per_unit or (scoring.points_per_unit > base and variant.ladder == "trut")
     _require("scoring.points_per_unit", "0, or more than the first stake with the ladder trut", holds=plain)
     _at_most("scoring.points_per_unit", scoring.points_per_unit, HIGHEST_TARGET)
+    # a game that was staked pays the points up to the target, which here counts units
     alone = not scoring.points_per_unit or variant.remainder == "none"
     _require("remainder", "none, where points make units", holds=alone)
     # rules.md 2 bars a short deal near the target by points
@@ -470,8 +481,10 @@ def _check_scoring(variant: Variant) -> None:
 def _check_last_point(variant: Variant) -> None:
     last, target = variant.last_point, variant.scoring.target
     if last is None:
+        # rules.md 9: blind is the hand in which both sides are at their last point
         _require("blind", "a rule for the last point, or no blind hands", holds=not variant.blind)
         return
+    # it lies a number of points below the target, which there counts units
     _require("last_point", "no such rule where points make units", holds=not variant.scoring.points_per_unit)
     _require("last_point.at", f"1 to {target - 1} points short, got {last.at}", holds=1 <= last.at < target)
     raised = last.stake >= variant.base_stake and last.decline >= 1
@@ -483,16 +496,20 @@ def _check_last_point(variant: Variant) -> None:
 def _check_contests(variant: Variant) -> None:
     envido, flor, pica = variant.envido, variant.flor, variant.pica
     if envido is not None or flor is not None:
+        # rules.md 8.4: they score points, and falta is measured to a target of points
         _require(
             "scoring.points_per_unit",
             "0, where envido or flor are played",
             holds=not variant.scoring.points_per_unit,
         )
+        # rules.md 8.4, 8.6: their values are those of three cards
         _require(
             "short_deal", "three cards each, where envido or flor are played", holds=not variant.short_deal
         )
+        # rules.md 8.3: an ask that waited below a contest is answered by a word
         _require("accept", "explicit, where envido or flor are played", holds=variant.accept == "explicit")
         _require("blind", "cards that are seen, where envido or flor are played", holds=not variant.blind)
+        # rules.md 19.8: a flor must stay provable
         _require(
             "cover_from_trick", "0, where flor is played", holds=flor is None or not variant.cover_from_trick
         )
