@@ -21,7 +21,7 @@ from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read
 from truc_protocol.checks import CheckError
 from truc_protocol.dealer import Dealer
 from truc_protocol.errors import Code
-from truc_protocol.ledger import Ledger, deciding, learn, sealed_pack, unopened
+from truc_protocol.ledger import Ledger, deciding_match, learn, sealed_pack, seats_unopened
 from truc_protocol.ledger.state import owes_forfeit
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.own_steps import Duty, body_of_step, duty, garbled_body, make_step, secrets_of
@@ -152,7 +152,7 @@ class BlindServer(ScriptedServer):
         exposed = None if ledger.sealed is None else ledger.sealed.exposed
         is_ended = ledger.phase is Phase.OVER or exposed is not None
         # The client's link may still come, and what it opens is judged.
-        if is_ended and 0 in unopened(ledger):
+        if is_ended and 0 in seats_unopened(ledger):
             return None
         # Before the close of a won match, too (blind.md, "Records", Exposed).
         if exposed is not None and owes_forfeit(ledger):
@@ -161,7 +161,7 @@ class BlindServer(ScriptedServer):
 
     def decide_of(self, ledger: Ledger) -> Record | None:
         """Return the decision of a puppet that holds it."""
-        match = deciding(ledger)
+        match = deciding_match(ledger)
         if match is None:
             return None
         for seat in deciders(match):
@@ -181,14 +181,14 @@ class BlindServer(ScriptedServer):
     async def send_options(self) -> None:
         """Tell whom the match waits for."""
         ledger = self.at_play()
-        match, pack = deciding(ledger), sealed_pack(ledger)
+        match, pack = deciding_match(ledger), sealed_pack(ledger)
         waiting = messages.Waiting(table=CODE, match=ledger.setup.mid, at=ledger.k, seats=())
         if match is not None and 0 in deciders(match):
             await self.send(replace(waiting, seats=tuple(deciders(match))))
         elif pack is not None and pack.owing():
             await self.send(replace(waiting, seats=pack.owing(), what=pack.stage.value))
-        elif ledger.sealed is not None and unopened(ledger) and match is None:
-            await self.send(replace(waiting, seats=unopened(ledger), what="opening"))
+        elif ledger.sealed is not None and seats_unopened(ledger) and match is None:
+            await self.send(replace(waiting, seats=seats_unopened(ledger), what="opening"))
 
 
 def blind_info(info: bytes) -> bytes:

@@ -16,7 +16,7 @@ from truc_protocol.audit import Auditor, OwnSeat, Verdict
 from truc_protocol.bodies import Ack, Act, AnyBody, Body, Rekey, Release, Resign, SeatTaken, Sub
 from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import Chain
-from truc_protocol.ledger import Ledger, missing
+from truc_protocol.ledger import Ledger, seats_missing
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.own_steps import own_options
 from truc_protocol.records import Phase, Record, encode, parse
@@ -285,7 +285,7 @@ class Seat:
         may_rekey = ledger.phase is Phase.BETWEEN and not ledger.pause.active
         if may_rekey and is_exhausted(ledger, self.seat + 1):
             await self.sign_once("rekey", ledger.k, self.rekey())
-        if self.seat in missing(ledger):
+        if self.seat in seats_missing(ledger):
             j = ledger.deal_index
             link = self.chain.link(j + 1)
             await self.sign_once(

@@ -24,7 +24,7 @@ from truc_protocol.crypto import keys
 from truc_protocol.dealer import Dealer
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
-from truc_protocol.ledger import Due, Ledger, due, missing, start
+from truc_protocol.ledger import Due, Ledger, due, seats_missing, start_ledger
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import Phase, Record, parse
@@ -244,7 +244,7 @@ class ScriptedServer:
         self.players = {seat: Puppet(seat, self.seed + self.match) for seat in range(1, self.seats)}
         seats = (own, *(player.join(terms) for player in self.players.values()))
         checked = close_setup(terms, seats, self.dealer.match_record(terms, seats))
-        self.ledger, self.records, self.facts = start(checked), [], {}
+        self.ledger, self.records, self.facts = start_ledger(checked), [], {}
         self.setup = messages.Setup(table=CODE, match=checked.mid, doc=self.document, records=checked.records)
         await self.send(self.setup)
         await self.go_on()
@@ -335,7 +335,7 @@ class ScriptedServer:
     def release(self) -> Record | None:
         """Return a release of anybody but the remote seat."""
         ledger = self.at_play()
-        owing = (self.players[seat] for seat in missing(ledger) if seat in self.players)
+        owing = (self.players[seat] for seat in seats_missing(ledger) if seat in self.players)
         return next((player.release(ledger) for player in owing), None)
 
     def decide(self) -> Record:

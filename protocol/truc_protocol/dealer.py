@@ -23,12 +23,12 @@ from truc_protocol.ledger import (
     due,
     fold,
     learn_all,
-    missing,
     next_call,
     next_open,
     next_share,
     score,
     sealed_pack,
+    seats_missing,
 )
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import DEALT, Record, body_hash, encode_own, parse
@@ -336,7 +336,9 @@ class Dealer:
     def void(self, ledger: Ledger, reason: str = "silent") -> Record:
         """Void the open call because of the seats that have not released, or in mode blind have not made the step that is due."""
         link = self._policy_link(ledger)
-        return self._signed(bodies.Void(*_place(ledger), ledger.deal_index, reason, missing(ledger), link))
+        return self._signed(
+            bodies.Void(*_place(ledger), ledger.deal_index, reason, seats_missing(ledger), link)
+        )
 
     def rekey(self, ledger: Ledger, root: bytes) -> Record:
         """Start a new chain where the old one is exhausted; `root` is stored, sealed, before the record leaves."""

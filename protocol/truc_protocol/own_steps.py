@@ -29,7 +29,16 @@ from truc_protocol.blind_mode.seat_steps import CardWithKeys, make_keys, make_le
 from truc_protocol.bodies import Garbled, Keys, Lend, Lock, Mask
 from truc_protocol.boxes import Option
 from truc_protocol.crypto.chains import Chain
-from truc_protocol.ledger import Due, Ledger, deciding, due, may_show, next_share, sealed_pack, unopened
+from truc_protocol.ledger import (
+    Due,
+    Ledger,
+    deciding_match,
+    due,
+    may_show,
+    next_share,
+    sealed_pack,
+    seats_unopened,
+)
 from truc_protocol.records import Phase
 from truc_rules import Seat, deciders, is_hand_over, surely_legal
 
@@ -57,7 +66,7 @@ def duty(ledger: Ledger, seat: int, *, is_garbled: bool = False) -> Duty | None:
     is_over = ledger.hand is not None and is_hand_over(match)
     # an open link shows every card of the hand: it is never due because the server says that it waits (C49)
     if sealed.garbled or sealed.exposed is not None or is_over or ledger.phase is Phase.OVER:
-        return Duty.LINK if seat in unopened(ledger) else None
+        return Duty.LINK if seat in seats_unopened(ledger) else None
     if ledger.pause.active:
         return None
     if pack.stage is not PackStage.READY:
@@ -136,7 +145,7 @@ def own_options(
 ) -> tuple[Option, ...]:
     """Return what `seat` may do now; `openings` are its own cards, `awaited` the seats that `waiting` names."""
     # a hand that is over decides nothing any more, but its seats may still show cards (specification.md 8)
-    rules = ledger.match if may_show(ledger) else deciding(ledger)
+    rules = ledger.match if may_show(ledger) else deciding_match(ledger)
     if rules is None:
         return ()
     here, actions = surely_legal(rules, Seat(seat), awaited)

@@ -10,7 +10,7 @@ from truc_conform.forging import place_of, put_instead, ruled_out
 from truc_conform.playing import decided, may_decide, quiet
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.audit import TranscriptExamined
-from truc_protocol.ledger import start
+from truc_protocol.ledger import start_ledger
 from truc_protocol.messages import MatchRecord
 from truc_protocol.records import Record
 from truc_protocol.setup import close_setup, open_terms
@@ -55,7 +55,7 @@ async def forget_since(server, k: int) -> None:
     kept, server.records = server.records[:k], []
     records = tuple(Record(*record) for record in server.setup.records)
     closed = close_setup(open_terms(server.document, records[0]), records[1:-1], records[-1])
-    server.ledger = start(closed)
+    server.ledger = start_ledger(closed)
     for record in kept:
         server.ledger = server.dealer.take(server.ledger, record)
         server.records.append(record)

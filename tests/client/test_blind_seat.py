@@ -37,7 +37,7 @@ from truc_protocol.blind_mode.points import times
 from truc_protocol.blind_mode.sealed_pack import KeysStep, MaskStep
 from truc_protocol.bodies import Act, Call, Garbled, Keys, Lend, Lock, Mask, Rekey, Release
 from truc_protocol.boxes import open_sign_of_seat, seal_sign_of_seat, seat_sign_key
-from truc_protocol.ledger import unopened
+from truc_protocol.ledger import seats_unopened
 from truc_protocol.messages import SignedAct
 from truc_protocol.records import BLIND, DEALT, Record, encode, parse
 
@@ -395,7 +395,7 @@ async def test_link_is_not_opened_before_the_own_rules_end_the_hand_whatever_the
         await server.send(messages.Waiting(**here, seats=(0, 1), what="opening"))
         await wait_all_tasks_blocked()
         assert len(signed(server, Release)) == opened
-        assert unopened(server.ledger) == (0, 1)
+        assert seats_unopened(server.ledger) == (0, 1)
 
 
 async def test_link_is_opened_where_the_match_was_ended_in_the_hand(blind, player) -> None:

@@ -17,7 +17,7 @@ from truc_protocol.blind_mode.seat_steps import (
 )
 from truc_protocol.bodies import Body, Void
 from truc_protocol.checks import CheckError
-from truc_protocol.ledger import Ledger, learn, next_share, sealed_pack, unopened
+from truc_protocol.ledger import Ledger, learn, next_share, sealed_pack, seats_unopened
 from truc_protocol.ledger.sealed import seats_owing
 from truc_protocol.ledger.state import owes_forfeit
 from truc_protocol.own_steps import body_of_step, duty, garbled_body, make_step, secrets_of
@@ -87,7 +87,7 @@ class BlindTable(Table):
             return self._exposed(sealed.exposed)
         is_over = ledger.match is not None and ledger.hand is not None and is_hand_over(ledger.match)
         if sealed.garbled or is_over or ledger.phase is Phase.OVER:
-            ready = [seat for seat in unopened(ledger) if seat not in self.silent]
+            ready = [seat for seat in seats_unopened(ledger) if seat not in self.silent]
             return self.players[ready[0]].release(ledger) if ready else self._overdue()
         if pack.stage is not PackStage.READY:
             ready = [seat for seat in pack.owing() if seat not in self.silent]

@@ -12,7 +12,17 @@ from truc_protocol.bodies import Body, Guest, Rule
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import Dealer, MatchSecrets, proxy_body
 from truc_protocol.documents import rule_document
-from truc_protocol.ledger import Due, Ledger, due, fold, may_abandon, may_forfeit, may_show, missing, start
+from truc_protocol.ledger import (
+    Due,
+    Ledger,
+    due,
+    fold,
+    may_abandon,
+    may_forfeit,
+    may_show,
+    seats_missing,
+    start_ledger,
+)
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, must_end
 from truc_protocol.records import DEALT, Phase, Record, encode, parse, unsigned_record
 from truc_protocol.setup import MatchSetup, Opts, close_setup, open_terms
@@ -59,7 +69,7 @@ class Table:
         self.guest_keys = {seat: keys.box_key(secret(f"guest {seat}", seed)) for seat in guests}
         taken = tuple(self._seat(seat, boxed=boxed_guests) for seat in range(seats))
         self.setup: MatchSetup = close_setup(self.terms, taken, self.dealer.match_record(self.terms, taken))
-        self.ledger = start(self.setup)
+        self.ledger = start_ledger(self.setup)
         self.records: list[Record] = list(self.setup.records)
 
     def _seat(self, seat: int, *, boxed: bool) -> Record:
@@ -147,7 +157,7 @@ class Table:
         return self.record_of(self.random.choice(shows)) if shows and self.random.random() < 0.3 else None
 
     def _release(self) -> Record:
-        ready = [seat for seat in missing(self.ledger) if seat not in self.silent]
+        ready = [seat for seat in seats_missing(self.ledger) if seat not in self.silent]
         return self.players[ready[0]].release(self.ledger) if ready else self.dealer.void(self.ledger)
 
     def _decision(self) -> Record:

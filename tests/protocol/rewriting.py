@@ -10,7 +10,7 @@ from protocol.forge import resigned
 from protocol.peers import Table
 
 from truc_protocol.bodies import AnyBody
-from truc_protocol.ledger import start
+from truc_protocol.ledger import start_ledger
 from truc_protocol.records import KIND_OF, Binding, Record, next_head, parse
 from truc_protocol.setup import MatchSetup
 
@@ -77,7 +77,7 @@ def forked(table: Table, at: int) -> Table:
     count = len(table.setup.records)
     fork = copy.copy(table)
     fork.dealer, fork.random = copy.copy(table.dealer), random.Random(table.seed)
-    fork.ledger, fork.records = start(table.setup), list(table.setup.records)
+    fork.ledger, fork.records = start_ledger(table.setup), list(table.setup.records)
     for record in table.records[count : count + at]:
         fork.add(record)
     return fork

@@ -21,7 +21,7 @@ from protocol.shared import blind_table, sharing_table
 from truc_protocol.audit import AuditError, Auditor, OwnSeat, Result, verify
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, enc
-from truc_protocol.ledger import Due, Ledger, due, fold, start
+from truc_protocol.ledger import Due, Ledger, due, fold, start_ledger
 from truc_protocol.records import DEALT, KINDS, PHASES, Binding, Phase, Record, parse, tag_of
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import MAGIC, pack_item, pack_record, unpack_record, write_transcript
@@ -273,7 +273,7 @@ SHAPES = {
 def ledgers(name: str) -> tuple[Ledger, ...]:
     """The states of a match, one after each record."""
     table = played(name)
-    ledger = start(table.setup)
+    ledger = start_ledger(table.setup)
     states = [ledger]
     for record in table.records[len(table.setup.records) :]:
         ledger = fold(ledger, record, parse(record)).ledger

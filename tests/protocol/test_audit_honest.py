@@ -8,7 +8,7 @@ from protocol.peers import Table
 
 from truc_protocol.audit import Auditor, OwnSeat, Result, verify
 from truc_protocol.bodies import Deal
-from truc_protocol.ledger import Due, due, may_forfeit, missing
+from truc_protocol.ledger import Due, due, may_forfeit, seats_missing
 from truc_protocol.ledger.state import is_gone, must_end
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import GONE_SUBSTITUTE, Opts
@@ -66,7 +66,7 @@ class Weather:
         self.table.add(record)
 
     def _void(self) -> None:
-        if missing(self.table.ledger):
+        if seats_missing(self.table.ledger):
             self._note("void", self.table.dealer.void(self.table.ledger))
 
     def _move(self) -> None:

@@ -8,7 +8,7 @@ from protocol.peers import Table
 
 from truc_protocol.audit import Auditor
 from truc_protocol.bodies import Close, Deal
-from truc_protocol.ledger import fold, start
+from truc_protocol.ledger import fold, start_ledger
 from truc_protocol.records import parse
 from truc_rules import preset, with_options
 from truc_rules.positions.events import FlorClaimSettled, PointsScored
@@ -29,7 +29,7 @@ def by_hand(told):
 
 
 def told_by_server(table):
-    ledger = start(table.setup)
+    ledger = start_ledger(table.setup)
     for record in table.records[len(table.setup.records) :]:
         body = parse(record)
         folded = fold(ledger, record, body)

@@ -30,7 +30,7 @@ from truc_protocol.bodies import (
     Mask,
     Release,
 )
-from truc_protocol.ledger import Due, ExposedSeat, due, find_cards_shown, fold, next_share, start
+from truc_protocol.ledger import Due, ExposedSeat, due, find_cards_shown, fold, next_share, start_ledger
 from truc_protocol.records import (
     BLIND,
     PHASES,
@@ -468,7 +468,7 @@ def test_seat_that_cannot_read_the_hand_that_it_should_lend_says_garbled_in_its_
 @each_row("name", ["french-redeals.truc", "mineiro-4-lends.truc", "paulista-unseen.truc"])
 def test_hands_that_exposed_nobody_fold_to_the_same_ledger_without_their_points_being_checked_again(name):
     table = made(name)
-    checked = again = start(table.setup)
+    checked = again = start_ledger(table.setup)
     for record in table.records[len(table.setup.records) :]:
         body = parse(record)
         checked = fold(checked, record, body).ledger

@@ -11,7 +11,7 @@ from rows import each_row
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Close, End, Open
 from truc_protocol.checks import CheckError
-from truc_protocol.ledger import Due, due, learn, missing, next_call, next_open, score
+from truc_protocol.ledger import Due, due, learn, next_call, next_open, score, seats_missing
 from truc_protocol.ledger.opens import open_cards
 from truc_protocol.ledger.state import Commitments, awaits_substitutes, is_exhausted, is_gone, must_end
 from truc_protocol.records import Phase, parse
@@ -92,7 +92,7 @@ def test_end_of_a_won_match_has_the_score_of_its_last_close():
 
 
 def test_nobody_is_missing_without_a_call():
-    assert missing(Table().ledger) == ()
+    assert seats_missing(Table().ledger) == ()
 
 
 def test_ruled_cut_moves_no_card():

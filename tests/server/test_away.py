@@ -11,7 +11,7 @@ from server.conftest import PATIENT, asked, holder_of, in_hand, together
 from server.visitors import guest
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.ledger import missing
+from truc_protocol.ledger import seats_missing
 from truc_protocol.records import Phase
 from truc_protocol.setup import Opts
 from truc_server.matches.presence import (
@@ -196,13 +196,15 @@ def test_seat_that_has_missed_enough_is_gone_now_or_after_one_decision_more_when
 
 
 def test_seat_whose_release_is_awaited_is_gone_when_the_time_for_it_is_over():
-    table = in_a_hand().run(until=lambda ledger: ledger.match and missing(ledger))
-    (seat, *_) = missing(table.ledger)
+    table = in_a_hand().run(until=lambda ledger: ledger.match and seats_missing(ledger))
+    (seat, *_) = seats_missing(table.ledger)
     assert claim_in_ms(table.ledger, seat, clock(release=400), is_back=False) == 400
 
 
 def test_seat_that_is_silent_before_the_draw_is_not_gone_for_that():
-    table = Table("truc-french", opts=Opts(decision_ms=1000, bank_ms=500, gone_after=3)).run(until=missing)
+    table = Table("truc-french", opts=Opts(decision_ms=1000, bank_ms=500, gone_after=3)).run(
+        until=seats_missing
+    )
     assert claim_in_ms(table.ledger, 0, clock(release=400), is_back=False) == 3500
 
 

@@ -13,7 +13,7 @@ from server.conftest import holder_of, in_hand, running
 from server.rawclient import Seat
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.ledger import missing
+from truc_protocol.ledger import seats_missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
 from truc_server import recovery
@@ -92,7 +92,7 @@ async def test_release_that_is_awaited_has_its_time_when_somebody_is_back(server
     seats = await deserted(server, {"release_ms": 5000})
     await pass_time(mock_clock, 500)
     await come_back(server, seats[0])
-    assert (seats[0].ledger.voids, missing(seats[0].ledger)) == (0, (0, 1))
+    assert (seats[0].ledger.voids, seats_missing(seats[0].ledger)) == (0, (0, 1))
 
 
 async def test_deserted_match_ends_also_where_releases_are_awaited(server, mock_clock):

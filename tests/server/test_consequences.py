@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from protocol.peers import Table
 from rows import each_row
 
-from truc_protocol.ledger import Due, Ledger, due, missing
+from truc_protocol.ledger import Due, Ledger, due, seats_missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
 from truc_server.matches.auto_rulings import UnrecordedState, absent, ruling_due
@@ -61,7 +61,7 @@ def test_nothing_is_ruled_while_a_hand_is_played_nor_for_vacant_seats_while_the_
 def test_what_is_ruled_after_a_void_is_taken_by_the_ledger(releasing):
     table = silent_at_a_hand(seats=2, releasing=releasing)
     after: Ledger = table.add(ruling_due(table.dealer, table.ledger))
-    assert (after.phase, missing(after), due(after).value) == (Phase.OVER, (), "end")
+    assert (after.phase, seats_missing(after), due(after).value) == (Phase.OVER, (), "end")
 
 
 def test_where_one_of_two_silent_seats_is_taken_over_the_other_forfeits():

@@ -19,7 +19,7 @@ from server.rawclient import RawClient, Seat, is_rash
 
 from truc_protocol import dealing, own_steps
 from truc_protocol.codec import dec, pack
-from truc_protocol.ledger import missing
+from truc_protocol.ledger import seats_missing
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_rules import Variant, preset
 from truc_rules.cards import LARGEST_PACK
@@ -77,7 +77,7 @@ class Orderly(Seat):
     """A player who releases only when it is their turn among those who still have to: records come in one order."""
 
     async def follow(self) -> None:
-        waiting = missing(self.ledger)
+        waiting = seats_missing(self.ledger)
         if not waiting or waiting[0] == self.seat:
             await super().follow()
 

@@ -32,7 +32,7 @@ from truc_conform.playing import Puppet
 from truc_protocol.audit import AuditError, Auditor, verify
 from truc_protocol.audit import Verdict as OwnVerdict
 from truc_protocol.bodies import Close, Garbled, Void
-from truc_protocol.ledger import score, start
+from truc_protocol.ledger import score, start_ledger
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
@@ -403,7 +403,7 @@ def test_what_comes_out_of_its_time_in_mode_blind(tmp_path):
     for name in ("french-redeals.truc", "paulista-unseen.truc", "french-garbled.truc"):
         table = MATCHES[name]()
         played, table.records = table.records, list(table.setup.records)
-        table.ledger = start(table.setup)
+        table.ledger = start_ledger(table.setup)
         prefix = Prefix(table)
         for record in played[len(table.records) :]:
             if chance.random() < 0.4:

@@ -21,7 +21,7 @@ from truc_protocol.codec import sha256
 from truc_protocol.crypto.chains import LINK_BYTES, Chain
 from truc_protocol.crypto.keys import SigningKey, generate_box_key, verify
 from truc_protocol.evidence_file import SignedRefusal, read_refusal
-from truc_protocol.ledger import Ledger, fold, is_gone, missing, must_end
+from truc_protocol.ledger import Ledger, fold, is_gone, must_end, seats_missing
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.own_steps import secrets_of
 from truc_protocol.records import Phase, Record, encode
@@ -183,7 +183,7 @@ class Signer:
     def _due(self) -> Statement | None:
         ledger, seat = self._ledger, self._own.seat
         # in mode blind the link opens the hand at its end, and is due by other rules (PackSteps)
-        if ledger.sealed is None and ledger.phase is Phase.CALLED and seat in missing(ledger):
+        if ledger.sealed is None and ledger.phase is Phase.CALLED and seat in seats_missing(ledger):
             return self.release()
         if ledger.phase is Phase.ENDED and seat not in ledger.acks:
             return self.keep(Slot("ack"), Ack(self._mid, *ledger.parallel, seat))

@@ -44,7 +44,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
 from truc_protocol.errors import Code
-from truc_protocol.ledger import start
+from truc_protocol.ledger import start_ledger
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import Record, body_hash, parse
 from truc_protocol.setup import close_setup, open_terms
@@ -451,7 +451,7 @@ def _begun_twice(
     terms = open_terms(server.document, table)
     seats = (own, Puppet(1, server.seed, person="another ").join(terms))
     checked = close_setup(terms, seats, server.dealer.match_record(terms, seats))
-    call = server.dealer.next_record(start(checked))
+    call = server.dealer.next_record(start_ledger(checked))
     if call is None:
         raise RuntimeError("a match begins with a call")
     second = replace(message, match=checked.mid, records=checked.records)

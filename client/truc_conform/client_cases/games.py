@@ -48,7 +48,7 @@ from truc_conform.scenes import (
 )
 from truc_protocol import messages
 from truc_protocol.bodies import Act, Call, Close, Deal, End, Open, Rekey, Rule, Share, Sub
-from truc_protocol.ledger import Due, due, missing, next_call
+from truc_protocol.ledger import Due, due, next_call, seats_missing
 from truc_protocol.messages import MatchRecord, ServerMessage
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, Opts
@@ -185,7 +185,7 @@ def voiding(server: ClientHarness, seat: int, reason: str = "silent") -> Callabl
             # Out of the play, so that it does not release; back again once it is named.
             silent.append(server.players.pop(seat))
         # specification.md, "Deals", Voids: a void names exactly the seats without a release (C26).
-        if missing(ledger) != (seat,):
+        if seats_missing(ledger) != (seat,):
             return None
         server.players.update({puppet.seat: puppet for puppet in silent})
         return server.dealer.void(ledger, reason)

@@ -49,8 +49,8 @@ from truc_protocol.ledger import (
     check_place,
     fold,
     learn,
-    start,
-    unopened,
+    seats_unopened,
+    start_ledger,
     untold,
 )
 from truc_protocol.records import SERVER, Phase, Record, parse, place_of, tag_of
@@ -236,7 +236,7 @@ class Auditor:
             self._exposed = self._ledger.sealed.exposed
         if before.sealed is not None and self._ledger.sealed is None and not isinstance(body, Void):
             # a void uses up a hand that nobody saw, and what was not dealt nobody may open
-            seats = () if before.phase is Phase.CALLED else unopened(before)
+            seats = () if before.phase is Phase.CALLED else seats_unopened(before)
             self._unopened = (*self._unopened, *([(before.deal_index, seats)] if seats else []))
         return Finding(before.k, body, folded.events)
 
@@ -271,7 +271,7 @@ class Auditor:
             setup = close_setup(self._terms, self._setup[1:], record)
             if self._accepted is not None:
                 check_setup(self._accepted, setup, self._own)
-            self._ledger = self._signed = start(setup)
+            self._ledger = self._signed = start_ledger(setup)
         self._setup = (*self._setup, record)
         return body
 

@@ -21,8 +21,8 @@ from truc_protocol.ledger.state import (
     deal_public,
     is_exhausted,
     is_gone,
-    missing,
     roles,
+    seats_missing,
 )
 from truc_protocol.records import BLIND, SERVER, Phase
 from truc_protocol.setup import GONE_SUBSTITUTE, check_box_key, commitments, is_text
@@ -91,10 +91,10 @@ def release(ledger: Ledger, body: Release) -> Ledger:
     """
     role = body.seat + 1
     check_index(ledger, body.j, role_name(role))
-    if body.seat not in missing(ledger):
+    if body.seat not in seats_missing(ledger):
         # whoever wrote the list can put the same link there twice, but another one only the seat can sign
         culprit = None if (role, body.link) in ledger.released else role_name(role)
-        waiting = list(missing(ledger))
+        waiting = list(seats_missing(ledger))
         raise CheckError("C15", f"expected releases of seats {waiting}, got seat {body.seat}", culprit)
     opened = open_link(ledger, role, body.link)
     # releases come in any order, but the seed hashes the links by ascending role (specification.md 6)
@@ -151,7 +151,7 @@ def draw(ledger: Ledger, body: Draw) -> Ledger:
 
 
 def _check_complete(ledger: Ledger) -> None:
-    if waiting := missing(ledger):
+    if waiting := seats_missing(ledger):
         raise CheckError("C15", f"releases of seats {list(waiting)} are missing", "server")
 
 
@@ -242,7 +242,7 @@ def void(ledger: Ledger, body: Void) -> Ledger:
         message = f"expected the reason {' or '.join(reasons)}, got {body.reason!r}"
         raise CheckError("C26", message, "server")
     # in mode blind nothing voids once all locks are on: a step that is owed then is ruled on (blind.md)
-    waiting = () if ledger.sealed is not None and sealed.seats_owing(ledger) else missing(ledger)
+    waiting = () if ledger.sealed is not None and sealed.seats_owing(ledger) else seats_missing(ledger)
     if not waiting or body.seats != waiting:
         raise CheckError(
             "C26", f"expected the silent seats {list(waiting)}, got {shorten(body.seats)}", "server"

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from truc_protocol import bodies, dealing
 from truc_protocol.dealing import DealtCards
-from truc_protocol.ledger.state import Ledger, missing, side_scores
+from truc_protocol.ledger.state import Ledger, seats_missing, side_scores
 from truc_protocol.records import Phase
 from truc_rules import REST, TRUT, Event, deciders_in_view, is_score_open
 
@@ -166,7 +166,7 @@ def state_fact(ledger: Ledger, in_view: tuple[int, ...] | None = None) -> Fact:
     if ledger.pause.active:
         fact["paused"] = True
     if phase is _CALLED:
-        fact["waiting"] = list(missing(ledger))
+        fact["waiting"] = list(seats_missing(ledger))
     elif match is not None and (phase is _HAND or phase is _BETWEEN):
         # a card played unseen is the server's to open: until then no seat is waited for
         opens = ledger.hand is not None and ledger.hand.unseen is not None

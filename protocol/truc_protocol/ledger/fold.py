@@ -54,8 +54,8 @@ from truc_protocol.ledger.state import (
     must_end,
     next_share,
     score,
+    seats_unopened,
     side_scores,
-    unopened,
 )
 from truc_protocol.records import KIND_OF, PHASES, Binding, Phase, Record, next_head, tag_of
 from truc_rules import Event, Kind, Match, RulesError, Score, is_hand_over, next_hand
@@ -307,7 +307,7 @@ def _close(ledger: Ledger, body: Close) -> Taken:
     if reason == "hand" and not is_hand_over(match):
         raise CheckError("C24", "the hand is not over", _SERVER)
     if reason == "hand" and ledger.sealed is not None and not is_opened(ledger):
-        raise CheckError("C24", f"the hand is not opened by seats {list(unopened(ledger))}", _SERVER)
+        raise CheckError("C24", f"the hand is not opened by seats {list(seats_unopened(ledger))}", _SERVER)
     if body.reason != reason:
         raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", _SERVER)
     # in mode blind a hand that has won the match is ended too, by who does not open it, and may be opened after that

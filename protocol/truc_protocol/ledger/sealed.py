@@ -60,7 +60,7 @@ from truc_protocol.ledger.state import (
     next_share,
     owes_forfeit,
     sealed_pack,
-    unopened,
+    seats_unopened,
     unseen_slot,
 )
 from truc_protocol.records import Phase
@@ -276,11 +276,11 @@ def _open_seat_link(ledger: Ledger, body: Release) -> tuple[Ledger, SealedHand]:
     author = role_name(role)
     check_index(ledger, body.j, author)
     sealed = _called_hand(ledger, author)
-    if body.seat not in unopened(ledger):
+    if body.seat not in seats_unopened(ledger):
         # the same link twice may be the doing of whoever wrote the list, as in mode dealt
         culprit = None if (role, body.link) in sealed.opened else author
         raise CheckError(
-            "C15", f"expected links of seats {list(unopened(ledger))}, got seat {body.seat}", culprit
+            "C15", f"expected links of seats {list(seats_unopened(ledger))}, got seat {body.seat}", culprit
         )
     # by its link a seat could show its whole hand while it is played (threats.md, "Mode blind")
     if not _may_open(ledger, sealed):
@@ -387,7 +387,7 @@ def seats_owing(ledger: Ledger) -> frozenset[int]:
     ):
         return frozenset(pack.owing())
     is_over = ledger.hand is not None and not awaits_deal(match) and is_hand_over(match)
-    return frozenset(unopened(ledger)) if sealed.garbled or is_over else frozenset()
+    return frozenset(seats_unopened(ledger)) if sealed.garbled or is_over else frozenset()
 
 
 class StepsDue(NamedTuple):
@@ -403,7 +403,7 @@ def steps_due(ledger: Ledger) -> StepsDue | None:
     if sealed is None or match is None or pack is None or ledger.phase is Phase.ENDED:
         return None
     if sealed.exposed is not None or sealed.garbled or ledger.phase is Phase.OVER:
-        left = unopened(ledger)
+        left = seats_unopened(ledger)
         return StepsDue("opening", left) if left else None
     if pack.stage is not PackStage.READY:
         return StepsDue(_KIND_OF[pack.stage], pack.owing())
@@ -412,5 +412,5 @@ def steps_due(ledger: Ledger) -> StepsDue | None:
     if ledger.hand is None:
         # with a card turned up that is none, no deal can follow: anybody may say that the hand is garbled
         return StepsDue("opening", tuple(range(ledger.seats))) if None in turned_up(pack) else None
-    left = unopened(ledger) if is_hand_over(match) else ()
+    left = seats_unopened(ledger) if is_hand_over(match) else ()
     return StepsDue("opening", left) if left else None

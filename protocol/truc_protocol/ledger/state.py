@@ -278,7 +278,7 @@ Taken = tuple[Ledger, Events]
 """What comes of a record: the ledger after it, and what happened in the rules."""
 
 
-def start(setup: MatchSetup) -> Ledger:
+def start_ledger(setup: MatchSetup) -> Ledger:
     """Return the ledger of a match that has only its setup."""
     table = setup.terms.table
     server = Contributor(table.spk, table.x, 0, (0, table.anchor))
@@ -342,14 +342,14 @@ def due(ledger: Ledger) -> Due:
         return _due_in_hand(ledger)
     if phase is _BETWEEN:
         return _due_between(ledger)
-    if phase is _CALLED and not missing(ledger):
+    if phase is _CALLED and not seats_missing(ledger):
         return Due.DRAW if ledger.match is None else Due.DEAL
     if phase is _OVER:
         return Due.END if ledger.hand is None else Due.CLOSE
     return Due.PLAYERS
 
 
-def deciding(ledger: Ledger) -> Match | None:
+def deciding_match(ledger: Ledger) -> Match | None:
     """Return the rules' state, if the rules say what comes next."""
     phase = ledger.phase
     if not (phase is _HAND or phase is _BETWEEN) or ledger.pause.active:
@@ -406,7 +406,7 @@ def owes_forfeit(ledger: Ledger) -> bool:
     return ledger.outcome is None or ledger.outcome.winner == exposed.seat % 2
 
 
-def unopened(ledger: Ledger) -> tuple[int, ...]:
+def seats_unopened(ledger: Ledger) -> tuple[int, ...]:
     """Return the seats whose link of the sealed hand is not open, ascending."""
     if ledger.sealed is None:
         return ()
@@ -416,7 +416,7 @@ def unopened(ledger: Ledger) -> tuple[int, ...]:
 
 def is_opened(ledger: Ledger) -> bool:
     """Tell whether every link of the sealed hand is open."""
-    return ledger.sealed is not None and not unopened(ledger)
+    return ledger.sealed is not None and not seats_unopened(ledger)
 
 
 def may_show(ledger: Ledger) -> bool:
@@ -482,7 +482,7 @@ def roles(ledger: Ledger) -> tuple[int, ...]:
     )
 
 
-def missing(ledger: Ledger) -> tuple[int, ...]:
+def seats_missing(ledger: Ledger) -> tuple[int, ...]:
     """Return the seats whose release, or in mode blind whose step with the pack, the open call waits for, ascending."""
     found: tuple[int, ...] = ()
     if ledger.call is None or ledger.phase is not _CALLED:

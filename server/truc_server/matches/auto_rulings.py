@@ -23,9 +23,9 @@ from truc_protocol.ledger import (
     is_opened,
     may_abandon,
     may_forfeit,
-    missing,
     must_end,
     owes_forfeit,
+    seats_missing,
     seats_owing,
 )
 from truc_protocol.messages import Refusal
@@ -85,7 +85,7 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
         if exposed is not None:
             return dealer.forfeit(ledger, *exposed) if owes_forfeit(ledger) else None
         return _abandoned(dealer, ledger) or _overdue(dealer, ledger)
-    if missing(ledger):
+    if seats_missing(ledger):
         return dealer.void(ledger)  # nobody forfeits for it: the match is abandoned, that is all
     return dealer.abandon(ledger, "server") if may_rule(ledger) else None
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from truc_protocol.acts import options_of
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
 from truc_protocol.dealer import BoxSealer, Dealer
-from truc_protocol.ledger import FoldedRecord, Ledger, box_public, deciding, fold, may_show
+from truc_protocol.ledger import FoldedRecord, Ledger, box_public, deciding_match, fold, may_show
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, ServerMessage, Waiting
 from truc_protocol.own_steps import some_cut
 from truc_protocol.records import Phase, Record
@@ -84,7 +84,7 @@ class Position(Struct, frozen=True):
 
 def position(ledger: Ledger) -> Position:
     """Return a ledger as the position that seats decide in."""
-    match = deciding(ledger)
+    match = deciding_match(ledger)
     if match is None:
         return Position(ledger, None, (), (), ledger.match if may_show(ledger) else None, {})
     holders = deciders(match)

@@ -42,8 +42,8 @@ from truc_protocol.ledger import (
     is_exhausted,
     is_gone,
     may_show,
-    missing,
     must_end,
+    seats_missing,
     seats_owing,
     steps_due,
 )
@@ -172,7 +172,7 @@ class MatchClock:
         if self._holder is not None:
             left = left_ms(self.clocks, self._opts, self._holder)
             return Wait("decision", self.here.in_view, left)
-        if ledger.sealed is None and (silent := missing(ledger)):
+        if ledger.sealed is None and (silent := seats_missing(ledger)):
             return Wait("release", silent, self._opts.release_ms)
         return self._hold()
 

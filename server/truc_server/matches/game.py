@@ -30,7 +30,7 @@ from truc_protocol.ledger import (
     due,
     fold,
     seats_owing,
-    start,
+    start_ledger,
     take,
 )
 from truc_protocol.ledger.facts import means
@@ -236,7 +236,7 @@ class Game:
     ) -> None:
         self.setup = lineup.setup
         self.mid = self.setup.mid
-        self.ledger: Ledger = start(self.setup)
+        self.ledger: Ledger = start_ledger(self.setup)
         self.recent = RecentRecords()
         self.guest_choices: dict[int, GuestChoice] = {}
         self.dealer = dealer

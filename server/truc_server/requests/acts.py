@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from truc_protocol.bodies import Act, Keys, Release, Resign
 from truc_protocol.errors import Code
-from truc_protocol.ledger import PlacedRecord, unopened
+from truc_protocol.ledger import PlacedRecord, seats_unopened
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Phase, Record
 from truc_server.lobby.lobby import Lobby
@@ -193,7 +193,7 @@ async def _open(steps: Worker, checking: StepsInTurn, sent: _Sent, seat: int) ->
     # A hand that is over is opened by all seats at once. Judged together their links take half the time, so
     # that each waits a moment (`blind_hands.GATHER_S`), but only for seats that are connected.
     with checking.waits(seat, link):
-        await checking.gather({*unopened(game.ledger)}.intersection(table.audience.online))
+        await checking.gather({*seats_unopened(game.ledger)}.intersection(table.audience.online))
         async with checking.mutex:
             # Else whoever had the turn before has judged this one with their own.
             if link.answer is None:
