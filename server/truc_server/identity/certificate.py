@@ -1,9 +1,8 @@
 """The certificate of a server with TLS: the host's own, or one that is made in the data folder.
 
-Players know the server by its key, which signs the hash of the certificate in every hello; so a certificate made here
-needs no care: a start or a reload that finds it damaged or near its end makes another.
-Invariant: the hash announced is that of the certificate shown. A host's own is used as it is or not at all, and what is
-wrong with it is said in one line.
+Players know the server by its key, which signs the hash of the certificate in every hello. Invariant: the hash announced
+is that of the certificate shown. A host's own is used as it is or not at all, and what is wrong with it is said in one
+line.
 """
 
 import ssl
@@ -62,10 +61,12 @@ def open_tls(listen: ListenSettings, folder: Folder, now: int) -> Tls | None:
     """
     if not listen.tls:
         return None
-    files = _own(listen, "listen")
+    files = _own_files(listen, "listen")
     if files is not None:
         return _open_own(files, now)
     made = _Files(folder.certificate, folder.certificate)
+    # No player notices another one, as the key vouches for it: so it is made, whatever is wrong with the
+    # last.
     if _is_due(made, now):
         _make(folder, now)
     return _load(made)
@@ -79,8 +80,8 @@ def look_at_certificate(settings: Settings, folder: Folder) -> Iterator[CheckRes
             yield note("TLS: off, so listen.certificate is not used; set listen.tls, or run with --tls")
         return
     try:
-        files = _own(listen, "listen")
-        yield _made(folder, now) if files is None else _look_at_own(files, now)
+        files = _own_files(listen, "listen")
+        yield _look_at_made(folder, now) if files is None else _look_at_own(files, now)
     except TlsError as error:
         yield wrong(f"TLS: {error}")
 
@@ -91,7 +92,7 @@ def open_web_tls(web: WebSettings, now: int) -> Tls | None:
     Raises:
         TlsError: The certificate cannot be used, or browsers would not take it.
     """
-    files = _own(web, "web")
+    files = _own_files(web, "web")
     if files is None:
         return None
     if _read(files).is_self_made:
@@ -112,7 +113,7 @@ def look_at_web_certificate(settings: Settings) -> Iterator[CheckResult]:
         yield right(f"web.certificate: good until {_day(tls.ends)}")
 
 
-def _own(section: ListenSettings | WebSettings, name: str) -> _Files | None:
+def _own_files(section: ListenSettings | WebSettings, name: str) -> _Files | None:
     """Return the files of the host's own certificate, if there is one."""
     if section.certificate:
         chain = Path(section.certificate).expanduser()
@@ -150,6 +151,7 @@ def _look_at_own(files: _Files, now: int) -> CheckResult:
     _check_dates(files, certificate, now)
     _context(files)
     text = f"TLS: {files.chain}, good until {_day(certificate.ends)}"
+    # A group may read it: that is how systemd lets the service read its credentials.
     if (mode := stat.S_IMODE(files.key.stat().st_mode)) & stat.S_IRWXO:
         return wrong(
             f"TLS: {files.key} is open to other users (mode {mode:04o}): run chmod o-rwx {files.key}"
@@ -157,7 +159,7 @@ def _look_at_own(files: _Files, now: int) -> CheckResult:
     return note(f"{text}: renew it soon") if certificate.ends < now + NEAR_S else right(text)
 
 
-def _made(folder: Folder, now: int) -> CheckResult:
+def _look_at_made(folder: Folder, now: int) -> CheckResult:
     """Describe the certificate made here; changes nothing."""
     files = _Files(folder.certificate, folder.certificate)
     if _is_due(files, now):
@@ -184,6 +186,8 @@ def _make(folder: Folder, now: int) -> None:
 
 def _load(files: _Files, protocol: str = ALPN) -> Tls:
     """Return the context and hash of the same certificate, even if its files are being replaced at this moment."""
+    # A tool that renews certificates replaces one file after the other, and the context reads them by their
+    # names.
     before = _read(files)
     context = _context(files, protocol)
     if _read(files) != before:
@@ -194,7 +198,7 @@ def _load(files: _Files, protocol: str = ALPN) -> Tls:
 def _context(files: _Files, protocol: str = ALPN) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
-    context.num_tickets = 0  # every connection proves itself anew; nothing of it is kept
+    context.num_tickets = 0  # every connection proves the key anew, so there is no session to resume
     context.set_alpn_protocols([protocol])
     try:
         context.load_cert_chain(files.chain, files.key, password=str)  # never asks on the terminal

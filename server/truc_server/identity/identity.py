@@ -29,7 +29,8 @@ from truc_server.identity.key_files import (
 )
 from truc_server.settings.folder import Folder, FolderError, make_private, move, write_private
 
-# a player's clock may be this late, and must not take the new key for a future one
+# A player's clock may be this late, and must not take the new key for a future one (security.md, "Rotation
+# and revocation").
 _SLOW_CLOCKS_S: Final = 86_400
 
 
@@ -143,6 +144,7 @@ class Identity(NamedTuple):
         """
         if public in self.revoked:
             raise IdentityError(f"the key {fingerprint(public)} was revoked: nothing more is signed with it")
+        # A match keeps the key of its `table`, which goes on signing it after a rotation.
         for key in (self.key, *self.earlier):
             if key.public == public:
                 return key
@@ -171,6 +173,7 @@ def settled_identity(folder: Folder, passphrase: str | None) -> Identity:
         IdentityError: A key is missing, damaged, given up, or may be read by others.
         FolderError: The revocations in the folder cannot be read.
     """
+    # First, as its files may be those of the keys looked at below.
     settle_passphrase(folder)
     identity = read_identity(folder, passphrase)
     check_in_force(read_public(folder))
@@ -198,6 +201,8 @@ def roll(folder: Folder, now: int, passphrase: str | None = None) -> Identity:
     write_private(folder.earlier / f"{before.fingerprint}.pem", key_text(before.key, passphrase))
     write_private(folder.next_identity, key_text(key, passphrase))
     rolls = (*(rotation.roll for rotation in before.rotations), made)
+    # This is the rotation: until now the new key is of use to nobody, and from now on, as both are on the
+    # disk, `settled_identity` finishes whatever is killed.
     write_private(folder.rolls, rolls_text(rolls).encode())
     return settled_identity(folder, passphrase)
 
@@ -211,6 +216,8 @@ def settle_passphrase(folder: Folder) -> None:
     """Move the files of a change of the passphrase into place, if any are not there yet; the folder must be locked."""
     if not folder.next_keys.exists():
         return
+    # File by file: whatever is killed in between, `_file_in_force` finds each of them in one place or the
+    # other.
     following = Folder(folder.next_keys)
     for path in sorted(following.earlier.glob("*.pem")):
         move(path, folder.earlier / path.name)
@@ -290,7 +297,8 @@ def check_in_force(identity: PublicIdentity) -> None:
 
 def _create(folder: Folder, passphrase: str | None) -> None:
     used = [folder.database, folder.rolls, folder.certificate, folder.admin_log]
-    # `init` writes both, the settings last; without settings a start was killed half-way, without keys a host began by hand
+    # `init` writes both, the settings last; without settings a start was killed half-way, without keys a host
+    # began by hand
     if folder.settings.exists() and folder.secrets_key.exists():
         used.append(folder.settings)
     for trace in used:

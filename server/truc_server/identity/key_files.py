@@ -30,6 +30,7 @@ class IdentityError(Exception):
 
 def key_text(key: SigningKey, passphrase: str | None) -> bytes:
     """Return the content of an identity key's file."""
+    # Which key it is can then be told without the passphrase; unsealed, the file itself tells.
     open_line = "" if passphrase is None else f"truc server key {key.public.hex()}\n"
     return open_line.encode() + to_pem(key, passphrase)
 
@@ -72,6 +73,7 @@ def open_key(path: Path, passphrase: str | None) -> SigningKey:
         IdentityError: The file is missing, damaged, may be read by others, or the passphrase does not open it.
     """
     key = _key(path, _read(path), passphrase)
+    # The line stands outside of what is sealed, so that anybody who can write there could change it.
     if key.public != public_key(path):
         raise IdentityError(f"{path}: another key than its first line says: restore it from a backup")
     return key

@@ -19,6 +19,7 @@ from truc_server.identity.key_files import IdentityError, key_text, secret_text
 from truc_server.settings.folder import Folder, make_private, move, write_private
 from truc_server.settings.settings import Settings
 
+# The format of the files (PBKDF2 of 2,048 rounds) does little against guessing (keys.md, "A passphrase").
 MIN_CHARACTERS: Final = 12
 _MAX_BYTES: Final = 1_023  # set by the format of the files
 
@@ -77,6 +78,7 @@ def first_line(file: BinaryIO, name: str) -> str:
         IdentityError: It cannot be one.
     """
     try:
+        # Two more for the end of the line; and without a bound a line of a device would never end.
         return checked(file.readline(_MAX_BYTES + 2).rstrip(b"\r\n").decode())
     except (UnicodeDecodeError, ValueError) as error:
         raise IdentityError(
@@ -118,6 +120,7 @@ def change_passphrase(folder: Folder, before: str | None, after: str | None) -> 
         write_private(unfinished.earlier / path.name, key_text(key, after))
     write_private(unfinished.secrets_key, secret_text(identity.at_rest, after))
     write_private(unfinished.identity, key_text(identity.key, after))
+    # The moment of the change: all files have been written, and from here on these are the ones in force.
     move(unfinished.root, folder.next_keys)
     settle_passphrase(folder)
 

@@ -35,6 +35,7 @@ class Disk:
 
     def renew(self, database: StoreSettings) -> None:
         """Keep free what these settings say, from the next look on."""
+        # A database elsewhere fills another disk than this folder's.
         self._spare = 0 if database.url else database.spare_mb * MB
 
     async def run(self) -> None:
@@ -60,4 +61,5 @@ class Disk:
 def free_bytes(folder: Path) -> int:
     """Return how many bytes this user may still write to the disk of a folder; blocks."""
     found = os.statvfs(folder)
+    # `f_bfree` would count what is kept for root.
     return found.f_bavail * found.f_frsize

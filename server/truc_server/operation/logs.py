@@ -24,8 +24,9 @@ from truc_server.timing.rate_limits import network_of
 
 OF_ADDRESS: Final = 30  # lines of one event that one address causes in a minute
 OF_EVENT: Final = 600  # lines of one event in a minute
+# Events for which fewer lines a minute say as much: a system that can accept nobody is asked ten times a
+# second.
 RARE: Final[Mapping[str, int]] = {"cannot_accept": 1}
-"""Events for which fewer lines a minute say as much."""
 
 _MINUTE_S: Final = 60.0
 _KEPT: Final = 4_096  # pairs of event and address that are counted; the oldest are forgotten
@@ -127,11 +128,13 @@ def configure(logs: LogSettings, stream: TextIO) -> None:
     """Send the log to `stream`, in the format and from the level of the settings."""
     structlog.configure(
         processors=[
+            # First, so that a line that is left out costs nothing else.
             LogThrottle(),
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            # Behind all that adds fields, so that it sees every one.
             withhold_secrets,
             *_renderers(logs, stream),
         ],
@@ -139,6 +142,8 @@ def configure(logs: LogSettings, stream: TextIO) -> None:
             logging.getLevelNamesMapping()[logs.level.upper()]
         ),
         logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Lenient(stream))),
+        # Loggers that are made once would be some per cent of a login cheaper, and go on writing where the
+        # log went before it was configured again.
         cache_logger_on_first_use=False,
     )
 
@@ -164,6 +169,7 @@ def _renderers(logs: LogSettings, stream: TextIO) -> list[Any]:
         case "human":
             return [
                 _set_traceback_in,
+                # Texts as Python writes them: a client's line break begins no line of the log.
                 structlog.dev.ConsoleRenderer(colors=stream.isatty(), repr_native_str=True),
             ]
 
@@ -181,6 +187,7 @@ def _safe(name: str, value: object, depth: int) -> object:
         case list() | tuple() | set() | frozenset() if depth:
             return [_safe("", item, depth - 1) for item in value]
         case _:
+            # Any object may have a secret in its repr.
             return _kind(value)
 
 

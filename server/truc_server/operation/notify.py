@@ -16,7 +16,9 @@ import trio
 READY: Final = "READY=1"
 STOPPING: Final = "STOPPING=1"
 _ALIVE: Final = "WATCHDOG=1"
-_SIGNS: Final = 3  # of life in the time after which the manager takes the server for dead
+# Of life in the time after which the manager takes the server for dead; sd_watchdog_enabled(3) advises two,
+# so that with three one may be late.
+_SIGNS: Final = 3
 
 log = structlog.get_logger()
 
@@ -47,6 +49,7 @@ async def give_signs_of_life() -> None:
 def watchdog_interval_s(environment: Mapping[str, str]) -> float | None:
     """Return after how many seconds the next sign of life is due; None if this process owes none."""
     microseconds = environment.get("WATCHDOG_USEC", "")
+    # The variables are inherited: they may be meant for the process that started this one.
     if environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None
     if not (microseconds.isascii() and microseconds.isdigit()) or int(microseconds) == 0:

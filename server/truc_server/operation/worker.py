@@ -35,6 +35,7 @@ class Worker:
     async def run(self, call: Callable[[*Args], Answer], *args: *Args) -> Answer:
         """Return what `call(*args)` answers in the thread, or raise what it raises."""
         if self._thread is None:
+            # As a daemon: a commit that hangs must not keep the program from ending.
             self._thread = Thread(target=self._work, name=self._name, daemon=True)
             self._thread.start()
         self._jobs.put((partial(call, *args), trio.lowlevel.current_task()))
@@ -55,4 +56,5 @@ class Worker:
 
 
 def _is_finished_first(_raise_cancel: object) -> trio.lowlevel.Abort:
+    # A call that has begun cannot be taken back, and what it has done must be known to whoever asked for it.
     return trio.lowlevel.Abort.FAILED

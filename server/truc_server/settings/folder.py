@@ -138,6 +138,7 @@ def write_private(path: Path, content: bytes) -> None:
     """Write a file for the folder's owner alone: the whole of it or nothing, even if the power fails."""
     unfinished = path.with_name(f".{path.name}.new")
     with _naming(path):
+        # Removed first and made anew: nobody has it open, and it is no link to a file elsewhere.
         unfinished.unlink(missing_ok=True)
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
@@ -179,6 +180,7 @@ def _hand_over(descriptor: int, folder: Path) -> None:
 def move(source: Path, target: Path) -> None:
     """Give a file or folder another name, durably; a file of that name is replaced."""
     source.rename(target)
+    # The new name is in the folder, which has to reach the disk as well.
     parent = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(parent)
@@ -196,6 +198,7 @@ def locked(folder: Folder) -> Iterator[None]:
     descriptor = _open_lock(folder, os.O_RDWR | os.O_CREAT)
     try:
         _take(folder, descriptor)
+        # Whose lock it is counts for nothing but the words in which others are refused.
         with _naming(folder.lock):
             _hand_over(descriptor, folder.root)
             os.ftruncate(descriptor, 0)

@@ -108,10 +108,10 @@ SECTIONS: Final = frozenset(name.rpartition(".")[0] for name in KEYS) - {""}
 
 MAX_FILE: Final = 32_768
 FILE_VARIABLE: Final = "TRUC_SETTINGS"
-# a variable this similar to one of ours is a typo; others with our prefix belong to other programs
+# A variable this similar to one of ours is a typo; others with our prefix belong to other programs.
 _LIKENESS: Final = 0.75
-_SHOWN: Final = 80
-_TOLD: Final = 300
+_MAX_SHOWN: Final = 80  # characters of a value in an error
+_MAX_QUOTED: Final = 300  # characters of a file in an error
 
 
 class _Found(NamedTuple):
@@ -150,6 +150,7 @@ def load(
             section, _, field = key.name.rpartition(".")
             into = values.setdefault(section, {}) if section else values
             into[field] = _value(key, found[key.name])
+    # Each value has been looked at by now, with the place where it was set, which this could not name.
     return msgspec.convert(values, Settings)
 
 
@@ -184,13 +185,15 @@ def _from_file(name: str, text: str, needs: Collection[str]) -> dict[str, _Found
     for path, value in _leaves(parsed):
         key = ".".join(path)
         where = partial(_line, name, text, path)
+        # An unknown key counts as the one it was probably meant to be: a misspelled limit must not keep a
+        # host from a backup, but what may lead to another folder or database is refused.
         nearest = key if key in KEYS else _nearest(key)
         if not _is_part(nearest, needs):
             continue
         if key in SECTIONS:
             raise SettingsError(f"{where()}: {key} expected a section [{key}], got {_shown(value)}")
         if key not in KEYS:
-            raise SettingsError(f"{where()}: unknown key {_told(key)}; the nearest is {nearest}")
+            raise SettingsError(f"{where()}: unknown key {_printable(key)}; the nearest is {nearest}")
         found[key] = _Found(value, where, is_text=False)
     return found
 
@@ -222,7 +225,9 @@ def _check_foreign(variable: str, needs: Collection[str]) -> None:
     ours |= {key.variable.removeprefix(PREFIX): key for key in KEYS.values()}
     like = difflib.get_close_matches(variable.removeprefix(PREFIX), ours, n=1, cutoff=_LIKENESS)
     if like and ours[like[0]].name in needs:
-        raise SettingsError(f"{_told(variable)}: unknown variable; the nearest is {ours[like[0]].variable}")
+        raise SettingsError(
+            f"{_printable(variable)}: unknown variable; the nearest is {ours[like[0]].variable}"
+        )
 
 
 def _value(key: SettingKey, found: _Found) -> object:
@@ -234,6 +239,7 @@ def _value(key: SettingKey, found: _Found) -> object:
         size = _size(converted)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the environment may hold any bytes
         raise SettingsError(_refusal(key, found)) from error
+    # `Meta` can bound characters only, and what is signed and sent has bounds in bytes.
     if plain(key.type) is str and size > max_bytes(key):
         raise SettingsError(_refusal(key, found))
     if not admits(key, converted):
@@ -295,7 +301,7 @@ def _without_password(key: SettingKey, value: object) -> object:
 
 def _shown(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."
 
 
 def _syntax_error(name: str, text: str, message: str) -> str:
@@ -303,13 +309,13 @@ def _syntax_error(name: str, text: str, message: str) -> str:
     line = int(place[1]) if place else text.rstrip("\n").count("\n") + 1
     if twice := re.search(r"Cannot declare \((.*?),?\) twice", message):
         table = ".".join(re.findall(r"'([^']*)'", twice[1]))
-        return f"{name} line {line}: [{_told(table)}] stands there twice: put its lines under the first"
-    return f"{name} line {line}: expected TOML, got: {_told(message)}"
+        return f"{name} line {line}: [{_printable(table)}] stands there twice: put its lines under the first"
+    return f"{name} line {line}: expected TOML, got: {_printable(message)}"
 
 
-def _told(text: str) -> str:
+def _printable(text: str) -> str:
     """Return a text that quotes the file, fit for a terminal or log."""
-    return "".join(sign if sign.isprintable() else "?" for sign in text[:_TOLD])
+    return "".join(sign if sign.isprintable() else "?" for sign in text[:_MAX_QUOTED])
 
 
 def _nearest(key: str) -> str:

@@ -50,6 +50,7 @@ class Subjects(NamedTuple):
             found = _unmapped(ip_address(address))
         except ValueError:  # a connection that is gone has no address
             return False
+        # One look-up for each length in use, whatever the number of networks: every connection asks.
         return any(
             ip_network((found.packed, length), strict=False) in self.networks
             for version, length in self.prefixes

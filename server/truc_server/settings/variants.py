@@ -93,6 +93,7 @@ def _files(folder: Path) -> Sequence[Path]:
     if not folder.exists():
         return ()
     try:
+        # Editors leave files that begin with a dot.
         files = sorted(file for file in folder.iterdir() if not file.name.startswith("."))
     except OSError as error:
         raise VariantsError([f"{folder}: expected a folder, got: {error.strerror}"]) from error
@@ -113,6 +114,7 @@ def _read(file: Path, source: str) -> Variant:
     if not file.is_file():
         raise HouseVariantError(source, [f"expected a file, got {_kind(file)}"])
     try:
+        # Bounded, as a link to a device would never end.
         text = read_bounded(file, MAX_FILE).decode()
     except OSError as error:
         raise HouseVariantError(source, [error.strerror or "cannot be read"]) from error
