@@ -179,9 +179,9 @@ test('what was there before makes no sound and is told only where it was missed;
 test('a page stays where it is when the server moves, says where that is, and shows what is kept here', async () => {
   const events = []
   const session = new Session({ connect: null, server: '', invite: null, vault: null, whyGuest: null, tell: (event) => events.push(event) })
-  const rested = session.rest(new Goodbye({ code: 'moved', msg: '', retryable: true, to: 'truc.example.net:7373' }))
+  const paused = session.pauseOrStop(new Goodbye({ code: 'moved', msg: '', retryable: true, to: 'truc.example.net:7373' }))
   session.wake()
-  await rested
+  await paused
   await load('settings')
   const moved = folded([{ what: 'vault', name: 'Ana', isNew: false }, ...events, { what: 'line', state: 'opening' }])
   const says = (state, path, text = 'truc.example.net:7373') => textsOf(screenAt({ ...state, path }, 'en')).some((each) => each.includes(text))
@@ -210,9 +210,9 @@ test('what was asked of a server is asked again where the way leads on to it, a 
   session.ask({ n: 8, t: 'join', fields: {} })
   session.lose({})
   assert.deepEqual(told.filter(({ what }) => what === 'reply').map(({ n }) => n), [7, 8])
-  const rested = session.rest(moved)
+  const paused = session.pauseOrStop(moved)
   session.wake()
-  await rested
+  await paused
   assert(!('to' in told.at(-1)))
 })
 

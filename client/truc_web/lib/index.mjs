@@ -4,7 +4,7 @@
 // on Node 18 or later and in browsers, and needs nothing else.
 //
 // Begin with `verify` (proof/audit.mjs) for a whole transcript, with `Ledger` for a match as its records come, with
-// `Player` (talk.mjs) to play.
+// `Player` (player.mjs) to play.
 
 /** The rules of the games (rules/index.mjs), loaded when they are needed; `Setup` is given them. */
 export const loadRules = () => import('./rules/index.mjs')
@@ -31,4 +31,4 @@ export { comeBack } from './coming_back.mjs'
 export { Greeting, knownBy, playerOf } from './login.mjs'
 export { Seat } from './seat.mjs'
 export { SeatTalk } from './seat_talk.mjs'
-export { Player } from './talk.mjs'
+export { Player } from './player.mjs'

@@ -158,7 +158,7 @@ export class Line {
   }
 
   /** @param {{ frame_out: number, idle_s: number }} limits */
-  obey({ frame_out: frameLimit, idle_s: idleS }) {
+  keepLimits({ frame_out: frameLimit, idle_s: idleS }) {
     this.frameLimit = frameLimit
     this.connection.onSilence(idleS, () => this.endSilence())
   }

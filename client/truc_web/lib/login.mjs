@@ -49,7 +49,7 @@ export class Greeting {
     const mine = { frame: this.hello, offered: PROTOCOLS, cert: this.line.binding }
     const { sn, pin } = checkHello({ ...mine, known, revoked, now: Date.now() / 1000 }, { rolls: [], ...reply })
     const info = unpack(reply.info)
-    this.line.obey(info.limits)
+    this.line.keepLimits(info.limits)
     return { pin, info, sn, frame: sha256(payload) }
   }
 

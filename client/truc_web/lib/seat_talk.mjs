@@ -37,7 +37,7 @@ export class SeatTalk {
     // There from the first connection on.
     this.line = /** @type {Line} */ (/** @type {unknown} */ (undefined))
     /** @type {Set<string>} */
-    this.handed = new Set()
+    this.sentDue = new Set()
     /** @type {any} */
     this.shown = null     // the newest state of the table
     /** @type {any} */
@@ -50,7 +50,7 @@ export class SeatTalk {
    * @param {boolean} findsOptions whether over this one the seat is sent none
    */
   meet(line, isBack, findsOptions) {
-    Object.assign(this, { line, isBack, findsOptions, handed: new Set(), shown: null, terms: null })
+    Object.assign(this, { line, isBack, findsOptions, sentDue: new Set(), shown: null, terms: null })
   }
 
   /** @param {string} t @param {object} [fields] */
@@ -93,7 +93,7 @@ export class SeatTalk {
     Object.assign(this, { terms, shown })
     if (terms === null || shown === null) return
     this.terms = null
-    this.hand(null, await this.seat.agree(terms, this.number, shown))
+    this.sendAct(null, await this.seat.agree(terms, this.number, shown))
   }
 
   /** @param {any} state */
@@ -121,7 +121,7 @@ export class SeatTalk {
   /** The server has sent everything, up to k. @param {number} k */
   reached(k) {
     this.seat.reached(k)
-    return this.handDue()
+    return this.sendDue()
   }
 
   /** @param {any} record */
@@ -129,20 +129,20 @@ export class SeatTalk {
     if (!this.isOf(record) || record.k > this.seat.next) return this.follow(record.match)
     const isNew = record.k === this.seat.next
     await this.seat.take(record)
-    if (isNew && !this.isDone) return this.handDue()
+    if (isNew && !this.isDone) return this.sendDue()
   }
 
   // Once on a connection; and while old records are sent again nothing is signed.
-  async handDue() {
+  async sendDue() {
     if (this.line.isAsking('resume') || this.isDone) return
     const due = await this.seat.due()
-    if (due === null || this.handed.has(toHex(due.sig))) return
-    this.handed.add(toHex(due.sig))
-    this.hand(this.seat.mid, due)
+    if (due === null || this.sentDue.has(toHex(due.sig))) return
+    this.sentDue.add(toHex(due.sig))
+    this.sendAct(this.seat.mid, due)
   }
 
   /** @param {Uint8Array | null} match @param {Signed} act */
-  hand(match, { body, sig }) {
+  sendAct(match, { body, sig }) {
     this.ask('act', { ...(match && { match }), body, sig })
   }
 
@@ -163,13 +163,13 @@ export class SeatTalk {
   /** Sign one of the options on offer, and send it. @param {(options: Option[]) => Option | Promise<Option>} [pick] */
   async choose(pick) {
     const act = await this.seat.choose(pick)
-    if (act !== null) this.hand(this.seat.mid, act)
+    if (act !== null) this.sendAct(this.seat.mid, act)
   }
 
   /** @param {'pause' | 'resume' | 'resign'} kind */
   async interrupt(kind) {
     const act = await this.seat.interrupt(kind)
-    if (act !== null) this.hand(this.seat.mid, act)
+    if (act !== null) this.sendAct(this.seat.mid, act)
   }
 
   /**

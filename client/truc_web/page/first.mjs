@@ -1,7 +1,7 @@
 // What need not wait for the other modules: the words, the table of the link, and the worker, which connects while they
 // are still coming.
 
-import { again } from './again.mjs'
+import { madeOnce } from './made_once.mjs'
 import { languageOf, readSettings } from './settings.mjs'
 
 const HERE = new URL('.', import.meta.url)
@@ -15,7 +15,7 @@ export const lang = languageOf(settings)
 /** What is said on the way to a seat: a part of the whole catalogue. */
 export const seatWords = words(`${lang}-seat`)
 /** All that is said, and the games' own words; they come behind what is needed for a seat. */
-export const allWords = again(() => Promise.all([words(lang, 'low'), words('own', 'low')]))
+export const allWords = madeOnce(() => Promise.all([words(lang, 'low'), words('own', 'low')]))
 seatWords.then(allWords).catch(() => {})     // whoever needs them asks again
 
 /** Whether a program on the player's own machine serves the page and carries the frames (`truc web`). */

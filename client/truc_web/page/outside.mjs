@@ -33,7 +33,7 @@ export class Outside {
         this.mark(effect.n > 0)
         if (effect.n === 0) this.urgent.textContent = ''     // so that the next turn is heard as another one
         return
-      case 'back': return this.compare()
+      case 'back': return this.checkForNewer()
       case 'reload': return location.reload()
       case 'preload': return (globalThis.requestIdleCallback ?? ((/** @type {() => void} */ then) => setTimeout(then, IDLE_MS)))(loadAll)
       case 'sound': return settings.isLoud ? this.play(TONES[effect.name]) : undefined
@@ -60,7 +60,7 @@ export class Outside {
   }
 
   // After a connection was lost the server may be another release, with another page.
-  async compare() {
+  async checkForNewer() {
     const answer = await fetch('/', { cache: 'no-cache' }).catch(() => null)
     const found = answer?.ok ? /\/a\/(\w+)\/page\/start\.mjs/.exec(await answer.text()) : null
     if (found && !import.meta.url.includes(`/a/${found[1]}/`)) this.ui.happen({ what: 'stale' })

@@ -12,7 +12,7 @@ const LATER = {
   t: () => import('./view/table.mjs'),
   '': () => import('./view/lobby.mjs'),
   play: () => import('./view/new_table.mjs'),
-  best: () => import('./view/best.mjs'),
+  best: () => import('./view/leaderboard.mjs'),
   history: () => import('./view/history.mjs'),
   settings: () => import('./view/settings.mjs'),
   m: () => import('./view/replay.mjs'),
@@ -53,6 +53,6 @@ export function loadAll() {
 function later(ui, kind, about) {
   const screen = loaded.get(kind)
   if (screen !== undefined && ui.drawings !== null) return screen(ui, about)
-  Promise.all([load(kind), ui.whole()]).then(() => ui.draw(), () => {})     // asked for again when the connection is back: then the page is drawn
+  Promise.all([load(kind), ui.loadRest()]).then(() => ui.draw(), () => {})     // asked for again when the connection is back: then the page is drawn
   return null
 }

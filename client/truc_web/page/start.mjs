@@ -36,4 +36,4 @@ ui.drawNow()
 const drawn = root.querySelector('input')
 if (isFocused) drawn?.focus()
 if (document.documentElement.dataset.pressed === 'yes') drawn?.form?.requestSubmit()
-ui.whole().catch(() => {})     // asked for again by the screen that needs it
+ui.loadRest().catch(() => {})     // asked for again by the screen that needs it

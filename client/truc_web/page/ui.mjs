@@ -1,7 +1,7 @@
 // What a screen may do: read the state, and wish something of the worker or of the browser. One object for all screens;
 // what follows from an event is drawn in one go before the next frame.
 
-import { again } from './again.mjs'
+import { madeOnce } from './made_once.mjs'
 import { show } from './h.mjs'
 import { effects } from './effects.mjs'
 import { screenOf } from './route.mjs'
@@ -33,7 +33,7 @@ export class Ui {
     this.worker = worker
     this.load = load
     /** Kept once there is what the way to a seat does without. */
-    this.whole = again(() => rest(this))
+    this.loadRest = madeOnce(() => rest(this))
     this.own = own
     this.settings = settings
     this.find = find
@@ -190,11 +190,11 @@ export class Ui {
   /** What a screen asks for when it is first shown, and again when it is about something else. */
   /** @param {string} name @param {string} about @param {() => unknown} ask */
   once(name, about, ask) {
-    if (this.state.line.state === 'ready') this.first(name, about, ask)
+    if (this.state.line.state === 'ready') this.onceOffline(name, about, ask)
   }
 
   /** The same of what needs no connection. @param {string} name @param {string} about @param {() => void} ask */
-  first(name, about, ask) {
+  onceOffline(name, about, ask) {
     if (this.asked.get(name) === about) return
     this.asked.set(name, about)
     ask()

@@ -63,12 +63,12 @@ async function begin(isTaking) {
 
 /** @param {string | null} why */
 async function visit(why) {
-  const local = isCarried ? await beside() : null
+  const local = isCarried ? await askCarrier() : null
   const url = `${location.origin.replace(/^http/, 'ws')}/ws`
   const server = local?.server ?? location.origin
   const connect = async () => {
     if (local === null) return connectWeb(url)
-    const { binding } = await beside() ?? local     // the server may show another certificate by now
+    const { binding } = await askCarrier() ?? local     // the server may show another certificate by now
     return connectWeb(url, binding && fromHex(binding))
   }
   /** @type {{ fingerprint?: string | null, revoked?: string[] }} */
@@ -80,7 +80,7 @@ async function visit(why) {
 }
 
 // Where a program on the player's own machine serves the page and carries the frames (`truc web`), it says to whom.
-async function beside() {
+async function askCarrier() {
   const answer = await fetch('/local.json').catch(() => null)
   return answer?.ok ? await answer.json() : null
 }

@@ -15,7 +15,7 @@ import { lentCards } from './judging.mjs'
 import { makeLend } from './making.mjs'
 import { owesLend } from './mode.mjs'
 import { openingProduct } from './sealing.mjs'
-import { cardIn, dueOf, made, ownKeys } from './seat.mjs'
+import { cardIn, dueOf, made, ownKeys } from './own_steps.mjs'
 import { secretsOf } from './secrets.mjs'
 
 /** @typedef {import('../seat.mjs').Seat} Seat */

@@ -13,7 +13,7 @@ import { shape } from '../proof/shapes.mjs'
 import { areSound, cardProducts, soundProducts } from './group.mjs'
 import { dealtBy, isHonest, judgingProducts } from './judging.mjs'
 import { Sealing } from './sealing.mjs'
-import { cardIn } from './seat.mjs'
+import { cardIn } from './own_steps.mjs'
 
 /** @typedef {import('../proof/ledger.mjs').Ledger} Ledger */
 /** @typedef {import('../proof/ledger.mjs').Raw} Raw */

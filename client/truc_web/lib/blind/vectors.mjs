@@ -10,7 +10,7 @@ import { areSound, cardPoints, cardScalar, isFixed, rep, scalar } from './group.
 import { cardAt, isHonest, judgingProducts } from './judging.mjs'
 import { makeLend } from './making.mjs'
 import { Sealing } from './sealing.mjs'
-import { dueOf, made, ownKeys } from './seat.mjs'
+import { dueOf, made, ownKeys } from './own_steps.mjs'
 import { secretsOf } from './secrets.mjs'
 
 /** @typedef {any} Test as the file has it in JSON */

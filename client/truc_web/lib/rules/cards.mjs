@@ -22,9 +22,9 @@ const CARDS_EACH = 3
  */
 
 /** What the cards are worth beside those turned up. @param {Rules} rules @param {number[]} up @returns {Beside} */
-function beside(rules, up) {
+function worthsBeside(rules, up) {
   const turned = rules.turnup === null ? -1 : up[0] ?? -1
-  const found = rules.beside.get(turned)
+  const found = rules.worthsByTurnUp.get(turned)
   if (found !== undefined) return found
   const { pack } = rules
   const raised = pack.map((_, card) => turned < 0 ? 0 : raisedBy(rules, turned, card))
@@ -34,7 +34,7 @@ function beside(rules, up) {
     numbers: rules.numbers.map((number, card) => places[card] < 0 ? number : rules.turnup?.numbers[places[card]]),
     pieces: places.map((place) => place >= 0)
   }
-  rules.beside.set(turned, made)
+  rules.worthsByTurnUp.set(turned, made)
   return made
 }
 
@@ -66,7 +66,7 @@ function pieceOf({ pack, turnup }, turned, card) {
  * @param {number[]} up
  * @param {number} card
  */
-export const strengthOf = (rules, up, card) => card === COVERED ? 0 : beside(rules, up).strengths[card]
+export const strengthOf = (rules, up, card) => card === COVERED ? 0 : worthsBeside(rules, up).strengths[card]
 
 /** The cards from strong to weak, those that tie in one list. @param {Rules} rules @param {number[]} [up] */
 export function orderOf(rules, up = []) {
@@ -97,7 +97,7 @@ export const envidoValue = (rules, up, cards) => Math.max(...makings(rules, up, 
  * @returns {{ slots: number[], worth: number }[]}
  */
 function makings(rules, up, cards) {
-  const { numbers, pieces } = beside(rules, up)
+  const { numbers, pieces } = worthsBeside(rules, up)
   const slots = cards.map((_, slot) => slot)
   const isPair = (/** @type {number} */ one, /** @type {number} */ other) => pieces[one] || pieces[other] ||
     suitOf(rules.pack[one]) === suitOf(rules.pack[other])
@@ -119,7 +119,7 @@ export const proofsOfEnvido = (rules, up, cards, value) =>
 
 /** @param {Rules} rules @param {number[]} up @param {number[]} cards a flor */
 export function florValue(rules, up, cards) {
-  const { numbers, pieces } = beside(rules, up)
+  const { numbers, pieces } = worthsBeside(rules, up)
   const more = rules.flor?.reserved ? Math.max(0, cards.filter((card) => pieces[card]).length - 1) : 0
   return cards.reduce((sum, card) => sum + numbers[card], SUIT_BONUS + SUIT_BONUS * more)
 }
@@ -141,7 +141,7 @@ export function isFlor(rules, up, cards) {
 /** Whether these cards can be of one flor. @param {Rules} rules @param {number[]} up @param {number[]} cards */
 export function couldBeFlor(rules, up, cards) {
   const { pack, runs, flor } = rules
-  const { pieces } = beside(rules, up)
+  const { pieces } = worthsBeside(rules, up)
   const plain = cards.filter((card) => !pieces[card])
   if (plain.some((card) => suitOf(pack[card]) !== suitOf(pack[plain[0]]))) return false
   if (flor?.kind !== 'run' || cards.length < 2) return true

@@ -27,7 +27,7 @@ import { worthOf } from './worth.mjs'
 
 const UNSOUND = 'unsound'     // what has failed, where no check has a number for it
 
-export class Attended {
+export class AttendedTable {
   /** @param {Means} means @param {string} table @param {number | null} number of the seat, null without one */
   constructor(means, table, number) {
     this.means = means

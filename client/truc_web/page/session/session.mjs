@@ -64,7 +64,7 @@ export class Session {
     this.whyGuest = whyGuest
     this.asksName = asksName
     this.tell = tell
-    /** @type {Map<string, import('./attended.mjs').Attended>} */
+    /** @type {Map<string, import('./attended.mjs').AttendedTable>} */
     this.attended = new Map()
     /** @type {Map<number, Wish>} */
     this.wishes = new Map()     // by the id of the request
@@ -75,9 +75,9 @@ export class Session {
     this.followsLobby = false
     /** @type {Set<string>} */
     this.meantReady = new Set()     // the tables at which the player wants to play
-    this.isHeld = false     // whether the login waits for a name
+    this.isLoginHeld = false     // whether the login waits for a name
     /** @type {((value: unknown) => void)[]} */
-    this.proves = []     // whom to tell that the login is sent
+    this.loginWaiters = []     // whom to tell that the login is sent
     this.failures = 0
     this.isOver = false
     this.isHurried = false
@@ -102,7 +102,7 @@ export class Session {
       } catch (fault) {
         this.lose(/** @type {Partial<Goodbye>} */ (fault))
         if (this.isOver) return
-        await this.rest(/** @type {Error} */ (fault))
+        await this.pauseOrStop(/** @type {Error} */ (fault))
       }
     }
   }
@@ -138,7 +138,7 @@ export class Session {
   }
 
   /** @param {Error & Partial<Goodbye>} fault */
-  async rest(fault) {
+  async pauseOrStop(fault) {
     const { code = null, retryable = true, pauseMs = 0, to = null } = fault
     const isFinal = fault instanceof Stopped || fault instanceof NotKept || !retryable || isCheck(fault)
     const why = isCheck(fault) ? 'server_not_proved' : fault instanceof NotKept ? 'no_room' : code
@@ -150,8 +150,8 @@ export class Session {
       this.isHurried = false
       return
     }
-    if (this.isHeld && to === null) {     // the server waits for a login no longer than it must
-      this.isHeld = false
+    if (this.isLoginHeld && to === null) {     // the server waits for a login no longer than it must
+      this.isLoginHeld = false
       return new Promise((resolve) => { this.wake = () => resolve(undefined) })
     }
     this.failures += 1
@@ -227,13 +227,13 @@ export class Session {
     await this.vault?.pin(this.server, met.pin)
     this.tell({ what: 'server', info: plain(met.info) })
     this.tell({ what: 'line', state: 'greeting' })
-    this.isHeld = this.asksName && this.vault?.name === null
-    if (!this.isHeld) await this.prove(met)
+    this.isLoginHeld = this.asksName && this.vault?.name === null
+    if (!this.isLoginHeld) await this.prove(met)
   }
 
   /** @param {import('../../lib/login.mjs').Met} met */
   async prove(met) {
-    this.isHeld = false
+    this.isLoginHeld = false
     if (this.vault !== null && this.whyGuest === null) {
       this.me = await this.vault.me(met.pin)
       const proof = await this.greeting.prove(met, this.me)
@@ -244,7 +244,7 @@ export class Session {
       this.token ??= this.vault?.token ?? null
       this.line.ask('login', this.token === null ? { name: name ?? 'guest' } : { token: this.token })
     }
-    this.proves.splice(0).forEach((tell) => tell(null))
+    this.loginWaiters.splice(0).forEach((tell) => tell(null))
   }
 
   /** @param {any} welcome */
@@ -269,10 +269,10 @@ export class Session {
   /** What follows a table is loaded with the first: it is not needed to come to a seat. @param {string} table @param {number | null} seat */
   async attend(table, seat) {
     if (this.attended.get(table)?.number !== seat) this.tell({ what: 'seated', table, seat })
-    const { Attended } = await import('./attended.mjs')
+    const { AttendedTable } = await import('./attended.mjs')
     const known = this.attended.get(table)
     if (known !== undefined && known.number === seat) return known
-    const attended = new Attended(this.means, table, seat)
+    const attended = new AttendedTable(this.means, table, seat)
     attended.wantsReady = this.meantReady.has(table)
     this.attended.set(table, attended)
     return attended
@@ -286,8 +286,8 @@ export class Session {
 
   /** The player has a name by now; the promise is kept when the login with it is sent, so that one can ask behind it. */
   async nameIs() {
-    if (this.isHeld && this.met !== null) return this.prove(this.met)
-    const isSent = new Promise((resolve) => this.proves.push(resolve))
+    if (this.isLoginHeld && this.met !== null) return this.prove(this.met)
+    const isSent = new Promise((resolve) => this.loginWaiters.push(resolve))
     if (this.line?.isOpen || this.line?.isAsking('login')) {
       this.tell({ what: 'line', state: 'opening' })
       this.comeBack()     // to log in by it
@@ -300,7 +300,7 @@ export class Session {
   /** The login waits for no name any more. */
   async logInNow() {
     this.asksName = false
-    if (this.isHeld && this.met !== null) await this.prove(this.met)
+    if (this.isLoginHeld && this.met !== null) await this.prove(this.met)
     else if (this.name === '') this.wake()
   }
 

@@ -11,7 +11,7 @@ import { room } from './room.mjs'
 /** @param {Ui} ui */
 export function screen(ui) {
   const { state, speech } = ui
-  ui.first('kept', 'history', () => look(ui))
+  ui.onceOffline('kept', 'history', () => look(ui))
   const { kept, played } = state.answers
   if (state.server !== null && 'matches' in state.server.caps) ui.once('played', '', () => more(ui))
   const rows = matchesOf(kept ?? [], played?.matches ?? [])

@@ -1,7 +1,7 @@
 // The player's key: what it is, how it is kept, locked, brought from elsewhere. Its text is in the page only while it is shown.
 
 import { h } from '../h.mjs'
-import { look } from './keep.mjs'
+import { look } from './key_reminder.mjs'
 import { qr } from './qr_code.mjs'
 import { part } from './room.mjs'
 
@@ -18,7 +18,7 @@ export function keyPart(ui) {
   if (me === null) return null
   const title = speech.say('key.title')
   if (!me.isKeyed) return part(title, null, h('p', null, speech.say('key.guest', { why: speech.refused(me.why ?? '') })), server.web && server.web !== location.origin && h('p', null, speech.say('key.guest_address', { address: server.web })))
-  ui.first('key', me.tag, () => look(ui))
+  ui.onceOffline('key', me.tag, () => look(ui))
   const { isSaved = false, isHere = false } = state.answers.key ?? {}
   return h('section', { class: 'card key', key: 'key', id: 'key' }, h('h2', null, title), h('p', null, speech.say('key.about')), isHere && h('p', { class: 'dim' }, speech.say('key.forgets')),
     state.answers.key === undefined ? null : isHere ? open(ui, isSaved) : h('p', null, speech.say('key.locked')), other(ui, isHere && !isSaved),

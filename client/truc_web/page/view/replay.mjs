@@ -23,7 +23,7 @@ export function screen(ui, match) {
   const name = `story ${match}`
   const story = state.answers[name]
   if (story === undefined) {
-    ui.first('story', match, async () => ui.happen({ what: 'answered', name, answer: await found(ui, match) }))
+    ui.onceOffline('story', match, async () => ui.happen({ what: 'answered', name, answer: await found(ui, match) }))
     return h('main', { class: 'page', key: 'replay' }, h('h1', { class: 'wait' }, speech.say('page.connecting')))
   }
   if (story === null) return none(ui)

@@ -5,7 +5,7 @@
  * @param {() => Promise<T>} make
  * @returns {() => Promise<T>}
  */
-export function again(make) {
+export function madeOnce(make) {
   /** @type {Promise<T> | null} */
   let made = null
   return () => made ??= make().catch((fault) => {

@@ -16,7 +16,7 @@ export function keepPart(ui) {
   const { state, speech, settings } = ui
   const hasWon = overOf(state.answers.kept ?? [], Infinity).some((kept) => endOf(kept) === 'won')
   if (!state.me.isKeyed || settings.isKeyAsked || !hasWon) return null
-  ui.first('key', state.me.tag, () => look(ui))
+  ui.onceOffline('key', state.me.tag, () => look(ui))
   const { isSaved = true, isHere = false } = state.answers.key ?? {}
   if (isSaved || !isHere) return null
   const keep = () => {
