@@ -68,7 +68,7 @@ class BlindServer(ScriptedServer):
             seats=self.seats,
             opts=self.opts,
             name="a server",
-            opened=1_700_000_000,
+            opened_at=1_700_000_000,
             mode=self.signed_mode,
         )
         self.terms = messages.Terms(table=CODE, record=terms.record, doc=self.document)

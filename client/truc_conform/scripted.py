@@ -218,7 +218,7 @@ class ScriptedServer:
         root, x = (secret(f"{name} {self.match}", self.seed) for name in ("root", "x"))
         self.dealer = Dealer(self.key, MatchSecrets(root, x, self.nonce()), links=self.links)
         terms = self.dealer.terms(
-            self.variant, seats=self.seats, opts=self.opts, name="a server", opened=1_700_000_000
+            self.variant, seats=self.seats, opts=self.opts, name="a server", opened_at=1_700_000_000
         )
         self.terms = messages.Terms(table=CODE, record=terms.record, doc=self.document)
         return terms.record

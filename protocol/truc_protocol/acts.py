@@ -176,12 +176,12 @@ def options_of(
     openings: Sequence[HeldCard],
     *,
     cut: int = 0,
-    also: tuple[tuple[str, int | str], ...] = (),
+    more_hints: tuple[tuple[str, int | str], ...] = (),
 ) -> tuple[Option, ...]:
-    """Return legal actions as their seat is offered them; `openings` are its own, and `also` stands beside each."""
+    """Return legal actions as their seat is offered them; `openings` are its own, and each gets `more_hints`."""
     return tuple(
         [
-            _new(Option, (str(action.kind), write_args(action, openings, cut=cut), line, hints + also))
+            _new(Option, (str(action.kind), write_args(action, openings, cut=cut), line, hints + more_hints))
             for action, (line, hints) in zip(actions, described(match, actions), strict=True)
         ]
     )
@@ -203,13 +203,13 @@ def check_option(variant: Variant, seat: int, option: Option, openings: Sequence
         if opening.slot >= len(openings) or openings[opening.slot] != (opening.card, opening.proof):
             raise BoxError(f"option {option.line!r}: expected the seat's own card in slot {opening.slot}")
     # the line is all that a person sees of it, so it is made again from what would be signed
-    line = move_line(variant, _named(move.action, openings, option.line))
+    line = move_line(variant, _with_card(move.action, openings, option.line))
     if line != option.line:
         raise BoxError(f"expected the line {line!r} for what would be signed, got {option.line!r}")
     return move
 
 
-def _named(action: Action, openings: Sequence[HeldCard], line: str) -> Action:
+def _with_card(action: Action, openings: Sequence[HeldCard], line: str) -> Action:
     """Fill in the card, where the act names only its slot and the line names the card."""
     slot = action.value
     if KINDS[Kind(action.kind)] is not ArgShape.COVER or not isinstance(slot, int):

@@ -97,6 +97,7 @@ def open_share(
 
 
 def _seal_openings(shared: bytes, mid: bytes, info: list[str | int], hand: Sequence[Opening]) -> bytes:
+    # not filled up: a card is one byte and each seat gets as many, so all boxes of a deal are as long (C5)
     return seal(derive(shared, mid, enc_trusted(info)), _ONE_MESSAGE, enc_trusted(hand))
 
 
@@ -156,7 +157,7 @@ def seal_options(
     Before it is sealed, the plaintext is filled up to a multiple of `fill`, itself a multiple of 256.
     """
     # bound to its place, so that it opens at no other decision, not even a later one of the same seat
-    return _seal_private(
+    return _seal_counted(
         key, ctr, pad(enc_trusted(options), fill), enc_trusted(["truc/1/options", mid, seat, at, offer])
     )
 
@@ -170,7 +171,7 @@ def open_options(
         BoxError: Made for another decision, sent before, or not options.
     """
     what = f"options at {at}"
-    ctr, items = _open_private(
+    ctr, items = _open_counted(
         what, key, box, enc_trusted(["truc/1/options", mid, seat, at, offer]), after=after
     )
     return OpenedOptions(ctr, tuple(_option(what, item) for item in items))
@@ -194,7 +195,7 @@ def _is_hint(hint: object) -> bool:
 
 def seal_sign(key: DownwardKey, mid: bytes, *, seat: int, at: int, sender: int, ctr: int, word: str) -> bytes:
     """Seal a partner's sign for a seat."""
-    return _seal_private(
+    return _seal_counted(
         key, ctr, pad(enc_trusted([word])), enc_trusted(["truc/1/sign", mid, seat, at, sender])
     )
 
@@ -208,7 +209,7 @@ def open_sign(
         BoxError: Made for another seat or position, sent before, or not a sign.
     """
     what = f"sign from seat {sender} at {at}"
-    ctr, items = _open_private(
+    ctr, items = _open_counted(
         what, key, box, enc_trusted(["truc/1/sign", mid, seat, at, sender]), after=after
     )
     return OpenedSign(ctr, _word(what, items))
@@ -290,12 +291,12 @@ def unpad(padded: bytes) -> bytes:
     return marked.removesuffix(_MARK)
 
 
-def _seal_private(key: bytes, ctr: int, plaintext: bytes, aad: bytes) -> bytes:
+def _seal_counted(key: bytes, ctr: int, plaintext: bytes, aad: bytes) -> bytes:
     prefix = ctr.to_bytes(COUNTER_BYTES, "big")
     return prefix + seal(key, _NONCE_START + prefix, plaintext, aad)
 
 
-def _open_private(what: str, key: bytes, box: bytes, aad: bytes, *, after: int) -> tuple[int, list[Any]]:
+def _open_counted(what: str, key: bytes, box: bytes, aad: bytes, *, after: int) -> tuple[int, list[Any]]:
     _check_length(what, box, COUNTER_BYTES)
     prefix, sealed = box[:COUNTER_BYTES], box[COUNTER_BYTES:]
     ctr = int.from_bytes(prefix, "big")

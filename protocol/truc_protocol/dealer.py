@@ -59,7 +59,7 @@ class Dealer:
     def __init__(self, key: SigningKey, secrets: MatchSecrets, *, links: int) -> None:
         self.secrets = secrets
         self._key = key
-        self._x = box_key(secrets.x)
+        self._box_key = box_key(secrets.x)
         self._tn = secrets.tn
         self._links = links
         self._chains = tuple(
@@ -85,9 +85,9 @@ class Dealer:
         return Record(0, encoded, self._key.sign(encoded))
 
     def terms(
-        self, variant: Variant, *, seats: int, opts: Opts, name: str, opened: int, mode: str = DEALT
+        self, variant: Variant, *, seats: int, opts: Opts, name: str, opened_at: int, mode: str = DEALT
     ) -> MatchTerms:
-        """Sign the terms of the match; `opened` is the time in Unix seconds.
+        """Sign the terms of the match; `opened_at` is in Unix seconds.
 
         Raises:
             CheckError: C5, these terms cannot be played.
@@ -103,10 +103,10 @@ class Dealer:
             policy=variant.reveal,
             mode=mode,
             anchor=self._chains[0].anchor,
-            x=self._x.public,
+            x=self._box_key.public,
             opts=tuple(opts),
             name=name.encode(),
-            time=opened,
+            time=opened_at,
         )
         return own_terms(document, self._signed(table), table)
 
@@ -219,7 +219,7 @@ class Dealer:
         """Return the secret shared with the owner of a box key: made once, as every deal and every box asks for it."""
         shared = self._exchanged.get(public)
         if shared is None:
-            shared = self._exchanged[public] = self._x.exchange(public)
+            shared = self._exchanged[public] = self._box_key.exchange(public)
         return shared
 
     def _share(self, ledger: Ledger) -> Record:
@@ -266,7 +266,7 @@ class Dealer:
         winner, reason = ledger.outcome
         # with the secret of its box key everybody seals every box again, and compares (C31)
         return self._signed(
-            bodies.End(*_place(ledger), index, links, self._x.secret, score(ledger), winner, reason)
+            bodies.End(*_place(ledger), index, links, self._box_key.secret, score(ledger), winner, reason)
         )
 
     def openings(self, ledger: Ledger, seat: int) -> tuple[Opening, ...]:

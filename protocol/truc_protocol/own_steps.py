@@ -151,9 +151,9 @@ def own_options(
     here, actions = surely_legal(rules, Seat(seat), awaited)
     is_secret = seat not in awaited and seat in deciders(here)
     # `waiting` names nobody whose turn would tell what they hold: the seat finds that out by its own cards
-    also = (("waits", 1),) if is_secret else ()
+    more_hints = (("waits", 1),) if is_secret else ()
     cut = some_cut(ledger) if ledger.hand is None else 0
-    return options_of(here, actions, openings, cut=cut, also=also)
+    return options_of(here, actions, openings, cut=cut, more_hints=more_hints)
 
 
 def some_cut(ledger: Ledger) -> int:

@@ -117,19 +117,19 @@ def is_of_kind(body: bytes, *kinds: type[Body]) -> bool:
     return body[2:].startswith(tuple(tag_of(kind).encode() for kind in kinds))
 
 
-_OWN: Final[msgspec.msgpack.Decoder[AnyBody]] = msgspec.msgpack.Decoder(AnyBody)
-_SEATS: Final[msgspec.msgpack.Decoder[bodies.Act | bodies.Release]] = msgspec.msgpack.Decoder(
+_ANY_BODY: Final[msgspec.msgpack.Decoder[AnyBody]] = msgspec.msgpack.Decoder(AnyBody)
+_ACT_OR_RELEASE: Final[msgspec.msgpack.Decoder[bodies.Act | bodies.Release]] = msgspec.msgpack.Decoder(
     bodies.Act | bodies.Release
 )
 _ACT: Final = enc_trusted("truc/1/act")
 _RELEASE: Final = enc_trusted("truc/1/release")
-_WORDS: Final = frozenset(map(str, Kind))
+_ACT_KINDS: Final = frozenset(map(str, Kind))
 _BY_TAG: Final = {tag_of(kind.body): kind for kind in KINDS}
 KIND_OF: Final[Mapping[type[AnyBody], RecordKind]] = {kind.body: kind for kind in KINDS}
-_OF_MODE_BLIND: Final = frozenset({bodies.Mask, bodies.Lock, bodies.Keys, bodies.Lend, bodies.Garbled})
+_BLIND_ALONE: Final = frozenset({bodies.Mask, bodies.Lock, bodies.Keys, bodies.Lend, bodies.Garbled})
 # blind.md, "Records": no guest, and no card that the server could open. A link is released when the hand is
 # over; a hand may be forfeited while it is called, and an exposed seat once the match is decided
-_OTHERWISE_BLIND: Final[dict[type[AnyBody], tuple[Phase, ...]]] = {
+_OTHER_PHASES_IF_BLIND: Final[dict[type[AnyBody], tuple[Phase, ...]]] = {
     bodies.Guest: (),
     bodies.Proxy: (),
     bodies.Open: (),
@@ -138,8 +138,8 @@ _OTHERWISE_BLIND: Final[dict[type[AnyBody], tuple[Phase, ...]]] = {
     bodies.Rule: (*_BETWEEN_HAND, Phase.CALLED, Phase.OVER),
 }
 PHASES: Final[Mapping[str, Mapping[type[AnyBody], tuple[Phase, ...]]]] = {
-    DEALT: {kind.body: () if kind.body in _OF_MODE_BLIND else kind.phases for kind in KINDS},
-    BLIND: {kind.body: kind.phases for kind in KINDS} | _OTHERWISE_BLIND,
+    DEALT: {kind.body: () if kind.body in _BLIND_ALONE else kind.phases for kind in KINDS},
+    BLIND: {kind.body: kind.phases for kind in KINDS} | _OTHER_PHASES_IF_BLIND,
 }
 """Where each kind may stand, by mode: in no phase what a mode does not have."""
 
@@ -156,7 +156,7 @@ def encode_own(body: Body) -> bytes:
 
 def parse_own(record: Record) -> AnyBody:
     """Return the body of a record that is our own, or was parsed before; its form and its signer are not checked."""
-    return _OWN.decode(record.body)
+    return _ANY_BODY.decode(record.body)
 
 
 def unsigned_record(body: bodies.Proxy) -> Record:
@@ -172,7 +172,7 @@ def parse(record: Record) -> AnyBody:
     Raises:
         CheckError: C1 the body is not canonical; C2 unknown kind, wrong fields, wrong signer or signature length.
     """
-    body = _of_seat(record)
+    body = _parse_usual(record)
     if body is not None:
         return body
     try:
@@ -200,7 +200,7 @@ def parse(record: Record) -> AnyBody:
     return body
 
 
-def _of_seat(record: Record) -> AnyBody | None:
+def _parse_usual(record: Record) -> AnyBody | None:
     """Return an act or a release that is sound in every respect; None of anything else, which is looked at step by step.
 
     Nearly all that seats sign is, and takes a fourth of the time: it is read at once, and its types leave few values to
@@ -211,11 +211,11 @@ def _of_seat(record: Record) -> AnyBody | None:
     if encoded[1:12] != _ACT and encoded[1:16] != _RELEASE:
         return None
     try:
-        body = _SEATS.decode(encoded)
+        body = _ACT_OR_RELEASE.decode(encoded)
         match body:
             case bodies.Act():
                 # a kind of ours is printable ASCII; another may not be, and is C1 then or C2
-                if body.kind not in _WORDS:
+                if body.kind not in _ACT_KINDS:
                     return None
                 if body.args:
                     check_items(body.args, MAX_BODY_DEPTH - 1)
@@ -224,7 +224,7 @@ def _of_seat(record: Record) -> AnyBody | None:
     # text that is not UTF-8 is a ValueError
     except (ValueError, msgspec.MsgspecError, RecursionError):
         return None
-    # the struct takes longer forms of numbers and lengths: only what it writes again the same way is canonical
+    # the decoder takes longer forms too: only what is written again in the same way is canonical
     is_canonical = enc_trusted(body) == encoded and len(encoded) <= MAX_BODY
     is_sound = is_canonical and signer == body.seat + 1 and len(sig) == SIGNATURE_BYTES
     return body if is_sound else None

@@ -155,7 +155,7 @@ def _check_table(table: TableTerms, variant: Variant) -> None:
     _expect(opts.gone <= GONE_WAIT, f"opts 4: expected 0, 1 or 2, got {opts.gone}")
     _expect(opts.guests <= table.seats, f"opts 5: expected at most {table.seats} guests, got {opts.guests}")
     _expect(opts.rekeys <= MAX_REKEYS, f"opts 6: expected at most {MAX_REKEYS} rekeys, got {opts.rekeys}")
-    _expect(is_text(table.name), "name: expected UTF-8")
+    _expect(is_utf8(table.name), "name: expected UTF-8")
     if table.mode == BLIND and (hindrance := blind_hindrance(variant, opts.guests)):
         _expect(False, f"mode blind: {hindrance}")
 
@@ -180,7 +180,7 @@ def _expect(holds: bool, message: str) -> None:
         raise CheckError("C5", message, "server")
 
 
-def is_text(name: bytes) -> bool:
+def is_utf8(name: bytes) -> bool:
     """Tell whether a name is UTF-8, as names of people and servers are."""
     try:
         name.decode()
@@ -216,7 +216,7 @@ def check_seat(terms: MatchTerms, record: Record) -> SeatTaken | Guest:
         CheckError: C1 to C4, C6, C7, C11.
     """
     seat = read_seat(terms, record)
-    _check_sound(seat)
+    _check_box_key_of(seat)
     return seat
 
 
@@ -232,19 +232,20 @@ def read_seat(terms: MatchTerms, record: Record) -> SeatTaken | Guest:
         case SeatTaken():
             check_key(seat.pk)
             check_signature(seat.pk, record)
-        case Guest() if terms.table.mode != BLIND:  # which a guest has no secrets for
+        # a guest has no secrets to shuffle with, so in mode blind there is none
+        case Guest() if terms.table.mode != BLIND:
             check_signature(terms.table.spk, record)
         case _:
             raise CheckError("C11", f"expected a seat or guest record, got {tag_of(seat)}")
     if seat.th != terms.th:
         raise CheckError("C6", "the record joins another table record than this one")
-    if seat.seat >= terms.table.seats or not is_text(seat.name):
+    if seat.seat >= terms.table.seats or not is_utf8(seat.name):
         message = f"expected a seat below {terms.table.seats} and a UTF-8 name, got seat {seat.seat}"
         raise CheckError("C6", message, _author(seat))
     return seat
 
 
-def _check_sound(seat: SeatTaken | Guest) -> None:
+def _check_box_key_of(seat: SeatTaken | Guest) -> None:
     if seat.x is not None:
         check_box_key(seat.x, _author(seat))
 
@@ -273,7 +274,7 @@ def _check_commitments(table: TableTerms, seats: tuple[SeatTaken | Guest, ...]) 
     servers = {("key", table.spk), ("anchor", table.anchor), ("box key", table.x)}
     used = set(servers)
     for seat in seats:
-        _check_sound(seat)
+        _check_box_key_of(seat)
         for item in commitments(seat):
             if item in used:
                 # only what the table record showed was certainly there first

@@ -14,7 +14,7 @@ from truc_protocol.records import Record
 
 MAGIC: Final = b"truc transcript 1\n"
 MAX_FILE: Final = 64 * 1024 * 1024
-# the longest body, a signature, and the heads of array, signer and both bins (specification.md 12: 65,664 bytes)
+# the longest body, with room for a signature and the heads (specification.md 12: 65,664 bytes)
 MAX_RECORD: Final = 65_536 + 128
 _LENGTH: Final = struct.Struct(">I")
 

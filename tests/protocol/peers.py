@@ -62,7 +62,7 @@ class Table:
         self.document = rule_document(self.variant)
         opts = (opts or Opts())._replace(guests=len(guests))
         terms = self.dealer.terms(
-            self.variant, seats=seats, opts=opts, name="a table", opened=1_700_000_000, mode=mode
+            self.variant, seats=seats, opts=opts, name="a table", opened_at=1_700_000_000, mode=mode
         )
         self.terms = open_terms(self.document, terms.record)
         self.players = {seat: Puppet(seat, seed) for seat in range(seats) if seat not in guests}

@@ -51,7 +51,7 @@ def test_no_hand_can_be_closed_where_none_is_open():
 def test_boxes_are_checked_once_the_cards_are_open():
     table = over()
     with pytest.raises(ValueError, match="not open"):
-        check_boxes(table.setup, closed(table), table.dealer._x)
+        check_boxes(table.setup, closed(table), table.dealer._box_key)
 
 
 def test_card_dealt_to_two_seats_is_seen_when_it_is_played_twice():

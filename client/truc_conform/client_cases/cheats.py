@@ -155,7 +155,9 @@ def _other_terms(server: ClientHarness) -> Bend:
         # Signed and sound: nothing but a comparison with the notice
         # `table` shows it (specification.md, "What a client does").
         opts = server.opts._replace(voids=9)
-        terms = server.dealer.terms(server.variant, seats=2, opts=opts, name="a server", opened=1_700_000_000)
+        terms = server.dealer.terms(
+            server.variant, seats=2, opts=opts, name="a server", opened_at=1_700_000_000
+        )
         return replace(message, record=terms.record)
 
     return on(messages.Terms, change)
@@ -420,7 +422,7 @@ def _second_table(server: ClientHarness) -> Record:
         server.key, MatchSecrets(secret("root again", 1), secret("x again", 1), first.tn), links=64
     )
     terms = dealer.terms(
-        server.variant, seats=server.seats, opts=server.opts, name="a server", opened=1_700_000_001
+        server.variant, seats=server.seats, opts=server.opts, name="a server", opened_at=1_700_000_001
     )
     return terms.record
 

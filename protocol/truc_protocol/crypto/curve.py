@@ -10,10 +10,10 @@ from typing import Final
 
 FIELD: Final = 2**255 - 19
 ORDER: Final = 2**252 + 27742317777372353535851937790883648493
-# A multiple of 8 between 2^254 and 2^255, so the clamping of RFC 7748 (section 5) leaves it as it is. With L the
-# order, s A = -A holds exactly where 5 L A is the identity, that is where L A is, since no point has order 5. The
-# other way to the same u, s A = A, is left to points of small order, which are refused before; and a y that belongs
-# to no point gives a u on the curve's twist, whose large order divides neither s + 1 nor s - 1
+# A multiple of 8 between 2^254 and 2^255, so the clamping of RFC 7748 (section 5) leaves it as it is. With L
+# the order, s A = -A holds exactly where 5 L A is the identity, that is where L A is, since no point has order
+# 5. The other way to the same u, s A = A, is left to points of small order, which are refused before; and a y
+# that belongs to no point gives a u on the curve's twist, whose large order divides neither s + 1 nor s - 1
 NEGATION: Final = (5 * ORDER - 1).to_bytes(32, "little")
 """The scalar s, as X25519 takes it: it negates the points of the subgroup, and no others."""
 _SIGN_BIT: Final = 255

@@ -32,8 +32,8 @@ FINGERPRINT_CHARACTERS: Final = 26  # 130 bits
 KEYS_REMEMBERED: Final = 4096  # the check of a key's subgroup takes 35 microseconds
 BOX_KEYS_REMEMBERED: Final = 1024  # a key is checked when its seat is taken, and again when the match begins
 
-# The encodings of the eight points of small order, including those that are not canonical. The library takes them
-# all as keys, and under the identity one signature is valid for every message.
+# The encodings of the eight points of small order, including those that are not canonical. The library takes
+# them all as keys, and under the identity one signature is valid for every message.
 SMALL_ORDER: Final = frozenset(
     bytes.fromhex(encoding)
     for encoding in (
@@ -155,7 +155,7 @@ def verify(public: bytes, body: bytes, signature: bytes) -> bool:
     Says nothing about whether `public` may be used: see `admissible`.
     """
     try:
-        # neither in a batch nor with the cofactor: that takes signatures which others refuse (specification.md 2)
+        # no batch, no cofactor: both take signatures that other verifiers refuse (specification.md 2)
         _public_key(public).verify(signature, body)
     except (InvalidSignature, ValueError):
         return False
@@ -171,10 +171,10 @@ def verify_many(signed: Sequence[SignatureToCheck], threads: int) -> frozenset[S
     # the library lets go of the interpreter while it checks one
     shares = [signed[first::threads] for first in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
-        return frozenset().union(*pool.map(_sound, shares))
+        return frozenset().union(*pool.map(_valid_of, shares))
 
 
-def _sound(signed: Sequence[SignatureToCheck]) -> list[SignatureToCheck]:
+def _valid_of(signed: Sequence[SignatureToCheck]) -> list[SignatureToCheck]:
     return [one for one in signed if verify(*one)]
 
 
@@ -279,7 +279,7 @@ def in_prime_subgroup(u: bytes) -> bool:
     Points of small and of mixed order, points of the twist and numbers beyond the field are none (see `curve`).
     """
     try:
-        # X25519 reads any number and only ever gives one below the field, so a number beyond it does not come back
+        # X25519 reads any number and only ever gives one below the field: a number beyond it does not come back
         return _NEGATION.exchange(X25519PublicKey.from_public_bytes(u)) == u != _ZERO
     except ValueError:  # another length, or a point of small order
         return False

@@ -46,7 +46,7 @@ def shuffle(seed: bytes, size: int) -> list[int]:
     """
     accepted_below(size)
     order = list(range(size))
-    # Fisher-Yates from the last place down (specification.md 6): upwards would be as fair, and deal other cards
+    # Fisher-Yates from the last place down (specification.md 6): upwards is as fair, and gives other cards
     last = size - 1
     # a draw for each card, without a call for each: the bytes that one does not accept are passed over
     for octet in stream(seed) if last else ():

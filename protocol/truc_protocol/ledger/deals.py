@@ -25,7 +25,7 @@ from truc_protocol.ledger.state import (
     seats_missing,
 )
 from truc_protocol.records import BLIND, SERVER, Phase
-from truc_protocol.setup import GONE_SUBSTITUTE, check_box_key, commitments, is_text
+from truc_protocol.setup import GONE_SUBSTITUTE, check_box_key, commitments, is_utf8
 from truc_rules import (
     Card,
     Match,
@@ -320,7 +320,7 @@ def substitute(ledger: Ledger, body: Sub) -> Ledger:
         raise CheckError("C28", f"expected a chain from {ledger.deal_index}, got one from {body.first}")
     if ledger.setup.terms.opts.gone != GONE_SUBSTITUTE or not is_gone(ledger, body.seat):
         raise CheckError("C28", f"seat {body.seat} is not open to a substitute")
-    if not is_text(body.name):
+    if not is_utf8(body.name):
         raise CheckError("C28", "name: expected UTF-8")
     check_box_key(body.x, None)
     fresh = _take_commitments(ledger, commitments(body))

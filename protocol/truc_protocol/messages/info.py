@@ -65,6 +65,7 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The host's message to everybody."""
     web: Origin | None = None
     """The [origin](transport.md#websocket) at which browsers reach the server."""
+    # the last field, so that what stands before it is encoded once, and not for every hello
     now_ms: U
     """The server's clock, Unix time in milliseconds."""
 
@@ -76,6 +77,7 @@ def encode_info(info: Info) -> bytes:
 
 def encode_up_to_clock(info: Info) -> bytes:
     """Return what `encode_info` begins with, whatever the time: the server's clock is the last field, and follows."""
+    # a 0 is one byte
     return pack(replace(info, now_ms=0))[:-1]
 
 

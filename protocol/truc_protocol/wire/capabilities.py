@@ -117,13 +117,13 @@ BROUGHT_BY: Final[Mapping[str, str]] = MappingProxyType(
 
 def is_name(name: str) -> bool:
     """Tell whether a capability may have this name."""
-    return len(name) <= _LONGEST and _NAME.fullmatch(name) is not None
+    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
 
 
 def wanted(want: Collection[str], caps: Collection[str]) -> tuple[str, ...]:
     """Return which of the capabilities that a client asks for are in force on its connection; unknown ones are left out."""
-    return tuple(name for name in caps if name in _CHOSEN and name in want)
+    return tuple(name for name in caps if name in _TO_BE_WANTED and name in want)
 
 
-_LONGEST: Final = 64
-_CHOSEN: Final = frozenset(capability.name for capability in CAPABILITIES if capability.wanted)
+_LONGEST_NAME: Final = 64
+_TO_BE_WANTED: Final = frozenset(capability.name for capability in CAPABILITIES if capability.wanted)

@@ -28,8 +28,9 @@ from truc_protocol.messages import (
 )
 from truc_protocol.messages.table import Form, MessageRow
 
-# A hostile frame takes up to 72 times its size while it is decoded (64 KiB of empty maps: 4.7 MB), so a client
-# has what it needs: 8 KiB, some 0.6 MB. The longest is a mask in mode blind, with a body of up to 7,680 bytes
+# A hostile frame takes up to 72 times its size while it is decoded (64 KiB of empty maps: 4.7 MB), so clients
+# have what they need and no more: 8 KiB, some 0.6 MB. A mask in mode blind is the longest, with a body of up to
+# 7,680 bytes
 LOGIN_LIMIT: Final = 2_048
 CLIENT_LIMIT: Final = 8_192
 SERVER_LIMIT: Final = 65_536
@@ -200,7 +201,7 @@ def decode(frame: bytes, direction: Direction) -> AnyMessage:
     try:
         return msgspec.convert(fields, form.message, builtin_types=(bytes,))
     except msgspec.ValidationError as error:
-        raise _explained(error, fields) from error
+        raise _explain(error, fields) from error
 
 
 def _usual_act(frame: bytes) -> SignedAct | GuestAct | None:
@@ -241,7 +242,7 @@ def _form(fields: Mapping[str, object], direction: Direction) -> Form:
     return last
 
 
-def _explained(error: msgspec.ValidationError, fields: Mapping[str, object]) -> MessageError:
+def _explain(error: msgspec.ValidationError, fields: Mapping[str, object]) -> MessageError:
     # msgspec tells where a value does not fit, and why, in its text alone
     text = str(error)
     found = _PLACE.search(text)
@@ -252,7 +253,7 @@ def _explained(error: msgspec.ValidationError, fields: Mapping[str, object]) -> 
         steps.append(missing["name"])
         said = "expected this field, got none"
     elif not said.startswith("Invalid") and "got" not in said and found and "`key`" not in found[0]:
-        said += f", got {_came(fields, steps)}"
+        said += f", got {_describe(fields, steps)}"
     place = "/".join(steps)
     said = said[0].lower() + said[1:]
     return MessageError(Code.BAD_MESSAGE, f"{place}: {said}", field=place, re=_request_id(fields))
@@ -265,7 +266,7 @@ def _steps(path: str) -> list[str]:
     ]
 
 
-def _came(fields: object, steps: list[str]) -> str:
+def _describe(fields: object, steps: list[str]) -> str:
     """Describe the value at `steps` without showing what may be secret."""
     value = fields
     for step in steps:

@@ -300,25 +300,25 @@ def _recognise(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple
         case Pin() as pin:
             if spk == pin.present:
                 return pin, Trust.PINNED
-            # the others were followed before: if they were again, a thief of an old key could roll the pin back
-            due = _due(rolls, pin)
+            # the others were followed before: taken again, a thief of an old key could roll the pin back
+            due = _newer_rolls(rolls, pin)
             if not due:
-                raise _changed(fingerprint(pin.present), spk)
-            return Pin(pin.first, spk, _follow(*_onwards(pin, due), spk, contact)), Trust.ROLLED
+                raise _key_changed(fingerprint(pin.present), spk)
+            return Pin(pin.first, spk, _follow(*_from_pinned_key(pin, due), spk, contact)), Trust.ROLLED
         case str() as invited:
-            return _invited(invited, spk, rolls, contact)
+            return _recognise_invited(invited, spk, rolls, contact)
         case _:
             assert_never(contact.known)
 
 
-def _due(rolls: Sequence[Roll], pin: Pin) -> list[Roll]:
+def _newer_rolls(rolls: Sequence[Roll], pin: Pin) -> list[Roll]:
     return [roll for roll in rolls if _parse(roll[0], KeyRoll, "C39").serial > pin.serial]
 
 
-def _onwards(pin: Pin, due: Sequence[Roll]) -> tuple[Pin, Sequence[Roll]]:
+def _from_pinned_key(pin: Pin, due: Sequence[Roll]) -> tuple[Pin, Sequence[Roll]]:
     """Return the rotations from the pinned key on, and the pin with the serial before them."""
     # nobody signs the list of rotations: at first contact somebody in between may have left some out, and the
-    # serial pinned then is too low. What counts is that the pinned key itself has signed the first one followed
+    # serial pinned then is too low. What counts is that the pinned key itself signed the first one followed
     for i, roll in enumerate(due):
         body = _parse(roll[0], KeyRoll, "C39")
         if body.old == pin.present:
@@ -338,7 +338,7 @@ def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> t
     return Pin(spk, spk, serial), Trust.FIRST_CONTACT
 
 
-def _invited(
+def _recognise_invited(
     invited: Fingerprint, spk: bytes, rolls: Sequence[Roll], contact: KnownServer
 ) -> tuple[Pin, Trust]:
     """Take the key whose fingerprint the join string gave, or one that it was rolled to."""
@@ -350,7 +350,7 @@ def _invited(
             pin = Pin(body.old, body.old, body.serial - 1)
             # the key that was named is the first one: the player's own key for this server is derived from it
             return Pin(body.old, spk, _follow(pin, rolls[i:], spk, contact)), Trust.ROLLED
-    raise _changed(invited, spk)
+    raise _key_changed(invited, spk)
 
 
 def _follow(pin: Pin, rolls: Sequence[Roll], spk: bytes, contact: KnownServer) -> int:
@@ -392,7 +392,7 @@ def _check_revoked(key: bytes, revoked: Collection[bytes]) -> None:
         raise HandshakeError("C40", f"the key {fingerprint(key)} was revoked", Code.KEY_NOT_ALLOWED)
 
 
-def _changed(known: str, spk: bytes) -> HandshakeError:
+def _key_changed(known: str, spk: bytes) -> HandshakeError:
     message = f"the server's key has changed: expected {known}, got {fingerprint(spk)}"
     return HandshakeError("C37", message, what=BrokenPart.KEY)
 

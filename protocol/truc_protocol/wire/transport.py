@@ -46,7 +46,8 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 """How this machine is written in an origin."""
 
 _BINARY: Final = 0x82  # the one frame of a binary message
-_SHORT, _MEDIUM = 125, 65_535  # the longest payloads of a length of 7 and of 16 bits
+# the longest payloads of a length of 7 and of 16 bits; 126 and 127 announce those of 16 and 64 (RFC 6455, 5.2)
+_SHORT, _MEDIUM = 125, 65_535
 _LENGTH: Final = struct.Struct(">I")
 _NORMAL, _GOING_AWAY, _MISTAKE, _POLICY, _TOO_BIG, _FAILED, _LATER = 1000, 1001, 1002, 1008, 1009, 1011, 1013
 

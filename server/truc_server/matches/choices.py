@@ -278,7 +278,7 @@ class SeatQuestions:
                 choices=_choices(rules, actions, secret),
             )
         openings = self._dealer.openings(ledger, seat)
-        options = options_of(rules, actions, openings, cut=cut, also=secret)
+        options = options_of(rules, actions, openings, cut=cut, more_hints=secret)
         return BoxedOptions(
             table=moment.table,
             match=moment.match,

@@ -143,7 +143,7 @@ def fresh_terms(
         seats=made.seats,
         opts=made.chosen.opts,
         name=settings.name,
-        opened=int(time.time()),
+        opened_at=int(time.time()),
         mode=made.chosen.mode,
     )
     return PendingTerms(identity.at_rest, made.code, terms, dealer, seats)
