@@ -8,6 +8,7 @@ even over several connections.
 import random
 from collections.abc import Callable, Mapping, Sequence
 from secrets import token_bytes
+from typing import Final
 
 from truc_conform.expectations import GoneError, Map, UnexpectedError
 from truc_conform.raw_client import PAIR, RawClient
@@ -26,8 +27,8 @@ from truc_protocol.wire.capabilities import OWN_OPTIONS
 OVERTAKEN = ("stale_position", "void_bet")
 _SHY = 0.9  # of the options that need no answer are left alone: most of them would prolong a match
 _RASH = 0.1  # of the choices may end a game at once: otherwise matches would be over before much is tried
-_LEADS = ("stand", "no_hand", "pass")  # the kinds that lead on to the cards
-_ENDS = ("concede", "refuse", "raise")
+_LEADS_ON: Final = "stand"  # the kind that leads on to the cards where others may be agreed on
+_ENDS: Final = ("concede", "decline", "raise")  # the kinds that may end a hand
 
 Pick = Callable[[Map, list[Map]], Map | None]
 
@@ -416,7 +417,7 @@ class Seat:
 
     def harmless(self) -> Map:
         """Return an option offered that ends nothing; if there is one that leads on to the cards, that one."""
-        ordered = sorted(self.offered, key=lambda option: option["kind"] not in _LEADS)
+        ordered = sorted(self.offered, key=lambda option: option["kind"] != _LEADS_ON)
         return next((option for option in ordered if option["kind"] not in _ENDS), ordered[0])
 
     async def hand_in(self, body: Body, **fields: object) -> Map:

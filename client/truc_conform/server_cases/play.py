@@ -22,7 +22,7 @@ def unoffered(player: Seat) -> Map:
     """Return a kind of move that is none of the player's options."""
     kinds = {option["kind"] for option in player.offered}
     # Answers to what nobody has asked: well-formed, so that only the rules can refuse them (C20).
-    return {"kind": next(kind for kind in ("accept", "refuse", "stand") if kind not in kinds)}
+    return {"kind": next(kind for kind in ("accept", "decline", "stand") if kind not in kinds)}
 
 
 async def refused_with_evidence(seat: Seat, body: Body, code: Code) -> None:

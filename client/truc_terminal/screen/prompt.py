@@ -166,7 +166,8 @@ class Prompt:
         """Show what was printed in the prompt's place, then the prompt below; what is typed meanwhile is not echoed."""
         self._is_due = False
         if self._app.is_running and not self._app.is_done:
-            # All of it is one write: between two the table would go away for as long as bots think in this process.
+            # All of it is one write: between two the table would
+            # go away for as long as bots think in this process.
             with self._screenful.whole():
                 self._take_posed()
                 self._app.renderer.erase()
