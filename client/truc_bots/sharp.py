@@ -56,6 +56,7 @@ class Effort(NamedTuple):
     seconds: float
 
 
+# a bot answers within a second (docs/playing.md, "Bots")
 LIVE: Final = Effort(600, 0.6)
 
 
@@ -188,12 +189,19 @@ def _summed(tries: Sequence[Rollout]) -> OptionResult:
 
 _MOST_MOVES: Final = 120
 _ACCEPTS: Final = 0.38
+"""The strength, 0 to 1, from which on the quick player accepts."""
 _RAISES: Final = 0.72
+"""The strength from which on it raises and asks."""
 _NOISE: Final = 0.2
+"""How far off it may judge its own strength."""
 _EAGER: Final = 0.4
+"""How often it asks with strong cards."""
 _BLUFFS: Final = 0.05
+"""How often it asks with others."""
 _LEADS_HIGH: Final = 0.5
+"""How often it leads its best card for sure."""
 _FAIR_ENVIDO: Final = 25
+"""The envido that it just accepts."""
 
 _ASKS: Final = frozenset({Kind.RAISE, Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO})
 _GIVES_UP: Final = frozenset(
@@ -206,7 +214,8 @@ def _played_out(match: Match, dice: Random) -> Match:
     """Return the match at the end of its hand."""
     for _ in range(_MOST_MOVES):
         if match.variant.flor is not None:
-            match, _ = without_unknown_flor(match)  # seats without a flor in this world are not waited for
+            # seats without a flor in this world are not waited for
+            match, _ = without_unknown_flor(match)
         if is_hand_over(match):
             break
         if awaits_deal(match):
@@ -223,7 +232,7 @@ def quick_move(match: Match, seat: Seat, options: tuple[Action, ...], dice: Rand
     if isinstance(offer, StakeAsk):
         return _answer(options, hand_chance(match, seat), dice)
     if isinstance(offer, EnvidoAsk):
-        return _answer(options, _envido_power(match, seat), dice)
+        return _answer(options, _envido_strength(match, seat), dice)
     asked = _ask(match, seat, options, dice)
     if asked is not None:
         return asked
@@ -234,7 +243,7 @@ def quick_move(match: Match, seat: Seat, options: tuple[Action, ...], dice: Rand
     return dice.choice(willing or options)
 
 
-def _envido_power(match: Match, seat: Seat) -> float:
+def _envido_strength(match: Match, seat: Seat) -> float:
     cards = [card for card in match.hand.dealt.cards[seat] if card is not None]
     return (
         0.4 + (envido_value(match.variant, cards, match.hand.dealt.up) - _FAIR_ENVIDO) / 16 if cards else 0.0
@@ -244,6 +253,7 @@ def _envido_power(match: Match, seat: Seat) -> float:
 def _answer(options: tuple[Action, ...], strong: float, dice: Random) -> Action:
     """Accept, decline or raise, by how strong the hand seems, with some noise so that no threshold is certain."""
     seems = strong + dice.uniform(-_NOISE, _NOISE)
+    # a raise has to be worth it without the noise
     wanted = _RAISE if seems > _RAISES + _NOISE else _ACCEPT if seems > _ACCEPTS else _DECLINE
     found = [option for option in options if option.kind is wanted]
     if found:
@@ -257,8 +267,9 @@ def _ask(match: Match, seat: Seat, options: tuple[Action, ...], dice: Random) ->
     asks = [option for option in options if option.kind in _ASKS]
     if not asks:
         return None
+    # the first two, the smallest: where any stake may be asked for there are dozens
     ask = asks[0] if len(asks) == 1 else dice.choice(asks[:2])
-    strong = hand_chance(match, seat) if ask.kind is _RAISE else _envido_power(match, seat) + 0.15
+    strong = hand_chance(match, seat) if ask.kind is _RAISE else _envido_strength(match, seat) + 0.15
     likely = _EAGER if strong > _RAISES else _BLUFFS
     return ask if dice.random() < likely else None
 

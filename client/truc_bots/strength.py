@@ -34,14 +34,17 @@ def hand_chance(match: Match, seat: Seat) -> float:
     row, held = hand.row, hand.dealt.cards[seat]
     mine = [share[card] for slot in row.left[seat] if (card := held[slot]) is not None]
     place = (seat - row.leader) % match.seats // row.stride
+    # a card that lies on the table still wins or loses its trick
     if place < len(row.table):
         mine.append(share[row.table[place]])
     best, second, *_ = (*sorted(mine, reverse=True), _NO_CARD, _NO_CARD)
     won = [trick.side == side_of(seat) for trick in row.tricks if trick.side is not None]
     if not row.tricks:
         return (best + second) / 2
-    if len(row.tricks) > 1 or not won:  # the next trick decides
+    # rules.md 1.5: the third trick decides, as does any after a tie
+    if len(row.tricks) > 1 or not won:
         return best
+    # one more trick is enough for the side that won the first, the other needs both
     return 1 - (1 - best) * (1 - second) if won[0] else best * second
 
 

@@ -97,7 +97,8 @@ def _described(command: click.Command, heading: str, ends: str) -> Iterator[str]
 def _options(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
     for param in command.get_params(context):
         record = param.get_help_record(context)
-        if record is not None and record[1]:  # arguments are explained in the description
+        # arguments, which have no help of their own, are explained in the description
+        if record is not None and record[1]:
             yield record
 
 

@@ -17,7 +17,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
-_UNBROKEN: Final = "\u2011"  # a hyphen at which no line is broken
+# a hyphen at which no line is broken
+_UNBROKEN: Final = "\u2011"
 C = TypeVar("C", bound=click.Command)
 Change = Callable[[click.Command], click.Command]
 
@@ -56,7 +57,8 @@ class OneLineGroup(OneLineCommand, click.Group):
 
 
 def _drop_output() -> None:
-    """Drop what could not be written to standard output, so that the end of the process does not try again."""
+    """Drop what could not be written to standard output."""
+    # at its end Python flushes standard output again, and would report a second failure
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -112,10 +114,12 @@ class Program(OneLineGroup):
 
     def main(self, *args: Any, **named: Any) -> Any:
         """Run the command that is meant; help is told without the marks of Markdown."""
+        # not super(): what runs is the copy, whose own `main` would reword it again
         return click.Group.main(reworded(self, without_markdown), *args, **named)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return what a list says of a command."""
+        # click asks for each command of a list, where a line will do; `resolve_command` imports what runs
         if isinstance(self.commands, LazyCommands):
             return self.commands.line(cmd_name)
         return super().get_command(ctx, cmd_name)
@@ -140,7 +144,8 @@ def _imported(place: str, line: str) -> click.Command:
     module, _, attribute = place.partition(":")
     try:
         command: click.Command = getattr(import_module(module), attribute)
-    except ModuleNotFoundError as error:  # an installation without extras has the programs of all
+    # an installation without extras has the programs of all
+    except ModuleNotFoundError as error:
         lacking = (
             f"{error.name} is not installed; where Truc was installed from, install all that the server needs"
         )
@@ -176,7 +181,8 @@ def reworded(command: C, say: Callable[[str], str]) -> C:
     own.short_help, own.epilog = (
         say(text) if text else None for text in (command.short_help, command.epilog)
     )
-    vars(own)["_help_option"] = None  # click caches this option in the language it was made in
+    # click keeps this option in the language in which it was made first
+    vars(own)["_help_option"] = None
     own.params = [_reworded_param(param, say) for param in command.params]
     if isinstance(own, click.Group):
         own.commands = _reworded_commands(own.commands, say)

@@ -130,8 +130,8 @@ def _making_envido(match: Match, cards: Cards, hidden: tuple[int, ...]) -> tuple
 
 def _deciding_flor(match: Match, cards: Cards, hidden: tuple[int, ...]) -> tuple[int, ...]:
     """Return the fewest of the `hidden` slots that, opened, show that there is no flor; all if there is one."""
-    # rules.md 8.6: two cards of different suits. The fewest cards, then the lowest slots: everybody has to open
-    # the same (specification.md, "Opens at the end of a hand")
+    # rules.md 8.6: two cards of different suits. The fewest cards, then the lowest slots: everybody has to
+    # find the same ones owed (specification.md, "Opens at the end of a hand")
     for count in range(len(hidden)):
         for opened in combinations(hidden, count):
             closed = {*hidden} - {*opened}

@@ -1,8 +1,8 @@
 """The catalogues: all that is said to people, in three files per language: the game and the table, all around them, and the rules.
 
 Every catalogue has the same keys and fills in the same names; a test keeps them in step. A game's own words are in its
-local set, in its own tongue. A variant names its set in `words`, which changes no rule. A house variant may name a set that is not known here; that is
-empty, and the game is told in the plain words of the catalogues.
+local set, in its own tongue. A variant names its set in `words`, which changes no rule. A house variant may name a set
+that is not known here; that is empty, and the game is told in the plain words of the catalogues.
 
 A language is not spoken alike wherever it is: what the players of a game say in place of a catalogue's words is in the
 game's set too, so that a trick is *baza* in Castile and *vuelta* in Argentina.
@@ -126,6 +126,7 @@ def catalogue(lang: str, words: str = "") -> Catalogue:
     if lang not in LANGUAGES:
         raise LanguageError(f"expected one of the languages {', '.join(LANGUAGES)}, got {lang!r}")
     instead = local_words(words).instead.get(lang, {})
+    # one catalogue for all games that replace no word: each is read from two files and kept for good
     if words and not instead:
         return catalogue(lang)
     return msgspec.convert(_spoken(lang, instead), Catalogue)
@@ -154,7 +155,9 @@ def _spoken(lang: str, instead: Mapping[str, str]) -> dict[str, Any]:
 def _swap(instead: Mapping[str, str]) -> Callable[[str], str]:
     """Return what replaces whole words of a text; a capital at the beginning stays one, and no `{name}` is a word."""
     known = {_capital(plain): _capital(own) for plain, own in instead.items()} | dict(instead)
+    # the first alternative that fits is taken: a long word before the one that it begins with
     longest_first = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+    # what is filled in comes first, so that its name is never taken for a word
     wanted = re.compile(rf"\{{\w*\}}|(?<!\w)(?:{longest_first})(?!\w)")
     return lambda text: wanted.sub(lambda found: known.get(found[0], found[0]), text)
 
@@ -248,7 +251,8 @@ def local_words(name: str) -> LocalWords:
 
 
 _LOCALE: Final = ("LC_ALL", "LC_MESSAGES", "LANG")
-_PREFERRED: Final = "LANGUAGE"  # a list, heeded by GNU programs unless the locale is C
+# a list, heeded by GNU programs unless the locale is C
+_PREFERRED: Final = "LANGUAGE"
 _NONE: Final = ("", "c", "posix")
 _DEFAULT: Final = "en"
 

@@ -63,10 +63,8 @@ _PEOPLE: Final = frozenset(
 
 
 def as_told(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return the facts of a record as they are told: after the last trick of a hand nobody leads.
-
-    When a hand is closed nobody declares a flor any more: the cards opened show whose counted without a word.
-    """
+    """Return the facts of a record as they are told: after the last trick of a hand nobody leads."""
+    # when a hand is closed nobody declares a flor any more: the cards show whose counted without a word
     if any(fact["what"] == "hand_closed" for fact in facts):
         return tuple({"what": "flor_counted"} if fact["what"] == "flor_declared" else fact for fact in facts)
     if not any(fact["what"] in _HAND_ENDS for fact in facts):
@@ -110,7 +108,8 @@ def _said(fact: Fact, speech: Speech) -> str | None:
         return None
     line = f"{said.kind} {fact[said.field]}".strip() if said.field else said.kind
     if f"{line}-{line}" in speech.local.moves:
-        return None  # the first and the second call have words of their own, and the fact does not tell which it is
+        # the first and the second call have words of their own, and the fact does not tell which it is
+        return None
     is_rest = fact["what"] == "stake_accepted" and fact["stake"] == _REST
     answering = _REST if is_rest and f"accept-{_REST}" in speech.local.moves else said.answering
     return local_label(line, fact, speech, answering=answering)

@@ -72,6 +72,7 @@ def read_variant(text: str, source: str) -> Variant:
     """
     variant = variant_from_toml(text, source)
     try:
+        # what a reader of a transcript has to do: the limits of a document are narrower than those of a file
         read_document(rule_document(variant))
     except (CheckError, EncodingError) as error:
         problem = f"expected rules that fit a document of {MAX_DOCUMENT} bytes: {error}"
@@ -81,6 +82,7 @@ def read_variant(text: str, source: str) -> Variant:
 
 def variant_file(variant: Variant) -> str:
     """Write a variant as TOML, complete and with comments."""
+    # a preset's name is taken (house.py refuses it)
     if variant.name in presets():
         variant = replace(variant, name=f"{_HOUSE_PREFIX}{variant.name}")
     values = {field.name: getattr(variant, field.name) for field in fields(Variant) if field.init}
@@ -108,6 +110,7 @@ def _fields(kind: type, values: Mapping[str, object]) -> list[str]:
 @cache
 def own_lines(kind: type) -> dict[str, str]:
     """Return the line that stands under each field of this class alone."""
+    # from the source, as Python keeps no text that stands under a field: file, docs and code say the same
     (definition,) = ast.parse(inspect.getsource(kind)).body
     body = definition.body if isinstance(definition, ast.ClassDef) else []
     return {
@@ -145,5 +148,5 @@ def _value(field: str, value: object) -> str:
 
 
 def _text(value: object) -> str:
-    # JSON's form of text, numbers and booleans is TOML's, but for one character.
+    # JSON's form of text, numbers and booleans is TOML's, but TOML wants DEL escaped
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

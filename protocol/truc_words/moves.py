@@ -31,6 +31,7 @@ def move_label(
     if not _is_known(line):
         return line
     label, explained = _label(line, hints, card, speech, answering=answering, players=players)
+    # figures that the words name already are not told again
     said = {word for text in (label, *explained) for word in text.split()}
     return speech.noted(label, [*explained, *_hinted(line.split(maxsplit=1)[0], hints, speech, said)])
 

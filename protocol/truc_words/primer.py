@@ -69,7 +69,7 @@ class Primer(NamedTuple):
         return "" if rule is None else counted_pieces(rule)
 
     def worth(self, cards: Iterable[str], turned_up: str | None = None) -> tuple[Bet, int] | None:
-        """Return what a hand is bet on by its cards, and their value: flor for who holds one, else envido, if it is played."""
+        """Return the bet in which cards count and what they are worth there: flor if they are one, else envido, if played."""
         variant, named, up = self.variant, self._named(cards), self._up(turned_up)
         if variant.flor is not None and is_flor(variant, named, up):
             return "flor", flor_value(variant, named, up)
@@ -84,6 +84,7 @@ class Primer(NamedTuple):
         variant, own, up = self.variant, self._named(cards), self._up(turned_up)
         others = {*range(len(variant.pack))} - {*own, *up}
         hands = [[*map(Card, hand)] for hand in combinations(others, len(own))]
+        # in a flor contest only other flores are compared
         rivals = [hand for hand in hands if bet == "envido" or is_flor(variant, hand, up)]
         lower = [hand for hand in rivals if _VALUES[bet](variant, hand, up) < _VALUES[bet](variant, own, up)]
         return round(100 * len(lower) / len(rivals))

@@ -3,8 +3,8 @@
 A sentence keeps what it was made of, so that it can be told again in the language of whoever reads it; it is never
 parsed back from its text. Invariant: what others wrote is only filled in, never read as a sentence.
 
-A failed check has three: what went wrong, what follows from it, and what to do. The catalogues have one entry for each of the numbered checks; a test keeps the two in step. Who is to blame is never
-said here: that is a matter of the record.
+A failed check has three: what went wrong, what follows from it, and what to do. The catalogues have one entry for each
+of the numbered checks; a test keeps the two in step. Who is to blame is never said here: that is a matter of the record.
 """
 
 from collections.abc import Mapping
@@ -28,17 +28,26 @@ class Sentence(str):
     values: Mapping[str, object]
 
     def __new__(cls, key: str, /, **values: object) -> Self:
-        """Make a sentence; raises KeyError for a name that is in no catalogue, or that it fills in and was not given."""
+        """Make a sentence.
+
+        Raises:
+            KeyError: No catalogue has this key, or a value that it fills in is missing.
+        """
         sentence = super().__new__(cls, _filled(key, values, _ENGLISH))
         sentence.key, sentence.values = key, values
         return sentence
 
     def __str__(self) -> Self:
-        """Return the sentence itself, so that `str` of an error can still be told."""
+        """Return the sentence itself."""
+        # that of str returns a plain text: what str() makes of an error could not be told in another language
         return self
 
     def told(self, lang: str, words: str = "") -> str:
-        """Return it in a language, as the players of a game speak it; raises LanguageError if there is no such language."""
+        """Return it in a language, as the players of a game speak it.
+
+        Raises:
+            LanguageError: There is no such language.
+        """
         return _filled(self.key, self.values, lang, words)
 
 

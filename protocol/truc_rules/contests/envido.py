@@ -149,8 +149,8 @@ def declined_points(called: tuple[Kind, ...]) -> int:
 def _falta(match: Match) -> tuple[int, int]:
     """Return what falta envido is worth now, by the side that wins (rules.md 8.4, "Falta")."""
     if match.hand.earlier_duels and is_score_open(match):
-        # decision 3: what a reader holds never runs ahead of the truth. The score it knows may be too low: by a
-        # falta measured to it, it could take the game for won and refuse an honest match (C24)
+        # decision 3: what a reader holds never runs ahead of the truth. The score it knows may be too low: by
+        # a falta measured to it, it could take the game for won and refuse an honest match (C24)
         return _LEAST, _LEAST
     rule, target = match.variant.envido, match.variant.scoring.target
     ours, theirs = match.score[0].points, match.score[1].points

@@ -9,7 +9,7 @@ from truc_words import Speech, catalogue, half_label, local_words, phrase_label,
 from truc_words.rules_text.stakes import rungs
 from truc_words.rules_text.wording import Wording
 
-Having = Callable[[Variant], bool]
+GameHas = Callable[[Variant], bool]
 
 
 def _has_envido(variant: Variant) -> bool:
@@ -48,7 +48,7 @@ _EXPLAINED: Final = frozenset(
     )
 )
 """The keys of a local set that are no move line; what they stand for is told in words, as are all terms."""
-_NEEDED: Final[Mapping[str, Having]] = MappingProxyType(
+_NEEDED: Final[Mapping[str, GameHas]] = MappingProxyType(
     {
         Kind.CONCEDE: lambda variant: variant.concede != "vs_ask",
         Kind.STAND: lambda variant: variant.redeal is not None,
@@ -81,10 +81,10 @@ def words(variant: Variant, say: Wording) -> tuple[str, ...]:
     if local.tongue is None:
         return (say("words.none"),)
     told = say("words.told", tongue=catalogue(local.tongue).name)
-    return (told, *_besides(local.names.get(variant.name, ()), say), *_halves(variant, say))
+    return (told, *_other_names(local.names.get(variant.name, ()), say), *_halves(variant, say))
 
 
-def _besides(names: tuple[str, ...], say: Wording) -> tuple[str, ...]:
+def _other_names(names: tuple[str, ...], say: Wording) -> tuple[str, ...]:
     quoted = [f"*{name}*" for name in names]
     return (say("words.also", names=say.listed(quoted, "or")),) if quoted else ()
 
@@ -107,14 +107,14 @@ def word_rows(variant: Variant, say: Wording) -> tuple[tuple[str, ...], ...]:
 def _rows(variant: Variant, say: Wording) -> Iterator[tuple[str, str]]:
     local = local_words(variant.words)
     for line, label in local.moves.items():
-        if _is_had(variant, line):
+        if _is_in_game(variant, line):
             yield say(f"word.{line}") if line in _EXPLAINED else f"`{line}`", label.format(stake="n")
     for name, label in (*local.facts.items(), *local.terms.items()):
-        if (name in _EXPLAINED or name in local.terms) and _is_had(variant, name):
+        if (name in _EXPLAINED or name in local.terms) and _is_in_game(variant, name):
             yield say(f"word.{name}"), label
 
 
-def _is_had(variant: Variant, key: str) -> bool:
+def _is_in_game(variant: Variant, key: str) -> bool:
     kind, _, stake = key.partition(" ")
     if kind != Kind.RAISE or not stake:
         return key not in _NEEDED or _NEEDED[key](variant)
