@@ -1,8 +1,7 @@
 """What this node tells the others and what it hears from them: the lobby, who is here, what counts against limits.
 
-About once a second, in threads, beside the journal: no act waits for it. What is told is durable by then, so that no
-other node shows what this one may still lose. What is heard is a moment old; if hearing fails, what was heard before
-stands.
+About once a second, in threads, beside the journal: no act waits for it. What is heard is a moment old; if hearing fails,
+what was heard before stands.
 Invariants: what could not be told is told later, in its state at that time; a node that is gone is forgotten together
 with what only it had, and its tables stay listed until another node tells of them.
 """
@@ -34,10 +33,13 @@ from truc_server.storage.node_news import (
     TableNews,
 )
 
-TELL_EVERY_S: Final = 1.0  # between two bulletins
-HEAR_EVERY_S: Final = 1.0  # at most between two times that the others are heard
+# Each the longest time between two: so what is shown of another node is at most two seconds old (cluster.md).
+TELL_EVERY_S: Final = 1.0
+HEAR_EVERY_S: Final = 1.0
 SWEEP_EVERY_S: Final = 60.0
-_AT_ONCE: Final = 64  # tables or players taken up at once: some two milliseconds
+# Tables or players taken up at once, in some two milliseconds. All of a node with thousands of tables took a
+# fifth of a second, in which nobody here could play.
+_AT_ONCE: Final = 64
 RETRY_S: Final = 5.0  # after a connection for hints was lost
 _SWEPT: Final = "server"  # why a table is gone of which nobody has told why
 
@@ -46,7 +48,7 @@ Told = TypeVar("Told")
 log = structlog.get_logger()
 
 
-def _some(told: Sequence[Told]) -> Iterator[Sequence[Told]]:
+def _chunks(told: Sequence[Told]) -> Iterator[Sequence[Told]]:
     """Yield what was told, a part at a time."""
     return (told[first : first + _AT_ONCE] for first in range(0, len(told), _AT_ONCE))
 
@@ -90,9 +92,11 @@ class BulletinExchange:
         parts = self._parts
         draft, crowds = self._others.notes.take(), self._admission.news()
         bulletin = self._composed(draft)._replace(crowds=crowds)
+        # The first is told even if there is nothing in it: only then do the others list this node.
         if self._has_told and not any(bulletin):
             return
         try:
+            # No other node may show what this one may still lose.
             await parts.journal.wait_durable(parts.journal.gate)
             await trio.to_thread.run_sync(parts.store.tell, parts.lease, bulletin)
         except StoreError as error:
@@ -103,18 +107,18 @@ class BulletinExchange:
         self._has_told = True
 
     def _composed(self, draft: BulletinDraft) -> Bulletin:
-        tables = (self._told(code, reason) for code, reason in draft.tables.items())
-        players = tuple(self._told_player(player) for player in draft.players.values())
+        tables = (self._table_news(code, reason) for code, reason in draft.tables.items())
+        players = tuple(self._player_news(player) for player in draft.players.values())
         return Bulletin(tuple(table for table in tables if table is not None), players, lines=draft.lines)
 
-    def _told(self, code: str, reason: str | None) -> TableNews | None:
+    def _table_news(self, code: str, reason: str | None) -> TableNews | None:
         """Return a table as it stands; None if it is gone from here and goes on elsewhere."""
         if reason is not None:
             return TableNews(code, reason)
         table = self._lobby.get(code)
         return None if table is None else told(table, self._lobby.made.network_of(code))
 
-    def _told_player(self, noted: LoggedInPlayer) -> PlayerNews:
+    def _player_news(self, noted: LoggedInPlayer) -> PlayerNews:
         present = self._lobby.presence.player(noted.tag)
         player = present or noted
         is_house = noted.tag in self._lobby.calls.started
@@ -141,6 +145,7 @@ class BulletinExchange:
 
     async def _heed(self, found: tuple[NodeNews, ...]) -> None:
         """Take up what was heard, and forget who is gone; after every few tables and players others have a turn."""
+        # A node that came again under its name has another claim: nothing of its earlier process holds.
         live = {heard.node: heard.mark.claimed for heard in found}
         for node, mark in tuple(self._marks.items()):
             if live.get(node) != mark.claimed:
@@ -151,13 +156,13 @@ class BulletinExchange:
             bulletin = heard.bulletin
             self._marks[heard.node] = heard.mark
             self._others.places.pop(heard.node, None)
-            if not heard.is_draining:
+            if not heard.is_draining:  # no seat is sought at a node that is about to give its tables away
                 self._others.places[heard.node] = heard.place
             self._admission.hear(heard.node, bulletin.crowds)
-            for tables in _some(bulletin.tables):
+            for tables in _chunks(bulletin.tables):
                 self._lobby.hear_tables(self._others, heard.node, tables)
                 await trio.lowlevel.checkpoint()
-            for players in _some(bulletin.players):
+            for players in _chunks(bulletin.players):
                 self._lobby.hear_players(self._others, heard.node, players)
                 await trio.lowlevel.checkpoint()
             for line in bulletin.lines:
@@ -176,6 +181,7 @@ class BulletinExchange:
         """Do here what was said or done at another node; what was said before this one was there only if it still holds."""
         presence = self._lobby.presence
         match line.what:
+            # Of a player, and so for good: also if it was said before this node came.
             case LineKind.IGNORE | LineKind.HEAR:
                 presence.note_ignored(line.player, line.kind, line.tag, off=line.what is LineKind.HEAR)
             case _ if not self._has_heard:
@@ -206,6 +212,7 @@ class BulletinExchange:
         parts = self._parts
         await trio.to_thread.run_sync(parts.store.sweep_bulletins)
         found = await trio.to_thread.run_sync(parts.store.stray_listings, parts.lease)
+        # Once may be chance: a table that this node has just taken is not in its lobby before it was read.
         strays = frozenset(code for code in found if self._lobby.get(code) is None)
         gone = sorted(strays & self._strays)
         for code in gone:

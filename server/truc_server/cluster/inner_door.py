@@ -36,7 +36,8 @@ from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.operation.logs import LastingFault
 from truc_server.parts import ServerParts
 
-MAX_STRANGERS: Final = 64  # at once, who have not proved anything yet; one more is cut
+# At once, who have not proved anything yet; one more is cut, so a flood of them costs no more than that.
+MAX_STRANGERS: Final = 64
 
 log = structlog.get_logger()
 
@@ -89,6 +90,7 @@ class InnerDoor:
         """Speak with a player whom another node brings, until one of them ends it."""
         try:
             sealed, preface = await self._receive(stream)
+            # Only a node gets here, so its word about the address is good.
             why = self._admission.enter_brought(preface.address)
             if why is not None:
                 await answer_preface(stream, sealed, _refused(why))
@@ -117,6 +119,7 @@ class InnerDoor:
 
     async def _let_in(self, stream: trio.SocketStream, sealed: LinkSealer, preface: Preface) -> None:
         player = LoggedInPlayer(preface.kind, preface.player, preface.name)
+        # Looked up where the table is, too: the other node may not have heard of a ban yet.
         try:
             members.check_banned(self._parts.sanctions.now, player)
         except RefusedRequestError as error:
@@ -129,6 +132,7 @@ class InnerDoor:
         await answer_preface(stream, sealed, DoorAnswer())
         self._parts.figures.brought["in"] += 1
         peer = self._brought(stream, sealed, preface)
+        # The name that they have there: their client signs with it.
         self._lobby.note_name(player)
         peer.admit(player)
         log.info("brought", node=preface.node, name=player.name, tag=player.tag, address=preface.address)
@@ -138,7 +142,7 @@ class InnerDoor:
 
     def _brought(self, stream: trio.SocketStream, sealed: LinkSealer, preface: Preface) -> Peer:
         peer = Peer(self._parts, stream, preface.address, began=trio.current_time(), sealer=sealed)
-        peer.connection.begin_ready()
+        peer.connection.begin_ready()  # hello and login were said to the node that brings them
         peer.wanted = preface.wanted
         return peer
 

@@ -2,9 +2,7 @@
 
 The node that connects opens with its nonce; the door answers with its own, and a proof that it has the key; the
 preface follows, sealed, which is the proof of the node that connects; the door answers whether the player may come
-in, sealed too. Four keys follow from the key for secrets at rest, which every node has and the database has not, and from
-both nonces: one proves the door, one seals what goes to the owner, one what comes back. So whoever can open what comes first
-has the key, and nothing that was said on one link can be said again on another. Invariants: nothing about a player is
+in, sealed too. Invariants: nothing about a player is
 said to anybody who has not proved that it has the key; every wait has an end; what is opened was sealed by the other
 end, in this order, with nothing left out before it; no key is in a repr, and none leaves the process.
 """
@@ -32,7 +30,7 @@ _LONGEST: Final = _PIECE + TAG_BYTES
 
 
 class LinkKeys(NamedTuple):
-    """The keys of one link."""
+    """The keys of one link: what proves the door, what seals what goes to the owner, and what seals what comes back."""
 
     door: bytes
     to_owner: bytes
@@ -44,6 +42,8 @@ class LinkKeys(NamedTuple):
 
 def link_keys(at_rest: bytes, caller: bytes, door: bytes) -> LinkKeys:
     """Return the keys of a link, from the nonces of the node that connects and of the one that it connects to."""
+    # From the key for secrets at rest, which every node has and the database has not: whoever opens what is
+    # sealed is a node. And from both nonces: what was said on one link opens on no other.
     salt = caller + door
     names = ("door", "to-owner", "to-client")
     return LinkKeys(*(derive(at_rest, salt, enc([f"truc/1/inner/{name}"])) for name in names))
@@ -61,6 +61,7 @@ class LinkSealer:
     def __init__(self, *, seals: bytes, opens: bytes) -> None:
         self.certificate = b""
         self._seals, self._opens = seals, opens
+        # How many pieces: each number is a nonce, used once for a key, as each direction has its own key.
         self._sealed = self._opened = 0
         self._rest = bytearray()
 
@@ -93,12 +94,14 @@ class LinkSealer:
             return None
         length = int.from_bytes(self._rest[:_LENGTH_BYTES], "big")
         end = _LENGTH_BYTES + length
+        # Refused before the rest is waited for: no piece is longer, and none is shorter than its tag.
         if not TAG_BYTES < length <= _LONGEST:
             raise RemoteError(Code.BAD_FRAME, "expected a sealed piece of another node")
         if len(self._rest) < end:
             return None
         box = bytes(self._rest[_LENGTH_BYTES:end])
         del self._rest[:end]
+        # Opened by the number that is due: a piece that was left out, put in or said twice does not open.
         number, self._opened = self._opened, self._opened + 1
         try:
             return unseal(self._opens, number.to_bytes(NONCE_BYTES, "big"), box)
@@ -120,7 +123,7 @@ class LinkSealer:
 
 
 GREETING_S: Final = 5.0  # for all that is said before frames go
-_MOST_BYTES: Final = 16_384  # of what is said before, which is far less
+_MAX_GREETING: Final = 16_384  # of what is said before, which is far less
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -163,7 +166,7 @@ class DoorAnswer(msgspec.Struct, frozen=True):
     """When to try again."""
 
 
-class _Words:
+class _Handshake:
     """What is said on a stream before frames go, read to the byte."""
 
     def __init__(self, stream: trio.SocketStream) -> None:
@@ -204,11 +207,12 @@ class _Words:
         Raises:
             StrangerError: It has not the key, or has hung up.
         """
+        # All that has come, also what is behind the first piece: from here on the sealer holds it.
         sealed.feed(self.rest)
         taken, self.rest = len(self.rest), b""
         try:
             while (piece := sealed.read()) is None:
-                if taken > _MOST_BYTES:
+                if taken > _MAX_GREETING:
                     raise StrangerError("forged")
                 sealed.feed(received := await self._more())
                 taken, self.rest = taken + len(received), b""
@@ -230,11 +234,12 @@ async def open_link(
         StrangerError: The other end is no node of this server, or has hung up.
         trio.TooSlowError: It does not answer.
     """
-    words, nonce = _Words(stream), token_bytes(LINK_NONCE_BYTES)
+    words, nonce = _Handshake(stream), token_bytes(LINK_NONCE_BYTES)
     with trio.fail_after(GREETING_S):
         await words.say(OPENING + nonce)
         other, proof = await words.read(LINK_NONCE_BYTES), await words.read(PROOF_BYTES)
         keys = link_keys(at_rest, nonce, other)
+        # The door first: whoever only stands where a node was learns of no player.
         if not same_secret(proof, keys.door):
             raise StrangerError("forged")
         sealed = LinkSealer(seals=keys.to_owner, opens=keys.to_client)
@@ -248,10 +253,11 @@ async def accept_link(stream: trio.SocketStream, at_rest: bytes) -> tuple[LinkSe
     Raises:
         StrangerError: They are no node of this server, or have hung up.
     """
-    words, nonce = _Words(stream), token_bytes(LINK_NONCE_BYTES)
+    words, nonce = _Handshake(stream), token_bytes(LINK_NONCE_BYTES)
     try:
         with trio.fail_after(GREETING_S):
             opening = await words.read(len(OPENING))
+            # Cut without a byte in reply, whoever it is; the reason is for the host.
             if opening != OPENING:
                 is_node = opening.startswith(OPENING.partition(b"/")[0])
                 raise StrangerError("version" if is_node else "stranger")
@@ -266,6 +272,6 @@ async def accept_link(stream: trio.SocketStream, at_rest: bytes) -> tuple[LinkSe
 async def answer_preface(stream: trio.SocketStream, sealed: LinkSealer, admitted: DoorAnswer) -> None:
     """Tell the node that has brought a player whether they may come in; raises what `accept_link` does."""
     with trio.move_on_after(GREETING_S) as patience:
-        await _Words(stream).say(sealed.seal(_packed(admitted)))
+        await _Handshake(stream).say(sealed.seal(_packed(admitted)))
     if patience.cancelled_caught:
         raise StrangerError("slow")

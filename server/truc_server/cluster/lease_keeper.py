@@ -1,7 +1,7 @@
 """A node among others: it renews its lease, stops in time if it cannot, and takes the tables that nobody owns any more.
 
-The lease runs on the database's clock. The node counts from its last successful request, on a clock that goes on while
-the process stands still: the lease lasts at least that long. Invariants: a node that does not know whether its lease
+The lease runs on the database's clock. The node counts from its last successful request: the lease lasts at least that
+long. Invariants: a node that does not know whether its lease
 lasts, or which tables it has, fails as if its store had failed; a table is taken up as after a start, from what is
 stored alone, so that the time it was without an owner is charged to nobody.
 """
@@ -22,13 +22,13 @@ from truc_server.storage import Lease, NodePlace, StoreError, StoreLostError, Ta
 RENEWALS: Final = 3  # in the time of one lease
 LOOK_S: Final = 0.5
 """At the longest between two looks whether there are tables to take."""
-_LOOKS: Final = 20  # at the time that is left, in the time of one lease
+_LOOKS_PER_LEASE: Final = 20  # at the time that is left; two of them are as long as _MARGIN
 _MARGIN: Final = 0.1  # of a lease: so much before its end nothing more is done
 _AT_ONCE: Final = 64  # tables taken in one go: the others are free for other nodes
 UNHEARD: Final = 1.5
 """Times `limits.idle_s`: after so long a client takes a silent connection for lost, as that to a machine that is gone."""
 _WAY_BACK_S: Final = 10.0  # for it to connect elsewhere
-_AGAIN_S: Final = 0.2  # after a renewal that has failed
+_RETRY_S: Final = 0.2  # after a renewal that has failed
 
 log = structlog.get_logger()
 
@@ -53,16 +53,17 @@ class LeaseKeeper:
         self._lease_s = parts.settings.now.cluster.lease_s
         self._until = parts.figures.lease_until = since + self._lease_s
         self._complaints = LastingFault()
-        self._news = trio.Event()
+        self._place_changed = trio.Event()
 
     def announce(self, place: NodePlace) -> None:
         """Let the others know at once where this node is reached."""
         self.place = place
-        self._news.set()
+        self._place_changed.set()
 
     @property
     def left_s(self) -> float:
         """For how long the lease lasts at least."""
+        # Not by Trio's clock here, which stands still while the process does (`RunningClock`).
         return self._until - time.monotonic()
 
     async def run(
@@ -73,6 +74,8 @@ class LeaseKeeper:
         Of `stored` count what was `restored`, and the matches `unasked`.
         """
         async with trio.open_nursery() as tasks:
+            # Before the tables are read, which may take longer than a lease: the others would take them, the
+            # node would end, and begin again for ever.
             tasks.start_soon(self._watch)
             tasks.start_soon(self._renew)
             await self._take_up_own(lobby, stored)
@@ -80,8 +83,9 @@ class LeaseKeeper:
             tasks.start_soon(self._take_over, lobby, stored)
 
     async def _take_up_own(self, lobby: Lobby, known: recovery.StoredState) -> None:
-        """Take up the tables that the name has, some at a time: reading all may take longer than a lease, which goes on."""
+        """Take up the tables that the name has, some at a time."""
         codes = await trio.to_thread.run_sync(self._parts.store.owned_codes, self._lease)
+        # At least once, also without tables: what belongs to none is read with them.
         for first in range(0, max(1, len(codes)), _AT_ONCE):
             if self._parts.failure is not None:
                 return
@@ -92,16 +96,18 @@ class LeaseKeeper:
         while True:
             if self.left_s <= _MARGIN * self._lease_s:
                 break
-            await trio.sleep(self._lease_s / _LOOKS)
+            await trio.sleep(self._lease_s / _LOOKS_PER_LEASE)
         self._parts.fail(StoreLostError(f"the lease of {self._lease.owner} could not be renewed in time"))
         self._parts.store.sever()  # a commit or a read may be under way that the end would wait for
 
     async def _renew(self) -> None:
         figures = self._parts.figures
         while True:
+            # Before it is asked for: the database counts from some moment after that.
             asked = time.monotonic()
             try:
-                await trio.to_thread.run_sync(self._ask, abandon_on_cancel=True)
+                # Left behind when the node ends: the thread may wait for a database that does not answer.
+                await trio.to_thread.run_sync(self._renew_once, abandon_on_cancel=True)
             except StoreLostError as error:
                 self._parts.fail(error)
                 return
@@ -110,15 +116,15 @@ class LeaseKeeper:
                 self._complaints.say(
                     log.warning, "lease_not_renewed", reason=str(error), left_s=round(self.left_s, 1)
                 )
-                await trio.sleep(_AGAIN_S)
+                await trio.sleep(_RETRY_S)
                 continue
             self._until = figures.lease_until = asked + self._lease_s
             self._parts.renewals_s.add(time.monotonic() - asked)
             with trio.move_on_after(self._lease_s / RENEWALS):
-                await self._news.wait()
-            self._news = trio.Event()
+                await self._place_changed.wait()
+            self._place_changed = trio.Event()
 
-    def _ask(self) -> None:
+    def _renew_once(self) -> None:
         parts = self._parts
         parts.store.renew(
             self._lease,
@@ -132,7 +138,7 @@ class LeaseKeeper:
         taken: TakenTables | None = None  # until they are in the lobby: what could not be read is read again
         while True:
             try:
-                taken = taken or await self._taken()
+                taken = taken or await self._take_if_free()
                 if taken is not None:
                     await self._take_up(taken, lobby, known)
                     self._parts.figures.tables_taken += len(taken.codes)
@@ -149,7 +155,7 @@ class LeaseKeeper:
                     continue
             await trio.sleep(min(LOOK_S, self._lease_s / RENEWALS))
 
-    async def _taken(self) -> TakenTables | None:
+    async def _take_if_free(self) -> TakenTables | None:
         """Take free tables, if there are any and a node that is not drained; or raise as `_take`."""
         if self._parts.drain.is_on:
             return None
@@ -162,6 +168,7 @@ class LeaseKeeper:
             StoreLostError: Some were taken before, and which was not heard: when it comes again they are its own.
         """
         store, lease = self._parts.store, self._lease
+        # The answer to a claim may be lost: the tables are this node's then, so no other's, and in no lobby.
         if store.epoch(lease) != self._epoch:
             raise StoreLostError(f"{lease.owner} has taken tables and does not know which")
         if not store.is_any_table_free(lease):
@@ -174,6 +181,8 @@ class LeaseKeeper:
         """Read what was taken; blocks."""
         store = self._parts.store
         stored = recovery.read(store, known.restored, codes=taken.codes)
+        # No clock runs for so long: players may still be on a dead connection to the node that had the table,
+        # and would have their cards played for them before they notice.
         late_s = UNHEARD * self._parts.settings.now.limits.idle_s + _WAY_BACK_S
         return stored._replace(unasked={**known.unasked, **store.unasked(taken.codes)}, late_s=late_s)
 

@@ -48,7 +48,8 @@ from truc_server.storage import TableOwner
 
 CACHE_S: Final = 0.5
 """Less than the time after which a client asks again for a table that is between two nodes."""
-MAX_CACHED: Final = 4_096  # codes, among them those that nobody has
+# Codes, among them those that nobody has: whoever guesses codes must not fill the memory.
+MAX_CACHED: Final = 4_096
 
 
 class _Answer(NamedTuple):
@@ -77,6 +78,7 @@ class StoreDirectory:
         if known is not None and trio.current_time() < known.until:
             return known.place
         place = await trio.to_thread.run_sync(self._find, code)
+        # Taken out first, as a dict keeps a key where it was first put.
         self._answers.pop(code, None)
         self._answers[code] = _Answer(place, trio.current_time() + CACHE_S)
         if len(self._answers) > MAX_CACHED:
@@ -84,8 +86,8 @@ class StoreDirectory:
         return place
 
 
-_LEAST_S: Final = 15.0
-_LEASES: Final = 3
+_MIN_PATIENCE_S: Final = 15.0
+_PATIENCE_LEASES: Final = 3
 """In whose time a table that a node left is with another: one until it is free, and another for reading many."""
 
 
@@ -100,8 +102,8 @@ class Routing:
         cluster = parts.settings.now.cluster
         self._parts = parts
         self._lobby = lobby
-        self._patience_s = max(_LEAST_S, _LEASES * cluster.lease_s)
-        # a node that has not renewed its lease for so long may be gone: nobody is sent there
+        self._patience_s = max(_MIN_PATIENCE_S, _PATIENCE_LEASES * cluster.lease_s)
+        # A node that has not renewed its lease for so long may be gone: nobody is sent there.
         spare_ms = cluster.lease_s * 1_000 // 2
         self._directory = StoreDirectory(partial(parts.store.table_owner, spare_ms=spare_ms))
         self._links = NodeLinks(parts, cluster.node)
@@ -139,11 +141,17 @@ class Routing:
 
 DIAL_S: Final = 3.0  # to reach another node
 LOOK_S: Final = 1.0  # between two looks at who is silent
-_OWN: Final = 16  # frames of this node's own: pings, answers to pings, whom the player ignores
-LINK_BYTES: Final = (MAX_OUTSTANDING + _OWN) * (LENGTH_BYTES + CLIENT_LIMIT)
+_OWN_FRAMES: Final = 16  # frames of this node's own: pings, answers to pings, whom the player ignores
+# All that a client may have asked for, in the longest frames there are: if that is full, the owner reads
+# nothing.
+LINK_BYTES: Final = (MAX_OUTSTANDING + _OWN_FRAMES) * (LENGTH_BYTES + CLIENT_LIMIT)
 _LAST_ID: Final = 2**32 - 1  # this node's own requests count down from there, as clients count up
-_ROOM: Final = 2  # of a client's outbox may be filled by links: the other half is for what this node says
-_TOLD: Final = frozenset({Code.BANNED, Code.KICKED, Code.FORGOTTEN, Code.RATE_LIMITED, Code.SLOW_CONSUMER})
+# Into so many shares a client's outbox is divided: links may fill one, and the other is for what this node
+# says, as a full outbox ends the connection.
+_OUTBOX_SHARE: Final = 2
+_ENDS_CLIENT: Final = frozenset(
+    {Code.BANNED, Code.KICKED, Code.FORGOTTEN, Code.RATE_LIMITED, Code.SLOW_CONSUMER}
+)
 """Why an owner ends a link, and the client's connection ends for the same reason."""
 _LOOK_AGAIN: Final = frozenset({Code.RATE_LIMITED, Code.NO_SUCH_TABLE})
 """The answers of a node that has a table no longer, or not yet."""
@@ -192,11 +200,12 @@ class NodeLink:
         """Read nothing from the owner until the client has read what waits for it."""
         self.is_paused = True
         await self.peer.outbox.wait_low()
+        # The silence was this end's: it counts from here on.
         self.is_paused, self.heard, self.pinged = False, trio.current_time(), None
 
     def next_id(self) -> int:
         """Return a number for a request of this node's own."""
-        return _LAST_ID - next(self._own) % _OWN
+        return _LAST_ID - next(self._own) % _OWN_FRAMES
 
     def end(self, why: str) -> None:
         """End it; the client's connection follows."""
@@ -223,7 +232,7 @@ class NodeLinks:
                 self._look_at_silences(trio.current_time())
 
     def _look_at_silences(self, now: float) -> None:
-        # a node whose lease has ended may have lost its tables: waiting for it any longer is in vain
+        # A node whose lease has ended may have lost its tables: waiting for it any longer is in vain.
         patience_s = self._parts.settings.now.cluster.lease_s
         for links in tuple(self._links.values()):
             for link in [link for link in links.values() if not link.is_paused]:
@@ -257,6 +266,7 @@ class NodeLinks:
         Raises:
             RefusedError: The node does not answer, or takes nobody from there now.
         """
+        # Never two for one node: the next request of a connection waits, also while a link is opened.
         link = self._links.get(peer, {}).get(place.node) or await self._open(peer, player, place)
         if link is None:
             return
@@ -289,7 +299,7 @@ class NodeLinks:
         except BaseException:
             stream.socket.close()
             raise
-        if not peer.is_open:
+        if not peer.is_open:  # `drop` was called already, and would not be called for this link
             stream.socket.close()
             return None
         link = NodeLink(peer, place, stream, sealed, self._parts)
@@ -346,14 +356,16 @@ class NodeLinks:
             link.stream.socket.close()
             self._parts.figures.links -= 1
             links = self._links.get(link.peer, {})
+            # Not if `drop` has taken it out, as the client is gone.
             if links.get(link.place.node) is link:
                 del links[link.place.node]
-                self._tell(link)
+                self._dismiss_client(link)
             if not links:
                 self._links.pop(link.peer, None)
 
-    def _tell(self, link: NodeLink) -> None:
+    def _dismiss_client(self, link: NodeLink) -> None:
         """Let a client come back whose link has ended."""
+        # What the owner said last may be lost; on a new connection the client asks from where it is.
         self._parts.figures.links_lost["ended"] += 1
         log.info("link_ended", node=link.place.node, reason=link.ended or "it was closed")
         link.peer.dismiss(
@@ -365,10 +377,11 @@ class NodeLinks:
         while not link.peer.outbox.is_broken:
             while (opened := link.sealed.read()) is not None:
                 splitter.feed(opened)
+            # Cut into frames, though they go on as they are: some are for this node, not for the client.
             while (frame := splitter.next_frame()) is not None:
-                if self._take(link, frame):
+                if self._pass_to_client(link, frame):
                     return
-                if outbox.size > outbox.limit // _ROOM:
+                if outbox.size > outbox.limit // _OUTBOX_SHARE:
                     await link.wait_for_room()
             received = await link.stream.receive_some(CHUNK)
             if not received:
@@ -376,42 +389,42 @@ class NodeLinks:
             link.heard, link.pinged = trio.current_time(), None
             link.sealed.feed(received)
 
-    def _take(self, link: NodeLink, frame: bytes) -> bool:
+    def _pass_to_client(self, link: NodeLink, frame: bytes) -> bool:
         """Pass a frame on, unless it is for this node; tell whether it was the last."""
         head, peer = head_of(frame), link.peer
         match head.t:
             case "ping":
                 link.send(Pong(n=head.n))
             case "bye":
-                self._part(link, head)
+                self._end_with_bye(link, head)
                 return True
             case "error" if head.close:
                 pass  # the bye behind it tells the client, in this node's name
             case "pong" | "caps" | "lobby":
                 pass  # of the owner alone: this node has told the client what itself has
             case _:
-                self._note(link, head)
-                if head.re is None or self._answers(link, head, head.re):
+                self._note_table(link, head)
+                if head.re is None or self._close_request(link, head, head.re):
                     peer.send_frame(to_frame(frame, SERVER_LIMIT))
         return False
 
-    def _note(self, link: NodeLink, head: FrameHead) -> None:
+    def _note_table(self, link: NodeLink, head: FrameHead) -> None:
         """Note which tables the client is told of by their owner."""
         if head.t == "table":
             link.peer.brought |= {head.table}
         elif head.t == "closed":
             link.peer.brought -= {head.table}
 
-    def _answers(self, link: NodeLink, head: FrameHead, number: int) -> bool:
+    def _close_request(self, link: NodeLink, head: FrameHead, number: int) -> bool:
         """Close the request that a frame answers; False if the client has none of that number, as it was this node's own."""
         if head.t == "error" and head.code in _LOOK_AGAIN:
-            link.tables.clear()  # where they are now, the directory says
+            link.tables.clear()  # where they are by then, the directory says
         return link.peer.connection.close_request(number)
 
-    def _part(self, link: NodeLink, head: FrameHead) -> None:
+    def _end_with_bye(self, link: NodeLink, head: FrameHead) -> None:
         """Take the owner's goodbye; if it is about the player, pass it on to the client."""
         link.ended = str(head.code)
-        if head.code in _TOLD:
+        if head.code in _ENDS_CLIENT:
             with suppress(ValueError):
                 link.peer.dismiss(Code(head.code), str(head.msg))
 
