@@ -97,6 +97,7 @@ class Auditor:
     ) -> None:
         self._document = document
         self._own = own
+        # of all keys that the seat has had: only the ledger tells which is in force
         self._own_keys = {} if own is None else {own.x.public: own.x}
         self._own_chains = {} if own is None else {own.x.public: own.chain}
         self._accepted = accepted
@@ -232,6 +233,7 @@ class Auditor:
             folded = FoldedRecord(folded.ledger, untold(folded.events, self._told))
         self._told = () if isinstance(body, Close) else self._told + folded.events
         self._count(before, record, body)
+        # kept beyond its hand: a cheat is named also where the match ends otherwise than by its forfeit
         if self._ledger.sealed is not None and self._ledger.sealed.exposed is not None:
             self._exposed = self._ledger.sealed.exposed
         if before.sealed is not None and self._ledger.sealed is None and not isinstance(body, Void):

@@ -69,6 +69,7 @@ def contradictions(
         *_list_contradictions(first, second),
         *_seat_contradictions(first, second, refused),
     ]
+    # one pair may share both a position and an index
     return tuple(dict.fromkeys(found))
 
 

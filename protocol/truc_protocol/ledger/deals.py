@@ -54,7 +54,6 @@ def call(ledger: Ledger, body: Call) -> Ledger:
     Raises:
         CheckError: C12; C13 a field that does not follow, an exhausted chain, or an open decision; C26 after a void.
     """
-    # the order in which specification.md 11 names the checks of a call: C12, C13 (an open decision), C26, C13
     check_index(ledger, body.j, "server")
     if ledger.match is not None and deciders(ledger.match):
         raise CheckError("C13", "a call while a decision before the deal is open", "server")

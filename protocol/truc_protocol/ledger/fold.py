@@ -3,6 +3,8 @@
 `fold` is what the server does with every record it is about to make durable, and what the auditor does with every
 record it is given. It does not verify signatures, nor that their seats have keys (the caller has, or has just made them),
 and does not recompute a whole deal (the auditor does); everything else that the records alone decide is checked here.
+The checks of each kind of record stand in the order of specification.md 11, "Order": where several fail, every verifier
+has to name the same one.
 """
 
 from typing import Final, assert_never
@@ -138,7 +140,6 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> PlacedRecord:
     Raises:
         CheckError: C10, C11, C12, C23, C24, C26, C29.
     """
-    # the order of specification.md 11: where several checks fail, every verifier has to name the same one
     match body:  # a pattern, as `isinstance` is a call
         case Placed():
             kind = KIND_OF[type(body)]

@@ -72,6 +72,7 @@ def readings(match: Match) -> Iterator[Told]:
 def _may_be_ruled(match: Match, action: Action) -> bool:
     """Tell whether unknown cards may make this the ruling, though by the known ones it would be another."""
     fixed = ruled(match)
+    # what unknown cards leave open is the seat or the card, never an ask or a value
     if fixed is None or fixed.kind is not action.kind or action.value is not None:
         return False
     return can_differ(match, action.seat, action.kind) and action in legal(match, action.seat)

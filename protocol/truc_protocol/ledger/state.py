@@ -460,7 +460,7 @@ def _due_in_hand(ledger: Ledger) -> Due:
 
 
 def must_end(ledger: Ledger) -> bool:
-    """Tell whether a void leaves nothing but a forfeit or an abandoned match (specification, "Aborts")."""
+    """Tell whether a void leaves nothing but a forfeit or an abandoned match (specification.md 6, "Voids")."""
     opts = ledger.setup.terms.opts
     # a void at the draw costs nobody the match by itself (specification.md 6)
     named = bool(ledger.silent) and ledger.match is not None
