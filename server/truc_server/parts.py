@@ -69,6 +69,8 @@ class ServerParts:
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self.fail)
         self.tokens = GuestTokens(store)
         self.pages = PageReader()
+        # a step of mode blind takes milliseconds: in a thread of its own, so that no signature of an act
+        # waits for it
         self.checks = Checks(Worker("signatures"), Worker("steps"))
         self.pace = Pace(settings.limits)
         self.sanctions = CurrentValue(Sanctions.of(settings.access))
@@ -108,6 +110,7 @@ class ServerParts:
 
     def renew(self, settings: Settings) -> None:
         """Use these settings from now on."""
+        # to renew is to count anew, which would give everybody their burst again
         if settings.limits != self.settings.now.limits:
             self.pace.renew(settings.limits)
         self.disk.renew(settings.store)

@@ -53,6 +53,7 @@ from truc_server.tables.table import Table, TableBacking
 from truc_server.timing.clock import Alarm
 
 PAGE: Final = 500
+# What may be wrong with stored data, or with the keys at hand: the log has it without a traceback.
 _EXPECTED: Final = (CheckError, IdentityError, RebuildError, RefusedRequestError, SealError)
 
 log = structlog.get_logger()
@@ -123,6 +124,7 @@ def restore(backing: TableBacking, lobby: Lobby, stored: StoredState) -> None:
     """Put every table back into the lobby and let its match go on."""
     if stored.stray:
         backing.journal.write(*(DropSecrets(th) for th in stored.stray))
+    # what is stored of them stays, to be looked into: no new table may have one of these codes
     lobby.withhold(*stored.unreadable)
     lobby.presence.ignoring |= stored.ignoring
     for found in stored.tables:
@@ -140,6 +142,7 @@ def restore(backing: TableBacking, lobby: Lobby, stored: StoredState) -> None:
 
 def _restore(backing: TableBacking, lobby: Lobby, found: StoredTable, stored: StoredState) -> None:
     table = _rebuild(backing, lobby, found)
+    # before its match goes on, which is told to the lobby
     lobby.add(table)
     try:
         _go_on(backing, lobby, table, found, stored)
@@ -161,10 +164,12 @@ def _rebuild(backing: TableBacking, lobby: Lobby, found: StoredTable) -> Table:
     table.chat.restore(found.chat, following=found.next_line)
     if setup is not None and found.match is not None and found.match.sealed is not None:
         secrets = unseal_at_rest(backing.identity.at_rest, found.match.sealed, found.match.th)
+        # a match keeps the key it began with, also after the server has changed it
         key = backing.identity.key_of(setup.terms.table.spk)
         dealer = Dealer(key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
         table.restore(table.open_game(Lineup(setup, found.guests), dealer), found.records)
     elif setup is not None:
+        # no secrets are left: it is over, and its end may still be shown late
         table.feed.restore(Lineup(setup, found.guests), found.records)
     return table
 
@@ -175,6 +180,8 @@ def _chosen(
     defaults = Defaults.of(settings.match)
     if setup is not None:
         return with_kept_options(setup.terms.variant, setup.terms.opts, row.options, defaults)
+    # decision 6: a table keeps its rules. One of a version that stored no document has those of the
+    # catalogue.
     if row.document is None:
         return choose(offered_game(catalogue, row.variant), row.seats, row.options, defaults)[0]
     opts = chosen_terms(row.options, row.seats, defaults.opts)
@@ -203,9 +210,11 @@ def _go_on(
     table.board.match = row.match
     table.board.state = "over" if table.game.is_over and row.state != "playing" else "playing"
     log.info("match_restored", table=label(table.code), k=table.game.ledger.k)
+    # decision 17: to go on might sign a second history of what players have seen; they are asked
     if restored.holds(table.game.mid, table.game.ledger.k) and not table.game.is_over:
         _hold(backing, table, table.game, restored)
         return
+    # a player may still hang on a dead connection, and not know that time runs
     if stored.late_s:
         _await(backing, table, table.game, stored.late_s)
     table.go_on()
@@ -244,6 +253,7 @@ def _pending_terms(
     backing: TableBacking, table: Table, found: StoredTable, restored: Restored
 ) -> PendingTerms | None:
     """Return the terms that were out, or None if fresh ones are needed."""
+    # terms serve one match (C36), and players may have signed more of these than the backup has
     if found.terms is None or found.row.document is None or found.terms.th in restored.terms:
         return None
     try:

@@ -17,7 +17,7 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_server import recovery
-from truc_server.admin import counter
+from truc_server.admin import command_socket
 from truc_server.admin.desk import Desk
 from truc_server.cluster.bulletin_exchange import BulletinExchange
 from truc_server.cluster.lease_keeper import LeaseKeeper, lease_ms
@@ -81,6 +81,7 @@ async def serve(
     """
     tls = await trio.to_thread.run_sync(open_tls, settings.listen, folder, int(time.time()))
     web_tls = await trio.to_thread.run_sync(open_web_tls, settings.web, int(time.time()))
+    # from before the lease is asked for, so that it never lasts longer here than on the database's clock
     since = time.monotonic()
     lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store, identity)
     parts = ServerParts(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
@@ -114,11 +115,14 @@ def _take_over(
     If the server has moved that is none, as they go on elsewhere by now.
     """
     owner = f"{socket.gethostname()}:{os.getpid()}"
+    # backup.md, "Moving": these tables go on elsewhere; to claim them here would sign a second history of
+    # them
     if settings.access.moved_to:
         return Lease(owner, 0), recovery.StoredState((), ())
     restored = read_restored(folder)
     node = settings.cluster.node
     if not node:
+        # claimed first: whoever had the store until now can write no more once the tables are read
         return store.claim(owner), recovery.read(store, restored)
     store.check_keys(node, keys_of(identity))
     lease = store.join(node, _place(settings, port=0), lease_ms=lease_ms(settings.cluster))
@@ -156,7 +160,7 @@ async def _run(
     """Run every task, shielded from the cancellation that asks for the end."""
     with trio.CancelScope(shield=True), closing(parts.checks.signatures), closing(parts.checks.steps):
         async with trio.open_nursery() as tasks:
-            await _start_inside(parts, tasks)
+            await _start_inner_tasks(parts, tasks)
             lobby = await _open_lobby(parts, stored, lease_keeper, tasks)
             admission = Admission(parts)
             routing = (
@@ -172,17 +176,21 @@ async def _run(
             await tasks.start(connections.run)
             if routing is not None:
                 await routing.open(connections, admission, tasks)
-            await _meet_others(parts, lobby, admission, tasks)
+            # nobody has come in yet: what other nodes and the host have imposed, and who has which name, is
+            # known before
+            await _hear_other_nodes(parts, lobby, admission, tasks)
             watch = sanction_watch.SanctionWatch(parts, lobby, connections)
             await tasks.start(watch.run)
             tasks.start_soon(_stop_when_failed, parts, stop)
             _start_pruning(parts, lobby, tasks)
+            # only now: everything that a connection may ask for is there
             listeners = await open_listeners(
                 parts.settings.now.listen, is_shared=parts.settings.now.cluster.shares_ports
             )
-            await _open_page(parts, lobby, tasks)
+            await _serve_metrics(parts, lobby, tasks)
             port = port_of(listeners)
             if lease_keeper is not None:
+                # other nodes send players here as soon as they know the port
                 lease_keeper.announce(_place(parts.settings.now, port=port))
             web = await _open_web(parts, lobby, connections, admission, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
@@ -200,11 +208,13 @@ async def _run(
             bots = OwnBots(parts, lobby, folder, place_from_here(listeners))
             tasks.start_soon(bots.run)
             await stop.wait()
+            # first, or each would lose its connection and try to come back
             bots.ends.cancel()
             if control is not None:
                 control.on_end()
             connections.shut()
             await _end(parts, connections)
+            # when nobody can ask for time any more
             await trio.to_thread.run_sync(draining.write_unasked, folder, draining.unasked(lobby))
             tasks.cancel_scope.cancel()
         await _release(parts)
@@ -212,7 +222,7 @@ async def _run(
         raise StoreError(f"the server has stopped: {parts.failure}")
 
 
-async def _start_inside(parts: ServerParts, tasks: trio.Nursery) -> None:
+async def _start_inner_tasks(parts: ServerParts, tasks: trio.Nursery) -> None:
     """Start the tasks that tables and connections rely on."""
     await tasks.start(parts.flusher.run)
     for part in (
@@ -226,7 +236,9 @@ async def _start_inside(parts: ServerParts, tasks: trio.Nursery) -> None:
     tasks.start_soon(parts.disk.run)
 
 
-async def _meet_others(parts: ServerParts, lobby: Lobby, admission: Admission, tasks: trio.Nursery) -> None:
+async def _hear_other_nodes(
+    parts: ServerParts, lobby: Lobby, admission: Admission, tasks: trio.Nursery
+) -> None:
     """Hear the other nodes, if there may be any, before anybody comes in; and from now on tell them what changes here."""
     if lobby.others is not None:
         await tasks.start(BulletinExchange(parts, lobby, lobby.others, admission).run)
@@ -246,6 +258,7 @@ async def _open_lobby(
     lobby = Lobby(backing, parts.catalogue, parts.disk, share=parts.lease.number)
     recovery.restore(backing, lobby, stored)
     if lease_keeper is not None:
+        # codes of tables that other nodes have, or nobody yet: none of them may be drawn for a new table
         lobby.withhold(*await trio.to_thread.run_sync(parts.store.table_codes))
         await tasks.start(lease_keeper.run, lobby, stored)
     return lobby
@@ -260,6 +273,7 @@ def _leave(lobby: Lobby, routing: Routing | None, peer: Peer) -> None:
 
 async def _release(parts: ServerParts) -> None:
     """Let others have the tables at once, if everything is stored."""
+    # after a failure it is unknown what is stored: the others wait for the end of the lease
     if parts.failure is not None or not parts.lease.epoch:
         return
     try:
@@ -268,7 +282,7 @@ async def _release(parts: ServerParts) -> None:
         log.warning("lease_not_released", reason=str(error))
 
 
-async def _open_page(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> None:
+async def _serve_metrics(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> None:
     """Serve the metrics over HTTP, if the settings say so."""
     if parts.settings.now.metrics.port:
         # Slow to import, and needed only where it is wanted.
@@ -284,23 +298,24 @@ async def _open_desk(
     if desk.giving is not None:
         await tasks.start(desk.giving.run)
     if lease_keeper is not None:
-        tasks.start_soon(_say_that_it_drains, desk.control, lease_keeper)
-    await tasks.start(partial(counter.serve, desk, desk.folder))
+        tasks.start_soon(_announce_drain, desk.control, lease_keeper)
+    await tasks.start(partial(command_socket.serve, desk, desk.folder))
     drain = partial(draining.drain_when_asked, control=desk.control, stop=stop, giving=desk.giving)
     tasks.start_soon(drain, desk.parts.settings, desk.parts.drain, desk.lobby)
     if desk.parts.settings.now.cluster.shares_ports:
-        tasks.start_soon(_leave_the_door, desk)
+        tasks.start_soon(_stop_accepting_when_draining, desk)
 
 
-async def _say_that_it_drains(control: Control, lease_keeper: LeaseKeeper) -> None:
+async def _announce_drain(control: Control, lease_keeper: LeaseKeeper) -> None:
     """Let the other nodes know at once that this one drains, so that none gives it a table."""
     await control.drain.wait()
     lease_keeper.announce(lease_keeper.place)
 
 
-async def _leave_the_door(desk: Desk) -> None:
+async def _stop_accepting_when_draining(desk: Desk) -> None:
     """When this node drains, leave new connections to the others on its ports, unless they drain too."""
     await desk.control.drain.wait()
+    # then there is nobody else, and players with a seat may still come back
     if desk.control.together is not None and desk.control.together.is_on:
         return
     desk.connections.shut()
@@ -338,6 +353,8 @@ async def _end(parts: ServerParts, connections: Connections) -> None:
     notify.tell(notify.STOPPING, status="stopping")
     failed = parts.failure is not None
     log.info("stopping", reason="the store has failed" if failed else "asked to")
+    # from here on nothing is decided: a table that is still to be given away, or an alarm that rings now,
+    # stays as stored
     parts.journal.close()
     with trio.move_on_after(GOODBYE_S):
         if failed:

@@ -47,6 +47,8 @@ from truc_web.serving.requests import accept_upgrade, malformed, objection, open
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import read_tree
 
+# Each proxy adds on the right the address it was called from; what stands further left anybody can have
+# written.
 _FORWARDED: Final = b"x-forwarded-for"
 
 
@@ -129,6 +131,7 @@ class PublicDesk:
         """Say how the server is, if the host wants it told."""
         if not self._parts.settings.now.web.status:
             return refused(HTTPStatus.NOT_FOUND, "the host does not tell how this server is")
+        # read at most once in this time, however many ask
         if trio.current_time() >= self._moment + FRESH_S:
             self._moment, self._told = trio.current_time(), self._read()
         if as_data:
@@ -167,6 +170,8 @@ if TYPE_CHECKING:
 
 CONNECTIONS: Final = 64
 NETWORK_CONNECTIONS: Final = 24
+# A first visit is some hundred requests (hosting/web.md): two dozen visits in a minute from behind one
+# address.
 REQUESTS_PER_MIN: Final = 2_400
 _HSTS: Final = ("Strict-Transport-Security", "max-age=31536000")
 _STATUSES: Final = {
@@ -188,6 +193,8 @@ async def open_listeners(web: WebSettings, *, is_shared: bool = False) -> list[t
     """
     host, port = web.place
     try:
+        # whoever else listened at ::1 would be the same origin, and could read the keys a browser keeps for
+        # it
         if host == "127.0.0.1" and not (web.origin or is_shared):
             listeners = await open_loopback(port)
         else:
@@ -272,6 +279,7 @@ class WebDoor:
 
     async def _let_in(self, stream: trio.SocketStream, address: str) -> None:
         began, network = trio.current_time(), network_of(address)
+        # everybody behind the host's proxy comes from its address
         is_crowded = self._networks[network] >= NETWORK_CONNECTIONS and not is_proxy(address, self._proxies)
         # a house full of players opens one link at once: who waits for nothing yields
         is_full = is_crowded or len(self._lines) >= CONNECTIONS
@@ -284,6 +292,7 @@ class WebDoor:
         with self._counted(line, network):
             if tls is None or await self._encrypt(tls, stream):
                 upgraded = await line.converse(partial(self._find, line, address=address))
+            # it made room for somebody else while it waited
             self._parts.figures.web_refused["busy"] += line.is_cut
         if upgraded is not None:
             await self._hand_over(line, upgraded)
@@ -351,6 +360,7 @@ class WebDoor:
         if path == WEBSOCKET_PATH:
             return SOCKET, await self._upgrade(line, request, client, network)
         if path == "/door":
+            # a question about room takes none, or asking would fill the server
             return DOOR, door(self._admission.enter(client, network, counts=False))
         told = await self._status.find(path, network)
         if told is not None:
@@ -372,6 +382,7 @@ class WebDoor:
         agreed = accept_upgrade(request)
         if isinstance(agreed, PageAnswer):
             return agreed
+        # from here on it counts as any other connection; `_hand_over` counts it out again
         why = self._admission.enter(client, network)
         if why is not None:
             return _turned_away(why)
@@ -385,6 +396,7 @@ class WebDoor:
         figures.websockets += 1
         try:
             await line.send(answer)
+            # what came together with the upgrade is the beginning of the protocol
             if line.rest:
                 sealer.take(line.rest)
             await self._connections.attend(

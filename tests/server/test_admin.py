@@ -362,8 +362,8 @@ class TestSocket:
             assert await caller.stream.receive_some(1) == b""
 
     async def test_callers_who_say_nothing_are_let_go(self, server, monkeypatch):
-        monkeypatch.setattr("truc_server.admin.counter.IDLE_S", 0.05)
-        monkeypatch.setattr("truc_server.admin.counter.CALLERS", 1)
+        monkeypatch.setattr("truc_server.admin.command_socket.IDLE_S", 0.05)
+        monkeypatch.setattr("truc_server.admin.command_socket.CALLERS", 1)
         async with calling(server.folder) as silent:
             assert (await ask(server, "status"))["ok"]
             assert await silent.stream.receive_some(1) == b""

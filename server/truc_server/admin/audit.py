@@ -48,6 +48,7 @@ def note(file: Path, entry: AdminLogEntry) -> None:
         OSError: It cannot be written.
     """
     line = entry.line(datetime.now(UTC))
+    # two files of this size at most, however often commands come: nothing here can fill the disk
     if file.exists() and file.stat().st_size + len(line) > MAX_BYTES:
         file.replace(file.with_name(file.name + _BEFORE))
     descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)

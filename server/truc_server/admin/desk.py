@@ -215,6 +215,7 @@ class Desk(NamedTuple):
 
     async def _impose(self, kind: SanctionKind, subject: str, hours: int | None) -> Answer:
         sanction = imposed_now(subject, kind, hours)
+        # counted before: the look below cuts them off
         met = sum(_is_met(Subjects.of([subject]), peer) for peer in self.connections.everybody())
         await trio.to_thread.run_sync(self.parts.store.impose, sanction)
         await self.sanction_watch.look()
@@ -223,6 +224,7 @@ class Desk(NamedTuple):
     async def _lift(self, kind: SanctionKind, subject: str) -> Answer:
         was_imposed = await trio.to_thread.run_sync(self.parts.store.lift, subject, kind)
         await self.sanction_watch.look()
+        # lifted all the same: what the settings say only they can take back
         if named := setting_naming(self.parts.settings.now.access, subject, kind):
             raise AdminError(f"{subject} stands in {named}: take it out of the settings, then reload")
         if not was_imposed:
@@ -251,6 +253,7 @@ class Desk(NamedTuple):
         if meant is None:
             expected = "a number or a name in `who`, a fingerprint, a key, the tag of a guest, an address or a network"
             raise AdminError(f"expected {expected}, got {written!r}")
+        # the tag, so that the log says who it was: numbers and names may be somebody else's tomorrow
         return meant.address if meant.player is None else meant.player.tag
 
     def _kick(self, subject: str) -> Answer:
@@ -380,6 +383,7 @@ async def reload(
         raise AdminError(f"{error}; nothing has changed") from error
     before = parts.settings.now
     taken = changeable(before, wanted)
+    # the last thing that can be wrong: until here nothing has changed
     tls, web_tls = await _open_tls(taken, folder)
     changed, left = differing(before, taken), differing(taken, wanted)
     parts.renew(taken)

@@ -61,6 +61,7 @@ async def watch(late_s: Histogram) -> None:
         await trio.sleep_until(moment)
         now = trio.current_time()
         late_s.add(now - moment)
+        # what was missed during a stall is not measured again and again: the stall counts once
         moment = max(moment, now)
 
 

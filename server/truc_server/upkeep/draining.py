@@ -36,6 +36,7 @@ LOOK_S: Final = 0.2  # between two checks whether a hand is over
 ORDERS_S: Final = 1.0  # between two looks for orders that another node was told
 # for the other node to have what it was given, before those who wait are told to come again
 TAKEN_S: Final = 10.0
+# With `over`: a hand that has won the match still has to be closed, and the end to be written.
 _UNDER_WAY: Final = (Phase.CALLED, Phase.HAND, Phase.OVER)
 
 
@@ -98,12 +99,14 @@ class TableGiver:
         try:
             table = self._lobby.table(code)
         except RefusedRequestError:
+            # whichever node the host asks: the one that has the table is told through the database
             return await self._let_move(code.upper(), name)
         if name == self._parts.lease.owner:
             raise GivingError(f"node {name} has table {label(table.code)} already")
         if _is_held(table):
             raise GivingError(f"table {label(table.code)} waits for its players after a restore")
         self._wanted[table.code] = to
+        # from now on no hand begins here, though the one under way may take long
         table.is_leaving = True
         waits = is_in_hand(table)
         self._give_wanted()
@@ -162,11 +165,13 @@ class TableGiver:
         except StoreError as error:
             log.warning("tables_not_given", reason=str(error))
             return self._under_way
+        # whoever must go when this node ends goes where there is most room
         self._parts.drain.to = self._way_to(min(others, key=lambda node: node.tables)) if others else ""
         held = {node.name: node.tables for node in others}
         free: dict[str, list[Table]] = {node.name: [] for node in others}
         for table in self._lobby.tables() if others else ():
             if not (is_in_hand(table) or _is_held(table)):
+                # each gift counts at once, or all would go to the node that had fewest at first
                 least = min(held, key=held.__getitem__)
                 held[least] += 1
                 free[least].append(table)
@@ -199,6 +204,7 @@ class TableGiver:
         if not tables or self._tasks is None or self._parts.journal.is_closed:
             return  # a server that ends keeps what it has
         for table in tables:
+            # both in one step: an act that waits for its signature meanwhile finds no table
             table.give(node.name)
             self._lobby.given(table)
         self._parts.figures.tables_given += len(tables)
@@ -208,6 +214,8 @@ class TableGiver:
     async def _see_off(self, tables: list[Table], node: Node, gate: int) -> None:
         """Wait until the other node has the tables, then send whoever follows them after them."""
         try:
+            # only what is stored as given may be taken, and nobody is sent after what may still be here after
+            # a crash
             await self._parts.journal.wait_durable(gate)
         except JournalStoppedError:  # the server ends, and says so to everybody
             return
@@ -246,6 +254,7 @@ class TableGiver:
 
     def _way_to(self, node: Node) -> str:
         """Return where players are sent who are to go to a node; empty if they may come to any node there, this one too."""
+        # behind one address every node is reached at the same place: the client may as well come here again
         is_sent = self._parts.settings.now.cluster.route == "moved" and node.place.public != self._public
         return node.place.public if is_sent else ""
 
@@ -275,10 +284,13 @@ async def drain_when_asked(
     with trio.move_on_after(seconds):
         while True:
             leaving = 0 if giving is None else await giving.give_all()
+            # hands alone would do for a server by itself; a node also waits until others have its tables
             if not (leaving or hands_under_way(lobby)):
                 break
             await trio.sleep(LOOK_S)
     log.info("drained", under_way=hands_under_way(lobby))
+    # nodes that drain together end together: a client may still be brought to a table of another through this
+    # one
     if control.together is not None:
         await control.together.wait()
     stop.set()
@@ -315,5 +327,6 @@ def read_unasked(folder: Folder) -> dict[bytes, int]:
     except (OSError, ValueError, msgspec.MsgspecError):
         found = {}
     with suppress(OSError):
+        # used once: after a kill nobody could say any more that it still holds
         folder.unasked.unlink(missing_ok=True)
     return found

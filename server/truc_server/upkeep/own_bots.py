@@ -78,6 +78,7 @@ class OwnBots:
                 nursery.start_soon(self._keep, number)
         for number, scope in self._running.items():
             player = self._players.get(number)
+            # its seats are kept to their end (hosting/admin.md, "Reloading settings")
             if number > self._settings.now.tables.bots and not (player and self._lobby.has_seat(player)):
                 scope.cancel()
 
@@ -87,6 +88,7 @@ class OwnBots:
         self._lobby.calls.started = [
             player.tag for number, player in self._players.items() if number <= wanted
         ]
+        # nodes call each other's bots to their tables, and so have to know which players are bots
         if self._lobby.others is not None and self._lobby.calls.started != before:
             for player in self._players.values():
                 self._lobby.others.notes.player(player)
@@ -111,6 +113,7 @@ class OwnBots:
     async def _live(self, number: int, name: str) -> str:
         """Run a bot to its end, and return why it has ended."""
         home = self._root / "bots" / name
+        # known before it comes, so that a closed server lets it in
         public = await trio.to_thread.run_sync(_key, home, self._first)
         self._players[number] = LoggedInPlayer(PlayerKind.KEY, public, name)
         self._renew_calls()
@@ -142,6 +145,7 @@ class OwnBots:
         seen = trio.current_time()
         while trio.current_time() - seen < _AWAY * self._settings.now.limits.idle_s:
             await trio.sleep(_LOOK_S)
+            # a bot that hangs answers no ping, and loses its connection by that
             if self._lobby.is_online(tag):
                 seen = trio.current_time()
         log.warning("bot_hangs", bot=name, pid=process.pid)
@@ -150,6 +154,7 @@ class OwnBots:
     def _command(self, name: str) -> list[str]:
         seed = str(randbelow(_SEEDS))
         how = ["--house", "--of-server", "--style", "sharp", "--seed", seed, "--name", name, "--lang", "en"]
+        # -P: no module of the working directory is taken for one of ours
         return [sys.executable, "-P", "-m", "truc_terminal", "bot", self._address, *how]
 
 
@@ -180,6 +185,7 @@ async def _hear(process: trio.Process, name: str) -> None:
     rest = b""
     async for chunk in process.stdout:
         *lines, rest = (rest + chunk).split(b"\n")
+        # a line without an end takes no more memory than the log has of it
         rest = rest[:_LINE]
         for line in lines:
             said = without_invites(line.decode("utf-8", "replace"))[:_LINE]

@@ -42,6 +42,7 @@ def deletions(store: Store, *, before_ms: int) -> Iterator[bool]:
             is_gone = store.delete_match(mid, before_ms=before_ms)
             deleted += is_gone
             yield is_gone
+        # a page of which nothing could be deleted would be found again, for ever
         if not deleted:
             return
 
@@ -61,6 +62,7 @@ async def _prune(store: Store, days: int) -> None:
     try:
         while (is_gone := await trio.to_thread.run_sync(next, steps, None)) is not None:
             deleted += is_gone
+            # what is played meanwhile goes first
             await trio.sleep(PAUSE_S)
     except StoreError as error:
         log.warning("matches_not_pruned", reason=str(error), deleted=deleted)

@@ -59,6 +59,7 @@ class SanctionWatch:
                 self._imposed = await trio.to_thread.run_sync(self._parts.store.sanctions)
                 self._is_readable = True
             except StoreError as error:
+                # once, until it could be read again: this is tried every five seconds
                 if self._is_readable:
                     log.warning("sanctions_unread", reason=str(error))
                 self._is_readable = False

@@ -1,4 +1,4 @@
-"""The counter where the host's commands come in: a Unix socket in the data folder, for its owner alone.
+"""Where the host's commands come in: a Unix socket in the data folder, for its owner alone.
 
 Each line is a command and is answered by a line, in turn. Deliberately not here: what a command does (desk.py).
 Invariants: no caller can stall the server or make it fail; every command that was read is logged, whatever came of it.
@@ -45,7 +45,7 @@ _CREDENTIALS: Final = struct.Struct("3i")  # pid, uid, gid
 log = structlog.get_logger()
 
 
-class _Counter(NamedTuple):
+class _CommandSocket(NamedTuple):
     """What every caller is served with."""
 
     desk: Desk
@@ -70,7 +70,9 @@ class _Counter(NamedTuple):
             if line is None:
                 return
             request, answer = await self._do(line)
+            # what was done is noted and answered even if the server ends by it, as with `drain`
             with trio.CancelScope(shield=True), trio.fail_after(ANSWER_S):
+                # noted first: a caller who does not take the answer leaves no command out of the log
                 await self._note(caller, request, answer)
                 await stream.send_all(_encoded(answer))
 
@@ -120,11 +122,11 @@ async def serve(
         log.warning("no_admin_socket", path=str(folder.admin_socket), reason=str(error))
         task_status.started()
         return
-    counter = _Counter(desk, folder, trio.CapacityLimiter(CALLERS))
+    commands = _CommandSocket(desk, folder, trio.CapacityLimiter(CALLERS))
     try:
         async with trio.open_nursery() as callers:
             task_status.started()
-            await accept([listener], counter.serve, callers)
+            await accept([listener], commands.serve, callers)
     finally:
         with suppress(OSError):
             folder.admin_socket.unlink()
