@@ -17,7 +17,7 @@ from truc_terminal.commands.table_options import (
     table_options,
     with_deal,
 )
-from truc_terminal.commands.terminal import PlayingOptions, manner_options
+from truc_terminal.commands.terminal import PlayingOptions, playing_options
 from truc_words import Sentence, told
 
 _TWICE: Final = {"decision_ms": "--clock", "bank_ms": "--clock", "reveal": "--reveal"}
@@ -48,7 +48,7 @@ def _clock(_context: click.Context, _option: click.Parameter, given: str | None)
 )
 @deal_option
 @options_option
-@manner_options
+@playing_options
 def create(
     *,
     address: str | None,
@@ -89,7 +89,7 @@ def _chosen(clock: TableClock | None, reveal: str | None, options: Options) -> O
 @click.command()
 @click.argument("link")
 @click.argument("code", required=False)
-@manner_options
+@playing_options
 def join(*, link: str, code: str | None, **manner: Unpack[PlayingOptions]) -> None:
     """Sit down at the table of a LINK that you were given: truc join truc://HOST:7373/K7PQA#FINGERPRINT.
 

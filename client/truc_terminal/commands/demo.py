@@ -158,12 +158,12 @@ async def _server(data: Path, more: Mapping[str, str]) -> AsyncIterator[tuple[st
         start_new_session=True,  # Ctrl-C is for the player; the server is stopped after them
     )
     try:
-        yield await _places(process, lines=2 if more else 1)
+        yield await _printed_addresses(process, lines=2 if more else 1)
     finally:
         await _stop(process)
 
 
-async def _places(process: trio.Process, lines: int) -> tuple[str, str | None]:
+async def _printed_addresses(process: trio.Process, lines: int) -> tuple[str, str | None]:
     """Return what a server says in its first lines: its address, and its origin for browsers."""
     text = ""
     with trio.move_on_after(_START_S):
@@ -244,7 +244,7 @@ class _BotsTable(NamedTuple):
     keep: Home
 
     @property
-    def yours(self) -> int:
+    def players_seat(self) -> int:
         """The seat that is free."""
         return self.wanted.seats - 1
 
@@ -258,7 +258,9 @@ class _BotsTable(NamedTuple):
             task_status.started(table.code)
             await table.ready()
             style = self.wanted.style
-            while (ended := await play_match(table, style(seat, table), leave_to=(self.yours,))) is not None:
+            while (
+                ended := await play_match(table, style(seat, table), leave_to=(self.players_seat,))
+            ) is not None:
                 _verify(ended.transcript, self.keep, self.screen)
                 await table.ready()
         demo.cancel()
@@ -269,8 +271,10 @@ async def _play_in_browser(table: _BotsTable, origin: str, *, opens: bool) -> No
     table.screen.say(Sentence("connecting.own_server", address=table.address))
     async with trio.open_nursery() as nursery:
         code = await nursery.start(table.run, nursery.cancel_scope)
-        seats, link = range(1, table.yours), web_link(origin, code)
-        async with _bots(table.address, code, table.folder, table.wanted.style, seats, leave_to=table.yours):
+        seats, link = range(1, table.players_seat), web_link(origin, code)
+        async with _bots(
+            table.address, code, table.folder, table.wanted.style, seats, leave_to=table.players_seat
+        ):
             table.screen.say(Sentence("commands.web_open", link=link), "bold")
             table.screen.say(Sentence("commands.demo_waits"))
             if opens:

@@ -81,7 +81,7 @@ class SpokenGroup(Program):
             raise
 
     def refused(self, error: OSError) -> click.ClickException:
-        """Return the error for a command that the system refuses something, such as room on a full disk."""
+        """Return the error for something that the system refuses to give, such as room on a full disk."""
         from truc_terminal.commands.output import FailedError  # slow to import
 
         return FailedError(Sentence("commands.refused_by_system", reason=error.strerror or str(error)))

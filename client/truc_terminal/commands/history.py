@@ -20,7 +20,7 @@ from truc_client.home.transcripts import path_of
 from truc_client.paging import is_given_out
 from truc_protocol.audit import Result, Verdict
 from truc_protocol.messages import PlayedMatch
-from truc_terminal.commands.kept_matches import KeptFile, checked, kept_file, kept_files, one_match
+from truc_terminal.commands.kept_matches import KeptFile, kept_file, kept_files, one_match, verdict_on
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError, tell, usage_error
 from truc_terminal.commands.player import at_server, own_home, own_player
@@ -101,11 +101,11 @@ def _list(home: Home, most: int | None, speech: Speech, *, as_json: bool) -> Non
     if as_json:
         for each in shown:
             facts = {"file": str(each.path), "written": each.written.isoformat(timespec="seconds")}
-            click.echo(json.dumps(facts | verdict_facts(checked(each.path))))
+            click.echo(json.dumps(facts | verdict_facts(verdict_on(each.path))))
         return
     console = Output()
     for each in shown:
-        _print(each, checked(each.path), console, speech)  # at once: checking the next one takes a while
+        _print(each, verdict_on(each.path), console, speech)  # at once: checking the next one takes a while
     if not kept:
         tell(Sentence("history.none", folder=home.transcripts))
     elif len(shown) < len(kept):
@@ -233,7 +233,7 @@ def _judge(files: Iterable[Path], speech: Speech) -> int:
     codes = set()
     for path in files:
         tell(Sentence("history.fetched", file=path))
-        verdict = checked(path)
+        verdict = verdict_on(path)
         codes.add(EXIT_CODES[verdict.result])
         _print(kept_file(path), verdict, Output(), speech)
     return severest(codes)

@@ -236,7 +236,7 @@ class HouseBot:
                     case _:
                         pass
 
-            await self._leave_over(table, await self._play(table, show))
+            await self._leave_after(table, await self._play(table, show))
         if patience.cancelled_caught:
             await table.leave()
 
@@ -254,7 +254,7 @@ class HouseBot:
         with closing(table):
             ended = await self._play(table, show)
             if table.plays:  # the match may have ended before the seat was taken over
-                await self._leave_over(table, ended)
+                await self._leave_after(table, ended)
 
     async def _go_on(self, held: SeatHeld) -> None:
         """Play on with a seat held from before; one without a match is given up."""
@@ -263,9 +263,9 @@ class HouseBot:
             await table.leave()
             return
         with closing(table):
-            await self._leave_over(table, await self._play(table, tell_trouble))
+            await self._leave_after(table, await self._play(table, tell_trouble))
 
-    async def _leave_over(self, table: Table, ended: MatchEnded | None) -> None:
+    async def _leave_after(self, table: Table, ended: MatchEnded | None) -> None:
         """Say how a match has ended, and leave the table; None if the table or the seat was lost before."""
         if ended is None:
             return

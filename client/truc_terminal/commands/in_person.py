@@ -92,7 +92,7 @@ async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool 
 
 
 async def _look_on_meanwhile(table: Table, screen: Screen) -> Never:
-    """Follow a match silently as long as a substitute is wanted there; then raise the reason why not."""
+    """Follow a match silently as long as a substitute is wanted there; raise an error once none is."""
     async for happening in table:
         match happening:
             case RecordSeen(means=means):
@@ -175,7 +175,7 @@ def tell_waiting(state: TableState, screen: Screen, invite: str, waited: int) ->
 
 
 class AnotherMatch(Enum):
-    """The outcome of the question."""
+    """What came of the question whether to play another match."""
 
     YES = auto()
     NO = auto()

@@ -70,7 +70,7 @@ def whole_part(path: Path) -> bytes:
     return read_file(path) if kept is None else write_transcript(kept.document, kept.records)
 
 
-def checked(path: Path) -> Verdict:
+def verdict_on(path: Path) -> Verdict:
     """Return the verdict on the whole items of a transcript."""
     try:
         return verify(whole_part(path))
@@ -90,7 +90,7 @@ def find_transcript(folder: Path, digits: str) -> Path:
     return max((kept for kept in files if kept.match == match), key=attrgetter("size", "written")).path
 
 
-def newest(folder: Path) -> Path:
+def newest_transcript(folder: Path) -> Path:
     """Return the transcript written last.
 
     Raises:
@@ -157,7 +157,7 @@ def transcript_meant(text: str | None) -> tuple[Path, bytes]:
     try:
         if text is not None and _is_file(text):
             return Path(text), read_file(Path(text))
-        path = newest(own_transcripts()) if text is None else file_meant(text)
+        path = newest_transcript(own_transcripts()) if text is None else file_meant(text)
         return path, whole_part(path)
     except (HomeError, OSError) as error:
         raise unusable("cannot_read", text or Sentence("replay.newest"), error) from error

@@ -134,7 +134,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 class PlayingOptions(TypedDict):
-    """The values of those options."""
+    """The values of the options for playing in person."""
 
     name: str | None
     guest: bool
@@ -156,8 +156,8 @@ play_on_option: Final = click.option(
 )
 
 
-def manner_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command all of those options."""
+def playing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options for playing in person."""
     return name_option(guest_option(screen_options(teach_option(play_on_option(command)))))
 
 

@@ -122,10 +122,10 @@ class Watcher:
         return ended
 
     async def _follow(self) -> MatchEnded | None:
-        self._pose()
+        self._set_question()
         async for happening in self._table:
             self.show(happening)
-            self._pose()
+            self._set_question()
             if isinstance(happening, MatchEnded):
                 return happening
         return None
@@ -139,7 +139,7 @@ class Watcher:
                 watching.cancel()
                 return
             await self._obey(line)
-            self._pose()
+            self._set_question()
 
     async def _obey(self, text: str) -> None:
         match text.partition(" ")[0].lower():
@@ -162,7 +162,7 @@ class Watcher:
         else:
             self._note("help")
 
-    def _pose(self) -> None:
+    def _set_question(self) -> None:
         draw = None if self._is_unchecked else self._screen.table(self._variant)
         words = tuple(commands_typed(_WORDS, self._screen.look.speech))
         self._screen.set_question(Question(text=self._said("prompt"), words=words, draw=draw))

@@ -203,7 +203,7 @@ class Person:
             if self._leaves(line):
                 await leave.send(line)
                 return
-            await self._typed(self._meaning(line.text or ""))
+            await self._take_line(self._meaning(line.text or ""))
             self._offer()
 
     def _leaves(self, line: Typed) -> bool:
@@ -237,7 +237,7 @@ class Person:
         self._screen.show(item)
         if self._screen.awaits_resume != rested:
             self._awaits_own = False
-            self._pose()
+            self._update_asked()
         return not isinstance(item, MatchEnded | TableGone | SeatLost)
 
     def _consider(self, nursery: trio.Nursery) -> None:
@@ -286,26 +286,26 @@ class Person:
                 )
             case _:
                 return
-        self._pose()
+        self._update_asked()
 
     @property
     def _must_act(self) -> bool:
         return self._turn is not None and self._turn.must
 
-    def _pose(self) -> None:
+    def _update_asked(self) -> None:
         """Let a script's next line be read only if there is a question."""
         if self._must_act or (self._screen.awaits_resume and not self._awaits_own):
             self._asked.set()
         else:
             self._close_question()
 
-    async def _typed(self, text: str) -> None:
+    async def _take_line(self, text: str) -> None:
         """Do what a line says, and ask once more what it was typed at if that still stands."""
         asked = self._turn
         await self._obey(text)
         if self._must_act and self._turn is asked:
             self._screen.prompt(asks_again=self._among is not None)
-        self._pose()
+        self._update_asked()
 
     async def _obey(self, text: str) -> None:
         # Any line but a second `resign` takes the first one back.
@@ -367,7 +367,7 @@ class Person:
     async def _send(self, request: Callable[[], Awaitable[None]]) -> None:
         """Send a request that decides something: the options so far are void, unless it is refused."""
         self._turn, self._set_aside = None, self._turn
-        self._pose()
+        self._update_asked()
         self._screen.await_server()
         try:
             await request()
