@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from rows import each_row
 
-from truc_protocol.codec import enc, sha256
+from truc_protocol.codec import MAX_INT, enc, sha256
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import ClientHello, Info, KeyLogin, Limits, ServerHello, encode_info
@@ -202,6 +202,7 @@ def at(seconds):
 
 
 NOT_YET = f"C39: rotation 1 is not in force before {at(NOW + 1)}; the clock here says {at(NOW)}: is it right?"
+NEVER = f"C39: rotation 1 is not in force before second {MAX_INT} since 1970; the clock here says {at(NOW)}: is it right?"
 
 
 @each_row("rolls, text",
@@ -209,6 +210,7 @@ NOT_YET = f"C39: rotation 1 is not in force before {at(NOW + 1)}; the clock here
         ((ROLL_2,), "C39: expected the rotation with serial 1, got 2"),
         ((make_roll(STRANGER, LAST, serial=1, not_before=NOW),), "C39: expected the key before in rotation 1, got another"),
         ((make_roll(SERVER, LAST, serial=1, not_before=NOW + 1),), NOT_YET),
+        ((make_roll(SERVER, LAST, serial=1, not_before=MAX_INT),), NEVER),
         ((ROLL_1,), "C39: expected rotations that end at the server's key, got another"),
         ((ROLL_1, (ROLL_2[0], bytes(64), ROLL_2[2])), "C39: rotation 2 is not signed by both keys"),
         ((ROLL_1, (ROLL_2[0], ROLL_2[1], bytes(64))), "C39: rotation 2 is not signed by both keys"),

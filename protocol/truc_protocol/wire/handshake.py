@@ -363,10 +363,7 @@ def _follow(pin: Pin, rolls: Sequence[Roll], spk: bytes, contact: KnownServer) -
             raise HandshakeError("C39", f"expected the rotation with serial {serial}, got {roll.serial}")
         _expect("C39", f"the key before in rotation {serial}", roll.old, present)
         if roll.not_before > contact.now:
-            begins, now = (
-                f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-                for at in (roll.not_before, contact.now)
-            )
+            begins, now = _time_text(roll.not_before), _time_text(contact.now)
             raise HandshakeError(
                 "C39",
                 f"rotation {serial} is not in force before {begins}; the clock here says {now}: is it right?",
@@ -377,6 +374,14 @@ def _follow(pin: Pin, rolls: Sequence[Roll], spk: bytes, contact: KnownServer) -
         present = roll.new
     _expect("C39", "rotations that end at the server's key", present, spk)
     return serial
+
+
+def _time_text(seconds: int) -> str:
+    # anybody in between can make up a rotation, and a year that no calendar here has
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, OverflowError, OSError):
+        return f"second {seconds} since 1970"
 
 
 def _check_roll_keys(roll: KeyRoll, revoked: Collection[bytes]) -> None:
