@@ -46,7 +46,7 @@ Proof = bytes | Sequence[bytes]
 
 
 HeldCard = Opening | CardWithKeys
-"""A card of a seat's own, with what opens its place."""
+"""One of a seat's own cards, with what opens its place."""
 IsOpening = Callable[[object, object, object, int], bool]
 
 
@@ -69,7 +69,7 @@ class Move(msgspec.Struct, frozen=True):
 def read_act(
     seat: int, kind: str, args: Sequence[Any], *, deck: int, culprit: str | None = None, mode: str = DEALT
 ) -> Move:
-    """Read (kind, args); `deck` is the number of cards in the pack, `culprit` who has signed it, if anybody.
+    """Read (kind, args); `deck` is the number of cards in the pack, `culprit` who signed it, if anybody.
 
     What opens a card differs between the modes of a table.
 
@@ -191,7 +191,7 @@ def check_option(variant: Variant, seat: int, option: Option, openings: Sequence
     """Return the move that an option would sign; `openings` are the seat's own of the newest deal, by slot.
 
     Raises:
-        BoxError: (kind, args) are no act, the line says something else, or the cards are not the seat's own.
+        BoxError: (kind, args) is not an act, the line says something else, or the cards are not the seat's own.
     """
     try:
         # mode dealt: where the server knows no card, seats make their own options and are offered none

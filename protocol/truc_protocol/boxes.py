@@ -97,7 +97,7 @@ def open_share(
 
 
 def _seal_openings(shared: bytes, mid: bytes, info: list[str | int], hand: Sequence[Opening]) -> bytes:
-    # not filled up: a card is one byte and each seat gets as many, so all boxes of a deal are as long (C5)
+    # not padded: a card is one byte and each seat gets as many, so all boxes of a deal are as long (C5)
     return seal(derive(shared, mid, enc_trusted(info)), _ONE_MESSAGE, enc_trusted(hand))
 
 
@@ -154,7 +154,7 @@ def seal_options(
 ) -> bytes:
     """Seal the options of a decision: `at` is the position the act must carry, `offer` what opened the decision.
 
-    Before it is sealed, the plaintext is filled up to a multiple of `fill`, itself a multiple of 256.
+    The plaintext is padded to a multiple of `fill`, itself a multiple of 256, before it is sealed.
     """
     # bound to its place, so that it opens at no other decision, not even a later one of the same seat
     return _seal_counted(
@@ -273,19 +273,19 @@ def _word(what: str, items: list[Any]) -> str:
 
 
 def pad(plaintext: bytes, fill: int = BLOCK_BYTES) -> bytes:
-    """Fill up to the next multiple of `fill` bytes, itself a multiple of 256, by at least one byte: 0x80, then zeros."""
+    """Pad to the next multiple of `fill` bytes, itself a multiple of 256, by at least one byte: 0x80, then zeros."""
     marked = plaintext + _MARK
     return marked + bytes(-len(marked) % fill)
 
 
 def unpad(padded: bytes) -> bytes:
-    """Return what `pad` filled up.
+    """Return what `pad` was given.
 
     Raises:
         BoxError: `pad` makes no such bytes.
     """
     marked = padded.rstrip(b"\x00")
-    # how far it is filled up is for who seals to choose, as long as it is whole blocks (specification.md 7)
+    # how far to pad is for who seals to choose, as long as it is whole blocks (specification.md 7)
     if not marked.endswith(_MARK) or len(padded) % BLOCK_BYTES:
         raise BoxError(f"padding: expected 0x80 and zeros up to a multiple of {BLOCK_BYTES} bytes")
     return marked.removesuffix(_MARK)

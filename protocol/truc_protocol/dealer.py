@@ -308,6 +308,7 @@ class Dealer:
         action = ruled(ledger.match)
         if action is None:
             raise ValueError("nobody holds a decision")
+        # a ruled cut is [0], which leaves the pack as it is (specification.md 9)
         args = write_args(action, self.openings(ledger, action.seat))
         return self._rule(ledger, "move", action.seat, action.kind, args)
 
@@ -348,7 +349,7 @@ class Dealer:
 
     def reproduces(self, ledger: Ledger, record: Record, body: bodies.AnyBody) -> bool:
         """Tell whether the secrets give a stored deal or rekey of the server again; any other record passes."""
-        # all others follow from the records before them, as the fold checks: only these two hang on secrets
+        # the fold checks links by their chain; leaves, boxes and a new anchor only the secrets can check
         match body:
             case bodies.Deal():
                 return self.next_record(ledger) == record

@@ -70,7 +70,7 @@ class State(StrEnum):
     __hash__ = str.__hash__
 
 
-FATAL: Final = "error, close"
+FATAL: Final = "error, close"  # no tag: the step that an error with `close` makes
 _READY, _CLOSED = State.READY, State.CLOSED  # looked up once: an Enum lookup is expensive
 _HANDSHAKE_TAGS: Final = ("hello", "login", "welcome")
 _OPEN: Final = tuple(state for state in State if state is not State.CLOSED)
@@ -148,7 +148,7 @@ class ConnectionEnd:
         return self.state is _READY
 
     def begin_ready(self) -> None:
-        """Begin logged in, as whoever has led the handshake hands the connection on; nothing may have been said here."""
+        """Begin logged in: whoever did the handshake hands the connection on, and nothing has been said here yet."""
         self.state = State.READY
         self._splitter.limit = CLIENT_LIMIT
 
@@ -178,6 +178,7 @@ class ConnectionEnd:
         Nothing is read after a failure that closes. A server still answers what came before it, then the failure.
         """
         found: list[AnyMessage | Failure] = []
+        # what comes behind a failure that closes is not even kept
         if not self._deaf:
             self._splitter.rest += received
         while self._splitter.rest and not self._deaf:
@@ -279,7 +280,7 @@ class ConnectionEnd:
         match message:
             case Request(id=number):
                 opened = self._outstanding
-                # mostly nothing is open, and nothing else is asked
+                # mostly nothing is open, and no more has to be asked
                 if opened and (number in opened or len(opened) >= MAX_OUTSTANDING):
                     raise self._unopened(message)
                 self._outstanding[number] = _REPLIES[tag]
@@ -343,7 +344,7 @@ _COMMON: Final = {
     )
     for role in Role
 }
-"""The tags of what changes nothing, whatever it says, once the client is logged in: nearly all of it."""
+"""Tags of messages that never change the state once the client is logged in: nearly all of them."""
 _OWN_ENCODING: Final = frozenset({TableState, Ok})  # what `encode` may write in its own way
 _TAGS: Final = {form.message: row.tag for row in MESSAGES for form in row.forms}
 _INCOMING: Final = {Role.SERVER: Direction.TO_SERVER, Role.CLIENT: Direction.TO_CLIENT}

@@ -4,7 +4,7 @@ Bytes come in as they arrive and are cut into frames. A length that is 0 or abov
 way to get back into step, and none is tried. Because every limit is far below 2^24 the first byte of a connection is
 always 0, so a peer that speaks another protocol is recognised, and told so in words. A frame is read as a message by the
 table of messages: unknown fields are ignored, nil and absent mean the same, and everything else that does not fit is an
-error that names the field. Who passes frames on unread reads their head alone.
+error that names the field. Whoever passes frames on unread reads only their head.
 """
 
 import re
@@ -205,15 +205,15 @@ def decode(frame: bytes, direction: Direction) -> AnyMessage:
 
 
 def _usual_act(frame: bytes) -> SignedAct | GuestAct | None:
-    """Return an act that is written as our own clients write it; None of anything else, which is looked at field by field.
+    """Return an act that is encoded as our own clients do it, or None: anything else is read field by field.
 
-    What gives the very same bytes again holds nothing but the fields of its class, each once and in its shortest form.
-    It takes a third of the time, and nearly everything that comes is an act.
+    This takes a third of the time, and nearly every message is an act.
     """
     try:
         act = (_SIGNED_ACT if b"\xa4body" in frame else _GUEST_ACT).decode(frame)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
+    # what encodes to the same bytes has only the fields of its class, each once and in its shortest form
     return act if enc_trusted(act) == frame else None
 
 

@@ -43,7 +43,7 @@ SUBPROTOCOL: Final = "truc.1"
 WEBSOCKET_PATH: Final = "/ws"
 BINDING: Final = "truc/1/web"
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-"""How this machine is written in an origin."""
+"""The ways in which an origin can name this machine."""
 
 _BINARY: Final = 0x82  # the one frame of a binary message
 # the longest payloads of a length of 7 and of 16 bits; 126 and 127 announce those of 16 and 64 (RFC 6455, 5.2)
