@@ -46,9 +46,9 @@ def _grown_items(value: Any) -> Any:
 def padded(frame: bytes) -> bytes:
     """Lengthen a frame, by an unknown field, to the longest that a server may send."""
     fields = unpack(frame[_HEADER:])
-    # As long a bin as the one that is meant, so that its own length is written in as many bytes.
     bare = len(pack({**fields, "x-pad": b"\x00" * 0x10000}))
     pad = 0x10000 - (bare - SERVER_LIMIT)
+    # A shorter bin may say its length in fewer bytes, which are made up for here.
     while len(pack({**fields, "x-pad": b"\x00" * pad})) < SERVER_LIMIT:
         pad += 1
     return framed({**fields, "x-pad": b"\x00" * pad})

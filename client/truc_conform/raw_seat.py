@@ -282,7 +282,7 @@ class Seat:
         ledger = self.ledger
         if self.key is None or self.chain is None or self.is_idle:
             return
-        # specification.md, "New chains": between two hands, and not in a pause.
+        # specification.md, "Deals", New chains: between two hands, and not in a pause.
         may_rekey = ledger.phase is Phase.BETWEEN and not ledger.pause.active
         if may_rekey and is_exhausted(ledger, self.seat + 1):
             await self.sign_once("rekey", ledger.k, self.rekey())

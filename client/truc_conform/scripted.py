@@ -48,7 +48,7 @@ class ScriptedServer:
         self, variant: str = "truc-french", *, seats: int = 2, seed: int = 1, **options: int | str
     ) -> None:
         self.key = keys.signing_key_from_seed(secret("server", seed))
-        # One game is a match, unless a scene asks for more: presets play for several.
+        # One game is a match, unless a scene asks for more: some presets play for several.
         self.variant = with_options(preset(variant), {"match": 1, **options})
         self.seats = seats
         self.seed = seed
