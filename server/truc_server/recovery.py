@@ -156,8 +156,8 @@ def _rebuild(backing: TableBacking, lobby: Lobby, found: StoredTable) -> Table:
     """Return a table as it was, with nothing started yet."""
     row, setup = found.row._replace(options=raised_to_least(found.row.options)), _setup(found.match)
     chosen = _chosen(backing.settings.now, lobby.catalogue, row, setup)
-    made = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
-    table = Table(backing, made, lobby)
+    blueprint = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
+    table = Table(backing, blueprint, lobby)
     for seat in found.seats:
         player = LoggedInPlayer(seat.kind, seat.player, seat.name)
         table.board.seats[seat.seat] = Seated(player, seat.ready, seat.x)
@@ -258,7 +258,7 @@ def _pending_terms(
         return None
     try:
         pending = terms_again(
-            backing.identity, table.made, found.row.document, table.board.seats, found.terms
+            backing.identity, table.blueprint, found.row.document, table.board.seats, found.terms
         )
     except _EXPECTED as error:
         log.warning("terms_not_restored", table=label(table.code), reason=str(error))

@@ -139,7 +139,7 @@ def named_as_they_wish(self, player, kept=None):
 
 
 def add_openly(self, table, *rest):
-    table.made = table.made._replace(private=False)
+    table.blueprint = table.blueprint._replace(private=False)
     add(self, table, *rest)
 
 

@@ -86,16 +86,16 @@ def tables(lobby: Lobby, text: str) -> Iterator[Answer]:
 
 
 def _table(table: Table) -> Answer:
-    made, game = table.made, table.game
+    blueprint, game = table.blueprint, table.game
     return {
         "table": table.code,
-        "private": made.private,
+        "private": blueprint.private,
         "state": table.board.state,
-        "variant": made.chosen.variant.name,
-        "mode": made.chosen.mode,
+        "variant": blueprint.chosen.variant.name,
+        "mode": blueprint.chosen.mode,
         "seats": _seats(table),
         "watchers": len(table.audience.watchers),
-        "since_ms": made.created_ms,
+        "since_ms": blueprint.created_ms,
         "match": None if table.board.match is None else table.board.match.hex(),
         "records": None if game is None else game.ledger.k,
         "hands": None if game is None else game.ledger.deal_index,

@@ -56,13 +56,13 @@ class LobbyFollowers:
 
     def note_table(self, table: Table) -> None:
         """Note that a table has changed."""
-        if not table.made.private:
+        if not table.blueprint.private:
             self._note(table.code, table)
         self.note_state()
 
     def note_closed(self, table: Table, closed: TableClosed) -> None:
         """Note that a table is gone."""
-        if not table.made.private:
+        if not table.blueprint.private:
             self._note(table.code, closed)
         self.note_state()
 

@@ -86,7 +86,7 @@ class BotCalls:
             for bot in listeners
             if bot.player is not None and table.board.seat_of(bot.player) is None and _can_play(bot, table)
         )
-        variant = table.made.chosen.variant.name
+        variant = table.blueprint.chosen.variant.name
         for seat in (seat for seat, seated in enumerate(table.board.seats) if seated is None):
             called, bot = PlayersWanted(table=table.code, seat=seat, variant=variant), next(others, None)
             if bot is not None:
@@ -97,7 +97,7 @@ class BotCalls:
 
     def _call_elsewhere(self, others: OtherNodes, table: "Table", called: Called) -> None:
         # The mode goes along, as a bot that cannot play mode blind must not be chosen there.
-        others.notes.say(LineKind.CALL, name=table.made.chosen.mode, text=encode(called).hex())
+        others.notes.say(LineKind.CALL, name=table.blueprint.chosen.mode, text=encode(called).hex())
 
     def pass_on(self, line: LineNews) -> None:
         """Call bots that are connected here to a seat at another node."""
@@ -134,7 +134,7 @@ class BotCalls:
 
 def _can_play(bot: Peer, table: "Table") -> bool:
     """Tell whether a bot can have a seat at a table: where the host sees no card, the seats deal."""
-    return bot.plays_blind or table.made.chosen.mode != BLIND
+    return bot.plays_blind or table.blueprint.chosen.mode != BLIND
 
 
 def _call(peer: Peer, table: "Table") -> None:
@@ -156,7 +156,7 @@ def _calls(table: "Table", game: "Game") -> Iterator[BotWanted]:
             table=table.code,
             match=game.mid,
             seat=seat,
-            variant=table.made.chosen.variant.name,
+            variant=table.blueprint.chosen.variant.name,
             left_ms=game.clock.vacant_ms,
         )
 
@@ -200,7 +200,7 @@ class TablesToFill:
         self.note(table)
 
     def _waits(self, table: "Table") -> bool:
-        if table.made.private or not table.board.may_change or None not in table.board.seats:
+        if table.blueprint.private or not table.board.may_change or None not in table.board.seats:
             return False
         seated = (each for seat in table.audience.online if (each := table.board.seats[seat]) is not None)
         # Else bots that everybody has left would be called to each other, match after match.

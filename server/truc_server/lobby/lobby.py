@@ -154,8 +154,8 @@ class Lobby:
         # Last of the checks, as this is paid for: a table that is not made costs nothing of the pace.
         self.made.pay(player, network)
         code = self._fresh_code(PRIVATE_CODE if wanted.private else PUBLIC_CODE)
-        made = Blueprint(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())
-        table = Table(self._backing, made, self)
+        blueprint = Blueprint(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())
+        table = Table(self._backing, blueprint, self)
         self._backing.journal.write(table.row())
         self.add(table, network)
         try:
@@ -187,12 +187,12 @@ class Lobby:
             RefusedError: There is no such game, or the options do not fit.
         """
         game = offered_game(self.catalogue, wanted.variant)
-        public = (table for table in self._tables.values() if not table.made.private)
+        public = (table for table in self._tables.values() if not table.blueprint.private)
         for table in suitable(
             public, player, variant=wanted.variant, seats=wanted.seats, options=wanted.options
         ):
             # By the game's present rules: a table keeps those it was made with (decision 6).
-            if self._choose(game, table.made.seats, wanted.options)[0] == table.made.chosen:
+            if self._choose(game, table.blueprint.seats, wanted.options)[0] == table.blueprint.chosen:
                 return table
         return None
 
@@ -252,8 +252,8 @@ class Lobby:
             # Taken over from another node, which has told where it was made; the store has not.
             network = told.network if told is not None else network
             self.others.notes.table(table.code)
-        self.made.add(table.code, table.made.creator, network)
-        if not table.made.private:
+        self.made.add(table.code, table.blueprint.creator, network)
+        if not table.blueprint.private:
             insort(self._public, table.code)
         for seat, seated in enumerate(table.board.seats):
             if seated is not None:
@@ -283,8 +283,8 @@ class Lobby:
         """Take out of the lobby a table that cannot go on."""
         del self._tables[table.code]
         self._filling.drop(table.code)
-        self.made.drop(table.code, table.made.creator)
-        if not table.made.private:
+        self.made.drop(table.code, table.blueprint.creator)
+        if not table.blueprint.private:
             self._public.remove(table.code)
         for seated in table.board.seats:
             if seated is not None:
@@ -480,7 +480,7 @@ class Lobby:
     def public_tables_of(self, player: LoggedInPlayer) -> tuple[str, ...]:
         """Return the codes of the public tables where a player sits as far as everybody may know, ascending."""
         held = map(self._tables.__getitem__, self._seats.get(player.id, {}))
-        shown = (table.code for table in held if not (table.made.private or table.feed.is_behind))
+        shown = (table.code for table in held if not (table.blueprint.private or table.feed.is_behind))
         elsewhere = () if self.others is None else self.others.tables.public_tables_of(player.id)
         return tuple(sorted((*shown, *elsewhere)))
 
@@ -578,7 +578,7 @@ def _draining(by: float) -> Draining:
 def _variant_of(table: Table | OtherTable) -> str:
     match table:
         case Table():
-            return table.made.chosen.variant.name
+            return table.blueprint.chosen.variant.name
         case OtherTable():
             return table.state.variant
         case _:

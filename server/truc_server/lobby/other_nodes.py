@@ -288,16 +288,16 @@ class UntoldChanges:
 
 def told(table: Table, network: str | None) -> TableNews:
     """Return a table as other nodes may know it; `network` is where it was made."""
-    made, board, feed = table.made, table.board, table.feed
+    blueprint, board, feed = table.blueprint, table.board, table.feed
     seats = tuple(
         SeatNews(seated.player.id, seated.player.name) for seated in board.seats if seated is not None
     )
     return TableNews(
         table.code,
-        notice=None if made.private else encode(feed.shown_notice()),
-        creator=made.creator,
+        notice=None if blueprint.private else encode(feed.shown_notice()),
+        creator=blueprint.creator,
         network=network,
-        created_ms=made.created_ms,
+        created_ms=blueprint.created_ms,
         is_playing=feed.is_seen_playing,
         is_behind=feed.is_behind,
         seats=seats,

@@ -39,17 +39,17 @@ def suitable(
 
 
 def _fits(table: Table, variant: str, seats: int | None, options: Options) -> bool:
-    made = table.made
+    blueprint = table.blueprint
     # lobby.md, "A quick seat": exactly these options; whoever names none wants none.
-    same_game = made.chosen.variant.name == variant and made.options == options
-    return same_game and not made.private and seats in (None, made.seats)
+    same_game = blueprint.chosen.variant.name == variant and blueprint.options == options
+    return same_game and not blueprint.private and seats in (None, blueprint.seats)
 
 
 def _has_room(table: Table, player: LoggedInPlayer) -> bool:
     if not table.board.may_change:
         return False
     free = None in table.board.seats and admits(
-        table.board.seats, player, guests=table.made.chosen.opts.guests
+        table.board.seats, player, guests=table.blueprint.chosen.opts.guests
     )
     return (free and bool(table.audience.online)) or table.board.seat_of(player) is not None
 
@@ -59,5 +59,5 @@ def _fit(table: Table, player: LoggedInPlayer) -> Fit:
         is_own=table.board.seat_of(player) is not None,
         free=table.board.seats.count(None),
         online=len(table.audience.online),
-        created_ms=table.made.created_ms,
+        created_ms=table.blueprint.created_ms,
     )

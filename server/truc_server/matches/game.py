@@ -226,7 +226,7 @@ class Game:
 
     def __init__(
         self,
-        made: Blueprint,
+        blueprint: Blueprint,
         lineup: Lineup,
         dealer: Dealer,
         settings: CurrentValue[Settings],
@@ -245,9 +245,9 @@ class Game:
         self.is_blind = self.setup.terms.table.mode == BLIND
         self.keys = HeldKeys() if self.is_blind else None
         self.blind_steps = StepsInTurn() if self.is_blind else None
-        self.hold = RestoreHold(made.code, self.mid)
+        self.hold = RestoreHold(blueprint.code, self.mid)
         self.sealer = BoxSealer(dealer, epoch)
-        self.questions = SeatQuestions(made.code, dealer, self.sealer)
+        self.questions = SeatQuestions(blueprint.code, dealer, self.sealer)
         self._guests = lineup.guests
         keys = [seat.pk for seat in self.setup.seats if type(seat) is SeatTaken]
         self.players = frozenset([*lineup.guests.values(), *keys])
@@ -256,14 +256,14 @@ class Game:
         self._no_streaks = (0,) * self.ledger.seats
         self._settings = settings
         self._at_rest = at_rest
-        self._table = made.code
+        self._table = blueprint.code
         self.clock = MatchClock(position(self.ledger), between_ms=settings.now.tables.between_hands_ms)
         # play.md, "A seat whose player is gone": without a clock for decisions, a seat may keep the others
         # waiting for as long as a table may stand unused.
-        self.presence = MatchPresence(made.code, self.ledger, alone_s=settings.now.tables.expiry_s)
+        self.presence = MatchPresence(blueprint.code, self.ledger, alone_s=settings.now.tables.expiry_s)
         # an absent seat forfeits only when its opponents ask for it
-        self._is_claimed = made.chosen.claim == "opponents"
-        self._is_public = not made.private
+        self._is_claimed = blueprint.chosen.claim == "opponents"
+        self._is_public = not blueprint.private
         self._is_deserted = False
         self._window: Window | None = None
         self._noted: tuple[object, ...] | None = None

@@ -230,7 +230,7 @@ MEASURES: Final = (
         "truc_blind_tables",
         MeasureKind.GAUGE,
         "Tables whose host sees no card (mode blind), in any state.",
-        lambda seen: sum(table.made.chosen.mode == BLIND for table in seen.lobby.tables()),
+        lambda seen: sum(table.blueprint.chosen.mode == BLIND for table in seen.lobby.tables()),
     ),
     Measure(
         "truc_acts_total",

@@ -195,7 +195,7 @@ def _check_watch(table: Table, peer: Peer, request: Watch) -> None:
         raise RefusedRequestError(
             Code.NOT_NOW, "this connection has a seat at the table, and is sent everything"
         )
-    if not table.made.chosen.opts.spectators:
+    if not table.blueprint.chosen.opts.spectators:
         raise RefusedRequestError(Code.PRIVATE_TABLE, f"table {table.code} admits nobody who watches")
     if request.next is None:
         return

@@ -74,7 +74,7 @@ def check_deals(table: Table, peer: Peer, player: LoggedInPlayer) -> None:
     Raises:
         RefusedError: It cannot.
     """
-    if table.made.chosen.mode == BLIND and not peer.plays_blind:
+    if table.blueprint.chosen.mode == BLIND and not peer.plays_blind:
         raise _deals_not(player, Code.NOT_NOW)
 
 

@@ -219,9 +219,9 @@ class SpectatorFeed:
         *,
         on_shown: Callable[[], None],
     ) -> None:
-        spectators = board.made.chosen.opts.spectators
-        self.audience = Audience(board.made.seats, watched=self)
-        self.table = board.made.code
+        spectators = board.blueprint.chosen.opts.spectators
+        self.audience = Audience(board.blueprint.seats, watched=self)
+        self.table = board.blueprint.code
         self.is_closed = False
         self.delay_s = max(0, spectators - WATCH_LATE)
         self._is_by_hand = spectators == WATCH_BY_HAND
@@ -513,11 +513,11 @@ class SpectatorFeed:
 
     def age_ms(self) -> int:
         """Return how long the newest match has been played or over, or, if there is none, since the table was made."""
-        made_ms, is_playing = self._board.made.created_ms, self._board.state == "playing"
+        created_ms, is_playing = self._board.blueprint.created_ms, self._board.state == "playing"
         newest = self._queue[-1].shown if self._queue else None
         if is_playing:
             return age(None if newest is None else newest.began_ms)
-        return age(made_ms if newest is None or newest.ended_ms is None else newest.ended_ms)
+        return age(created_ms if newest is None or newest.ended_ms is None else newest.ended_ms)
 
     def close(self, notice: TableClosed) -> None:
         """Tell everybody that the table is gone: watchers when the rest has been shown."""

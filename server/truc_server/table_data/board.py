@@ -54,7 +54,7 @@ class TableBoard:
     """One table as it stands.
 
     Attributes:
-        made: what never changes about it.
+        blueprint: what never changes about it.
         seats: who sits there.
         state: what is going on.
         match: the match in play, or the last one; None from when the terms of the next one go out.
@@ -62,14 +62,14 @@ class TableBoard:
         expires: the moment of Trio's clock at which it goes, if nobody does anything.
     """
 
-    def __init__(self, made: Blueprint) -> None:
-        self.made = made
-        self.seats: list[Seated | None] = [None] * made.seats
+    def __init__(self, blueprint: Blueprint) -> None:
+        self.blueprint = blueprint
+        self.seats: list[Seated | None] = [None] * blueprint.seats
         self.state: State = "open"
         self.match: bytes | None = None
         self.vacant: tuple[int, ...] = ()
         self.expires = 0.0
-        self._document = rule_document(made.chosen.variant)
+        self._document = rule_document(blueprint.chosen.variant)
         self._rules = sha256(self._document)
 
     def seat_of(self, player: LoggedInPlayer) -> int | None:
@@ -113,20 +113,20 @@ class TableBoard:
             if seated is not None:
                 # without the box key as well: each match needs a fresh one
                 self.seats[seat] = Seated(seated.player)
-                rows.append(seat_row(self.made.code, seat, Seated(seated.player)))
+                rows.append(seat_row(self.blueprint.code, seat, Seated(seated.player)))
         return rows
 
     def row(self, match: bytes | None) -> SaveTable:
         """Return what is stored of the table, with the match that it is in or that is still being shown."""
-        made = self.made
+        blueprint = self.blueprint
         return SaveTable(
-            made.code,
-            made.chosen.variant.name,
-            made.options,
-            made.seats,
-            made.private,
-            made.creator,
-            made.created_ms,
+            blueprint.code,
+            blueprint.chosen.variant.name,
+            blueprint.options,
+            blueprint.seats,
+            blueprint.private,
+            blueprint.creator,
+            blueprint.created_ms,
             self._document,
             self.state,
             match,
@@ -134,25 +134,25 @@ class TableBoard:
 
     def notice(self, *, online: Collection[int], watchers: int, age_ms: int) -> TableState:
         """Return the full state of the table, as the seats see it."""
-        made = self.made
+        blueprint = self.blueprint
         return TableState(
-            table=made.code,
-            variant=made.chosen.variant.name,
+            table=blueprint.code,
+            variant=blueprint.chosen.variant.name,
             rules=self._rules,
-            seats=tuple(self._seat_state(seat, online=seat in online) for seat in range(made.seats)),
-            n=made.seats,
+            seats=tuple(self._seat_state(seat, online=seat in online) for seat in range(blueprint.seats)),
+            n=blueprint.seats,
             state=self.state,
             match=self.match,
-            private=made.private,
-            options=dict(made.options),
-            opts=tuple(made.chosen.opts),
-            policy=made.chosen.variant.reveal,
-            mode=made.chosen.mode,
+            private=blueprint.private,
+            options=dict(blueprint.options),
+            opts=tuple(blueprint.chosen.opts),
+            policy=blueprint.chosen.variant.reveal,
+            mode=blueprint.chosen.mode,
             expires_ms=max(0, int((self.expires - trio.current_time()) * 1000)) if self.may_change else None,
             age_ms=age_ms,
             watchers=watchers,
-            transcript=made.chosen.transcript,
-            claim=made.chosen.claim,
+            transcript=blueprint.chosen.transcript,
+            claim=blueprint.chosen.claim,
         )
 
     def _seat_state(self, seat: int, *, online: bool) -> SeatState:
@@ -234,18 +234,20 @@ def seat_row(code: str, seat: int, seated: Seated) -> SaveSeat:
 
 
 def match_rows(
-    made: Blueprint, setup: MatchSetup, seats: Sequence[Seated | None]
+    blueprint: Blueprint, setup: MatchSetup, seats: Sequence[Seated | None]
 ) -> tuple[SaveMatch | DropTerms | AddPlayer, ...]:
     """Return what is stored of a match that begins, in place of its terms: the match, and who plays it."""
-    terms, readers = setup.terms, made.chosen.transcript
-    match = SaveMatch(setup.mid, made.code, terms.document, setup.records, terms.th, made.seats, readers)
+    terms, readers = setup.terms, blueprint.chosen.transcript
+    match = SaveMatch(
+        setup.mid, blueprint.code, terms.document, setup.records, terms.th, blueprint.seats, readers
+    )
     since_ms = now_ms()
     players = (
         AddPlayer(setup.mid, seat, seated.player.id, seated.player.kind, since_ms)
         for seat, seated in enumerate(seats)
         if seated is not None
     )
-    return (match, DropTerms(made.code), *players)
+    return (match, DropTerms(blueprint.code), *players)
 
 
 def terms_message(code: str, terms: MatchTerms) -> Terms:

@@ -134,23 +134,27 @@ class PendingTerms:
 
 
 def fresh_terms(
-    identity: Identity, settings: Settings, made: Blueprint, seats: Sequence[Seated | None]
+    identity: Identity, settings: Settings, blueprint: Blueprint, seats: Sequence[Seated | None]
 ) -> PendingTerms:
     """Return fresh terms for a match of these seats, under secrets of its own."""
     dealer = Dealer(identity.key, new_secrets(), links=settings.match.links)
     terms = dealer.terms(
-        made.chosen.variant,
-        seats=made.seats,
-        opts=made.chosen.opts,
+        blueprint.chosen.variant,
+        seats=blueprint.seats,
+        opts=blueprint.chosen.opts,
         name=settings.name,
         opened_at=int(time.time()),
-        mode=made.chosen.mode,
+        mode=blueprint.chosen.mode,
     )
-    return PendingTerms(identity.at_rest, made.code, terms, dealer, seats)
+    return PendingTerms(identity.at_rest, blueprint.code, terms, dealer, seats)
 
 
 def terms_again(
-    identity: Identity, made: Blueprint, document: bytes, seats: Sequence[Seated | None], stored: StoredTerms
+    identity: Identity,
+    blueprint: Blueprint,
+    document: bytes,
+    seats: Sequence[Seated | None],
+    stored: StoredTerms,
 ) -> PendingTerms:
     """Return the terms that were out when the server stopped, with what was signed.
 
@@ -165,7 +169,7 @@ def terms_again(
         raise CheckError("C6", "the secrets or the key of these terms are gone", "server")
     secrets = MatchSecrets.from_bytes(unseal_at_rest(identity.at_rest, stored.sealed, stored.th))
     dealer = Dealer(identity.key, secrets, links=opened.table.links)
-    pending = PendingTerms(identity.at_rest, made.code, opened, dealer, seats)
+    pending = PendingTerms(identity.at_rest, blueprint.code, opened, dealer, seats)
     pending.restore(stored.records[1:])
     return pending
 

@@ -111,10 +111,10 @@ class Table:
         is_leaving: whether another node is to have it: hands under way go on, and no other begins here.
     """
 
-    def __init__(self, backing: TableBacking, made: Blueprint, register: Register) -> None:
-        self.made = made
-        self.code = made.code
-        self.board = TableBoard(made)
+    def __init__(self, backing: TableBacking, blueprint: Blueprint, register: Register) -> None:
+        self.blueprint = blueprint
+        self.code = blueprint.code
+        self.board = TableBoard(blueprint)
         self.feed = SpectatorFeed(
             self.board,
             backing.store,
@@ -123,9 +123,9 @@ class Table:
             on_shown=lambda: register.changed(self),
         )
         self.audience = self.feed.audience
-        self.standby = StandbySeats(self.feed, spectators=made.chosen.opts.spectators)
-        self.talk = Talk(self.feed, made.chosen.variant.phrases)
-        self.chat = TableChat(made.code, self.feed, backing.timers)
+        self.standby = StandbySeats(self.feed, spectators=blueprint.chosen.opts.spectators)
+        self.talk = Talk(self.feed, blueprint.chosen.variant.phrases)
+        self.chat = TableChat(blueprint.code, self.feed, backing.timers)
         self.game: Game | None = None
         self.pending_terms: PendingTerms | None = None
         self._backing = backing
@@ -188,7 +188,7 @@ class Table:
         self._check_not_gone(player)
         seat = free_seat(self.code, self.board.seats, wanted)
         self.board.check_may_change()
-        check_guest(self.board.seats, player, allowed=self.made.chosen.opts.guests)
+        check_guest(self.board.seats, player, allowed=self.blueprint.chosen.opts.guests)
         self._sit(seat, Seated(player))
         return seat
 
@@ -273,7 +273,9 @@ class Table:
         """Send the terms out, if everybody is there and ready."""
         if not (self.board.may_change and self.board.is_ready):
             return
-        pending = fresh_terms(self._backing.identity, self._backing.settings.now, self.made, self.board.seats)
+        pending = fresh_terms(
+            self._backing.identity, self._backing.settings.now, self.blueprint, self.board.seats
+        )
         # not before: until the next match is set up, the one that is over can be resumed, and takes acks
         # (session.md)
         stale = self._drop_game()
@@ -310,7 +312,7 @@ class Table:
         setup, self.pending_terms = pending.close(), None
         self._signing.set(None)
         self.board.state, self.board.match = "playing", setup.mid
-        self._journal.write(*match_rows(self.made, setup, self.board.seats), self.row())
+        self._journal.write(*match_rows(self.blueprint, setup, self.board.seats), self.row())
         named = {"table": label(self.code), "match": setup.mid.hex()}
         log.info("match_started", **named, variant=setup.terms.variant.name, assurance=setup.level)
         self.open_game(Lineup(setup, guest_ids(self.board.seats)), pending.dealer)
@@ -336,7 +338,7 @@ class Table:
     def reopen(self, *, may_begin: bool) -> None:
         """Go back to before the terms, with the seats as a restart found them: still ready, if a match may begin."""
         self.board.state = "open"
-        self._journal.write(self.row(), *self.board.unready(() if may_begin else range(self.made.seats)))
+        self._journal.write(self.row(), *self.board.unready(() if may_begin else range(self.blueprint.seats)))
         self.renew_expiry()
         self.send_terms_if_ready()
 
@@ -352,7 +354,7 @@ class Table:
         """Take up a match at its start."""
         backing = self._backing
         at_rest = backing.identity.at_rest
-        game = Game(self.made, lineup, dealer, backing.settings, epoch=backing.epoch, at_rest=at_rest)
+        game = Game(self.blueprint, lineup, dealer, backing.settings, epoch=backing.epoch, at_rest=at_rest)
         self.game = game
         self.feed.begin(lineup, game.recent)
         return game
@@ -519,7 +521,7 @@ class Table:
         if self.board.state != "playing":
             return
         self.board.state = "over"
-        self._journal.write(self.row(), *self.board.unready(range(self.made.seats)))
+        self._journal.write(self.row(), *self.board.unready(range(self.blueprint.seats)))
         winner, reason = game.ledger.outcome or (None, None)
         log.info("match_ended", table=label(self.code), match=game.mid.hex(), reason=reason, winner=winner)
         self.renew_expiry()
