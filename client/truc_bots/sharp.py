@@ -39,7 +39,7 @@ from truc_rules.contests.values import envido_value
 from truc_rules.positions.match import EnvidoAsk, StakeAsk
 
 _MIXING: Final = 0.1
-"""A difference that hardly matters to it, in chance of winning the game, times its target; less plays better, and is
+"""How much of the chance of winning the game, times its target, hardly matters to it; with less it plays better, and is
 easier to read."""
 _DEALS: Final = 100
 """How many deals are imagined for one in which its options are open."""
@@ -125,6 +125,7 @@ class Sharp:
         until = self._clock() + self._effort.seconds
         tries: dict[Action, list[Rollout]] = {option: [] for option in options}
         alive = [*options]
+        # after so many halvings the last stage compares two; each stage has an equal share of the rollouts
         stages = max(1, (len(alive) - 1).bit_length())
         for _ in range(stages):
             for _ in range(max(1, self._effort.rollouts // stages // len(alive))):

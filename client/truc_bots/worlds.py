@@ -115,7 +115,7 @@ def _asking(match: Match) -> Side | None:
 
 
 def _worth(match: Match, cards: Iterable[Card]) -> int:
-    """Return that by which draws are compared: envido while that is open, else strength."""
+    """Return what draws are compared by: envido while that is open, else strength."""
     offers = match.hand.offers
     if offers and isinstance(offers[-1], EnvidoAsk):
         return envido_value(match.variant, tuple(cards), match.hand.dealt.up)

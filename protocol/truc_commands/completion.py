@@ -68,6 +68,7 @@ def completion_command(program: str, what: str) -> click.Command:
         found = get_completion_class(shell)
         if found is None:
             raise ValueError(f"click does not know {shell}")
+        # the variable in which the script asks the program for values, as click names it
         asked_by = f"_{program.replace('-', '_').upper()}_COMPLETE"
         click.echo(found(ctx.find_root().command, {}, program, asked_by).source())
 

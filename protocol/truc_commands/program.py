@@ -169,6 +169,7 @@ class _HelpContext(click.Context):
 
 def without_markdown(text: str) -> str:
     """Return a text for help, without the marks of Markdown that pages for `man` and the docs have."""
+    # every second part stood between backticks: something to be typed
     parts = text.split("`")
     return "".join(part.replace("-", _UNBROKEN) if n % 2 else part for n, part in enumerate(parts))
 

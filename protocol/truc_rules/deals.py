@@ -204,6 +204,7 @@ def with_known_card(match: Match, action: Action) -> Action:
 
 def lowest_slot(match: Match, seat: Seat) -> int:
     """Return the lowest slot that `seat`, which has a card left, may play from."""
+    # a ruling obeys an order too (specification.md, "Rulings")
     return orders.open_slots(match, seat)[0]
 
 

@@ -48,7 +48,7 @@ Rule = Literal[
     "their_ask",
     "too_few_points",
 ]
-"""What forbids an action, as far as a player must tell it apart."""
+"""What can forbid an action, told apart as finely as a player has to."""
 _LIKE: Final = 0.7
 """A lower cutoff would find names that have no more than the family's name in common."""
 

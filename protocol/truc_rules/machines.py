@@ -50,7 +50,7 @@ def deciders(match: Match) -> tuple[Seat, ...]:
 
 
 def deciders_in_view(match: Match) -> tuple[Seat, ...]:
-    """Return the deciders that everybody can tell: without those who may answer only by an undeclared flor."""
+    """Return the deciders that everybody can name: without those who may answer only by an undeclared flor."""
     offers, waiting = match.hand.offers, deciders(match)
     if not offers or not isinstance(offers[-1], ContraflorAsk):
         return waiting

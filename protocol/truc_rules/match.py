@@ -123,7 +123,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
 
 
 def surely_legal(match: Match, seat: Seat, awaited: Collection[int]) -> tuple[Match, tuple[Action, ...]]:
-    """Return what `seat` may do whatever cards it does not see, and the match as it then stands.
+    """Return what `seat` may do whatever the cards are that it does not see, and the match as it then stands.
 
     `awaited` are the seats for which, as everybody is told, the hand waits.
     """

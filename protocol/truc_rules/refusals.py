@@ -163,6 +163,7 @@ def _why_no_concession(match: Match) -> BrokenRule:
 
 def _why_not(match: Match, action: Action) -> BrokenRule:
     hand = match.hand
+    # against an open offer every card is refused alike, for the offer
     waits = bool(hand.offers) and action.kind in _OF_A_CARD
     if hand.phase is HandPhase.PLAY and not waits and (reason := _objection(match, action)) is not None:
         return reason
@@ -229,6 +230,7 @@ def _why_no_card(match: Match, action: Action) -> BrokenRule:
         if match.hand.dealt.blind:
             return BrokenRule("played_unseen", "the cards of this hand are played unseen")
         return _why_no_such_card(match, action)
+    # the card alone is legal: it is the ask that goes with it that is refused
     if match.variant.ask_window != "ba":
         return BrokenRule("ask_before_card", "an ask is made before one's card")
     ends = action.value in stakes.askable_stakes(match, action.seat)

@@ -11,6 +11,7 @@ Seat = NewType("Seat", int)
 Side = NewType("Side", int)
 
 SIDES = (Side(0), Side(1))
+# rules.md 1.1; 13b.18: no source describes three or five
 SEAT_COUNTS = (2, 4, 6)
 """The numbers of seats that games of the family have."""
 

@@ -58,11 +58,11 @@ def stakes_open(match: Match, bets: Bets, side: Side) -> tuple[int | str, ...]:
 
 def _stakes_over(match: Match, stake: int, side: Side) -> tuple[int | str, ...]:
     variant = match.variant
-    limit = variant.scoring.target if variant.cap == "target" else _limit(match, stake, side)
-    return _stakes_above(variant.ladder, variant.remainder, stake, limit)
+    limit = variant.scoring.target if variant.cap == "target" else _highest_by_number(match, stake, side)
+    return _ladder_steps(variant.ladder, variant.remainder, stake, limit)
 
 
-def _limit(match: Match, stake: int, side: Side) -> int:
+def _highest_by_number(match: Match, stake: int, side: Side) -> int:
     """Return the highest stake that `side` may ask for by number, where the target is not the only bound."""
     target = match.variant.scoring.target
     # rules.md 4, "Cap": the stake may not take the leading side beyond the target
@@ -73,7 +73,7 @@ def _limit(match: Match, stake: int, side: Side) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _stakes_above(ladder: Ladder, remainder: str, stake: int, limit: int) -> tuple[int | str, ...]:
+def _ladder_steps(ladder: Ladder, remainder: str, stake: int, limit: int) -> tuple[int | str, ...]:
     match ladder:
         case "trut":
             return (TRUT,)

@@ -143,10 +143,11 @@ def read_spoken(name: str, lang: str, words: str) -> dict[str, Any]:
 
 
 def _spoken(lang: str, instead: Mapping[str, str]) -> dict[str, Any]:
-    """Return a language's files, what tells of a match in the words that are said instead."""
+    """Return the content of a language's files; what tells of a match has the words that are said instead."""
     game, around = read_files(lang)
     if not instead:
         return game | around
+    # of what is around the game only these tell of a match, and are spoken as its players do
     game |= {part: around.pop(part) for part in _ABOUT_A_MATCH}
     spoken: dict[str, Any] = _each_text(game, _swap(instead))
     return around | spoken

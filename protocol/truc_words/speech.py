@@ -165,7 +165,7 @@ def score_label(score: SideScore, target: int, speech: Speech) -> str:
 
 
 def _points(upper: int, points: int, of: str, speech: Speech) -> str:
-    """Return a score with what it is out of after the number that reaches it."""
+    """Return a score, with `of` after the number that counts towards it."""
     if not upper and "unit" not in speech.local.counts:
         return f"{points}{of}"
     units = speech.counted("unit", upper).replace(str(upper), f"{upper}{of}", 1)

@@ -53,6 +53,7 @@ def _has_say(match: Match, seat: Seat) -> bool:
     match offers[-1]:
         case StakeAsk(side=side):
             return side_of(seat) != side and seat in players(row, match.seats)
+        # rules.md 8.6: of either side
         case EnvidoAsk():
             return seat in players(row, match.seats)
         case _:

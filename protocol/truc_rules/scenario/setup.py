@@ -120,6 +120,7 @@ def _seats(head: Sequence[ScenarioLine], variant: Variant) -> int:
 def _dealer(head: Sequence[ScenarioLine], seats: int) -> Seat:
     line = _only(head, "dealer")
     if line is None:
+        # then seat 0 is eldest, and leads
         return Seat(seats - 1)
     (word,) = words(line, "dealer SEAT", 1)
     if number(line, word) >= seats:

@@ -17,6 +17,7 @@ from truc_rules.variants.variant import ENGINE, Variant
 Param: TypeAlias = "bool | int | str | tuple[Param, ...] | None"
 
 _APART = ("name", "version", "pack")
+# ascending, as a rule document has them (specification.md, "Setup")
 _NAMES = tuple(sorted(entry.name for entry in fields(Variant) if entry.init and entry.name not in _APART))
 _ENTRY = 2
 _MOST_BITS = 64

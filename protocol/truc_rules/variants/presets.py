@@ -22,13 +22,17 @@ from truc_rules.variants.variant import (
 )
 
 _SPANISH_40 = pack_of("1 2 3 4 5 6 7 10 11 12", SPANISH_SUITS)
+# rules.md 2, "Order variants": without 5 and 4
 _SPANISH_40_HIGH = pack_of("1 2 3 6 7 8 9 10 11 12", SPANISH_SUITS)
+# rules.md 18.1
 _SPANISH_22 = (*pack_of("3 4 5 6 7", SPANISH_SUITS), "1e", "1b")
 _FRENCH_32 = pack_of("A K Q J 10 9 8 7", FRENCH_SUITS)
+# rules.md 13.6: without the 8, where others call the 8 a six
 _FRENCH_32_SIX = pack_of("A K Q J 10 9 7 6", FRENCH_SUITS)
 _FRENCH_36 = pack_of("A K Q J 10 9 8 7 6", FRENCH_SUITS)
 _FRENCH_52 = pack_of("A K Q J 10 9 8 7 6 5 4 3 2", FRENCH_SUITS)
 _BRAZIL_40 = pack_of("4 5 6 7 Q J K A 2 3", FRENCH_SUITS)
+# rules.md 9, "Packs": said to have 28 cards, of which 27 are named
 _BRAZIL_27 = (*pack_of("Q J K A 2 3", FRENCH_SUITS), "4c", "7h", "7d")
 _BRAZIL_24 = pack_of("Q J K A 2 3", FRENCH_SUITS)
 
@@ -242,6 +246,7 @@ _GAUDERIO = replace(
     name="truco-gauderio",
     all_tied="draw",
     flor=_FLOR,
+    # rules.md 12: the lists of its signs do not agree
     signals=None,
     phrases=(),
     scoring=_to(24),

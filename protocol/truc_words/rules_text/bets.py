@@ -91,8 +91,8 @@ def _rank(calls: tuple[str, ...]) -> tuple[int, tuple[int, ...]]:
 
 
 def _sequence(calls: tuple[str, ...]) -> tuple[str, str, str]:
-    # rules.md 8.4: accepted, the sum of all calls, or falta in its place; declined, the sum of those before the
-    # last, 1 if there are none
+    # rules.md 8.4: accepted, the sum of all calls, or falta in its place; declined, the sum of those before
+    # the last, 1 if there are none
     wanted = "falta" if calls[-1] == _F else str(sum(_WORTH[call] for call in calls))
     return ", ".join(calls), wanted, str(sum(_WORTH[call] for call in calls[:-1]) or 1)
 

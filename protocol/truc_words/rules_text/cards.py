@@ -38,6 +38,7 @@ def pack(variant: Variant, say: Wording) -> tuple[str, ...]:
 def _suit(suit: str, suits: Sequence[str], say: Wording) -> str:
     if suit not in _SUITS:
         return f"`{suit}`"
+    # c is clubs or copas: the other suits tell which
     french = any(other in _FRENCH_ONLY for other in suits)
     name = say("pack.suits.clubs" if french and suit == "c" else f"pack.suits.{suit}")
     return say("pack.suit", letter=suit, name=name)
@@ -102,6 +103,7 @@ def redeal(variant: Variant, say: Wording) -> tuple[str, ...]:
 def _often(variant: Variant, most: int | str, say: Wording) -> str:
     if isinstance(most, int):
         return say("redeal.at_most", times=say.times(most))
+    # the first deal takes its share of the pack too
     supplied = [
         say(
             "redeal.with_players", times=say.times(len(variant.pack) // (CARDS_EACH * seats) - 1), seats=seats

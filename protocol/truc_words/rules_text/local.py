@@ -93,6 +93,7 @@ def _halves(variant: Variant, say: Wording) -> tuple[str, ...]:
     target, speech = variant.scoring.target, Speech(say.lang, variant.words)
     if not speech.local.halves:
         return ()
+    # an example in each half
     low, high = target // 4, target - target // 4
     said_low, said_high = (half_label(points, target, speech) for points in (low, high))
     return (say("words.halves", low=low, said_low=said_low, high=high, said_high=said_high),)
