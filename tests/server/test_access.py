@@ -30,7 +30,7 @@ async def log_in(server, key=KEY, **fields):
 
 
 def invite(server, *, uses=1, days=1) -> str:
-    return members.issue(server.store, uses=uses, days=days)
+    return members.issue_invite(server.store, uses=uses, days=days)
 
 
 class TestAnyone:
@@ -87,7 +87,7 @@ class TestInvites:
 
     @each_row("code", ["no such invite", "A" * 24, "OLDINVITE"])
     async def test_unknown_or_old_invite_is_refused(self, server, code):
-        server.store.issue(Invite(members.hash_of("OLDINVITE"), 1, now_ms() - 1))
+        server.store.issue(Invite(members.invite_hash("OLDINVITE"), 1, now_ms() - 1))
         _, answer = await log_in(server, invite=code)
         assert (answer["code"], answer["field"]) == ("key_not_allowed", "invite")
 

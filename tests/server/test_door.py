@@ -319,7 +319,7 @@ class TestOtherNodes:
         assert others.connections("2001:db8:1:1::/64", "2001:db8:1::/48") == (2, 3)
         others.hear("one", [CrowdNews("2001:db8:1:1::/64", 1, 2, 0)])
         assert others.connections("2001:db8:1:1::/64", "2001:db8:1::/48") == (1, 2)
-        others.lose("one")
+        others.forget_node("one")
         assert others.connections("2001:db8:1:1::/64", "2001:db8:1::/48") == (0, 1)
 
     def test_what_has_come_since_a_node_told_last_is_counted_once(self):

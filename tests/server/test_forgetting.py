@@ -178,7 +178,7 @@ async def test_member_stays_a_member(tmp_path):
     async with running(tmp_path / "data", changed(QUICK, access={"members": "invite"})) as server:
         client = await server.connect()
         await client.hello()
-        code = members.issue(server.store, uses=1, days=1)
+        code = members.issue_invite(server.store, uses=1, days=1)
         await client.enter({**client.auth(key), "name": "Kay", "invite": code})
         await client.ask(FORGET)
         assert (await (await server.connect()).login_key(key))["t"] == "welcome"

@@ -334,7 +334,7 @@ def test_bots_that_another_node_has_started_are_known_wherever_they_are_connecte
     players.hear("one", started)
     players.hear("two", started._replace(is_house=False, is_here=True))
     assert (tag in players, players.house_bots) == (True, {tag})
-    players.lose("two")
+    players.forget_node("two")
     assert (tag in players, players.house_bots) == (False, {tag})
     players.hear("one", started._replace(is_house=False))
     assert players.house_bots == set()

@@ -9,7 +9,7 @@ from server.test_nodes_apart import FRENCH, SOON_S, is_online, soon
 from server.visitors import guest, keyed, said, say
 
 from truc_protocol.crypto import keys
-from truc_server.lobby.members import issue
+from truc_server.lobby.members import issue_invite
 from truc_server.storage import Sanction, SanctionKind
 from truc_server.upkeep import sanction_watch
 
@@ -57,7 +57,7 @@ async def test_mute_by_command_holds_at_every_node_and_a_ban_cuts_off_and_frees_
 async def test_invite_makes_a_member_for_every_node_once(nodes):
     closed = changed(QUICK, access={"members": "invite"})
     async with nodes.run("one", closed) as one, nodes.run("two", closed) as two:
-        code = issue(one.store, uses=1, days=1)
+        code = issue_invite(one.store, uses=1, days=1)
         key, other = keys.generate_signing_key(), keys.generate_signing_key()
         assert (await log_in(one, key, invite=code))[1]["t"] == "welcome"
         assert (await log_in(two, key))[1]["t"] == "welcome"

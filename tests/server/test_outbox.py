@@ -77,7 +77,7 @@ async def test_what_the_kernel_does_not_take_is_finished_later(pipe):
 async def test_end_of_the_stream_follows_the_last_frame(pipe):
     outbox, flusher, other, _ = pipe
     outbox.push(b"bye", 0)
-    outbox.finishing = True
+    outbox.is_finishing = True
     flusher.touch(outbox)
     assert [await other.receive_some(), await other.receive_some()] == [b"bye", b""]
 

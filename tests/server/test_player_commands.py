@@ -10,7 +10,7 @@ from rows import each_row
 from server.stored import MATCH, TABLE
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
-from truc_server.lobby.members import hash_of, issue
+from truc_server.lobby.members import invite_hash, issue_invite
 from truc_server.main import main
 from truc_server.storage import Invite, Member, RatedPlayer, RateMatch, Sanction, SanctionKind
 from truc_server.storage.sql import open_store
@@ -133,11 +133,11 @@ class TestList:
 class TestInvites:
     @pytest.fixture
     def code(self, store) -> str:
-        return issue(store, uses=3, days=1)
+        return issue_invite(store, uses=3, days=1)
 
     @pytest.fixture
     def mark(self, code) -> str:
-        return hash_of(code).hex()[:8]
+        return invite_hash(code).hex()[:8]
 
     def test_list_has_mark_uses_and_end_of_those_that_are_good(self, call, store, noon):
         store.issue(Invite(b"\xab" * 32, 3, noon + HOUR_MS))
@@ -216,7 +216,7 @@ class TestInviting:
 
     @pytest.mark.parametrize(("flags", "uses"), [((), 1), (("--uses", "2"), 2)])
     def test_uses_are_as_many_as_asked_for_or_one(self, call, store, flags, uses):
-        codes = [hash_of(self._code(call("invite", *flags))) for _ in range(2)]  # each call makes another
+        codes = [invite_hash(self._code(call("invite", *flags))) for _ in range(2)]  # each call makes another
         used = [store.use_invite(codes[1], Member(name * 26, now_ms())) for name in "XYZ"]
         assert (used, codes[0] != codes[1]) == ([n < uses for n in range(3)], True)
 
@@ -225,7 +225,7 @@ class TestInviting:
     )
     def test_invite_is_good_for_its_days(self, call, store, days, after, good):
         flags = [] if days is None else ["--days", str(days)]
-        code = hash_of(self._code(call("invite", *flags)))
+        code = invite_hash(self._code(call("invite", *flags)))
         assert store.use_invite(code, Member(OWN, now_ms() + after * 24 * HOUR_MS)) is good
 
     @each_row("flags", [("--uses", "0"), ("--days", "0"), ("--uses", "x")])

@@ -277,7 +277,7 @@ class TestStoreFails:
         def fail(lobby, player):
             raise error
 
-        monkeypatch.setattr(upkeep, "vacate", fail)
+        monkeypatch.setattr(upkeep, "vacate_seats", fail)
         client, banned = await guest(server), await keyed(server, key=KEY)
         server.store.impose(order(BAN, OWN))
         await goodbye(banned)

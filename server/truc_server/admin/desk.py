@@ -321,7 +321,10 @@ class Desk(NamedTuple):
             "tables": len(tables),
             "playing": sum(table.board.state == "playing" for table in tables),
             "hands": draining.hands_under_way(self.lobby),
-            "bots": {"started": len(self.lobby.calls.started), "connected": self.lobby.calls.are_here()},
+            "bots": {
+                "started": len(self.lobby.calls.started),
+                "connected": self.lobby.calls.count_connected(),
+            },
             "draining": parts.drain.is_on or self.control.drain.is_set(),
             "store": self._store_state(),
         }

@@ -14,7 +14,7 @@ import trio
 
 from truc_protocol.messages import ChatLine
 from truc_server.lobby.lobby import Lobby
-from truc_server.lobby.other_nodes import BulletinDraft, OtherNodes, told
+from truc_server.lobby.other_nodes import BulletinDraft, OtherNodes, table_news
 from truc_server.net.admission import Admission
 from truc_server.net.peer import LoggedInPlayer
 from truc_server.operation.logs import LastingFault
@@ -86,11 +86,11 @@ class BulletinExchange:
                 log.exception("internal", incident="bulletins")
             await trio.sleep_until(at + TELL_EVERY_S)
             with trio.move_on_after(TELL_EVERY_S):  # what counts against limits wakes nobody
-                await self._others.notes.woken.wait()
+                await self._others.untold.woken.wait()
 
     async def _tell(self) -> None:
         parts = self._parts
-        draft, crowds = self._others.notes.take(), self._admission.news()
+        draft, crowds = self._others.untold.take(), self._admission.news()
         bulletin = self._composed(draft)._replace(crowds=crowds)
         # The first is told even if there is nothing in it: only then do the others list this node.
         if self._has_told and not any(bulletin):
@@ -100,7 +100,7 @@ class BulletinExchange:
             await parts.journal.wait_durable(parts.journal.gate)
             await trio.to_thread.run_sync(parts.store.tell, parts.lease, bulletin)
         except StoreError as error:
-            self._others.notes.put_back(draft)
+            self._others.untold.put_back(draft)
             self._admission.put_back(crowds)
             self._complaints.say(log.warning, "bulletin_not_told", reason=str(error))
             return
@@ -116,7 +116,7 @@ class BulletinExchange:
         if reason is not None:
             return TableNews(code, reason)
         table = self._lobby.get(code)
-        return None if table is None else told(table, self._lobby.made.network_of(code))
+        return None if table is None else table_news(table, self._lobby.made.network_of(code))
 
     def _player_news(self, noted: LoggedInPlayer) -> PlayerNews:
         present = self._lobby.presence.player(noted.tag)
@@ -150,8 +150,8 @@ class BulletinExchange:
         for node, mark in tuple(self._marks.items()):
             if live.get(node) != mark.claimed:
                 del self._marks[node]
-                self._lobby.lose(self._others, node)
-                self._admission.lose(node)
+                self._lobby.forget_node(self._others, node)
+                self._admission.forget_node(node)
         for heard in found:
             bulletin = heard.bulletin
             self._marks[heard.node] = heard.mark
@@ -216,7 +216,7 @@ class BulletinExchange:
         strays = frozenset(code for code in found if self._lobby.get(code) is None)
         gone = sorted(strays & self._strays)
         for code in gone:
-            self._others.notes.table(code, _SWEPT)
+            self._others.untold.note_table(code, _SWEPT)
         told_gone = [TableNews(code, _SWEPT) for code in gone]
         self._lobby.hear_tables(self._others, parts.lease.owner, told_gone)
         self._strays = strays

@@ -20,7 +20,7 @@ from truc_server.identity.certificate import TlsError
 from truc_server.identity.key_files import IdentityError
 from truc_server.settings.folder import Folder, FolderError, default_root, used_folder
 from truc_server.settings.settings import Settings, SettingsError
-from truc_server.settings.settings_file import FILE_VARIABLE, KEYS, load, plain, words_of
+from truc_server.settings.settings_file import FILE_VARIABLE, KEYS, choices_of, load, plain_type
 from truc_server.settings.subjects import normal_key
 from truc_server.storage import StoreError
 
@@ -93,10 +93,10 @@ def setting_options(*names: str) -> Callable[[_Command], _Command]:
 
 def _option(name: str, flag: Flag) -> Callable[[_Command], _Command]:
     """Return the option of a flag, which takes what its setting does; what is in range, the settings say."""
-    kind = plain(KEYS[flag.key].type)
+    kind = plain_type(KEYS[flag.key].type)
     if kind is bool:
         return click.option(flag.flag, name, is_flag=True, default=None, help=flag.line)
-    if words := words_of(flag.key):
+    if words := choices_of(flag.key):
         return click.option(flag.flag, name, type=KnownValues(lambda: words, or_file=False), help=flag.line)
     is_list = get_origin(kind) is tuple
     return click.option(flag.flag, name, type=int if kind is int else str, multiple=is_list, help=flag.line)

@@ -25,7 +25,7 @@ from truc_server.commands.command_line import (
     server_options,
 )
 from truc_server.settings.folder import FolderError, move
-from truc_server.settings.subjects import is_player, normal_subject
+from truc_server.settings.subjects import is_tag, normal_subject
 
 if TYPE_CHECKING:
     from truc_server.storage.archive import Archive, ArchivedMatch
@@ -167,7 +167,7 @@ def _wanted(*, named: tuple[str, ...], player: str | None, **others: Any) -> Mat
                 f"--match: expected {_LEAST_DIGITS} to 64 hexadecimal digits, got {digits!r}"
             )
     who = None if player is None else normal_subject(player)
-    if player is not None and (who is None or not is_player(who)):
+    if player is not None and (who is None or not is_tag(who)):
         raise click.BadParameter(
             f"--player: expected a fingerprint, a key or the tag of a guest, got {player!r}"
         )

@@ -60,10 +60,10 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
     code = None
     if settings.access.members == "invite":
         # Slow to import, and needed for closed servers alone.
-        from truc_server.lobby.members import issue
+        from truc_server.lobby.members import issue_invite
 
         with server_store(file, flags) as (_, store):
-            code = issue(store, uses=uses or 1, days=days or _DAYS)
+            code = issue_invite(store, uses=uses or 1, days=days or _DAYS)
     click.echo(address(settings, settings.listen.port, identity.fingerprint, code))
     if (origin := settings.web.known_origin) is not None:
         click.echo(web_link(origin, invite=code))
@@ -75,9 +75,9 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
 
 def _mark(code: str) -> str:
     # Slow to import.
-    from truc_server.lobby.members import hash_of
+    from truc_server.lobby.members import invite_hash
 
-    return hash_of(code).hex()[:_MARK_CHARS]
+    return invite_hash(code).hex()[:_MARK_CHARS]
 
 
 @click.group()

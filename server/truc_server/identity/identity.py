@@ -127,7 +127,7 @@ class Identity(NamedTuple):
         return tuple(rotation.roll for rotation in self.rotations[-MAX_ROLLS:])
 
     @property
-    def before(self) -> tuple[bytes, ...]:
+    def earlier_public_keys(self) -> tuple[bytes, ...]:
         """The public parts of the keys before the present one, oldest first."""
         return tuple(rotation.change.old for rotation in self.rotations)
 

@@ -64,7 +64,7 @@ class BotCalls:
         tag = player.tag
         return tag in self.listed or tag in self.started or tag in self._elsewhere
 
-    def are_here(self) -> int:
+    def count_connected(self) -> int:
         """Return how many of the bots that the server has started are connected."""
         return sum(bool(self._presence.connections(tag)) for tag in self.started)
 
@@ -97,7 +97,7 @@ class BotCalls:
 
     def _call_elsewhere(self, others: OtherNodes, table: "Table", called: Called) -> None:
         # The mode goes along, as a bot that cannot play mode blind must not be chosen there.
-        others.notes.say(LineKind.CALL, name=table.blueprint.chosen.mode, text=encode(called).hex())
+        others.untold.note_line(LineKind.CALL, name=table.blueprint.chosen.mode, text=encode(called).hex())
 
     def pass_on(self, line: LineNews) -> None:
         """Call bots that are connected here to a seat at another node."""

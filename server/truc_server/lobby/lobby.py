@@ -251,7 +251,7 @@ class Lobby:
             told = self.others.tables.drop(table.code)
             # Taken over from another node, which has told where it was made; the store has not.
             network = told.network if told is not None else network
-            self.others.notes.table(table.code)
+            self.others.untold.note_table(table.code)
         self.made.add(table.code, table.blueprint.creator, network)
         if not table.blueprint.private:
             insort(self._public, table.code)
@@ -266,14 +266,14 @@ class Lobby:
         self.forget(table)
         self.following.note_closed(table, notice)
         if self.others is not None:
-            self.others.notes.table(table.code, notice.reason)
+            self.others.untold.note_table(table.code, notice.reason)
 
     def changed(self, table: Table) -> None:
         """Note that a table has changed."""
         self.following.note_table(table)
         self._filling.note(table)
         if self.others is not None:
-            self.others.notes.table(table.code)
+            self.others.untold.note_table(table.code)
 
     def vacated(self, table: Table) -> None:
         """Call the host's own bots to the seats of a match that are vacant."""
@@ -317,12 +317,12 @@ class Lobby:
         if player.id in self._seats:
             kept = self.names.of(player.id)
         elif kept is not None:
-            self.names.insist(player.id, kept)
+            self.names.replace(player.id, kept)
         named = LoggedInPlayer(player.kind, player.id, kept or self.names.give(player.id, player.name))
         for connection in self.presence.connections(player.tag):
             connection.player = named
             if self.others is not None:
-                self.others.notes.player(named)
+                self.others.untold.note_player(named)
         return named
 
     def note_name(self, player: LoggedInPlayer) -> None:
@@ -395,7 +395,7 @@ class Lobby:
             both.append(self.others.tables.after(code))
         return merge(*both, key=lambda table: table.code)
 
-    def suitable(self, player: LoggedInPlayer, wanted: Seek) -> TableOwner | None:
+    def find_elsewhere(self, player: LoggedInPlayer, wanted: Seek) -> TableOwner | None:
         """Return the node that has a table which a player who seeks a seat may be given, the best one; None if none is known.
 
         Raises:
@@ -435,11 +435,11 @@ class Lobby:
         if is_new and told.reason is None and now_ms() - told.created_ms < _MINUTE_MS:
             self.made.note_elsewhere(told.creator, told.network)
 
-    def lose(self, others: OtherNodes, node: str) -> None:
+    def forget_node(self, others: OtherNodes, node: str) -> None:
         """Note that another node is gone, with whoever was connected to it; others will take its tables."""
         # Its tables stay listed: they go on at other nodes, which will tell of them.
         others.places.pop(node, None)
-        others.players.lose(node)
+        others.players.forget_node(node)
         self.following.note_state()
 
     def players(self, *, after: str) -> PlayerPage:
@@ -512,7 +512,7 @@ class Lobby:
             peer.send(_draining(self.drain.by))
         self.following.note_state()
         if self.others is not None:
-            self.others.notes.player(player)
+            self.others.untold.note_player(player)
         self.calls.catch_up(peer, player, self._tables.values())
 
     def say_elsewhere(
@@ -526,7 +526,7 @@ class Lobby:
     ) -> None:
         """Let other nodes know, if there are any, what was said, or done by a player or to them."""
         if self.others is not None:
-            self.others.notes.say(what, player, tag=tag, name=name, text=text)
+            self.others.untold.note_line(what, player, tag=tag, name=name, text=text)
 
     def tell_draining(self) -> None:
         """Tell everybody who is logged in that the server is about to be stopped."""
@@ -553,7 +553,7 @@ class Lobby:
         if peer.player is not None:
             self._free_name(peer.player)
             if self.others is not None:
-                self.others.notes.player(peer.player)
+                self.others.untold.note_player(peer.player)
         self.following.note_state()
         for code in sorted(peer.tables):
             table = self._tables.get(code)

@@ -87,18 +87,18 @@ def check_member(store: Store, access: AccessSettings, public: bytes, code: str 
             Code.KEY_NOT_ALLOWED, f"the key {own} is no member of this server: {wanted}"
         )
     # Used and written down in one transaction: of two keys that come at once with the last use one is let in.
-    if not store.use_invite(hash_of(code), Member(own, now_ms())):
+    if not store.use_invite(invite_hash(code), Member(own, now_ms())):
         message = "the invite is unknown, used up or too old: ask the host for another"
         raise RefusedRequestError(Code.KEY_NOT_ALLOWED, message, field="invite")
 
 
-def issue(store: Store, *, uses: int, days: int) -> str:
+def issue_invite(store: Store, *, uses: int, days: int) -> str:
     """Make an invite and return its code; blocks."""
     code = b32encode(token_bytes(_CODE_BYTES)).decode()
-    store.issue(Invite(hash_of(code), uses, now_ms() + days * _DAY_MS))
+    store.issue(Invite(invite_hash(code), uses, now_ms() + days * _DAY_MS))
     return code
 
 
-def hash_of(code: str) -> bytes:
+def invite_hash(code: str) -> bytes:
     """Return what is stored of an invite."""
     return sha256(code.encode())

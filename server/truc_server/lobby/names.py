@@ -250,7 +250,7 @@ class Names:
         """Note the name that a player has already, whatever others are called."""
         self._unread[player] = name
 
-    def insist(self, player: bytes, name: str) -> None:
+    def replace(self, player: bytes, name: str) -> None:
         """Note the name that a player has elsewhere, in place of any they have here."""
         self.drop(player)
         self.keep(player, name)

@@ -245,17 +245,17 @@ class UntoldChanges:
         self._lines: list[LineNews] = []
         self.woken = trio.Event()
 
-    def table(self, code: str, reason: str | None = None) -> None:
+    def note_table(self, code: str, reason: str | None = None) -> None:
         """Note that a table has changed, or is gone for a reason."""
         self._tables[code] = reason
         self.woken.set()
 
-    def player(self, player: LoggedInPlayer) -> None:
+    def note_player(self, player: LoggedInPlayer) -> None:
         """Note that somebody has come, gone or changed their name."""
         self._players[player.id] = player
         self.woken.set()
 
-    def say(
+    def note_line(
         self,
         what: LineKind,
         player: LoggedInPlayer | None = None,
@@ -286,7 +286,7 @@ class UntoldChanges:
         self.woken.set()
 
 
-def told(table: Table, network: str | None) -> TableNews:
+def table_news(table: Table, network: str | None) -> TableNews:
     """Return a table as other nodes may know it; `network` is where it was made."""
     blueprint, board, feed = table.blueprint, table.board, table.feed
     seats = tuple(
@@ -338,7 +338,7 @@ class OtherPlayers:
         self._at.setdefault(tag, {})[node] = told
         self._lent.add(told.player, told.name)
 
-    def lose(self, node: str) -> None:
+    def forget_node(self, node: str) -> None:
         """Forget who is connected to a node that is gone."""
         self._house_bots.pop(node, None)
         self._count_house()
@@ -390,7 +390,7 @@ class OtherNodes:
     """The other nodes.
 
     Attributes:
-        notes: what they are to be told.
+        untold: what they are to be told.
         lent: the names that players have there.
         tables: what they have told of their tables.
         players: who is connected to them.
@@ -398,7 +398,7 @@ class OtherNodes:
     """
 
     def __init__(self) -> None:
-        self.notes = UntoldChanges()
+        self.untold = UntoldChanges()
         self.lent = LentNames()
         self.tables = OtherTables(self.lent)
         self.players = OtherPlayers(self.lent)

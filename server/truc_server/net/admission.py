@@ -65,8 +65,8 @@ class OtherCrowds:
         self._forget(crowds)
         return UntoldArrivals(_more(before.came, told.came), _more(before.failed, told.failed))
 
-    def lose(self, node: str) -> None:
-        """Count no more what a node has told that is gone."""
+    def forget_node(self, node: str) -> None:
+        """Stop counting what was told by a node that is gone."""
         for crowd in self._told.pop(node, {}).values():
             self._count(crowd.network, -crowd.connections)
 
@@ -106,7 +106,7 @@ Reason = Literal["banned", "full", "address", "site", "pace"]
 
 
 class Tally(NamedTuple):
-    """How many connections of a network have come, and how many of its logins failed, since they are counted."""
+    """How many connections of a network have come, and how many of its logins failed, since counting began."""
 
     came: int
     failed: int
@@ -134,7 +134,7 @@ class Admission:
         self._failures = Meter[str](limits.failed_logins_per_min)
 
     def enter(self, address: str, network: str, *, counts: bool = True) -> Refusal | None:
-        """Count a connection in; if it may not come in, return why. With `counts` off only tell, and count nothing."""
+        """Count a connection in; if it may not come in, return why. Without `counts` only say so, and count nothing."""
         limits = self._backing.settings.now.limits
         if self._backing.sanctions.now.has_banned(address):
             why = refusal(Code.BANNED, "the host has shut this address out")
@@ -234,10 +234,10 @@ class Admission:
             if fresh.failed:
                 self._failures.charge(network, fresh.failed, now)
 
-    def lose(self, node: str) -> None:
-        """Count no more what a node has told that is gone."""
+    def forget_node(self, node: str) -> None:
+        """Stop counting what was told by a node that is gone."""
         if self._others is not None:
-            self._others.lose(node)
+            self._others.forget_node(node)
 
     def note_refused(self, network: str, code: Code) -> None:
         """Count a login that was refused, if it looks like guessing.
@@ -264,7 +264,7 @@ class Admission:
             words = SHUT_OUT_ALERT if why.code == Code.BANNED else COME_LATER_ALERT
         else:
             words = self._last_words(why)
-        await self.part(stream, words)
+        await self.say_last_words(stream, words)
 
     async def redirect(self, stream: trio.SocketStream, first: int) -> None:
         """Tell a connection that begins with another byte than TLS does how to connect instead."""
@@ -273,10 +273,10 @@ class Admission:
         words = (
             self._last_words(refusal(Code.UNSUPPORTED, text, detail={"tls": True})) if is_frame else _TLS_ONLY
         )
-        await self.part(stream, words)
+        await self.say_last_words(stream, words)
 
-    async def part(self, stream: trio.SocketStream, words: bytes) -> None:
-        """Say a last word to a connection, and give it time to read that, unless many others are being given it."""
+    async def say_last_words(self, stream: trio.SocketStream, words: bytes) -> None:
+        """Send last words to a connection, and give it time to read them, unless too many others are being given that."""
         with (
             trio.move_on_after(LINGER_S),
             suppress(OSError, trio.BrokenResourceError, trio.ClosedResourceError),

@@ -91,9 +91,9 @@ class Outbox:
         "_frames",
         "_on_broken",
         "farewell",
-        "finishing",
         "is_broken",
         "is_draining",
+        "is_finishing",
         "limit",
         "newest",
         "newest_gate",
@@ -117,7 +117,7 @@ class Outbox:
         self._descriptor = wire.fileno()
         self.sealer = sealer
         self.size = 0
-        self.finishing = False
+        self.is_finishing = False
         self.farewell: Code | None = None
         self.is_draining = False
         self.is_broken = False
@@ -138,7 +138,7 @@ class Outbox:
 
     def push(self, frame: bytes, gate: int, *, is_loose: bool = False) -> bool:
         """Queue a frame, which may be dropped if it is loose; False if the outbox is full and did not take it."""
-        if self.finishing or self.is_broken:
+        if self.is_finishing or self.is_broken:
             return True  # no room has to be made: nobody will read it
         before = self.size
         after = before + len(frame)
@@ -222,7 +222,7 @@ class Outbox:
             if rest:
                 return rest
         # Asked here, without a call: with nearly every write nobody waits for anything.
-        if self.finishing or self._drained is not None or self.on_low is not None:
+        if self.is_finishing or self._drained is not None or self.on_low is not None:
             self.settle()
         return b""
 
@@ -248,7 +248,7 @@ class Outbox:
             on_low, self.on_low = self.on_low, None
             if on_low is not None:
                 on_low()
-        if self.finishing and not (self._frames or self.newest or self.is_draining):
+        if self.is_finishing and not (self._frames or self.newest or self.is_draining):
             self._end()
 
     def _end(self) -> None:
@@ -332,7 +332,7 @@ class Flusher:
 
     def write_alone(self, outbox: Outbox, frame: bytes, gate: int) -> bool:
         """Write a frame at once, if neither it nor anything else has to wait; False if it must be queued."""
-        if gate > self._durable or outbox.size or outbox.finishing or len(frame) > outbox.limit:
+        if gate > self._durable or outbox.size or outbox.is_finishing or len(frame) > outbox.limit:
             return False
         outbox.put(frame)
         self._ready[outbox] = None

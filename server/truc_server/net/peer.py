@@ -427,7 +427,7 @@ class Peer:
         self.outbox.limit = self._backing.settings.now.limits.outbox_bytes
 
     def look_at_silence(self, now: float) -> None:
-        """Ping who is silent; dismiss who stays silent, or does not log in in time."""
+        """Ping a silent client; dismiss one that stays silent, or does not log in in time."""
         if not self.is_open:
             return
         limits = self._backing.settings.now.limits
@@ -481,7 +481,7 @@ class Peer:
         if not has_room:
             self.outbox.forget()  # what waits can be had again; why the connection ends cannot
             self.outbox.push(frame, self._backing.journal.gate)
-        self.outbox.finishing, self.outbox.farewell = True, Code(code)
+        self.outbox.is_finishing, self.outbox.farewell = True, Code(code)
         self._backing.flusher.touch(self.outbox)
         self._part_soon()
 

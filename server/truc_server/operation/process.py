@@ -61,7 +61,7 @@ async def collect_when_grown() -> None:
 
 
 def is_due(known: int) -> bool:
-    """Tell whether so many objects have come since a round that left `known` that another is due."""
+    """Tell whether enough objects have come for another round, after one that left `known`."""
     # While the collector is off, this first count is of the objects that have come and are still there.
     grown, *_ = gc.get_count()
     # As many again as the last round has left: so what rounds walk grows no faster than what is made.

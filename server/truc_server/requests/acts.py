@@ -96,7 +96,7 @@ def wrong_way_to_act(message: SignedAct | GuestAct) -> RefusedRequestError:
     return RefusedRequestError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
 
 
-class _Sent(Struct, frozen=True):
+class _SentStep(Struct, frozen=True):
     """What a seat has sent of a hand in mode blind, and where it belongs; `looked` is how it stands there."""
 
     lobby: Lobby
@@ -136,7 +136,7 @@ async def sign(
         case _:
             pass
     if looked.ledger.sealed is not None:
-        return await _sign_step(checks.steps, _Sent(lobby, peer, player, message, mid, place, looked))
+        return await _sign_step(checks.steps, _SentStep(lobby, peer, player, message, mid, place, looked))
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 %
     # more. Meanwhile the loop serves others, and the match may go on without this record.
     signed = await checks.signatures.run(verified, player.id, looked)
@@ -149,7 +149,7 @@ async def sign(
     return None if taken_at is None else (taken_at, False)
 
 
-async def _sign_step(steps: Worker, sent: _Sent) -> Taken | None:
+async def _sign_step(steps: Worker, sent: _SentStep) -> Taken | None:
     """Take what a seat signs of a hand in mode blind; return None if it was taken before."""
     checking = sent.place.game.blind_steps
     if checking is None:
@@ -165,7 +165,7 @@ async def _sign_step(steps: Worker, sent: _Sent) -> Taken | None:
         return await _sign_alone(steps, sent)
 
 
-async def _sign_alone(steps: Worker, sent: _Sent) -> Taken | None:
+async def _sign_alone(steps: Worker, sent: _SentStep) -> Taken | None:
     """Take one record alone, in its turn."""
     peer, player, message, place, looked = sent.peer, sent.player, sent.message, sent.place, sent.looked
     while True:
@@ -186,7 +186,7 @@ async def _sign_alone(steps: Worker, sent: _Sent) -> Taken | None:
             return None if taken_at is None else (taken_at, not isinstance(looked.body, _DECISIONS))
 
 
-async def _open(steps: Worker, checking: StepsInTurn, sent: _Sent, seat: int) -> Taken | None:
+async def _open(steps: Worker, checking: StepsInTurn, sent: _SentStep, seat: int) -> Taken | None:
     """Take a seat's link, with those of the others if they come within a moment."""
     table, game = sent.place.table, sent.place.game
     link = SentLink(sent.looked, sent.peer, sent.player, sent.message)

@@ -41,7 +41,7 @@ class OwnerDirectory(Protocol):
 class PublicTables(Protocol):
     """The public tables of other nodes, as far as they are known here."""
 
-    def suitable(self, player: LoggedInPlayer, wanted: Seek) -> TableOwner | None:
+    def find_elsewhere(self, player: LoggedInPlayer, wanted: Seek) -> TableOwner | None:
         """Return a node with a public table that is as wanted and has a seat for the player; None if none is known."""
         ...
 
@@ -179,7 +179,7 @@ class Routes:
 
     async def seek(self, peer: Peer, player: LoggedInPlayer, wanted: Seek) -> bool:
         """Take a search for a seat to a node with a public table that suits; False if none is known."""
-        place = None if self._board is None else self._board.suitable(player, wanted)
+        place = None if self._board is None else self._board.find_elsewhere(player, wanted)
         if place is None or place.node == self._node:
             return False
         return await self._route(peer, player, wanted, place, None)
@@ -199,7 +199,7 @@ class Routes:
             return False
         # A guest who was not stored is unknown there. A goodbye leaves behind that row, as every frame waits
         # for the journal; a link waits for nothing by itself.
-        login.remember(self._journal, peer)
+        login.store_guest(self._journal, peer)
         if is_sent:
             peer.dismiss(Code.MOVED, f"that is at {place.public}", to=place.public)
             return True

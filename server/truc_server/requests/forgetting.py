@@ -29,7 +29,7 @@ async def forget(services: RequestServices, lobby: Lobby, peer: Peer, request: F
     if services.is_node:
         await _check_free_elsewhere(services, lobby, player)
     _check_free(lobby, player)
-    vacate(lobby, player)
+    vacate_seats(lobby, player)
     _forget_here(lobby, player)
     services.journal.write(ForgetPlayer(player.id))
     lobby.say_elsewhere(LineKind.FORGET, player)
@@ -39,7 +39,7 @@ async def forget(services: RequestServices, lobby: Lobby, peer: Peer, request: F
 
 def forget_elsewhere(lobby: Lobby, player: LoggedInPlayer) -> None:
     """Forget what is known here of a player whom another node has forgotten."""
-    vacate(lobby, player)
+    vacate_seats(lobby, player)
     _forget_here(lobby, player)
     _part(lobby, player)
 
@@ -74,7 +74,7 @@ def _check_free(lobby: Lobby, player: LoggedInPlayer) -> None:
         raise RefusedRequestError(Code.NOT_NOW, message)
 
 
-def vacate(lobby: Lobby, player: LoggedInPlayer) -> None:
+def vacate_seats(lobby: Lobby, player: LoggedInPlayer) -> None:
     """Give up every seat of a player, except those in a match."""
     for held in lobby.seats_of(player):
         table = lobby.table(held.table)

@@ -177,7 +177,7 @@ def enter_as_guest(services: RequestServices, lobby: Lobby, peer: Peer, login: G
     _enter(lobby, peer, login.id, guest, token)
 
 
-def remember(journal: Journal, peer: Peer) -> None:
+def store_guest(journal: Journal, peer: Peer) -> None:
     """Store a guest who has sat down: only guests with something to come back to can come back."""
     newcomer, peer.unstored_guest = peer.unstored_guest, None
     if newcomer is not None:

@@ -19,7 +19,7 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.net.sanctions import imposed_now
 from truc_server.requests.services import RequestServices
-from truc_server.settings.subjects import is_player, normal_subject
+from truc_server.settings.subjects import is_tag, normal_subject
 from truc_server.storage import PlayerKind, SanctionKind
 from truc_server.storage.node_news import LineKind
 from truc_server.storage.sql import Store
@@ -95,7 +95,7 @@ def _subject(lobby: Lobby, message: Moderate) -> str:
     )
     elsewhere = None if lobby.others is None else lobby.others.players.find_tag(meant)
     tag = next(named, None) or elsewhere or normal_subject(meant)
-    if tag is None or not is_player(tag):  # addresses and networks are the host's business
+    if tag is None or not is_tag(tag):  # addresses and networks are the host's business
         expected = "player: expected the tag of a player, or the name of one who is connected"
         raise RefusedRequestError(Code.BAD_MESSAGE, expected, field="player")
     return tag

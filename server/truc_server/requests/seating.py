@@ -117,7 +117,7 @@ def _sit(
     seat = table.own_seat(player)
     is_new = table.attach(seat, peer)
     # Before the answer, from which on the token of a guest is good (session.md, "Login").
-    login.remember(services.journal, peer)
+    login.store_guest(services.journal, peer)
     peer.ok(message, table=table.code, seat=seat)
     _welcome(table, peer, is_new=is_new)
 
@@ -133,7 +133,7 @@ def _join(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInP
     else:
         seat = lobby.join(table, player, message.seat)
         is_new = table.attach(seat, peer)
-    login.remember(services.journal, peer)
+    login.store_guest(services.journal, peer)
     peer.ok(message, seat=seat)
     _welcome(table, peer, is_new=is_new)
 

@@ -15,7 +15,7 @@ _Value = TypeVar("_Value")
 
 
 class CurrentValue(Generic[_Value]):
-    """Where whoever needs such a value at the moment looks it up.
+    """A value in force, looked up here each time it is needed.
 
     Attributes:
         now: the value in force.

@@ -41,7 +41,7 @@ class SettingKey(NamedTuple):
 
 def expected(key: SettingKey) -> str:
     """Say which values a setting takes."""
-    kind, takes = plain(key.type), _extra(key, "takes")
+    kind, takes = plain_type(key.type), _extra(key, "takes")
     if takes is not None:
         return str(takes)
     if kind is bool:
@@ -54,13 +54,13 @@ def expected(key: SettingKey) -> str:
     return f"text of {'at most' if least is None else f'{least} to'} {max_bytes(key)} bytes"
 
 
-def words_of(name: str) -> tuple[str, ...]:
+def choices_of(name: str) -> tuple[str, ...]:
     """Return the words that a setting chooses from; none if it takes anything else."""
-    kind = plain(KEYS[name].type)
+    kind = plain_type(KEYS[name].type)
     return get_args(kind) if get_origin(kind) is Literal else ()
 
 
-def plain(annotated: object) -> object:
+def plain_type(annotated: object) -> object:
     """Return a setting's type without range and description."""
     return get_args(annotated)[0] if get_origin(annotated) is Annotated else annotated
 
@@ -80,7 +80,7 @@ def admits(key: SettingKey, value: object) -> bool:
     return check is None or check(value)
 
 
-def strays(key: SettingKey, value: Iterable[str]) -> list[str]:
+def refused_entries(key: SettingKey, value: Iterable[str]) -> list[str]:
     """Return the entries of a list that the setting does not take."""
     check: Callable[[str], bool] | None = _extra(key, "each")
     return [] if check is None else [entry for entry in value if not check(entry)]
@@ -232,7 +232,7 @@ def _check_foreign(variable: str, needs: Collection[str]) -> None:
 
 def _value(key: SettingKey, found: _Found) -> object:
     value = found.value
-    if found.is_text and get_origin(plain(key.type)) is tuple:
+    if found.is_text and get_origin(plain_type(key.type)) is tuple:
         value = [part.strip() for part in str(value).split(",") if part.strip()]
     try:
         converted: object = msgspec.convert(value, key.type, strict=not found.is_text)
@@ -240,11 +240,11 @@ def _value(key: SettingKey, found: _Found) -> object:
     except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the environment may hold any bytes
         raise SettingsError(_refusal(key, found)) from error
     # `Meta` can bound characters only, and what is signed and sent has bounds in bytes.
-    if plain(key.type) is str and size > max_bytes(key):
+    if plain_type(key.type) is str and size > max_bytes(key):
         raise SettingsError(_refusal(key, found))
     if not admits(key, converted):
         raise SettingsError(_refusal(key, found))
-    if isinstance(converted, tuple) and (wrong := strays(key, converted)):
+    if isinstance(converted, tuple) and (wrong := refused_entries(key, converted)):
         raise SettingsError(f"{_refused(key, found)}, got {_shown(wrong[0])} in it")
     return converted
 

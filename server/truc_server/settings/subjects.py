@@ -38,7 +38,7 @@ class Subjects(NamedTuple):
     def of(cls, written: Iterable[str]) -> "Subjects":
         """Return what a list says; `is_subject` holds for each of its entries."""
         entries = tuple(written)
-        tags = frozenset(entry for entry in entries if is_player(entry))
+        tags = frozenset(entry for entry in entries if is_tag(entry))
         networks = frozenset(_network(entry) for entry in entries if entry not in tags)
         return cls(tags, networks, frozenset((network.version, network.prefixlen) for network in networks))
 
@@ -75,7 +75,7 @@ def _network(entry: str) -> Network:
 
 def is_subject(entry: str) -> bool:
     """Tell whether this is a fingerprint, the tag of a guest, an address or a network."""
-    return is_player(entry) or _is_network(entry)
+    return is_tag(entry) or _is_network(entry)
 
 
 def is_fingerprint(entry: str) -> bool:
@@ -109,7 +109,7 @@ def _normal_network(written: str) -> str:
     return str(network.network_address if network.num_addresses == 1 else network)
 
 
-def is_player(entry: str) -> bool:
+def is_tag(entry: str) -> bool:
     """Tell whether this is a fingerprint or the tag of a guest."""
     return is_fingerprint(entry) or _GUEST.fullmatch(entry) is not None
 

@@ -28,7 +28,7 @@ class KnownKeys(NamedTuple):
 
 def keys_of(identity: Identity) -> NodeKeys:
     """Return what other nodes know the keys of a node by."""
-    return NodeKeys(identity.at_rest_check, identity.key.public, identity.before)
+    return NodeKeys(identity.at_rest_check, identity.key.public, identity.earlier_public_keys)
 
 
 def check_keys(connection: Connection, node: str, keys: NodeKeys) -> None:

@@ -91,7 +91,7 @@ class OwnBots:
         # nodes call each other's bots to their tables, and so have to know which players are bots
         if self._lobby.others is not None and self._lobby.calls.started != before:
             for player in self._players.values():
-                self._lobby.others.notes.player(player)
+                self._lobby.others.untold.note_player(player)
 
     async def _keep(self, number: int) -> None:
         """Restart a bot whenever it ends; the sooner it ended, the longer the wait."""

@@ -16,7 +16,7 @@ from truc_server.net.connections import Connections
 from truc_server.net.peer import LoggedInPlayer, Peer
 from truc_server.net.sanctions import Sanctions, in_force
 from truc_server.parts import ServerParts
-from truc_server.requests.forgetting import vacate
+from truc_server.requests.forgetting import vacate_seats
 from truc_server.storage import Sanction, StoreError
 from truc_server.timing.clock import now_ms
 
@@ -102,7 +102,7 @@ def _cut(parts: ServerParts, lobby: Lobby, connections: Connections) -> None:
         peer.dismiss(Code.BANNED, "the host has shut you out")
     for player in players:
         if not any(peer.is_open for peer in lobby.presence.connections(player.tag)):
-            vacate(lobby, player)
+            vacate_seats(lobby, player)
 
 
 def _shut_out(parts: ServerParts, lobby: Lobby, connections: Connections) -> tuple[Peer, ...]:
