@@ -103,9 +103,8 @@ class ScriptedServer:
                     if isinstance(message, Failure):
                         await self.fail(message)
                     else:
-                        request = cast(
-                            "messages.ClientMessage", message
-                        )  # a server's connection lets nothing else in
+                        # A server's connection lets nothing else in.
+                        request = cast("messages.ClientMessage", message)
                         self.received.append(request)
                         await self.answer(request)
         except (trio.BrokenResourceError, trio.ClosedResourceError):

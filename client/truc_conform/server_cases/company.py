@@ -236,6 +236,7 @@ async def _lobby_off(visit: ServerVisit) -> None:
     client.log.clear()
     seat = await visit.seat()
     await seat.open_table(private=False)
+    # Its reply stands behind whatever was sent before it.
     await client.check_alive()
     told = [message for message in client.log if message["t"] in ("table", "lobby")]
     expect(not told, "no more word of the lobby", told)
@@ -262,6 +263,7 @@ async def _seek(visit: ServerVisit) -> None:
     wanted: Map = {
         "t": "seek",
         "variant": first.client.game(),
+        # A clock that nobody else asks for, so that no other table fits.
         "options": {"decision_ms": 100_000 + visit.seed},
     }
     taken = []

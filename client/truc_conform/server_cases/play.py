@@ -279,6 +279,7 @@ async def _paused(visit: ServerVisit) -> tuple[Seat, Seat]:
     mover, other = await visit.in_hand()
     for seat in (mover, other):
         expect_ok(await seat.hand_in(seat.act_of({"kind": "pause"})), "ok to pause")
+        # An act is for the position that comes next, so the second must have read the first one's.
         await catch_up(mover, other)
     await play_on((mover, other), lambda seat: seat.ledger.pause.active)
     return mover, other

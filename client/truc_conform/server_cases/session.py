@@ -213,6 +213,7 @@ async def _outstanding(visit: ServerVisit) -> None:
 async def _ping(visit: ServerVisit) -> None:
     """A ping is answered with the same number."""
     client = await visit.player()
+    # To the end of what an integer may be (transport.md, "Messages").
     for n in (0, 12, 2**53 - 1):
         await client.send({"t": "ping", "n": n})
         pong = await client.until("pong")
@@ -227,6 +228,7 @@ async def _keep_alive(visit: ServerVisit) -> None:
     if idle_s > visit.patience_s:
         raise InconclusiveError(f"idle_s is {idle_s:g}: longer than this run waits for an answer")
     client.patience_s = 2 * idle_s
+    # Later than the login, with which the silence has begun: the ping may come a little early.
     started = trio.current_time()
     await client.until("ping")
     expect(

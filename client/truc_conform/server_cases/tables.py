@@ -300,6 +300,7 @@ async def _terms(visit: ServerVisit) -> tuple[Seat, Map]:
     """Return a seat that has been sent terms, and the message with them; it signs nothing."""
     first, second = await visit.seats()
     for seat in (first, second):
+        # Not by the seat, which would sign the terms as they come.
         expect_ok(await seat.client.ask({"t": "ready", "table": seat.table}), "ok to ready")
     return first, await first.client.until("terms", table=first.table)
 

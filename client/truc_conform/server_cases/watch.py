@@ -20,9 +20,8 @@ PAGE: Final = 64
 _DELAY_S: Final = 1  # the shortest that can be told from none
 _SHORT: Final = 2
 _SLACK_S: Final = 0.2  # the record was made before the kit heard of it
-_FACT: Final = re.compile(
-    "(?!grease_)[a-z_]+"
-)  # without those that never have a meaning (evolution.md#names)
+# Without those that never have a meaning (evolution.md#names).
+_FACT: Final = re.compile("(?!grease_)[a-z_]+")
 _PRIVATE: Final = frozenset({"options", "cards", "sign"})
 _VIEWS: Final = "views.md#who-sees-what"
 _MESSAGE: Final = "messages.md#history"
@@ -132,6 +131,7 @@ async def _unwatch(visit: ServerVisit) -> None:
     expect_ok(await client.ask({"t": "unwatch", "table": seats[0].table}), "ok to unwatch")
     client.log.clear()
     await seats[0].ready()
+    # Its reply stands behind whatever was sent before it.
     await client.ask({"t": "tables"})
     told = [message for message in client.log if message.get("table") == seats[0].table]
     expect(not told, "no more word of the table", told)

@@ -54,9 +54,8 @@ class BotWork(NamedTuple):
 @click.option("--private", is_flag=True, help="Keep a new table out of the list.")
 @click.option("--substitute", is_flag=True, help="Wait for a match that has lost a player, and step in.")
 @click.option("--house", is_flag=True, help="Wait to be called by the server, as one of its host's own bots.")
-@click.option(
-    "--of-server", is_flag=True, hidden=True
-)  # how a server starts its own: truc_server.upkeep.own_bots
+# How a server starts its own: truc_server.upkeep.own_bots.
+@click.option("--of-server", is_flag=True, hidden=True)
 @click.option(
     "--matches", default=1, show_default=True, type=click.IntRange(1), help="Matches to play, then leave."
 )

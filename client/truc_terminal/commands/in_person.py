@@ -51,6 +51,7 @@ async def look_on(table: Table, screen: Screen) -> bool:
                 screen.show(happening)
             case RecordSeen(means=means):
                 screen.show(MatchContinued(means))  # silently: the standing is shown at the end
+            # Every record that there is has come (session.md, "Coming back").
             case Resumed():
                 return table.stands_by
             case _:

@@ -65,6 +65,7 @@ async def _serve(where: Address, port: int, *, opens: bool) -> None:
 
     def on_stranger() -> None:
         nonlocal told
+        # The same link is told once, however often strangers ask; a new one is there once it has been used.
         if carrier.link != told:
             told = carrier.link
             tell(Sentence("commands.web_stranger", link=told))

@@ -284,6 +284,7 @@ def _hands(stages: list[MatchStage]) -> tuple[HandStages, ...]:
 def _with_openings(hand: HandStages, stages: list[MatchStage]) -> HandStages:
     links: dict[int, int] = {}
     recomputed = None
+    # Beyond the hand too: with `reveal` = `match` a deal is opened by the end (specification.md, "Deals").
     for stage in stages:
         for it in stage.record.commitments:
             match it:

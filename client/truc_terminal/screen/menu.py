@@ -81,9 +81,8 @@ def keyed(options: Iterable[MenuOption], text: str) -> tuple[MoveChoice, ...]:
 def _wanted(turn: YourTurn, board: ShownHand) -> Iterator[tuple[int, tuple[MoveChoice, ...]]]:
     """Yield the options, each after the number that it has if it is free."""
     choices = [choice for choice in turn.options if turn.must and choice.kind != _GIVES_UP]
-    choices = [
-        choice for choice in choices if choice.kind != _ORDER
-    ] or choices  # orders have keys only where all else lacks
+    # Orders have keys only where there is nothing else.
+    choices = [choice for choice in choices if choice.kind != _ORDER] or choices
     alike: dict[str, list[MoveChoice]] = {}
     for choice in choices:
         alike.setdefault(_shape(choice), []).append(choice)

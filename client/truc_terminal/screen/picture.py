@@ -179,6 +179,7 @@ def _lines(canvas: Canvas, height: int, title: str) -> list[Text] | None:
     if left < least:
         return None
     below = [*_below(canvas, left)]
+    # Empty lines in the place of rows that may come, so that the table stands still while a hand is played.
     return [*head, *below, *[Text()] * (min(left, least + _SPARE) - len(below))]
 
 
@@ -196,6 +197,7 @@ def _written(canvas: Canvas, height: int, title: str) -> list[Text]:
         score = [_score_alone(canvas)]
     on_table = TableRow(look.speech.say("screen.table"), tuple(laid_parts(board, look)))
     value = [*own_value_rows(board, look)]
+    # The value stands in the line of the cards: a terminal of ten rows has none to spare.
     own = [
         row._replace(parts=(*row.parts, *((f"  {worth.label} {worth.parts[0][0]}", "") for worth in value)))
         for row in _own_row(canvas)
@@ -403,9 +405,8 @@ def _details(canvas: Canvas) -> Iterator[TableRow]:
     yield plain_row(said["stake"], look.speech.stake(board.stake))
     yield from _offers(canvas)
     yield from own_value_rows(board, look)
-    around = [
-        *turned_up_rows(board, look)
-    ]  # where little is told, the cards that are raised come before what raises them
+    # Where little is told, the cards that are raised come before what raises them.
+    around = [*turned_up_rows(board, look)]
     yield from around if canvas.layout.own else reversed(around)
     yield from duel_rows(board, look)
     yield from _tricks(canvas)

@@ -200,9 +200,8 @@ class Prompt:
         height = max(1, size.rows - len(table) - 1 if table else size.rows // 2)
         lines = folded(self._question.keys, size.columns, height)
         parts: StyleAndTextTuples = []
-        for drawn in table[
-            : max(0, size.rows - len(lines) - 1)
-        ]:  # on the smallest terminals the options come first
+        # On the smallest terminals the options come first.
+        for drawn in table[: max(0, size.rows - len(lines) - 1)]:
             parts += [*drawn, ("", "\n")]
         for line in lines:
             for n, key in enumerate(line):
