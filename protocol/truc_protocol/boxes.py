@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, NewType
 
 from truc_protocol.codec import EncodingError, dec, enc_trusted
-from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
+from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, hkdf, seal, unseal
 from truc_protocol.dealing import SALT_BYTES, Opening
 
 # the box of a sign is as long for every word
@@ -98,12 +98,12 @@ def open_share(
 
 def _seal_openings(shared: bytes, mid: bytes, info: list[str | int], hand: Sequence[Opening]) -> bytes:
     # not padded: a card is one byte and each seat gets as many, so all boxes of a deal are as long (C5)
-    return seal(derive(shared, mid, enc_trusted(info)), _ONE_MESSAGE, enc_trusted(hand))
+    return seal(hkdf(shared, mid, enc_trusted(info)), _ONE_MESSAGE, enc_trusted(hand))
 
 
 def _open_openings(shared: bytes, mid: bytes, info: list[str | int], box: bytes) -> tuple[Opening, ...]:
     what = f"{info[0]} {info[1:]}"
-    items = _decode(what, _unseal(what, derive(shared, mid, enc_trusted(info)), _ONE_MESSAGE, box, b""))
+    items = _decode(what, _unseal(what, hkdf(shared, mid, enc_trusted(info)), _ONE_MESSAGE, box, b""))
     return tuple(_opening(what, item) for item in items)
 
 
@@ -120,12 +120,12 @@ def _opening(what: str, item: object) -> Opening:
 
 def downward_key(shared: bytes, mid: bytes, seat: int) -> DownwardKey:
     """Return the key of all options and signs from the server to a seat in this match."""
-    return DownwardKey(derive(shared, mid, enc_trusted(["truc/1/private", seat])))
+    return DownwardKey(hkdf(shared, mid, enc_trusted(["truc/1/private", seat])))
 
 
 def upward_key(shared: bytes, mid: bytes, seat: int) -> UpwardKey:
     """Return the key of all signs from a seat to the server in this match."""
-    return UpwardKey(derive(shared, mid, enc_trusted(["truc/1/private-up", seat])))
+    return UpwardKey(hkdf(shared, mid, enc_trusted(["truc/1/private-up", seat])))
 
 
 def counter(*, epoch: int, number: int) -> int:
@@ -226,7 +226,7 @@ def seal_sign_up(
 
 def seat_sign_key(shared: bytes, mid: bytes, *, sender: int, receiver: int) -> UpwardKey:
     """Return the key of signs from seat to seat in mode blind; `shared` is the exchange of their X25519 keys."""
-    return UpwardKey(derive(shared, mid, enc_trusted(["truc/1/signbox", sender, receiver])))
+    return UpwardKey(hkdf(shared, mid, enc_trusted(["truc/1/signbox", sender, receiver])))
 
 
 def seal_sign_of_seat(

@@ -152,11 +152,11 @@ def own_options(
     is_secret = seat not in awaited and seat in deciders(here)
     # `waiting` names nobody whose turn would tell what they hold: the seat finds that out by its own cards
     more_hints = (("waits", 1),) if is_secret else ()
-    cut = some_cut(ledger) if ledger.hand is None else 0
+    cut = random_cut(ledger) if ledger.hand is None else 0
     return options_of(here, actions, openings, cut=cut, more_hints=more_hints)
 
 
-def some_cut(ledger: Ledger) -> int:
+def random_cut(ledger: Ledger) -> int:
     """Return a place to cut at, for a seat that does not choose its own."""
     # a seat cuts at 1 or more; 0 is what a ruling leaves uncut (C20)
     return 1 + randbelow(ledger.setup.terms.table.deck - 1)

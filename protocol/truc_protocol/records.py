@@ -230,7 +230,7 @@ def _parse_usual(record: Record) -> AnyBody | None:
     return body if is_sound else None
 
 
-def place_of(body: bytes) -> tuple[object, ...]:
+def claimed_place(body: bytes) -> tuple[object, ...]:
     """Return what a body has where a match's bodies have mid, position and head, or nothing if it is no such array."""
     try:
         items = dec(body)

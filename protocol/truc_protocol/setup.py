@@ -195,7 +195,7 @@ def check_key(public: bytes) -> None:
     Raises:
         CheckError: C4.
     """
-    if not keys.admissible(public):
+    if not keys.is_admissible(public):
         raise CheckError("C4", f"the key {public.hex()} is not admissible")
 
 
@@ -205,7 +205,7 @@ def check_box_key(public: bytes, culprit: str | None) -> None:
     Raises:
         CheckError: C7.
     """
-    if not keys.admissible_box_public(public):
+    if not keys.is_admissible_box_key(public):
         raise CheckError("C7", f"the X25519 key {public.hex()} is not admissible", culprit)
 
 

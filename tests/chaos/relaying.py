@@ -13,7 +13,7 @@ from chaos.servers import HOST, ServerProcess, free_port
 
 from truc_protocol.bodies import Ack, Keys, Lend, Lock, Mask, Release, SeatTaken
 from truc_protocol.codec import dec, unpack
-from truc_protocol.records import place_of, tag_of
+from truc_protocol.records import claimed_place, tag_of
 from truc_protocol.wire.encoding import FrameSplitter
 
 _CHUNK: Final = 65_536
@@ -109,7 +109,7 @@ def _place(body: bytes) -> Place:
     items = dec(body)
     if items[0] == tag_of(SeatTaken):
         return (items[0], items[1])
-    mid, k, _ = place_of(body)
+    mid, k, _ = claimed_place(body)
     return (mid, k, items[0] if items[0] in _BESIDE else "next")
 
 

@@ -12,13 +12,13 @@ from truc_protocol.audit import Result, examine, verify
 from truc_protocol.bodies import Act, Proxy
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, enc, sha256
-from truc_protocol.crypto.keys import KeyFileError, derive, fingerprint, seal
+from truc_protocol.crypto.keys import KeyFileError, fingerprint, hkdf, seal
 from truc_protocol.documents import MAX_DOCUMENT, read_document, rule_document
 from truc_protocol.errors import RemoteError
 from truc_protocol.evidence_file import MAX_ITEMS, read_evidence, read_refusal, write_evidence
 from truc_protocol.key_files import open_roll
 from truc_protocol.messages import Direction, KeyLogin, ServerHello
-from truc_protocol.records import SIGNATURE_BYTES, Record, encode, parse, place_of
+from truc_protocol.records import SIGNATURE_BYTES, Record, claimed_place, encode, parse
 from truc_protocol.transcript import pack_record, read_transcript, unpack_record, write_transcript
 from truc_protocol.wire.encoding import MessageError, decode
 from truc_protocol.wire.handshake import (
@@ -62,7 +62,7 @@ def records(encoded: bytes) -> None:
 
 def _body(record: Record) -> None:
     read_refusal(record)
-    assert len(place_of(record.body)) in (0, 3)
+    assert len(claimed_place(record.body)) in (0, 3)
     try:
         body = parse(record)
     except CheckError as error:
@@ -95,7 +95,7 @@ def box_contents(choice: bytes) -> None:
 
 
 def _info(*items: object) -> bytes:
-    return derive(SHARED, MID, enc(list(items)))
+    return hkdf(SHARED, MID, enc(list(items)))
 
 
 _PRIVATE: Final = boxes.downward_key(SHARED, MID, 1)

@@ -13,7 +13,7 @@ from truc_protocol.audit.evidence import JudgedComplaint, judge
 from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.bodies import Deal, Share
 from truc_protocol.codec import enc
-from truc_protocol.crypto.keys import derive, seal
+from truc_protocol.crypto.keys import hkdf, seal
 from truc_protocol.dealing import Opening
 from truc_protocol.evidence_file import Complaint
 from truc_protocol.ledger import next_share
@@ -46,7 +46,7 @@ def sealed(table: Table, plaintext: bytes, seat: int = 0, *, j: int | None = Non
     """Seal any bytes as the server seals a hand."""
     shared = table.dealer.exchange(table.players[seat].x.public)
     index = table.ledger.deal_index if j is None else j
-    return seal(derive(shared, table.setup.mid, enc(["truc/1/box", index, 0, seat])), NONCE, plaintext)
+    return seal(hkdf(shared, table.setup.mid, enc(["truc/1/box", index, 0, seat])), NONCE, plaintext)
 
 
 def with_box(table: Table, record: Record, box: bytes) -> Record:
@@ -151,7 +151,7 @@ def test_box_sealed_to_the_key_before_a_rekey_is_upheld():
     table.add(table.players[0].rekey(table.ledger))
     record = until(table, Deal)
     shared = table.dealer.exchange(old.public)
-    key = derive(shared, table.setup.mid, enc(["truc/1/box", table.ledger.deal_index, 0, 0]))
+    key = hkdf(shared, table.setup.mid, enc(["truc/1/box", table.ledger.deal_index, 0, 0]))
     box = seal(key, NONCE, plain(table, *hand(table)))
     assert judged(table, complaint(table), with_box(table, record, box)) is Judgement.UPHELD
 

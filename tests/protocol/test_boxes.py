@@ -6,7 +6,7 @@ from rows import each_row
 from truc_protocol import boxes
 from truc_protocol.boxes import NO_COUNTER, BoxError, Option
 from truc_protocol.codec import enc
-from truc_protocol.crypto.keys import derive, seal
+from truc_protocol.crypto.keys import hkdf, seal
 from truc_protocol.dealing import Opening
 
 SHARED, MID, SALT = bytes([0x88] * 32), bytes([0x33] * 32), bytes([0x5A] * 16)
@@ -33,7 +33,7 @@ def test_hand_for_another_seat_says_what_was_expected():
 
 
 def test_error_about_a_hand_never_says_what_is_in_it():
-    key = derive(SHARED, MID, enc(["truc/1/box", 0, 0, 1]))
+    key = hkdf(SHARED, MID, enc(["truc/1/box", 0, 0, 1]))
     box = seal(key, bytes(12), enc([[4321, b"pepper"]]))
     with pytest.raises(BoxError) as caught:
         boxes.open_hand(SHARED, MID, j=0, d=0, seat=1, box=box)

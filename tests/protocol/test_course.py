@@ -10,7 +10,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import MESSAGES, Direction
 from truc_protocol.records import KINDS
 from truc_protocol.records import tag_of as kind_tag
-from truc_protocol.wire.capabilities import CAPABILITIES, is_name
+from truc_protocol.wire.capabilities import CAPABILITIES, is_capability_name
 
 TAGS = {row.tag for row in MESSAGES}
 FIELDS = {
@@ -67,4 +67,4 @@ def test_codes_of_every_request_are_not_repeated():
 @each_row("capability", CAPABILITIES)
 def test_capability_brings_messages_that_exist(capability):
     assert set(capability.brings) <= TAGS
-    assert is_name(capability.name)
+    assert is_capability_name(capability.name)

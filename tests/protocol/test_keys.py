@@ -14,7 +14,7 @@ from truc_protocol.crypto.keys import (
     KeyFileError,
     SealError,
     WeakKeyError,
-    admissible,
+    is_admissible,
     signing_key_from_seed,
 )
 
@@ -101,26 +101,28 @@ def test_there_are_14_encodings_of_small_order():
 
 @each_row("public", sorted(keys.SMALL_ORDER))
 def test_small_order_is_blacklisted(public):
-    assert keys.blacklisted(public)
+    assert keys.is_blacklisted(public)
 
 
 @each_row("sign", [0, 1 << 255])
 def test_y_of_the_field_and_above_is_blacklisted(sign):
-    assert all(keys.blacklisted((2**255 - 19 + excess | sign).to_bytes(32, "little")) for excess in range(19))
+    assert all(
+        keys.is_blacklisted((2**255 - 19 + excess | sign).to_bytes(32, "little")) for excess in range(19)
+    )
 
 
 @each_row("length", [0, 31, 33])
 def test_wrong_length_is_blacklisted(length):
-    assert keys.blacklisted(b"\x02" * length)
+    assert keys.is_blacklisted(b"\x02" * length)
 
 
 def test_good_key_is_not_blacklisted():
-    assert not keys.blacklisted(KEY.public)
+    assert not keys.is_blacklisted(KEY.public)
 
 
 def test_mixed_order_is_left_to_admission():
     mixed = bytes.fromhex("9b5dabbe394005ba18c816595131eb4d2802556196013958498d1e294b79ed40")
-    assert (keys.blacklisted(mixed), keys.admissible(mixed)) == (False, False)
+    assert (keys.is_blacklisted(mixed), keys.is_admissible(mixed)) == (False, False)
 
 
 def test_box_key_comes_back_from_its_secret():
@@ -171,7 +173,7 @@ def test_zero_secret_is_refused_even_where_the_library_gives_it(monkeypatch):
 def test_derivation_is_hkdf_of_rfc_5869():
     # RFC 5869, test case 1: the first 32 of its 42 bytes
     salt, info = bytes(range(13)), bytes(range(0xF0, 0xFA))
-    made = keys.derive(b"\x0b" * 22, salt, info)
+    made = keys.hkdf(b"\x0b" * 22, salt, info)
     assert made.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
 
 
@@ -216,7 +218,7 @@ BASE = bytes.fromhex("58" + "66" * 31)
 
 @each_row("number", range(8))
 def test_generated_keys_have_prime_order(number):
-    assert admissible(signing_key_from_seed(bytes([number] * 32)).public)
+    assert is_admissible(signing_key_from_seed(bytes([number] * 32)).public)
 
 
 def test_encoding_splits_into_y_and_sign():
@@ -228,14 +230,14 @@ def test_sum_of_a_key_and_a_point_of_small_order_has_prime_order_where_that_is_t
     small, key = edwards.decode(torsion), edwards.decode(BASE)
     if small is not None:  # some are encodings of a y beyond the field
         mixed = edwards.encode(edwards.add(key, small))
-        assert admissible(mixed) is (edwards.encode(small) == edwards.encode(edwards.IDENTITY))
+        assert is_admissible(mixed) is (edwards.encode(small) == edwards.encode(edwards.IDENTITY))
 
 
 def test_every_y_is_judged_as_by_the_definition():
     dice = random.Random(1)
     encodings = [dice.randbytes(32) for _ in range(200)]
     multiples = [edwards.encode(edwards.multiply(factor, edwards.decode(BASE))) for factor in range(1, 30)]
-    judged = [admissible(encoded) for encoded in encodings + multiples]
+    judged = [is_admissible(encoded) for encoded in encodings + multiples]
     assert judged == [edwards.is_prime_order(encoded) for encoded in encodings + multiples]
     assert True in judged[:200]
     assert False in judged[:200]

@@ -10,7 +10,7 @@ from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import unpack
 from truc_protocol.messages import Direction, Setup
 from truc_protocol.records import Record
-from truc_protocol.wire.capabilities import is_name
+from truc_protocol.wire.capabilities import is_capability_name
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.encoding import LENGTH_BYTES, SERVER_LIMIT, decode, encode
 from truc_server.net.grease import Grease
@@ -65,7 +65,7 @@ def test_capabilities_are_named_as_somebodys_own():
     changes = [unpack(frame[LENGTH_BYTES:]) for frame in map(_between, range(200)) if frame]
     names = [name for message in changes if message["t"] == "caps" for name in message.get("add", {})]
     assert names
-    assert all(is_name(name) and name.startswith("example.org/") for name in names)
+    assert all(is_capability_name(name) and name.startswith("example.org/") for name in names)
 
 
 def _between(seed):

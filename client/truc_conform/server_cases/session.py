@@ -20,7 +20,7 @@ from truc_protocol.crypto.keys import SMALL_ORDER, SigningKey, fingerprint, gene
 from truc_protocol.errors import Code
 from truc_protocol.messages import decode_info
 from truc_protocol.records import encode
-from truc_protocol.wire.capabilities import is_name
+from truc_protocol.wire.capabilities import is_capability_name
 from truc_protocol.wire.handshake import Auth
 
 OUTSTANDING: Final = 64  # requests that may be open at once (limits.md#sizes)
@@ -99,7 +99,7 @@ async def _capability_names(visit: ServerVisit) -> None:
     """Capability names have the specified form."""
     client = await visit.connect()
     await client.hello()
-    wrong = [name for name in client.info["caps"] if not is_name(name)]
+    wrong = [name for name in client.info["caps"] if not is_capability_name(name)]
     expect(not wrong, "capability names of the specified form", wrong)
 
 

@@ -53,7 +53,7 @@ from truc_protocol.ledger import (
     start_ledger,
     untold,
 )
-from truc_protocol.records import SERVER, Phase, Record, parse, place_of, tag_of
+from truc_protocol.records import SERVER, Phase, Record, claimed_place, parse, tag_of
 from truc_protocol.setup import (
     MatchTerms,
     check_key,
@@ -396,7 +396,7 @@ def _parse(ledger: Ledger, record: Record) -> AnyBody:
         # anybody can take such a body from elsewhere: a refusal, a login, a record of another match
         here = ((ledger.setup.mid, ledger.k, ledger.head), (ledger.setup.mid, *ledger.parallel))
         known = 0 <= record.signer < len(ledger.contributors)
-        author = ledger.contributors[record.signer] if known and place_of(record.body) in here else None
+        author = ledger.contributors[record.signer] if known and claimed_place(record.body) in here else None
         if author is not None and keys.verify(author.public, record.body, record.sig):
             raise CheckError(error.check, error.message, role_name(record.signer)) from error
         raise

@@ -12,7 +12,7 @@ from truc_protocol.audit.auditor import AuditError, Auditor, Finding
 from truc_protocol.bodies import Act, AnyBody, Close, Deal, End, MatchStart, Placed, Resign, Share, TableTerms
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import sha256
-from truc_protocol.crypto.keys import admissible, verify
+from truc_protocol.crypto.keys import is_admissible, verify
 from truc_protocol.evidence_file import Complaint, EvidenceItem
 from truc_protocol.ledger import Ledger, hangs_on_cards
 from truc_protocol.records import SERVER, Record, parse
@@ -151,7 +151,7 @@ def servers_word(terms: Record, record: Record) -> PassedRecord | None:
     if not isinstance(table, TableTerms) or not isinstance(body, Placed | TableTerms | MatchStart):
         return None
     # the table record may be what fails, and under a key of small order anybody's signature would pass
-    if not admissible(table.spk) or not verify(table.spk, record.body, record.sig):
+    if not is_admissible(table.spk) or not verify(table.spk, record.body, record.sig):
         return None
     return PassedRecord(record, body, body.k if isinstance(body, Placed) else None, table.spk)
 

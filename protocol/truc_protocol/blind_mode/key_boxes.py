@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from truc_protocol.blind_mode.points import SCALAR_BYTES, is_scalar
 from truc_protocol.codec import EncodingError, dec, enc, enc_trusted
-from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
+from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, hkdf, seal, unseal
 
 # the key of a box only ever seals one message
 _ONE_MESSAGE = bytes(NONCE_BYTES)
@@ -31,7 +31,7 @@ def seal_keys(
     shared: bytes, mid: bytes, *, j: int, d: int, giver: int, receiver: int, scalars: Sequence[bytes]
 ) -> bytes:
     """Seal the giver's keys of the receiver's places, by slot; `shared` is e_d times the receiver's X25519 key."""
-    key = derive(shared, mid, enc_trusted(["truc/1/keybox", j, d, giver, receiver]))
+    key = hkdf(shared, mid, enc_trusted(["truc/1/keybox", j, d, giver, receiver]))
     return seal(key, _ONE_MESSAGE, enc_trusted(list(scalars)))
 
 
@@ -43,7 +43,7 @@ def open_keys(
     Raises:
         KeyBoxError: The box was not made for this place, or holds something else.
     """
-    key = derive(shared, mid, enc_trusted(["truc/1/keybox", j, d, giver, receiver]))
+    key = hkdf(shared, mid, enc_trusted(["truc/1/keybox", j, d, giver, receiver]))
     items = _opened(f"the keys of seat {giver}", key, box)
     keys = _scalars(items)
     if keys is None or len(keys) != count:
@@ -64,7 +64,7 @@ def seal_lent(
     shared: bytes, mid: bytes, *, j: int, d: int, giver: int, receiver: int, cards: Sequence[Lent]
 ) -> bytes:
     """Seal the giver's cards, by slot, each with the keys that open its place."""
-    key = derive(shared, mid, enc_trusted(["truc/1/lendbox", j, d, giver, receiver]))
+    key = hkdf(shared, mid, enc_trusted(["truc/1/lendbox", j, d, giver, receiver]))
     return seal(key, _ONE_MESSAGE, enc([[card, list(keys)] for card, keys in cards]))
 
 
@@ -76,7 +76,7 @@ def open_lent(
     Raises:
         KeyBoxError: The box was not made for this place, or holds something else.
     """
-    key = derive(shared, mid, enc_trusted(["truc/1/lendbox", j, d, giver, receiver]))
+    key = hkdf(shared, mid, enc_trusted(["truc/1/lendbox", j, d, giver, receiver]))
     return tuple(_lent(giver, seats, item) for item in _opened(f"the cards of seat {giver}", key, box))
 
 

@@ -152,7 +152,7 @@ def _passphrase_message(passphrase: str | None) -> str:
 def verify(public: bytes, body: bytes, signature: bytes) -> bool:
     """Tell whether `signature` is `public`'s over exactly `body`: cofactorless, S < L.
 
-    Says nothing about whether `public` may be used: see `admissible`.
+    Says nothing about whether `public` may be used: see `is_admissible`.
     """
     try:
         # no batch, no cofactor: both take signatures that other verifiers refuse (specification.md 2)
@@ -183,7 +183,7 @@ def _public_key(public: bytes) -> Ed25519PublicKey:
     return Ed25519PublicKey.from_public_bytes(public)
 
 
-def blacklisted(public: bytes) -> bool:
+def is_blacklisted(public: bytes) -> bool:
     """Tell whether the cheap checks refuse a key: its length is wrong, its point of small order, or its y beyond the field."""
     if len(public) != KEY_BYTES or public in SMALL_ORDER:
         return True
@@ -192,9 +192,9 @@ def blacklisted(public: bytes) -> bool:
 
 
 @lru_cache(maxsize=KEYS_REMEMBERED)
-def admissible(public: bytes) -> bool:
+def is_admissible(public: bytes) -> bool:
     """Tell whether a signing key may be used: canonically encoded, and in the prime-order subgroup (cached)."""
-    if blacklisted(public):
+    if is_blacklisted(public):
         return False
     # one multiplication by X25519 (see curve.py); multiplying points in Python took a millisecond
     u = curve.montgomery(public)
@@ -306,7 +306,7 @@ _NEGATION: Final = X25519PrivateKey.from_private_bytes(curve.NEGATION)
 
 
 @lru_cache(maxsize=BOX_KEYS_REMEMBERED)
-def admissible_box_public(x: bytes) -> bool:
+def is_admissible_box_key(x: bytes) -> bool:
     """Tell whether an X25519 key may be used: below the field, top bit clear, not of low order (check C7; cached)."""
     if int.from_bytes(x, "little") >= curve.FIELD:
         return False
@@ -317,7 +317,7 @@ def admissible_box_public(x: bytes) -> bool:
     return True
 
 
-def derive(ikm: bytes, salt: bytes, info: bytes) -> bytes:
+def hkdf(ikm: bytes, salt: bytes, info: bytes) -> bytes:
     """Return 32 bytes of HKDF-SHA256."""
     return HKDF(SHA256(), KEY_BYTES, salt, info).derive(ikm)
 
@@ -328,7 +328,7 @@ def player_seed(master: bytes, first_spk: bytes) -> bytes:
     Keys for different servers cannot be linked, and a key survives the server's rolls.
     """
     # from the first key: the present one changes with each rotation
-    return derive(master, b"", enc(["truc/1/player", first_spk]))
+    return hkdf(master, b"", enc(["truc/1/player", first_spk]))
 
 
 def fingerprint(spk: bytes) -> str:

@@ -115,12 +115,12 @@ BROUGHT_BY: Final[Mapping[str, str]] = MappingProxyType(
 """By tag: the capability without which there is no such message."""
 
 
-def is_name(name: str) -> bool:
+def is_capability_name(name: str) -> bool:
     """Tell whether a capability may have this name."""
     return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
 
 
-def wanted(want: Collection[str], caps: Collection[str]) -> tuple[str, ...]:
+def in_force(want: Collection[str], caps: Collection[str]) -> tuple[str, ...]:
     """Return which of the capabilities that a client asks for are in force on its connection; unknown ones are left out."""
     return tuple(name for name in caps if name in _TO_BE_WANTED and name in want)
 

@@ -32,10 +32,10 @@ from truc_protocol.messages import (
 )
 from truc_protocol.wire.encoding import (
     CLIENT_LIMIT,
-    HEADERS,
     LOGIN_LIMIT,
     SERVER_LIMIT,
-    SHORT,
+    SHORT_FRAME,
+    SHORT_HEADERS,
     FrameSplitter,
     MessageError,
     MistakenPeerError,
@@ -208,7 +208,9 @@ class ConnectionEnd:
         encoded = self._to_bytes(message)
         # the length is looked at before the request is opened: one that is too long leaves nothing open
         length = len(encoded)
-        frame = HEADERS[length] + encoded if length < SHORT else to_frame(encoded, self._limit_out)
+        frame = (
+            SHORT_HEADERS[length] + encoded if length < SHORT_FRAME else to_frame(encoded, self._limit_out)
+        )
         try:
             self._track(message, tag)
         except RemoteError as error:
@@ -364,7 +366,7 @@ def broadcast_frame(message: ServerMessage) -> bytes:
     """
     encoded = encode(message) if type(message) in _OWN_ENCODING else enc_trusted(message)
     length = len(encoded)
-    return HEADERS[length] + encoded if length < SHORT else to_frame(encoded, SERVER_LIMIT)
+    return SHORT_HEADERS[length] + encoded if length < SHORT_FRAME else to_frame(encoded, SERVER_LIMIT)
 
 
 def keep_alive(now: float, *, heard: float, pinged: float | None, idle_s: float) -> KeepAlive:

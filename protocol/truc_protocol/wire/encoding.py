@@ -37,8 +37,8 @@ SERVER_LIMIT: Final = 65_536
 
 _HEADER: Final = struct.Struct(">I")
 LENGTH_BYTES: Final = _HEADER.size
-SHORT: Final = 1_024  # nearly all messages are shorter
-HEADERS: Final = tuple(_HEADER.pack(length) for length in range(SHORT))
+SHORT_FRAME: Final = 1_024  # nearly all messages are shorter
+SHORT_HEADERS: Final = tuple(_HEADER.pack(length) for length in range(SHORT_FRAME))
 # by their first four bytes, as no more is waited for before a length is judged
 _HTTP: Final = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI", b"CONN", b"PATC", b"PRI ", b"HTTP")
 _TLS_RECORDS: Final = (b"\x16\x03", b"\x15\x03")  # a handshake, an alert
@@ -124,7 +124,7 @@ def to_frame(message: bytes, limit: int) -> bytes:
     length = len(message)
     if not 0 < length <= limit:
         raise LocalError(f"expected a message of 1 to {limit} bytes, got {length}")
-    return (HEADERS[length] if length < SHORT else _HEADER.pack(length)) + message
+    return (SHORT_HEADERS[length] if length < SHORT_FRAME else _HEADER.pack(length)) + message
 
 
 def _foreign_protocol(first: bytes) -> str | None:

@@ -14,7 +14,7 @@ import msgspec
 
 from truc_protocol.bodies import Body, Hash, U
 from truc_protocol.codec import MAX_INT, EncodingError, dec, sha256
-from truc_protocol.crypto.keys import SigningKey, admissible, blacklisted, fingerprint, verify
+from truc_protocol.crypto.keys import SigningKey, fingerprint, is_admissible, is_blacklisted, verify
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import ClientHello, Info, KeyLogin, ServerHello, decode_info
 from truc_protocol.records import encode, encode_own
@@ -222,7 +222,7 @@ def check_server_hello(hello: ServerHello, contact: KnownServer) -> ServerIdenti
     """
     body = _parse(hello.body, Hello, "C37")
     # before the signature: under a key of small order a certain one is valid for every message
-    if not admissible(body.spk):
+    if not is_admissible(body.spk):
         raise HandshakeError("C37", "expected an admissible server key", Code.KEY_NOT_ALLOWED)
     if not verify(body.spk, hello.body, hello.sig):
         raise HandshakeError("C37", "the server's signature is not valid")
@@ -258,7 +258,7 @@ def check_login(login: KeyLogin, challenge: Challenge) -> bytes:
     _expect("C38", "the server's nonce", body.sn, challenge.sn)
     _expect("C38", "the hash of the server's hello", body.server_hello, sha256(challenge.hello_frame))
     # cheap, and enough here: whether the key is of prime order is asked when it takes a seat (C4)
-    if blacklisted(body.pk):
+    if is_blacklisted(body.pk):
         raise HandshakeError("C38", "expected an admissible player key", Code.KEY_NOT_ALLOWED)
     _check_revoked(body.pk, challenge.revoked)
     if not verify(body.pk, login.body, login.sig):
@@ -387,7 +387,7 @@ def _time_text(seconds: int) -> str:
 def _check_roll_keys(roll: KeyRoll, revoked: Collection[bytes]) -> None:
     for key in (roll.old, roll.new):
         _check_revoked(key, revoked)
-        if not admissible(key):
+        if not is_admissible(key):
             message = f"rotation {roll.serial} names an inadmissible key"
             raise HandshakeError("C39", message, Code.KEY_NOT_ALLOWED)
 

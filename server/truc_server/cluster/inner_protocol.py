@@ -15,7 +15,7 @@ import trio
 from msgspec import Meta
 
 from truc_protocol.codec import EncodingError, enc, pack, unpack
-from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, same_secret, seal, unseal
+from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, hkdf, same_secret, seal, unseal
 from truc_protocol.errors import Code, RemoteError
 from truc_server.net.listening import CHUNK
 from truc_server.storage import PlayerKind
@@ -46,7 +46,7 @@ def link_keys(at_rest: bytes, caller: bytes, door: bytes) -> LinkKeys:
     # sealed is a node. And from both nonces: what was said on one link opens on no other.
     salt = caller + door
     names = ("door", "to-owner", "to-client")
-    return LinkKeys(*(derive(at_rest, salt, enc([f"truc/1/inner/{name}"])) for name in names))
+    return LinkKeys(*(hkdf(at_rest, salt, enc([f"truc/1/inner/{name}"])) for name in names))
 
 
 class LinkSealer:

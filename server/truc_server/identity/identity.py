@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from truc_commands.files import MAX_TEXT, read_beginning, read_bounded
 from truc_protocol.codec import enc
-from truc_protocol.crypto.keys import KeyFileError, SigningKey, derive, fingerprint, generate_signing_key
+from truc_protocol.crypto.keys import KeyFileError, SigningKey, fingerprint, generate_signing_key, hkdf
 from truc_protocol.key_files import Rotation, read_revocation, read_rolls, rolls_text
 from truc_protocol.wire.handshake import MAX_ROLLS, Roll, make_roll
 from truc_server.identity.key_files import (
@@ -134,7 +134,7 @@ class Identity(NamedTuple):
     @property
     def at_rest_check(self) -> bytes:
         """What tells whether somebody else has the key for secrets at rest, and from which it cannot be found."""
-        return derive(self.at_rest, b"", enc(["truc/1/at-rest-check"]))
+        return hkdf(self.at_rest, b"", enc(["truc/1/at-rest-check"]))
 
     def key_of(self, public: bytes) -> SigningKey:
         """Return the identity key that a match was begun under.

@@ -20,7 +20,7 @@ from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
 from truc_protocol.dealer import BoxSealer, Dealer
 from truc_protocol.ledger import FoldedRecord, Ledger, box_public, deciding_match, fold, may_show
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions, OwnCards, ServerMessage, Waiting
-from truc_protocol.own_steps import some_cut
+from truc_protocol.own_steps import random_cut
 from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import (
@@ -200,7 +200,7 @@ class SeatQuestions:
             return 0
         # drawn once for a position: a guest who names no place cuts where its options would have
         if self._cut is None or self._cut[0] != ledger.k:
-            self._cut = (ledger.k, some_cut(ledger))
+            self._cut = (ledger.k, random_cut(ledger))
         return self._cut[1]
 
     def cards(self, ledger: Ledger, seat: int, *, of: int | None = None) -> tuple[tuple[int, bytes], ...]:

@@ -25,7 +25,7 @@ from truc_protocol.messages import (
     SeatHeld,
     Welcome,
 )
-from truc_protocol.wire.capabilities import BLIND_TABLES, wanted
+from truc_protocol.wire.capabilities import BLIND_TABLES, in_force
 from truc_protocol.wire.connection import Role
 from truc_protocol.wire.encoding import CLIENT_LIMIT, SERVER_LIMIT
 from truc_protocol.wire.handshake import Challenge, Greeting, agree_on_protocol, check_login, server_hello
@@ -80,7 +80,7 @@ def greet(services: RequestServices, peer: Peer, hello: ClientHello, introductio
     own = peer.connection.hello_frame(Role.SERVER)
     peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
     # Who seals the pack may go on with a match in mode blind, also where the host offers no more such tables.
-    peer.wanted = wanted(hello.want, {**caps, BLIND_TABLES: True})
+    peer.wanted = in_force(hello.want, {**caps, BLIND_TABLES: True})
     if place := services.settings.now.access.moved_to:
         peer.dismiss(Code.MOVED, f"this server has moved to {place}", to=place)
 

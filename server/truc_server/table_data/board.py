@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 import trio
 
 from truc_protocol.codec import sha256
-from truc_protocol.crypto.keys import admissible_box_public
+from truc_protocol.crypto.keys import is_admissible_box_key
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatState, Setup, TableState, Terms
@@ -223,7 +223,7 @@ def check_box_key(seats: Sequence[Seated | None], seat: int, x: bytes | None) ->
         RefusedError: It is not sound, or another seat has it.
     """
     others = [seated.x for i, seated in enumerate(seats) if seated is not None and i != seat]
-    if x is not None and (x in others or not admissible_box_public(x)):
+    if x is not None and (x in others or not is_admissible_box_key(x)):
         raise RefusedRequestError(Code.BAD_MESSAGE, "x: expected a fresh X25519 public key", field="x")
 
 
