@@ -48,7 +48,7 @@ from truc_server.table_data.options import (
     raised_to_least,
     with_kept_options,
 )
-from truc_server.tables.pending_terms import PendingTerms, terms_again
+from truc_server.tables.pending_terms import PendingTerms, restored_terms
 from truc_server.tables.table import Table, TableBacking
 from truc_server.timing.clock import Alarm
 
@@ -257,7 +257,7 @@ def _pending_terms(
     if found.terms is None or found.row.document is None or found.terms.th in restored.terms:
         return None
     try:
-        pending = terms_again(
+        pending = restored_terms(
             backing.identity, table.blueprint, found.row.document, table.board.seats, found.terms
         )
     except _EXPECTED as error:

@@ -78,7 +78,7 @@ def client_of(address: str, headers: Headers, proxies: Sequence[IPv4Network | IP
 
 
 def is_proxy(address: str, proxies: Sequence[IPv4Network | IPv6Network]) -> bool:
-    """Tell whether an address is a proxy's of the host."""
+    """Tell whether an address is that of one of the host's proxies."""
     found = ip_address(address.partition("%")[0])
     if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
         found = found.ipv4_mapped
@@ -291,7 +291,7 @@ class WebDoor:
         upgraded = None
         with self._counted(line, network):
             if tls is None or await self._encrypt(tls, stream):
-                upgraded = await line.converse(partial(self._find, line, address=address))
+                upgraded = await line.converse(partial(self._answer, line, address=address))
             # it made room for somebody else while it waited
             self._parts.figures.web_refused["busy"] += line.is_cut
         if upgraded is not None:
@@ -331,14 +331,14 @@ class WebDoor:
         self._parts.figures.web_refused["tls"] += 1
         return False
 
-    async def _find(self, line: HttpConnection, asked: Asked, address: str) -> PageAnswer | _Upgraded:
+    async def _answer(self, line: HttpConnection, asked: Asked, address: str) -> PageAnswer | _Upgraded:
         """Return the answer to a request, counted; or the WebSocket that it becomes."""
         found: PageAnswer | _Upgraded
         if isinstance(asked, h11.RemoteProtocolError):
             kind, found = OTHER, malformed(asked)
         else:
             client = client_of(address, asked.headers, self._proxies)
-            kind, found = await self._look(line, asked, client)
+            kind, found = await self._route(line, asked, client)
         if isinstance(found, _Upgraded):
             return found
         if line in self._lines:  # it will begin to wait anew
@@ -349,10 +349,10 @@ class WebDoor:
             figures.web_refused[found.why] += 1
         return found if self.tls is None else found._replace(headers=(*found.headers, _HSTS))
 
-    async def _look(
+    async def _route(
         self, line: HttpConnection, request: h11.Request, client: str
     ) -> tuple[str, PageAnswer | _Upgraded]:
-        """Return what is asked for, and what is found."""
+        """Return which kind of thing is asked for, and the answer."""
         network, path = network_of(client), path_of(request)
         wrong = objection(request, self.origin) or self._check_pace(network)
         if wrong is not None:

@@ -218,12 +218,12 @@ class Desk(NamedTuple):
         # counted before: the look below cuts them off
         met = sum(_is_met(Subjects.of([subject]), peer) for peer in self.connections.everybody())
         await trio.to_thread.run_sync(self.parts.store.impose, sanction)
-        await self.sanction_watch.look()
+        await self.sanction_watch.reread()
         return {"subject": subject, "until_ms": sanction.until_ms, "connections": met}
 
     async def _lift(self, kind: SanctionKind, subject: str) -> Answer:
         was_imposed = await trio.to_thread.run_sync(self.parts.store.lift, subject, kind)
-        await self.sanction_watch.look()
+        await self.sanction_watch.reread()
         # lifted all the same: what the settings say only they can take back
         if named := setting_naming(self.parts.settings.now.access, subject, kind):
             raise AdminError(f"{subject} stands in {named}: take it out of the settings, then reload")
@@ -399,7 +399,7 @@ async def reload(
     if taken.log != before.log:
         logs.configure(taken.log, sys.stderr)
     log.info("reloaded", changed=changed, left=left, certificate=until_ms is not None)
-    sanction_watch.heed()
+    sanction_watch.enforce()
     return {"changed": changed, "left": left, "certificate_until_ms": until_ms}
 
 

@@ -123,7 +123,7 @@ def verified(public: bytes, placed: PlacedRecord) -> Verified:
 def judged(public: bytes, placed: PlacedRecord, held: Sequence[Keys] = ()) -> Verified:
     """Check who has signed a record in its place, and everything else about it, which takes milliseconds in mode blind.
 
-    If it is the keys that were missing beside those `held`, the cards that all of them show are found here too.
+    If it is the last keys that were missing beside those `held`, the cards that all of them show are found here too.
 
     Raises:
         RefusedBodyError: The signature is not the key's.

@@ -52,7 +52,7 @@ class HeldKeys:
     """The keys of one match that wait for others.
 
     Attributes:
-        held: them, by seat.
+        held: these keys, by seat.
     """
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ class StepsInTurn:
         return seat in self._links
 
     @contextmanager
-    def waits(self, seat: int, link: SentLink) -> Iterator[None]:
+    def keep_waiting(self, seat: int, link: SentLink) -> Iterator[None]:
         """Keep a seat's link waiting within this block."""
         self._links[seat] = link
         # an event cannot be cleared: those who wait for the next link wait for a new one
@@ -175,15 +175,15 @@ def opened_hand(ledger: Ledger) -> DealtCards | None:
     return opened[-1] if opened else None
 
 
-def news_of(before: Ledger, folded: FoldedRecord) -> FoldedRecord:
-    """Return what follows from a link that opens a hand, with only those events that were not told as it was played."""
+def with_untold_events(before: Ledger, folded: FoldedRecord) -> FoldedRecord:
+    """Return what follows from a link that opens a hand, with only the events that were not told while it was played."""
     if not folded.events or before.hand is None or before.match is None:
         return folded
     _, told = replayed(before.hand, known_hands(before.hand, before.match))
     return FoldedRecord(folded.ledger, untold(folded.events, told))
 
 
-def closed_before(rows: Sequence[AddRecord]) -> int:
+def end_of_closed_hands(rows: Sequence[AddRecord]) -> int:
     """Return the position after the last close of a hand that was played to its end.
 
     No seat was exposed in what stands before it: the match would have ended with that.

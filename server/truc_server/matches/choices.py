@@ -93,7 +93,7 @@ def position(ledger: Ledger) -> Position:
 
 
 def asks_all(here: Position) -> bool:
-    """Tell whether seats with a box are sent options even if they have none: to be sent some would else tell what one holds."""
+    """Tell whether every seat with a box is sent options, if only an empty list: else being sent some would tell what it holds."""
     match = here.deciding
     if match is None or not match.variant.has_windows:
         return False
@@ -245,7 +245,7 @@ class SeatQuestions:
         return SeatFrames((*to_seats, *zip(told, repeat(notice))), notice)
 
     def _rest(self, ledger: Ledger, knowing: Sequence[int]) -> tuple[tuple[int, bytes], ...]:
-        """Return what tells seats that know the rules that there is time to show cards."""
+        """Return the frames that tell seats which know the rules that there is time to show cards."""
         if not knowing or not may_show(ledger):
             return ()
         rest = Waiting(table=self._table, match=ledger.setup.mid, at=ledger.k, seats=())

@@ -63,7 +63,7 @@ class Clocks(Struct, frozen=True, array_like=True):
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> "Clocks":
-        """Read what is stored: clocks as `pack` gives them."""
+        """Read clocks as they are stored."""
         banks, used = dec(stored)
         return cls(tuple(banks), used)
 
@@ -74,7 +74,7 @@ def full_clocks(opts: Opts, seats: int) -> Clocks:
 
 
 def charged(banks: tuple[int, ...], used: int, opts: Opts, seat: int) -> Clocks:
-    """Return the clocks after the decision of `seat`, which has `used` so much time for it."""
+    """Return the clocks after a decision for which `seat` has `used` this much time."""
     over = used - opts.decision_ms
     if not opts.decision_ms or over <= 0:
         return Clocks(banks)
@@ -257,7 +257,7 @@ class MatchClock:
             self._halted_at = trio.current_time()
 
     def go_on(self) -> None:
-        """Let the time of the seats run on from where it stood."""
+        """Let the time of the seats go on from where it stood."""
         halted_at, self._halted_at = self._halted_at, None
         if halted_at is not None and self.wait is not None and self.wait.what in _OF_SEATS:
             # after a window time begins in the future: only what has passed of it stood still
@@ -332,7 +332,7 @@ class MatchClock:
             raise RefusedRequestError(Code.ILLEGAL_ACTION, message)
 
     def clocks_after(self, after: Ledger, body: AnyBody, now: float, *, opens: bool) -> Clocks:
-        """Return the clocks after a record that is taken at this moment, and that `opens` a new decision or does not."""
+        """Return the clocks after a record taken at this moment; `opens` says whether it opens a new decision."""
         before, banks = self._ledger.match, self.clocks.banks
         # play.md, "Who is there, and time": the bank is full again with each game
         if before is not None and after.match is not None and before.games != after.match.games:

@@ -47,7 +47,7 @@ from truc_server.matches.auto_rulings import (
     ruling_claimed,
     ruling_due,
 )
-from truc_server.matches.blind_hands import HeldKeys, StepsInTurn, news_of, opened_hand
+from truc_server.matches.blind_hands import HeldKeys, StepsInTurn, opened_hand, with_untold_events
 from truc_server.matches.choices import (
     Answerers,
     Position,
@@ -308,7 +308,7 @@ class Game:
         rows: tuple[Write, ...] = ()
         to_seats: tuple[tuple[int, bytes], ...] = ()
         match body:  # patterns, as `isinstance` is a call
-            # decision 3: the ledger knows no more than its reader; only the dealer's copy learns the cards
+            # decision 3: a deal is folded with unknown cards, and the dealer, who knows them, says so
             case Deal() if before.sealed is None:
                 folded = self._dealt(folded)
                 to_seats = self._cards(folded.ledger)
@@ -321,7 +321,7 @@ class Game:
             case Close() if before.sealed is not None:
                 opened = opened_hand(before)
             case Release() if before.sealed is not None:
-                folded = news_of(before, folded)
+                folded = with_untold_events(before, folded)
             case End():
                 is_rated = self._is_public and self._settings.now.ratings
                 rows = ending(self.setup, body, is_rated=is_rated)

@@ -67,7 +67,7 @@ def answered(attendance: Attendance, ledger: Ledger, seat: int) -> Attendance:
 
 
 def counted_anew(attendance: Attendance, seats: Collection[int], now: float) -> Attendance:
-    """Return the attendance with the wait for those of the seats without a connection counted from now."""
+    """Return the attendance in which the wait for these seats is counted from now, if they have no connection."""
     pairs = enumerate(attendance.left)
     return attendance._replace(
         left=tuple(now if left is not None and seat in seats else left for seat, left in pairs)
@@ -153,7 +153,7 @@ def _changed(now: Sequence[SeatPresence], before: Sequence[SeatPresence]) -> tup
 
 
 class AwayNews(NamedTuple):
-    """What is new of who is away: for the seats, and for those who watch."""
+    """What is new about who is away: for the seats, and for those who watch."""
 
     to_seats: tuple[Away, ...]
     to_watchers: tuple[Away, ...]

@@ -98,7 +98,7 @@ class MetricsPage:
     def __init__(self, parts: ServerParts, lobby: Lobby, late_s: Histogram) -> None:
         self._seen = MetricSources(parts, lobby, late_s)
         self._told = CachedText(b"", float("-inf"))
-        self._one = trio.Lock()
+        self._mutex = trio.Lock()
         self._open = 0
 
     async def serve(self, stream: trio.SocketStream) -> None:
@@ -141,7 +141,7 @@ class MetricsPage:
         return MetricsAnswer(status, f"{found.text}\n".encode())
 
     async def _metrics(self) -> MetricsAnswer:
-        async with self._one:
+        async with self._mutex:
             if trio.current_time() >= self._told.moment + FRESH_S:
                 moment, readings = trio.current_time(), read(self._seen)
                 self._told = CachedText(await trio.to_thread.run_sync(text_of, readings), moment)

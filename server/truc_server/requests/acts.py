@@ -192,7 +192,7 @@ async def _open(steps: Worker, checking: StepsInTurn, sent: _SentStep, seat: int
     link = SentLink(sent.looked, sent.peer, sent.player, sent.message)
     # A hand that is over is opened by all seats at once. Judged together their links take half the time, so
     # that each waits a moment (`blind_hands.GATHER_S`), but only for seats that are connected.
-    with checking.waits(seat, link):
+    with checking.keep_waiting(seat, link):
         await checking.gather({*seats_unopened(game.ledger)}.intersection(table.audience.online))
         async with checking.mutex:
             # Else whoever had the turn before has judged this one with their own.

@@ -158,7 +158,7 @@ class Audience:
             return False
         self._keep_up(peer)
         if self._last_word is not None and peer in self.watchers:
-            self._part(peer, self._last_word)
+            self._dismiss(peer, self._last_word)
         return True
 
     def release(self, seat: int) -> None:
@@ -226,9 +226,9 @@ class Audience:
         self._last_word = broadcast_frame(message)
         for peer in tuple(self.watchers):
             if peer in self._live:
-                self._part(peer, self._last_word)
+                self._dismiss(peer, self._last_word)
 
-    def _part(self, peer: Peer, last_word: bytes) -> None:
+    def _dismiss(self, peer: Peer, last_word: bytes) -> None:
         """Say the last word to a watcher, now or when there is room for it."""
         # nothing was ever dropped for this client, which is cut off instead: it has all that came before
         if SNAPSHOT not in peer.wanted:

@@ -82,7 +82,7 @@ class ShownMatch:
         """Whether every record made has been shown."""
         return self.k == self.recent.end
 
-    def made_at(self, body: AnyBody, at_ms: int) -> None:
+    def note_made_at(self, body: AnyBody, at_ms: int) -> None:
         """Note when a record was made, which may be shown later: the first and the end tell how old the match is."""
         if self.began_ms is None:
             self.began_ms = at_ms
@@ -256,7 +256,7 @@ class SpectatorFeed:
         return self.delay_s > 0 and self.holds_back
 
     @property
-    def held(self) -> bytes | None:
+    def held_back_match(self) -> bytes | None:
         """The newest match, if the rest of it is held back only until its time comes."""
         return self._queue[-1].match if self.is_behind else None
 
@@ -288,7 +288,7 @@ class SpectatorFeed:
         if self.delay_s:
             shown = self.begin(lineup, RecentRecords(len(rows)))
             for row in rows:
-                shown.made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
+                shown.note_made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
                 self._put_off(row.k + 1, row.at_ms)
 
     def add_record(self, frame: bytes, body: AnyBody, ledger: Ledger, *, at_ms: int) -> None:
@@ -297,7 +297,7 @@ class SpectatorFeed:
         if shown is None:
             return  # only matches before the newest one are read again
         if shown.began_ms is None or ledger.phase is Phase.ENDED:
-            shown.made_at(body, at_ms)
+            shown.note_made_at(body, at_ms)
         if self.delay_s:
             self._put_off(shown.recent.end, at_ms)
         elif not self._is_by_hand:
@@ -395,7 +395,7 @@ class SpectatorFeed:
         if len(self._queue) > 1:
             self._take_next()
         elif self._closed is not None:
-            self._part(self._closed)
+            self._end_watching(self._closed)
 
     def _take_next(self) -> None:
         """Begin to show the next match; one that is over is read first."""
@@ -528,9 +528,9 @@ class SpectatorFeed:
         if self.is_behind:
             self._let_go_if_alone()
         else:
-            self._part(notice)
+            self._end_watching(notice)
 
-    def _part(self, notice: TableClosed) -> None:
+    def _end_watching(self, notice: TableClosed) -> None:
         self.audience.end_watching(notice)
         self._let_go_if_alone()
 

@@ -41,7 +41,7 @@ class SeatRecord(NamedTuple):
 
 
 class PendingTerms:
-    """MatchTerms that wait for the signatures of the keyed seats."""
+    """The terms of a match, while they wait for the signatures of the keyed seats."""
 
     def __init__(
         self, at_rest: bytes, table: str, terms: MatchTerms, dealer: Dealer, seats: Sequence[Seated | None]
@@ -149,7 +149,7 @@ def fresh_terms(
     return PendingTerms(identity.at_rest, blueprint.code, terms, dealer, seats)
 
 
-def terms_again(
+def restored_terms(
     identity: Identity,
     blueprint: Blueprint,
     document: bytes,

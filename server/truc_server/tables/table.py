@@ -21,7 +21,7 @@ from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
 from truc_server.matches.acceptance import refused
-from truc_server.matches.blind_hands import CHECKED_S, HeldKeys, KeysHeldBack, closed_before
+from truc_server.matches.blind_hands import CHECKED_S, HeldKeys, KeysHeldBack, end_of_closed_hands
 from truc_server.matches.choices import Answerers
 from truc_server.matches.deadlines import RETRY_S, vacant
 from truc_server.matches.game import Game, Turn
@@ -369,13 +369,13 @@ class Table:
         kept = tuple(rows)
         # 1 to 6 ms for a hand of mode blind that is closed, in place of 20 to 130 if its steps were checked
         # again
-        known_before = closed_before(kept) if game.is_blind else 0
+        known_before = end_of_closed_hands(kept) if game.is_blind else 0
         for row in kept:
             turn = game.replay(row, is_known=row.k < known_before)
             self.feed.add_record(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
 
     def commit(self, game: Game, turn: Turn) -> None:
-        """Store what follows from a record, and let everybody be told behind it; time runs when it is stored."""
+        """Store what follows from a record, and tell everybody once it is stored; only then time runs."""
         # first, so that nobody is told of a record that no batch has: frames wait in their outboxes for this
         # batch
         gate = self._journal.write(*turn.rows)
@@ -494,6 +494,7 @@ class Table:
 
     def _start(self, now: float) -> None:
         """Let time run for what the newest record asks, once that is stored."""
+        # a newer record may wait for the next batch, which calls this again
         if self.game is not None and self._journal.durable >= self._gate:
             self._clock.set(self.game.clock.start(now))
 
@@ -582,7 +583,7 @@ class Table:
         self._clock.stop()
 
     def give(self, to: str) -> None:
-        """Let another node have the table: nothing is written of it here any more. Whoever follows it is not told."""
+        """Let another node have the table: from now on nothing is written about it here. Whoever follows it is not told."""
         game = self.game
         # decision 18: the next node need not hold the call back for those who might have asked for time
         unasked = game.ledger.k if game is not None and game.clock.is_unasked else None
@@ -642,7 +643,7 @@ class Table:
 
     def row(self) -> SaveTable:
         """Return what is stored of the table; while terms are out, with the match that is still being shown."""
-        return self.board.row(self.board.match or self.feed.held)
+        return self.board.row(self.board.match or self.feed.held_back_match)
 
     def announce(self) -> None:
         """Tell everybody at the table, and those who follow the lobby, how it stands."""

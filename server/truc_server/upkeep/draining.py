@@ -212,7 +212,7 @@ class TableGiver:
         self._tasks.start_soon(self._see_off, tables, node, self._parts.journal.gate)
 
     async def _see_off(self, tables: list[Table], node: Node, gate: int) -> None:
-        """Wait until the other node has the tables, then send whoever follows them after them."""
+        """Wait until the other node has the tables, then send those who follow them there."""
         try:
             # only what is stored as given may be taken, and nobody is sent after what may still be here after
             # a crash
@@ -253,7 +253,7 @@ class TableGiver:
                 peer.send_away(f"the table {where}", to=to)
 
     def _way_to(self, node: Node) -> str:
-        """Return where players are sent who are to go to a node; empty if they may come to any node there, this one too."""
+        """Return where players are sent who are to go to a node; empty if its address leads to any node, this one too."""
         # behind one address every node is reached at the same place: the client may as well come here again
         is_sent = self._parts.settings.now.cluster.route == "moved" and node.place.public != self._public
         return node.place.public if is_sent else ""

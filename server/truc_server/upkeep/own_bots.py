@@ -46,7 +46,7 @@ class OwnBots:
     """The bots of one server, which is reached at `place` from this machine; as a node, it has bots of its own.
 
     Attributes:
-        ends: cancelled when all of them shall end.
+        ends: cancelled to end all of them.
     """
 
     def __init__(self, parts: ServerParts, lobby: Lobby, folder: Folder, place: str) -> None:
@@ -75,7 +75,7 @@ class OwnBots:
         for number in range(1, self._settings.now.tables.bots + 1):
             if number not in self._running:
                 self._running[number] = trio.CancelScope()
-                nursery.start_soon(self._keep, number)
+                nursery.start_soon(self._keep_running, number)
         for number, scope in self._running.items():
             player = self._players.get(number)
             # its seats are kept to their end (hosting/admin.md, "Reloading settings")
@@ -93,7 +93,7 @@ class OwnBots:
             for player in self._players.values():
                 self._lobby.others.untold.note_player(player)
 
-    async def _keep(self, number: int) -> None:
+    async def _keep_running(self, number: int) -> None:
         """Restart a bot whenever it ends; the sooner it ended, the longer the wait."""
         node = self._settings.now.cluster.node
         name, pause = f"{node}-bot-{number}" if node else f"bot-{number}", _FIRST_S
@@ -101,7 +101,7 @@ class OwnBots:
             while True:
                 began = trio.current_time()
                 try:
-                    reason = await self._live(number, name)
+                    reason = await self._run_once(number, name)
                 except OSError as error:  # no room for its key, or for one more process
                     reason = error.strerror or str(error)
                 pause = _FIRST_S if trio.current_time() - began > _LASTED_S else min(2 * pause, _MOST_S)
@@ -110,7 +110,7 @@ class OwnBots:
         del self._running[number]
         self._players.pop(number, None)
 
-    async def _live(self, number: int, name: str) -> str:
+    async def _run_once(self, number: int, name: str) -> str:
         """Run a bot to its end, and return why it has ended."""
         home = self._root / "bots" / name
         # known before it comes, so that a closed server lets it in

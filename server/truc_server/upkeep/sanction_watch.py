@@ -33,9 +33,9 @@ class SanctionWatch:
         self._lobby = lobby
         self._connections = connections
         self._imposed: Sequence[Sanction] = ()
-        self._heeded: tuple[Sanction, ...] = ()
+        self._enforced: tuple[Sanction, ...] = ()
         self._is_readable = True
-        self._one = trio.Lock()  # an older answer of the store is never heeded after a newer one
+        self._mutex = trio.Lock()  # an older answer of the store is never enforced after a newer one
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Enforce sanctions as long as the server runs; the task counts as started once they are known.
@@ -44,17 +44,17 @@ class SanctionWatch:
             StoreError: It cannot be known whom the host has shut out.
         """
         self._imposed = await trio.to_thread.run_sync(self._parts.store.sanctions)
-        self._heeded = in_force(self._imposed, now_ms())
-        self._parts.sanctions.now = Sanctions.of(self._parts.settings.now.access, self._heeded)
-        log.info("sanctions", imposed=len(self._heeded))
+        self._enforced = in_force(self._imposed, now_ms())
+        self._parts.sanctions.now = Sanctions.of(self._parts.settings.now.access, self._enforced)
+        log.info("sanctions", imposed=len(self._enforced))
         task_status.started()
         while True:
             await trio.sleep(SANCTIONS_S)
-            await self.look()
+            await self.reread()
 
-    async def look(self) -> None:
+    async def reread(self) -> None:
         """Read the sanctions and enforce those in force; if they cannot be read, those that were read before."""
-        async with self._one:
+        async with self._mutex:
             try:
                 self._imposed = await trio.to_thread.run_sync(self._parts.store.sanctions)
                 self._is_readable = True
@@ -63,15 +63,15 @@ class SanctionWatch:
                 if self._is_readable:
                     log.warning("sanctions_unread", reason=str(error))
                 self._is_readable = False
-            heeded = in_force(self._imposed, now_ms())
-            if heeded != self._heeded:
-                _tell(self._heeded, heeded)
-                self._heeded = heeded
-                self.heed()
+            in_force_now = in_force(self._imposed, now_ms())
+            if in_force_now != self._enforced:
+                _tell(self._enforced, in_force_now)
+                self._enforced = in_force_now
+                self.enforce()
 
-    def heed(self) -> None:
-        """Put in force what is imposed by now and what the settings say, and cut off everybody whom that shuts out."""
-        self._parts.sanctions.now = Sanctions.of(self._parts.settings.now.access, self._heeded)
+    def enforce(self) -> None:
+        """Put in force what is imposed now and what the settings say, and cut off everybody whom that shuts out."""
+        self._parts.sanctions.now = Sanctions.of(self._parts.settings.now.access, self._enforced)
         try:
             _cut(self._parts, self._lobby, self._connections)
         except StoreError:
@@ -80,13 +80,13 @@ class SanctionWatch:
             log.exception("internal", incident="sanctions")
 
 
-def _tell(before: Collection[Sanction], heeded: Collection[Sanction]) -> None:
+def _tell(before: Collection[Sanction], in_force_now: Collection[Sanction]) -> None:
     """Log what has been imposed and lifted."""
-    for sanction in heeded:
+    for sanction in in_force_now:
         if sanction not in before:
             log.info("imposed", kind=str(sanction.kind), subject=sanction.subject)
     for sanction in before:
-        if sanction not in heeded:
+        if sanction not in in_force_now:
             log.info("lifted", kind=str(sanction.kind), subject=sanction.subject)
 
 
