@@ -331,6 +331,7 @@ def _present(folder: Folder, rotations: tuple[Rotation, ...]) -> Path:
     if not rotations or rotations[-1].change.new == found:
         return path
     expected = rotations[-1].change.new
+    # A rotation that was stored, and killed before its key was in place.
     if folder.next_identity.exists() and public_key(folder.next_identity) == expected:
         return folder.next_identity
     raise IdentityError(

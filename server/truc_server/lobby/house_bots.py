@@ -140,6 +140,7 @@ def _can_play(bot: Peer, table: "Table") -> bool:
 def _call(peer: Peer, table: "Table") -> None:
     """Call a bot to each vacant seat, unless it has had one in that match."""
     game, player = table.game, peer.player
+    # Whoever has had a seat in a match cannot stand by for another one in it (test_standing_by.py).
     if game is None or player is None or not table.board.vacant or player.id in game.players:
         return
     if not _can_play(peer, table):
@@ -193,6 +194,7 @@ class TablesToFill:
 
     def _call(self, table: "Table") -> None:
         del self._next[table.code]
+        # A server that drains begins no match that they could play.
         if not self._drain.is_on:
             self._calls.fill(table)
         # Again after as long a time, as long as somebody waits: the bot may have had no room, or none was

@@ -555,6 +555,7 @@ class Lobby:
             if self.others is not None:
                 self.others.untold.note_player(peer.player)
         self.following.note_state()
+        # In one order, whatever the hashes of this process are: the same seed must be the same simulation.
         for code in sorted(peer.tables):
             table = self._tables.get(code)
             if table is not None:

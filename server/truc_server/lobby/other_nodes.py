@@ -107,6 +107,7 @@ class OtherTables:
         if (state := _state(told)) is None:
             return None
         insort(self._public, told.code)
+        # Its times are those of the bulletin, which may be old when this node begins and reads it.
         table = OtherTable(node, told, state, trio.current_time() - told.ago_ms / 1_000)
         self._shown[told.code] = table
         return table
@@ -173,6 +174,8 @@ class OtherTables:
         may_be = (
             table for table in found if _may_be_meant(table.state, wanted) and _has_room(table.state, player)
         )
+        # The rules come last, table by table: each is hashed for that. What is found is only asked for there;
+        # the owner decides.
         best_first = sorted(may_be, key=lambda table: _fit(table, player))
         return next((table for table in best_first if _is_same(table.state, choose(table.state.n))), None)
 
@@ -329,6 +332,7 @@ class OtherPlayers:
     def hear(self, node: str, told: PlayerNews) -> None:
         """Take up what a node tells of a player."""
         tag = tag_of(told.kind, told.player)
+        # Dropped and put in anew, so that the node where a player came last is the last.
         self._drop(node, tag)
         self._note_house(node, tag, is_house=told.is_house)
         if not told.is_here:

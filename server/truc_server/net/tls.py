@@ -108,10 +108,9 @@ class TlsSealer:
             self._incoming.write(received)
 
     def read(self) -> bytes | None:
-        """Return what comes next, opened; None until more is fed, empty at the end, or when the encryption breaks.
-
-        After the last word what still comes is read and ignored: closing with it unread would take back what was sent.
-        """
+        """Return what comes next, opened; None until more is fed, empty at the end, or when the encryption breaks."""
+        # After the last words the end is not told, so that what still comes is read and ignored: a close with
+        # it unread would be a reset, which can take back what was sent.
         if self._is_broken:
             return None if self._is_ended else b""
         try:

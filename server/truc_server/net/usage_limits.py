@@ -89,6 +89,8 @@ class RecentTalk:
     def note(self, player: bytes, size: int, now: float) -> None:
         """Count what a player says."""
         spoken = (*self._recent(player, now), SpokenLine(now, size))
+        # Taken out first, so that who spoke last is the last, and who has been silent for longest the first
+        # to go.
         self._spoken.pop(player, None)
         self._spoken[player] = spoken
         self._forget(now - self._allowed.seconds)

@@ -47,6 +47,7 @@ class Disk:
     async def look(self) -> None:
         """Look how much is free; if that cannot be seen, nothing changes."""
         try:
+            # In a thread, as a disk that hangs, such as one in the network, must not hold up the loop.
             self.free = await trio.to_thread.run_sync(free_bytes, self._folder)
         except OSError as error:
             log.warning("disk_not_seen", reason=error.strerror)

@@ -52,6 +52,7 @@ class LogThrottle:
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         """Return the line, with the count of those left out before, or drop it."""
         name, address = str(event.get("event")), event.get("address")
+        # The address first: what one has too much of is dropped before it counts among the lines of all.
         of_address = self._count((name, network_of(address)), OF_ADDRESS) if isinstance(address, str) else {}
         return {**event, **of_address, **self._count((name, None), RARE.get(name, OF_EVENT))}
 

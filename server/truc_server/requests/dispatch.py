@@ -193,6 +193,7 @@ class Dispatch:
                 self._refuse(peer, message, error)
             case RemoteError():
                 peer.refuse(refusal(error.code, error.message, re=request, field=error.field))
+            # The server has logged why, and is ending: this is no incident of its own.
             case JournalStoppedError():
                 peer.refuse(refusal(Code.INTERNAL, "the server cannot store anything any more", re=request))
             case _:
@@ -213,6 +214,7 @@ class Dispatch:
     def _is_let_in(self, peer: Peer, message: AnyMessage) -> bool:
         """Charge for a message, and check that the server offers what it asks for; False if it came too soon."""
         if isinstance(message, Request):
+            # Put off at half of what acts are put off at (`MAX_FILLED`), so that matches go on longest.
             wait_ms = self._charge(peer) or (_BEHIND_MS if self._services.journal.is_behind else 0)
             if wait_ms:
                 _refuse_for_now(peer, message, wait_ms)
@@ -253,6 +255,7 @@ class Dispatch:
     async def _take(self, peer: Peer, message: AnyMessage) -> None:
         match message:
             case Ping() | Pong():
+                # Never refused, as it is a sign of life; only without end it cuts (`Bucket.is_overdrawn`).
                 self._charge(peer)
                 if isinstance(message, Ping):
                     peer.send(Pong(n=message.n, now_ms=now_ms()))

@@ -93,6 +93,7 @@ async def _history(
         message = "limit: expected at least 1 record, or the setup too"
         raise RefusedRequestError(Code.BAD_MESSAGE, message, field="limit")
     await services.pace.wait_page(peer.network)
+    # So that whoever has been told of a record finds it.
     await services.journal.wait_durable(services.journal.gate)
     found = await trio.to_thread.run_sync(services.store.past_match, request.match)
     if found is None:
@@ -113,6 +114,7 @@ async def _matches(
 ) -> None:
     """Answer with a page of the matches that a player has had a seat in."""
     await services.pace.wait_page(peer.network)
+    # One more than a page, which tells whether there is another page.
     page = partial(services.store.matches_of, player.id, after=request.after, limit=MATCHES_PAGE + 1)
     found = await trio.to_thread.run_sync(page)
     if found is None:

@@ -125,8 +125,8 @@ def _sit(
 def _join(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Join) -> None:
     table = lobby.table(message.table)
     check_deals(table, peer, player)
-    # Into a match nobody is seated but by the record that they sign (play.md, "A vacant seat"): until then
-    # they stand by, and have no more than the limit of seats.
+    # Nobody is seated in a match but by the record that they sign (play.md, "A vacant seat"): until then they
+    # stand by, if one more seat would be within their limit.
     if table.board.seat_of(player) is None and table.game is not None and table.board.vacant:
         lobby.check_seats(player)
         seat, is_new = table.standby.stand_by(table.game, table.board, peer, player, message.seat), True

@@ -228,6 +228,7 @@ def lock_holder(folder: Folder) -> FolderLockedError | None:
 
 def _open_lock(folder: Folder, flags: int) -> int:
     try:
+        # Not for the processes that this one starts: a bot that outlives it would hold the lock on.
         return os.open(folder.lock, flags | os.O_CLOEXEC, 0o600)
     except PermissionError as error:
         raise FolderError(f"{folder.lock} is not this user's: {error.strerror}") from error

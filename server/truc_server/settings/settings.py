@@ -217,6 +217,7 @@ class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables_per_min: Annotated[
         SmallCount, Meta(description="Tables that one player may open in a minute.")
     ] = 5
+    # A dozen of one household may each open their five (test_table_limits.py).
     tables_per_address: Annotated[Count, Meta(description="Open tables that were made from one address.")] = (
         100
     )
