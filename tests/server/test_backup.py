@@ -111,12 +111,19 @@ def test_backup_is_for_its_owner_alone_and_its_manifest_names_the_hash_of_each_f
     assert manifest["schema"] == REVISION
 
 
-def test_settings_file_from_elsewhere_is_taken(data, tmp_path):
+def test_settings_file_from_elsewhere_is_taken_and_the_files_that_it_names_are_said_to_be_left_out(
+    data, tmp_path
+):
     elsewhere = tmp_path / "elsewhere.toml"
-    elsewhere.write_text('name = "Ours"\nlisten.certificate = "/etc/ours.pem"\n')
+    elsewhere.write_text(
+        'name = "Ours"\nlisten.certificate = "/etc/ours.pem"\nweb.certificate = "/etc/web.pem"\n'
+    )
     result = call(data.root, "backup", "--settings", elsewhere, tmp_path / "copy")
     assert (tmp_path / "copy" / "truc.toml").read_text() == elsewhere.read_text()
-    assert result.stderr == "not in it, as listen.certificate names it: /etc/ours.pem\n"
+    assert result.stderr.splitlines() == [
+        "not in it, as listen.certificate names it: /etc/ours.pem",
+        "not in it, as web.certificate names it: /etc/web.pem",
+    ]
 
 
 def test_backup_is_said_in_a_line(data, tmp_path):

@@ -26,7 +26,11 @@ from truc_server.storage.backups import restore as restore_into
 if TYPE_CHECKING:
     from truc_server.storage.sql import Store
 
-_CERTIFICATE: Final = frozenset({"listen.certificate", "listen.certificate_key"})
+# Files that are the host's own and in no backup: whoever makes one is told which.
+_OWN_FILES: Final = frozenset(
+    {"listen.certificate", "listen.certificate_key", "web.certificate", "web.certificate_key"}
+)
+# As long as `cluster.lease_s` may be: a database's clock that was set back makes nobody wait for longer.
 _LONGEST_LEASE_S: Final = 60.0
 _MEANS: Final[dict[OpenMatches, str]] = {
     "ask": "each goes on when all of its players are back and none has seen more of it than the backup has",
@@ -46,7 +50,7 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
 
     The backup holds the server's keys and all secrets of running matches.
     """
-    settings = load_settings(file, flags, needs=STORE_SETTINGS | _CERTIFICATE)
+    settings = load_settings(file, flags, needs=STORE_SETTINGS | _OWN_FILES)
     if settings.store.url:
         raise WrongSettingsError(
             "expected the database in the data folder, got store.url: back that one up with its own tools,"
@@ -54,6 +58,7 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
         )
     with report_failures():
         folder = used_folder(data_root(settings))
+        # A final one is the last that is done with the folder, so no server may be running on it.
         with locked(folder) if is_final else nullcontext():
             manifest = back_up(folder, target, settings_file=settings_path(file, flags), is_final=is_final)
     click.echo(f"{target}: {_described(manifest)}")
@@ -121,7 +126,9 @@ def _note_dump(file: Path | None, flags: Mapping[str, object], chosen: OpenMatch
         if not settings.store.url:
             raise WrongSettingsError("expected store.url to name the database that was restored from a dump")
         with locked(folder), closing(open_store(settings.store.url)) as store:
-            time.sleep(_left_s(store))  # leases that were dumped with the rest
+            # A lease that was dumped with the rest looks like that of a node that runs. One that does renews
+            # it.
+            time.sleep(_left_s(store))
             play = store.raise_epoch(int(time.time()))
             if chosen != "continue":
                 write_restored(folder, Restored(play.matches, play.terms, gives_up=chosen == "close"))
