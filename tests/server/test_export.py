@@ -242,10 +242,10 @@ async def test_export_beside_a_server_finds_what_is_over_and_writes_nothing_to_i
 async def test_last_signatures_come_into_the_file_of_an_earlier_export(tmp_path, export):
     async with running(tmp_path / "data") as server:
         seats = await server.match(options=SHORT)
-        sign, seats[1].once = seats[1].once, partial(all_but_ack, seats[1].once)
+        sign, seats[1].sign_once = seats[1].sign_once, partial(all_but_ack, seats[1].sign_once)
         await together(*(partial(seat.play, is_over) for seat in seats))
         assert export().stdout.startswith("written ")
-        seats[1].once = sign
+        seats[1].sign_once = sign
         await seats[1].follow()
         await together(*(seat.play for seat in seats))
         assert export().stdout.startswith("longer ")

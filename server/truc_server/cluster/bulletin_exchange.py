@@ -91,7 +91,7 @@ class BulletinExchange:
     async def _tell(self) -> None:
         parts = self._parts
         draft, crowds = self._others.untold.take(), self._admission.news()
-        bulletin = self._composed(draft)._replace(crowds=crowds)
+        bulletin = self._compose(draft)._replace(crowds=crowds)
         # The first is told even if there is nothing in it: only then do the others list this node.
         if self._has_told and not any(bulletin):
             return
@@ -106,7 +106,7 @@ class BulletinExchange:
             return
         self._has_told = True
 
-    def _composed(self, draft: BulletinDraft) -> Bulletin:
+    def _compose(self, draft: BulletinDraft) -> Bulletin:
         tables = (self._table_news(code, reason) for code, reason in draft.tables.items())
         players = tuple(self._player_news(player) for player in draft.players.values())
         return Bulletin(tuple(table for table in tables if table is not None), players, lines=draft.lines)

@@ -248,7 +248,7 @@ async def open_link(
 
 
 async def accept_link(stream: trio.SocketStream, at_rest: bytes) -> tuple[LinkSealer, Preface]:
-    """Take whoever connects at their word, once they have proved it; return what seals the link, and whom they bring.
+    """Prove this door to whoever connects, and have them prove themselves; return what seals the link, and whom they bring.
 
     Raises:
         StrangerError: They are no node of this server, or have hung up.

@@ -69,9 +69,9 @@ class LeaseKeeper:
     async def run(
         self, lobby: Lobby, stored: recovery.StoredState, *, task_status: trio.TaskStatus[None]
     ) -> None:
-        """Hold the lease and take up what is free, until cancelled or the lease is lost; begun when its own tables are back.
+        """Hold the lease and take up free tables, until cancelled or the lease is lost.
 
-        Of `stored` count what was `restored`, and the matches `unasked`.
+        The task counts as started when the node's own tables are back. Of `stored` only `restored` and `unasked` are used.
         """
         async with trio.open_nursery() as tasks:
             # Before the tables are read, which may take longer than a lease: the others would take them, the
@@ -156,7 +156,7 @@ class LeaseKeeper:
             await trio.sleep(min(LOOK_S, self._lease_s / RENEWALS))
 
     async def _take_if_free(self) -> TakenTables | None:
-        """Take free tables, if there are any and a node that is not drained; or raise as `_take`."""
+        """Take free tables, if there are any and this node does not drain; raises what `_take` does."""
         if self._parts.drain.is_on:
             return None
         return await trio.to_thread.run_sync(self._take, abandon_on_cancel=True)

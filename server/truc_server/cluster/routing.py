@@ -1,4 +1,4 @@
-"""The ways between this node and the others: who owns a table, and a link for each client here and node that is asked for one.
+"""Routes from this node to the others: which node owns a table, and a link for each client here and node it asks for one.
 
 The store says which node owns a table: it is asked in a thread, and the answer is kept for a moment. The answer only
 decides whom to ask; the owner's own word counts. What a client asks about a table goes over a link as this node has
@@ -92,7 +92,7 @@ _PATIENCE_LEASES: Final = 3
 
 
 class Routing:
-    """The ways between this node and the others; `public` is where players reach this one, `board` knows the tables of these.
+    """Routes to the other nodes; `public` is where players reach this one, `board` knows the public tables of the others.
 
     Attributes:
         routes: what becomes of requests for tables that are not here.
@@ -125,7 +125,7 @@ class Routing:
         self._links.drop(peer)
 
     async def open(self, connections: Connections, admission: Admission, tasks: trio.Nursery) -> None:
-        """Let clients be brought to other nodes, and let these bring theirs, if the settings say where.
+        """Bring clients to other nodes from now on, and let those bring theirs, if the settings say where to listen.
 
         Raises:
             OSError: That cannot be listened on.

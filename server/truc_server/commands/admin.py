@@ -68,6 +68,7 @@ def _ask(
     as_json: bool,
 ) -> None:
     """Ask the server of a data folder, and print its answer; of the nodes of one machine any knows the cluster."""
+    # The first node's word is as good as any: all of them read the cluster in the database.
     nodes = _nodes_of(folder) if isinstance(request, requests.ShowCluster) else []
     received = _answer(next(iter(nodes), folder), request)
     answer: _Answer = msgspec.json.decode(received)
@@ -84,6 +85,7 @@ def _ask(
 
 def _folder(file: Path | None, data: str | None) -> Folder:
     """Return where the server runs, whatever else the settings for its next start say."""
+    # A mistake in these must not keep a host from cutting a player off now.
     try:
         return Folder(data_root(load_settings(file, {"data": data}, needs={"data"})))
     except WrongSettingsError as error:

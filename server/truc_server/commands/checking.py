@@ -184,6 +184,7 @@ def _is_loopback(host: str) -> bool:
 
 
 _YEAR: Final = 2026  # no machine that runs this is in an earlier one
+# What a machine without IPv6 says, which serves IPv4 all the same.
 _MISSING: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 _SLACK_S: Final = 60  # by which a file may seem newer than now
 
@@ -227,17 +228,19 @@ def look_at_name(settings: Settings) -> Iterator[CheckResult]:
 def look_at_ports(settings: Settings) -> Iterator[CheckResult]:
     """Try to listen where the server will, on every address."""
     for host in settings.listen.hosts:
-        yield from _try(ListenAddress("listen", host, settings.listen.port, len(settings.listen.hosts) == 1))
+        yield from _try_to_listen(
+            ListenAddress("listen", host, settings.listen.port, len(settings.listen.hosts) == 1)
+        )
     if settings.metrics.port:
-        yield from _try(ListenAddress("metrics", settings.metrics.host, settings.metrics.port))
+        yield from _try_to_listen(ListenAddress("metrics", settings.metrics.host, settings.metrics.port))
     if settings.web.listen:
-        yield from _try(ListenAddress("web", *settings.web.place))
+        yield from _try_to_listen(ListenAddress("web", *settings.web.place))
     inner = settings.cluster.inner
     if inner.startswith("/"):
         yield from look_at_inner_socket(inner)
     elif inner:
         host, _, port = inner.rpartition(":")
-        yield from _try(ListenAddress("cluster", host.strip("[]"), int(port)))
+        yield from _try_to_listen(ListenAddress("cluster", host.strip("[]"), int(port)))
 
 
 def look_at_socket(folder: Folder) -> Iterator[CheckResult]:
@@ -283,7 +286,7 @@ def _moment(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def _try(place: ListenAddress) -> Iterator[CheckResult]:
+def _try_to_listen(place: ListenAddress) -> Iterator[CheckResult]:
     try:
         found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
@@ -294,16 +297,17 @@ def _try(place: ListenAddress) -> Iterator[CheckResult]:
     for family, kind, protocol, _, address in found:
         try:
             with socket.socket(family, kind, protocol) as tried:
+                # As the server does: connections of one that has just ended keep nobody from the port.
                 tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if family == socket.AF_INET6:
                     tried.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
                 tried.bind(address)
                 tried.listen()
         except OSError as error:
-            yield _why(place, error)
+            yield _listening_failed(place, error)
 
 
-def _why(place: ListenAddress, error: OSError) -> CheckResult:
+def _listening_failed(place: ListenAddress, error: OSError) -> CheckResult:
     if error.errno == errno.EADDRINUSE:
         return wrong(f"{place} is in use by another program: stop it, or change {place.port_setting}")
     if error.errno == errno.EACCES:
@@ -411,7 +415,7 @@ def _look_at_database(settings: Settings, folder: Folder) -> CheckResult:
     if settings.store.url.startswith("sqlite"):
         return note("database: store.url names another file, which is not looked at")
     if settings.store.url:
-        return _found(inspect_server(settings.store.url))
+        return _database_result(inspect_server(settings.store.url))
     if not folder.database.exists():
         return _no_database(folder)
     if closed := inaccessible_file(folder.database):
@@ -419,10 +423,10 @@ def _look_at_database(settings: Settings, folder: Folder) -> CheckResult:
     found = inspect(folder.database)
     if found.problem is not None:
         return wrong(f"database: {folder.database}: {found.problem}; restore it from a backup")
-    return _found(found)
+    return _database_result(found)
 
 
-def _found(found: "Inspection") -> CheckResult:
+def _database_result(found: "Inspection") -> CheckResult:
     if found.problem is not None:
         return wrong(f"database: {found.problem}")
     if found.is_newer:
@@ -469,6 +473,7 @@ def _look_at_lock(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
         who = "" if holder.pid is None else f", process {holder.pid}"
         yield right(f"lock: a server is running in the data folder{who}")
         return
+    # Only now: while a server runs, the ports are in use by itself.
     yield right("lock: free, no server is running in the data folder")
     yield from look_at_ports(settings)
 
@@ -522,7 +527,7 @@ def _look_at_nodes(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
     if taken := [node.name for node in others if inner and node.place.inner == inner]:
         yield wrong(f"cluster.inner: node {taken[0]} has the same: each node needs its own")
 
-    if known is None or not folder.identity.exists() or _asks(settings, folder):
+    if known is None or not folder.identity.exists() or _needs_terminal(settings, folder):
         return
     try:
         keys = keys_of(read_identity(folder, passphrase_of(settings, folder)))
@@ -539,6 +544,6 @@ def _runs(node: Node) -> bool:
     return node.left_ms is None or node.left_ms > 0
 
 
-def _asks(settings: Settings, folder: Folder) -> bool:
+def _needs_terminal(settings: Settings, folder: Folder) -> bool:
     """Tell whether the keys can be opened only by somebody at the terminal."""
     return not settings.store.passphrase_file and has_passphrase(folder)

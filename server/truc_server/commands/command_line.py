@@ -47,7 +47,7 @@ class WrongSettingsError(CommandError):
 
 def system_error(error: OSError) -> CommandError:
     """Return the error that ends a command when the system refuses it something."""
-    return CommandError(_said(error))
+    return CommandError(_message_of(error))
 
 
 class Flag(NamedTuple):
@@ -84,7 +84,7 @@ def setting_options(*names: str) -> Callable[[_Command], _Command]:
     """Return what gives a command flags that override settings, in this order."""
 
     def decorate(command: _Command) -> _Command:
-        for name in reversed(names):
+        for name in reversed(names):  # the option that a function is given last comes first in its help
             command = _option(name, _FLAGS[name])(command)
         return command
 
@@ -137,6 +137,8 @@ def load_settings(
         WrongSettingsError: One of those that are needed is wrong.
     """
     given = _given(flags)
+    # A command reads no more than it needs: a mistake about the next start must not keep a host from a
+    # backup, or from the server that runs. If flags and environment name all of that, not even the file.
     path = None if all(_overrides_file(name, given) for name in needs) else settings_path(file, flags)
     try:
         text = None if path is None else (str(path), read_bounded(path, MAX_TEXT).decode())
@@ -206,15 +208,16 @@ def report_failures() -> Iterator[None]:
     try:
         yield
     except _EXPECTED as error:
-        raise CommandError(_said(error)) from error
+        raise CommandError(_message_of(error)) from error
+    # Nurseries raise groups. If one error in it is unexpected, all of it is shown, as a traceback.
     except BaseExceptionGroup as group:
         known, other = group.split(_EXPECTED)
         if known is None or other is not None:
             raise
-        raise CommandError("; ".join(map(_said, _leaves(known)))) from group
+        raise CommandError("; ".join(map(_message_of, _leaves(known)))) from group
 
 
-def _said(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     """Return what is wrong in words; the system's own errors name the file, if there is one."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
@@ -316,6 +319,7 @@ def server_store(
         yield settings, store
 
 
+# The address of this machine itself, for a server that listens on all that it has.
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 

@@ -58,19 +58,19 @@ def open_target(folder: Path) -> Path:
 def export_file(path: Path, content: bytes) -> FileState:
     """Write a file, unless it is there already; one that was cut short is completed."""
     try:
-        there = read_beginning(path, len(content) + 1)
+        there = read_beginning(path, len(content) + 1)  # one byte more tells of a file that is longer
     except FileNotFoundError:
         return _write(path, content)
     if there == content:
         return FileState.KEPT
     if not content.startswith(there):
         return FileState.DIFFERS
-    move(_beside(path, content), path)
+    move(_write_unfinished(path, content), path)
     return FileState.LONGER
 
 
 def _write(path: Path, content: bytes) -> FileState:
-    unfinished = _beside(path, content)
+    unfinished = _write_unfinished(path, content)
     try:
         os.link(unfinished, path)  # unlike a rename it replaces nothing
     finally:
@@ -78,10 +78,10 @@ def _write(path: Path, content: bytes) -> FileState:
     return FileState.WRITTEN
 
 
-def _beside(path: Path, content: bytes) -> Path:
+def _write_unfinished(path: Path, content: bytes) -> Path:
     """Write the content to a file of another name, and return its path."""
     unfinished = path.with_name(f".{path.name}.new")
-    unfinished.unlink(missing_ok=True)
+    unfinished.unlink(missing_ok=True)  # of an export that was killed
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -194,11 +194,11 @@ def _matches(archive: "Archive", wanted: MatchFilter) -> "Iterator[ArchivedMatch
         yield from [_match(archive, digits.lower()) for digits in wanted.named]
         return
     players = None if wanted.player is None else _ids(archive, wanted.player)
-    yield from archive.over(EndedBetween(_ms(wanted.since), _ms(wanted.until)), players=players)
+    yield from archive.ended_matches(EndedBetween(_ms(wanted.since), _ms(wanted.until)), players=players)
 
 
 def _match(archive: "Archive", digits: str) -> "ArchivedMatch":
-    found = archive.named(digits)
+    found = archive.find(digits)
     if not found:
         raise CommandError(f"no match {digits} is kept")
     if len(found) > 1:
@@ -213,7 +213,8 @@ def _ids(archive: "Archive", tag: str) -> tuple[bytes, ...]:
     # Slow to import.
     from truc_server.net.peer import tag_of
 
-    return tuple(player for kind, player in archive.everybody() if tag_of(kind, player) == tag)
+    # The tag of a guest is a hash of the id: it can be compared, not turned back.
+    return tuple(player for kind, player in archive.all_players() if tag_of(kind, player) == tag)
 
 
 def _ms(at: datetime | None) -> int | None:
@@ -244,7 +245,7 @@ def _facts(archive: "Archive", exported: ExportedMatch) -> str:
         "records": exported.records,
         "players": [
             {"seat": played.seat, "kind": played.kind, "tag": tag_of(played.kind, played.player)}
-            for played in archive.players(match.mid)
+            for played in archive.players_of(match.mid)
         ],
     }
     return json.dumps(facts)

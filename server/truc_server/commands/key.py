@@ -116,6 +116,7 @@ def _needs(settings: Settings, folder: Folder) -> Mapping[bytes | None, int] | N
     url = settings.store.url
     if not url and not folder.database.exists():
         return {}
+    # Looked at first, as `open_store` brings an older schema up to date, and a command that shows must not.
     found = inspect_server(url) if url else inspect(folder.database)
     if found.problem is not None or found.is_older or found.is_newer or found.revision is None:
         return None
@@ -152,7 +153,7 @@ def roll(file: Path | None, **flags: object) -> None:
     with, so the keys before stay in the data folder.
     """
     with server_folder(file, flags) as (settings, folder):
-        read_public(folder)
+        read_public(folder)  # what is wrong with the keys is said before anybody is asked for a passphrase
         with locked(folder):
             identity = give_new_key(folder, int(time.time()), passphrases.passphrase_of(settings, folder))
     before = fingerprint(identity.rotations[-1].change.old)
@@ -259,7 +260,7 @@ def _plain(error: KeyFileError) -> str:
 
 
 def _text(given: BinaryIO) -> str:
-    return given.read(REVOCATION_LIMIT + 1).decode("ascii", "replace")
+    return given.read(REVOCATION_LIMIT + 1).decode("ascii", "replace")  # one more, to see that it is too long
 
 
 def _warn(folder: Folder, public: bytes) -> None:
@@ -277,6 +278,7 @@ def _was_own(identity: PublicIdentity, public: bytes) -> bool:
 
 
 def _write_new(path: Path, text: str) -> None:
+    # Nothing is replaced, and nobody else may read it: whoever has the file can give the key up.
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write(text)

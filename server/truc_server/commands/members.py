@@ -56,7 +56,7 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
         )
     with report_failures():
         identity = read_public(used_folder(data_root(settings)))
-        check_in_force(identity)
+        check_in_force(identity)  # clients that know of the revocation would stop at this address
     code = None
     if settings.access.members == "invite":
         # Slow to import, and needed for closed servers alone.

@@ -56,11 +56,11 @@ if TYPE_CHECKING:
     from truc_server.storage.sql import Store
 
 MOST_NODES: Final = 32  # of one database: `MAX_NODES` of storage/leases.py, which is slow to import
-_FIRST_S: Final = 1.0  # before a node that has ended is restarted; doubled each time it soon ends again
-_MOST_S: Final = 60.0
-_LASTED_S: Final = 60.0
+_FIRST_PAUSE_S: Final = 1.0  # before a node that has ended is restarted; doubled each time it soon ends again
+_MAX_PAUSE_S: Final = 60.0
+_LASTED_S: Final = 60.0  # after which its end was not soon
 _KEPT_BACK: Final = ("NOTIFY_", "WATCHDOG_")  # the service manager speaks with this process alone
-_NAME: Final = "node"
+_DEFAULT_NAME: Final = "node"
 DRAIN_TOGETHER: Final = signal.SIGUSR1
 """What tells a node to drain together with all others: it ends when it is told to."""
 DRAINED: Final = "drained"
@@ -80,7 +80,7 @@ log = structlog.get_logger()
 @click.option("--of-nodes", "is_of_nodes", is_flag=True, hidden=True)
 def run(file: Path | None, nodes: int | None, *, is_of_nodes: bool, **flags: object) -> None:
     """Run the server. SIGTERM lets hands under way end before it stops; SIGINT and SIGHUP stop it at once."""
-    _fill_streams()
+    _fill_streams()  # before any other file is opened
     settings = load_settings(file, flags)
     logs.configure(settings.log, sys.stderr)
     os.umask(0o077)
@@ -95,6 +95,7 @@ def _run_nodes(file: Path | None, flags: Mapping[str, object], settings: Setting
     _check_nodes(settings)
     where = settings_path(file, flags)
     named = [] if where is None else ["--settings", str(where.absolute())]
+    # -P: no module is taken from the folder that the host happens to be in.
     command = [sys.executable, "-P", "-m", "truc_server", "run", "--of-nodes", *named]
     command += as_arguments(flags, but={"data", "port"})
     with report_failures():
@@ -102,6 +103,7 @@ def _run_nodes(file: Path | None, flags: Mapping[str, object], settings: Setting
         _catalogue(folder)
         with locked(folder):
             check_may_start(folder, moved_to=settings.access.moved_to)
+            # So that the keys are there, and can be opened, before each node gets its copies.
             load_identity(folder, passphrase_of(settings, folder))
             trio.run(NodeSupervisor(settings, folder, command, count).run)
 
@@ -122,7 +124,8 @@ def _run_server(
         with locked(folder):
             check_may_start(folder, moved_to=settings.access.moved_to)
             identity = load_identity(folder, passphrase_of(settings, folder))
-            # Half a lease: whoever stands still for longer in a transaction must not keep its tables from the others.
+            # Half a lease: whoever stands still for longer in a transaction must not keep its tables from
+            # others.
             patience_s = settings.cluster.lease_s / 2 if settings.cluster.node else None
             url, node = database_url(settings, folder), settings.cluster.node
             with closing(open_store(url, patience_s=patience_s, node=node)) as store:
@@ -171,9 +174,10 @@ async def _serve(
 
     drain = trio.Event()
     async with trio.open_nursery() as nursery:
-        at_signal = drain if settings.tables.drain_s else None
+        at_signal = drain if settings.tables.drain_s else None  # 0: SIGTERM stops at once
         hearing: trio.CancelScope = await nursery.start(_stop_on_signal, nursery.cancel_scope, at_signal)
         together = MachineDrain() if is_of_nodes else None
+        # From the end on signals are as usual: one more SIGTERM ends a server whose last commit hangs.
         control = Control(drain, reread, on_end=hearing.cancel, together=together)
         if together is not None:
             nursery.start_soon(_drain_with_all, control, together)
@@ -209,7 +213,7 @@ async def _stop_on_signal(
         async for number in signals:
             if number == signal.SIGTERM and drain is not None:
                 drain.set()
-                drain = None
+                drain = None  # whoever asks a second time does not want to wait
                 continue
             server.cancel()
             return
@@ -234,7 +238,7 @@ async def _stop_when_left_alone(server: trio.CancelScope) -> None:
 def _reread(file: Path | None, flags: Mapping[str, object]) -> Settings:
     try:
         return load_settings(file, flags)
-    except WrongSettingsError as error:
+    except WrongSettingsError as error:  # at a reload it ends no command, but is the answer to one
         raise SettingsError(error.message) from error
 
 
@@ -267,13 +271,13 @@ class NodeSupervisor:
         self._settings = settings
         self._root = folder
         self._command = command
-        name = settings.cluster.node or _NAME
+        name = settings.cluster.node or _DEFAULT_NAME
         self._names = tuple(f"{name}-{number}" for number in range(1, count + 1))
         self._running: dict[str, trio.Process] = {}
         self._listening = {name: trio.Event() for name in self._names}
         self._have_listened: set[str] = set()
         self._drained: set[trio.Process] = set()
-        self._said: list[str] = []
+        self._announcement: list[str] = []
         self._ending = trio.Event()
         self._failed: str | None = None
         self._port = 0
@@ -287,12 +291,12 @@ class NodeSupervisor:
         held = self._hold_port()
         try:
             async with trio.open_nursery() as tasks:
-                hearing: trio.CancelScope = await tasks.start(self._obey)
-                tasks.start_soon(self._tell)
+                hearing: trio.CancelScope = await tasks.start(self._handle_signals)
+                tasks.start_soon(self._announce)
                 tasks.start_soon(notify.give_signs_of_life)
                 async with trio.open_nursery() as nodes:
                     for number, name in enumerate(self._names):
-                        nodes.start_soon(self._keep, name, self._environment(name, number))
+                        nodes.start_soon(self._keep_running, name, self._environment(name, number))
                 hearing.cancel()
                 tasks.cancel_scope.cancel()
         finally:
@@ -319,11 +323,12 @@ class NodeSupervisor:
         own: dict[str, object] = {
             "cluster.node": name,
             "cluster.inner": self._folder(name).root / "inner.sock",
+            # With one port for all nobody can be sent to a certain node.
             "cluster.route": "proxy",
             "cluster.shares_ports": "true",
             "listen.port": self._port,
         }
-        if number:
+        if number:  # else there would be N times as many
             own["tables.bots"] = 0
         if settings.metrics.port:
             own["metrics.port"] = settings.metrics.port + number
@@ -333,14 +338,15 @@ class NodeSupervisor:
     def _folder(self, name: str) -> Folder:
         return Folder(self._root.nodes.absolute() / name)
 
-    async def _keep(self, name: str, environment: Mapping[str, str]) -> None:
+    async def _keep_running(self, name: str, environment: Mapping[str, str]) -> None:
         """Restart a node whenever it ends; the sooner it ended, the longer the wait."""
-        pause = _FIRST_S
+        pause = _FIRST_PAUSE_S
         while not self._ending.is_set():
             began = trio.current_time()
-            status = await self._live(name, environment)
+            status = await self._run_once(name, environment)
             if self._ending.is_set():
                 break
+            # What keeps a node from its first start, such as wrong settings, would keep it from all others.
             if name not in self._have_listened:
                 self._failed = f"node {name} has ended before it listened, with exit status {status}"
                 self._end(drains=False)
@@ -349,18 +355,18 @@ class NodeSupervisor:
                 log.info("node_drained", node=name)
                 continue
             if trio.current_time() - began > _LASTED_S:
-                pause = _FIRST_S
+                pause = _FIRST_PAUSE_S
             log.warning("node_ended", node=name, status=status, again_s=pause)
             with trio.move_on_after(pause):
                 await self._ending.wait()
-            pause = min(2 * pause, _MOST_S)
+            pause = min(2 * pause, _MAX_PAUSE_S)
 
-    async def _live(self, name: str, environment: Mapping[str, str]) -> int:
+    async def _run_once(self, name: str, environment: Mapping[str, str]) -> int:
         """Run a node to its end; return its exit status."""
         folder = await trio.to_thread.run_sync(self._prepare, name)
         process = await trio.lowlevel.open_process(
             [*self._command, "--data", str(folder.root)],
-            stdin=subprocess.PIPE,
+            stdin=subprocess.PIPE,  # ends with this process, however that ends: no node outlives it
             stdout=subprocess.PIPE,
             env=dict(environment),
             start_new_session=True,  # Ctrl-C is for this process, which tells the nodes
@@ -368,32 +374,33 @@ class NodeSupervisor:
         self._running[name] = process
         log.info("node_started", node=name, pid=process.pid)
         try:
-            if self._ending.is_set():
+            if self._ending.is_set():  # since the loop looked; `_end` did not find this process yet
                 process.send_signal(signal.SIGINT)
-            await self._hear(name, process)
+            await self._read_output(name, process)
             return await process.wait()
         finally:
             del self._running[name]
             self._listening[name] = trio.Event()
-            self._let_go()
+            self._end_if_all_drained()  # this one may have been the last that the others waited for
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
                     await trio.aclose_forcefully(stream)
 
-    async def _hear(self, name: str, process: trio.Process) -> None:
+    async def _read_output(self, name: str, process: trio.Process) -> None:
         """Take what a node says on its standard output: that it listens, and where browsers are served."""
         if process.stdout is None:  # it was asked for, but that is more than the type says
             return
         lines, rest = list[str](), b""
+        # The line that comes last: then the node has said all that is to be passed on.
         last = "web " if self._settings.web.listen else "listening "
         async for chunk in process.stdout:
             *ended, rest = (rest + chunk).split(b"\n")
             lines += [line.decode("utf-8", "replace") for line in ended]
             if DRAINED in lines:
                 self._drained.add(process)
-                self._let_go()
+                self._end_if_all_drained()
             if any(line.startswith(last) for line in lines) and not self._listening[name].is_set():
-                self._said = self._said or lines
+                self._announcement = self._announcement or lines
                 self._have_listened.add(name)
                 self._listening[name].set()
 
@@ -401,8 +408,9 @@ class NodeSupervisor:
         """Return the data folder of a node, with the keys, revocations and variants that are the host's now."""
         make_private(self._root.nodes)
         folder = open_folder(self._folder(name).root)
-        if len(os.fsencode(folder.root / "inner.sock")) > MAX_PATH:
+        if len(os.fsencode(folder.root / "inner.sock")) > MAX_PATH:  # the system would not say so in words
             raise OSError(f"{folder.root} is too long for a socket: move the data folder to a shorter path")
+        # At each start of the node: a revocation or a variant may have come since the last one.
         for of_all in (self._root.identity, self._root.secrets_key, self._root.rolls):
             _copy(of_all, folder.root / of_all.name)
         for whole in (self._root.earlier, self._root.revoked, self._root.variants):
@@ -411,16 +419,16 @@ class NodeSupervisor:
                 shutil.copytree(whole, folder.root / whole.name)
         return folder
 
-    async def _tell(self) -> None:
+    async def _announce(self) -> None:
         """Print that the server listens once every node does."""
         for name in self._names:
             await self._listening[name].wait()
-        for line in self._said:
+        for line in self._announcement:
             click.echo(line)
         notify.tell(notify.READY, status=f"{len(self._names)} nodes on port {self._port}")
         log.info("nodes_listening", port=self._port, nodes=len(self._names))
 
-    async def _obey(self, *, task_status: trio.TaskStatus[trio.CancelScope]) -> None:
+    async def _handle_signals(self, *, task_status: trio.TaskStatus[trio.CancelScope]) -> None:
         """Pass on to every node what this process is told; at SIGUSR1 let one after the other drain and start again."""
         asks = [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1]
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
@@ -430,7 +438,7 @@ class NodeSupervisor:
                 task_status.started(hearing)
                 async for number in signals:
                     if number == signal.SIGUSR1:
-                        tasks.start_soon(self._renew)
+                        tasks.start_soon(self._restart_one_by_one)
                     else:
                         drains = bool(self._settings.tables.drain_s)
                         self._end(drains=drains and number == signal.SIGTERM and not self._ending.is_set())
@@ -442,13 +450,13 @@ class NodeSupervisor:
         for process in self._running.values():
             process.send_signal(DRAIN_TOGETHER if drains else signal.SIGINT)
 
-    def _let_go(self) -> None:
+    def _end_if_all_drained(self) -> None:
         """Let the nodes that have drained end, if all are to end and no hand is under way at any."""
         if self._ending.is_set() and self._drained.issuperset(self._running.values()):
             for process in self._running.values():
                 process.send_signal(signal.SIGINT)
 
-    async def _renew(self) -> None:
+    async def _restart_one_by_one(self) -> None:
         """Let one node after the other give its tables away, end, and come again, as after an update."""
         for name in self._names:
             process = self._running.get(name)
@@ -456,13 +464,15 @@ class NodeSupervisor:
                 continue
             self._listening[name] = trio.Event()
             process.terminate()
+            # One at a time: the tables of each need another to go to.
             await self._wait_listening(name)
         log.info("nodes_renewed", nodes=len(self._names))
 
     async def _wait_listening(self, name: str) -> None:
         """Wait until a node listens, in this life or in one of its next."""
+        # Looked up again now and then: a node that ends before it listens has another event in its next life.
         while not self._listening[name].is_set():
-            with trio.move_on_after(_FIRST_S):
+            with trio.move_on_after(_FIRST_PAUSE_S):
                 await self._listening[name].wait()
 
 

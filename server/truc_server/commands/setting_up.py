@@ -58,9 +58,10 @@ _STEPS: Final = (
 )
 def init(file: Path | None, origin: str | None, **flags: object) -> None:
     """Set a new server up: make the data folder, a settings file with these values, and the keys; nothing is overwritten."""
+    # The settings file is read from other folders, too.
     if flags["passphrase_file"]:
         flags["passphrase_file"] = str(_absolute(str(flags["passphrase_file"])))
-    settings = new_settings(flags, {} if origin is None else _web(origin))
+    settings = new_settings(flags, {} if origin is None else _web_settings(origin))
     named = file or os.environ.get(FILE_VARIABLE)
     with report_failures():
         folder = Folder(data_root(settings).absolute())
@@ -70,8 +71,9 @@ def init(file: Path | None, origin: str | None, **flags: object) -> None:
         open_folder(folder.root)
         with locked(folder):
             identity = load_identity(folder, passphrase_of(settings, folder))
+            # Last, as the file is what says that all is done: without it the same command goes on.
             _write(folder, path, settings)
-    for line in _told(folder, path, identity, settings.web.known_origin):
+    for line in _next_steps(folder, path, identity, settings.web.known_origin):
         click.echo(line)
 
 
@@ -87,6 +89,7 @@ def _absolute(path: Path | str) -> Path:
 
 
 def _write(folder: Folder, path: Path, settings: Settings) -> None:
+    # In its own folder without `data`, so that the folder can be moved.
     if path == folder.settings:
         write_private(path, settings_text(msgspec.structs.replace(settings, data="")).encode())
         return
@@ -95,7 +98,7 @@ def _write(folder: Folder, path: Path, settings: Settings) -> None:
         written.write(settings_text(msgspec.structs.replace(settings, data=str(folder.root))))
 
 
-def _web(origin: str) -> dict[str, object]:
+def _web_settings(origin: str) -> dict[str, object]:
     """Return the settings of a door for browsers: on this machine alone, for the network around it, or behind a proxy."""
     if origin.startswith("https:"):
         return {"web.listen": f"127.0.0.1:{_WEB_PORT}", "web.origin": origin, "web.proxies": ("127.0.0.1",)}
@@ -106,7 +109,7 @@ def _web(origin: str) -> dict[str, object]:
     return {"web.listen": there, **({} if host == "localhost" else {"web.origin": origin})}
 
 
-def _told(folder: Folder, path: Path, identity: Identity, origin: str | None) -> Iterator[str]:
+def _next_steps(folder: Folder, path: Path, identity: Identity, origin: str | None) -> Iterator[str]:
     yield f"{path}: the settings, every one explained"
     yield f"{folder.root}: the data folder; the server's key in it has the fingerprint {identity.fingerprint}"
     if origin is not None:

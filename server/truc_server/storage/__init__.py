@@ -350,7 +350,7 @@ class Sanction(NamedTuple):
 
 
 class StoredSeat(NamedTuple):
-    """A seat of a player at any table, under which name, and the match that it was in last; None while terms are out, or if they came later."""
+    """A player's seat at a table: under which name, and in which match last; None while terms are out, or if they came after it."""
 
     table: str
     seat: int

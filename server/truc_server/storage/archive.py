@@ -56,7 +56,9 @@ class Archive:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def over(self, span: EndedBetween, *, players: Sequence[bytes] | None = None) -> Iterator[ArchivedMatch]:
+    def ended_matches(
+        self, span: EndedBetween, *, players: Sequence[bytes] | None = None
+    ) -> Iterator[ArchivedMatch]:
         """Yield the matches that are over, in the order they ended; with `players`, only those they have played."""
         query = _MATCHES.where(*_within(span)).order_by(*_IN_ORDER).limit(_PAGE)
         if players is not None:
@@ -69,19 +71,19 @@ class Archive:
             last = (page[-1].ended_ms, page[-1].mid)
             page = self._read(query.where(tuple_(*_IN_ORDER) > last))
 
-    def named(self, digits: str) -> tuple[ArchivedMatch, ...]:
+    def find(self, digits: str) -> tuple[ArchivedMatch, ...]:
         """Return the matches, over or not, whose id begins with these hexadecimal digits."""
         # Between the first and the last id that begin so: the key's own index finds them.
         first, last = (bytes.fromhex(digits.ljust(_HEX, fill)) for fill in "0f")
         return tuple(map(ArchivedMatch._make, self._read(_MATCHES.where(matches.c.mid.between(first, last)))))
 
-    def players(self, mid: bytes) -> tuple[AddPlayer, ...]:
+    def players_of(self, mid: bytes) -> tuple[AddPlayer, ...]:
         """Return who has had a seat in a match, in seat order."""
         columns = (match_players.c[field] for field in AddPlayer._fields)
         rows = self._read(select(*columns).where(match_players.c.mid == mid).order_by(match_players.c.seat))
         return tuple(AddPlayer._make(row)._replace(kind=PlayerKind(row.kind)) for row in rows)
 
-    def everybody(self) -> tuple[tuple[PlayerKind, bytes], ...]:
+    def all_players(self) -> tuple[tuple[PlayerKind, bytes], ...]:
         """Return everybody who has played a match that is kept."""
         rows = self._read(select(match_players.c.kind, match_players.c.player).distinct())
         return tuple((PlayerKind(kind), player) for kind, player in rows)

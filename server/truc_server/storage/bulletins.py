@@ -219,7 +219,7 @@ def open_listener(engine: Engine) -> "BulletinListener | None":
         driver.execute(f"LISTEN {CHANNEL}")
     except Exception as error:
         driver.close()
-        raise _silence(error) from error
+        raise _connection_lost(error) from error
     return BulletinListener(driver)
 
 
@@ -244,7 +244,7 @@ class BulletinListener:
         return number
 
     def has_news(self) -> bool:
-        """Tell whether anything was told since the last time; this blocks for nothing.
+        """Tell whether anything was told since the last time; never blocks.
 
         Raises:
             StoreError: The connection is lost.
@@ -255,10 +255,10 @@ class BulletinListener:
             while self._driver.pgconn.notifies() is not None:
                 found += 1
         except Exception as error:
-            raise _silence(error) from error
+            raise _connection_lost(error) from error
         return found > 0
 
 
-def _silence(error: Exception) -> StoreError:
+def _connection_lost(error: Exception) -> StoreError:
     said = str(error).partition("\n")[0]
     return StoreError(f"the database says nothing any more: {said}")
