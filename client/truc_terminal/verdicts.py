@@ -204,7 +204,8 @@ def result_line(verdict: Verdict, names: list[str], speech: Speech) -> str:
 def score_words(score: Sequence[SideScore], names: Sequence[str], speech: Speech = ENGLISH) -> str:
     """Return the score of each side after its name."""
     return speech.separated(
-        speech.of(side_name(side, names, speech), side_score(each, speech)) for side, each in enumerate(score)
+        speech.labelled(side_name(side, names, speech), side_score(each, speech))
+        for side, each in enumerate(score)
     )
 
 

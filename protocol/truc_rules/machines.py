@@ -75,7 +75,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     hand, variant = match.hand, match.variant
     if not 0 <= seat < match.seats:
         return ()
-    # each seat is asked after every act, and in most games only the one to act has something to do
+    # in most games nobody else has anything to do then, and no machine has to be asked
     if variant.waits_its_turn and not hand.offers and hand.phase is PLAYING and hand.row.to_act != seat:
         return ()
     if hand.phase is not PLAYING:

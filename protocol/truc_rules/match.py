@@ -101,7 +101,7 @@ def next_hand(match: Match) -> Match:
         dealer=seat_after(match.dealer, match.seats),
         games=match.games,
         score=score,
-        number=match.number + 1 if goes_on else 1,
+        number=match.hand_number + 1 if goes_on else 1,
     )
 
 
@@ -198,8 +198,8 @@ def carry_out(match: Match, step: Step) -> Outcome:
 def _with_hand(match: Match, hand: Hand) -> Match:
     """Return `match` with another state of its hand, which changes nothing around it."""
     # unpacked, as one field by its name costs a third as much as all of them: this is done with every move
-    variant, seats, dealer, games, score, number, _, game_winner, winner = match
-    return _new(Match, (variant, seats, dealer, games, score, number, hand, game_winner, winner))
+    variant, seats, dealer, games, score, hand_number, _, game_winner, winner = match
+    return _new(Match, (variant, seats, dealer, games, score, hand_number, hand, game_winner, winner))
 
 
 def _game_won(

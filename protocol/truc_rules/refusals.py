@@ -110,7 +110,7 @@ def _has_just_played(match: Match, seat: Seat) -> bool:
     if row.last in (None, seat):
         return False
     if not row.table:
-        return True  # the trick that was just completed has a card of every seat
+        return True  # the trick that was just completed has a card of everybody who plays
     places = range(0, len(row.table) * row.stride, row.stride)
     on_table = [seat_after(row.leader, match.seats, steps=place) for place in places]
     if len(on_table) > 1 or not row.tricks:

@@ -63,6 +63,7 @@ def trick_result(
     # rules.md 7: the last to play a tying card is the spoiler
     if len(sides) > 1 or (first > 0 and variant.partner_tie == "leader_only"):
         return None, best[-1] if variant.tie_leader == "spoiler" else leader
+    # rules.md 1.4: of equal partners the one who played earlier leads next
     return side_of(best[0]), best[0]
 
 

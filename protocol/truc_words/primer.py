@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from truc_rules import Card, TurnUp, Variant, card_named
-from truc_rules.contests.values import Up, envido_value, flor_value, is_flor
+from truc_rules.contests.values import TurnUpCard, envido_value, flor_value, is_flor
 
 Bet = Literal["envido", "flor"]
 """A side bet on what the cards of a hand count."""
 
-_VALUES: Final[Mapping[Bet, Callable[[Variant, Sequence[Card], Up], int]]] = MappingProxyType(
+_VALUES: Final[Mapping[Bet, Callable[[Variant, Sequence[Card], TurnUpCard], int]]] = MappingProxyType(
     {"envido": envido_value, "flor": flor_value}
 )
 

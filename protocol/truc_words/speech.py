@@ -78,7 +78,7 @@ class Speech(NamedTuple):
         """Return several texts as one; there may be commas in them."""
         return self.catalogue.said["separator"].join(texts)
 
-    def of(self, who: str, what: object) -> str:
+    def labelled(self, who: str, what: object) -> str:
         """Return what somebody has after their name, such as `north: 3`; a name may end in a digit."""
         return self.say("said.has", who=who, what=what)
 

@@ -59,7 +59,7 @@ def judge_without_cards(ledger):
 
 def blind_too(match):
     """Take the points that have won a game for those of the next one."""
-    return is_blind(match) or (match.number == 1 and any(match.games))
+    return is_blind(match) or (match.hand_number == 1 and any(match.games))
 
 
 def stand_still(*_args, **_named):

@@ -67,7 +67,7 @@ def score_line(board: ShownHand, look: MatchLook) -> str:
 
 def _of_side(side: int, board: ShownHand, look: MatchLook) -> str:
     score = score_label(board.score[side], look.target, look.speech)
-    return look.speech.of(side_name(side, look.names, look.speech), score)
+    return look.speech.labelled(side_name(side, look.names, look.speech), score)
 
 
 def sentence(fact: Fact, board: ShownHand, look: MatchLook) -> str | None:
@@ -172,7 +172,7 @@ def laid_parts(board: ShownHand, look: MatchLook) -> Iterator[Part]:
     """Yield the cards on the table, each after the name of its seat."""
     face_down = look.speech.say("screen.face_down")
     for seat, card in board.laid:
-        yield look.speech.of(look.names[seat], ""), ""
+        yield look.speech.labelled(look.names[seat], ""), ""
         yield (f"{face_down}  ", "dim") if card is None else card_part(card, look)
 
 
@@ -190,14 +190,16 @@ def heard_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     """Yield the values said and the signs seen."""
     yield from said_value_rows(board, look)
     if board.memory.signs:
-        signs = (look.speech.of(look.names[seat], sign_of(word, look)) for seat, word in board.memory.signs)
+        signs = (
+            look.speech.labelled(look.names[seat], sign_of(word, look)) for seat, word in board.memory.signs
+        )
         yield plain_row(look.speech.say("screen.signs"), ", ".join(signs))
 
 
 def said_value_rows(board: ShownHand, look: MatchLook) -> Iterator[TableRow]:
     """Yield the values said, each after the name of its seat."""
     if board.memory.values:
-        values = (look.speech.of(look.names[seat], n) for seat, n in board.memory.values)
+        values = (look.speech.labelled(look.names[seat], n) for seat, n in board.memory.values)
         yield plain_row(look.speech.say("screen.values"), ", ".join(values))
 
 

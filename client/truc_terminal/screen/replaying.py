@@ -269,7 +269,7 @@ def _tricks(replay: Replay, stage: MatchStage, look: MatchLook) -> Iterator[Tabl
 def _trick(trick: LaidTrick, replay: Replay, look: MatchLook) -> Iterator[Part]:
     face_down = look.speech.say("screen.face_down")
     for number, (seat, card) in enumerate(trick.laid):
-        yield f"{'  ' if number else ''}{look.speech.of(look.names[seat], '')}", ""
+        yield f"{'  ' if number else ''}{look.speech.labelled(look.names[seat], '')}", ""
         yield (face_down, "dim") if card is None else _face(card, look)
     if trick.is_over:
         taken = taker(trick.side, look.names, look.speech)

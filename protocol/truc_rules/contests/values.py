@@ -14,11 +14,11 @@ from truc_rules.positions.match import Hand, Match, players
 from truc_rules.seats import Seat
 from truc_rules.variants.variant import PAIRED, Variant
 
-Up = tuple[Card, ...]
+TurnUpCard = tuple[Card, ...]
 """The card turned up, where there is one: pieces are of its suit, and count as of any (rules.md 17.4)."""
 
 
-def envido_value(variant: Variant, cards: Sequence[Card], up: Up = ()) -> int:
+def envido_value(variant: Variant, cards: Sequence[Card], up: TurnUpCard = ()) -> int:
     """Return what `cards` are worth in envido: the best two of one suit, else the highest single card."""
     suits, numbers = (
         variant.counts_by_turn_up[up[0]] if variant.counts_by_turn_up else (variant.suits, variant.numbers)
@@ -31,19 +31,19 @@ def envido_value(variant: Variant, cards: Sequence[Card], up: Up = ()) -> int:
     return best
 
 
-def envido_cards(variant: Variant, cards: Sequence[Card], up: Up = ()) -> tuple[Card, ...]:
+def envido_cards(variant: Variant, cards: Sequence[Card], up: TurnUpCard = ()) -> tuple[Card, ...]:
     """Return the two cards, or the one, that make the envido value; among equals those given first."""
     value = envido_value(variant, cards, up)
     made = (*((card,) for card in cards), *combinations(cards, 2))
     return next(chosen for chosen in made if envido_value(variant, chosen, up) == value)
 
 
-def is_flor(variant: Variant, cards: Sequence[Card], up: Up = ()) -> bool:
+def is_flor(variant: Variant, cards: Sequence[Card], up: TurnUpCard = ()) -> bool:
     """Tell whether `cards` are a flor; fewer than three never are."""
     return len(cards) == CARDS_EACH and may_be_flor(variant, cards, up)
 
 
-def may_be_flor(variant: Variant, cards: Sequence[Card | None], up: Up = ()) -> bool:
+def may_be_flor(variant: Variant, cards: Sequence[Card | None], up: TurnUpCard = ()) -> bool:
     """Tell whether three cards may be a flor; one that is unknown here might be any card."""
     suits, suit = variant.counts_by_turn_up[up[0]][0] if variant.counts_by_turn_up else variant.suits, None
     for card in cards:
@@ -72,7 +72,7 @@ def _places(pack: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(ranks.index(rank_of(name)) for name in pack)
 
 
-def flor_value(variant: Variant, cards: Sequence[Card], up: Up = ()) -> int:
+def flor_value(variant: Variant, cards: Sequence[Card], up: TurnUpCard = ()) -> int:
     """Return what a flor is worth: 20 and all its numbers, and where that is the rule 20 for each piece but one."""
     suits, numbers = (
         variant.counts_by_turn_up[up[0]] if variant.counts_by_turn_up else (variant.suits, variant.numbers)

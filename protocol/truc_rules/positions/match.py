@@ -241,7 +241,7 @@ class Match(NamedTuple):
     """Games won by each side, the one just won included."""
     score: tuple[Score, Score]
     """The score of the game; until the next hand, that of the game just won."""
-    number: int
+    hand_number: int
     """The number of this hand in its game, from 1."""
     hand: Hand
     game_winner: Side | None

@@ -246,7 +246,7 @@ _GAUDERIO = replace(
     name="truco-gauderio",
     all_tied="draw",
     flor=_FLOR,
-    # rules.md 12: the lists of its signs do not agree
+    # rules.md 12: only some of its signs agree with the Argentine ones, so none are offered
     signals=None,
     phrases=(),
     scoring=_to(24),
