@@ -395,6 +395,7 @@ async def reload(
     if web is not None:
         web.tls = web_tls
     until_ms = tls.ends * 1_000 if connections.use_tls(tls) and tls is not None else None
+    # `store.spare_mb` may be another: by the answer it is in force
     await parts.disk.look()
     if taken.log != before.log:
         logs.configure(taken.log, sys.stderr)

@@ -143,6 +143,7 @@ def read(line: bytes) -> AdminRequest:
     return request
 
 
+# `sun_path` has 104 bytes on macOS and 108 on Linux.
 MAX_PATH: Final = 103 if sys.platform == "darwin" else 107
 """Bytes of the path, without the zero that ends it."""
 

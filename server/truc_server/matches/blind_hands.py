@@ -6,7 +6,7 @@ same again, on another connection or after a restart, is answered when they are 
 
 Steps are checked one at a time, but for the links that open a hand: every seat sends its own as soon as the hand is over. Judged
 together, in the order of the masks, they take half of what they take one by one (`blind_mode.seat_steps`), and they are stored in one
-batch. So the first waits a moment for the others, which costs nobody time: the hand is closed when the last has come.
+batch. So the first waits a moment for the others.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -156,6 +156,7 @@ class StepsInTurn:
 
     async def gather(self, seats: Collection[int]) -> None:
         """Wait for the links of all these seats, but only for a moment."""
+        # this costs nobody time: the hand is closed when the last link has come
         with trio.move_on_after(GATHER_S):
             while not self._links.keys() >= set(seats):
                 await self._come.wait()

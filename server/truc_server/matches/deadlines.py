@@ -363,7 +363,7 @@ class MatchClock:
         self,
         here: Position,
         body: AnyBody,
-        timed: Clocks,
+        clocks: Clocks,
         now: float,
         *,
         opens: bool,
@@ -371,7 +371,7 @@ class MatchClock:
     ) -> None:
         """Go on from a record that is taken at this moment; with `window_ms` it opens a window of that length."""
         ledger = here.ledger
-        self._ledger, self.here, self.clocks = ledger, here, timed
+        self._ledger, self.here, self.clocks = ledger, here, clocks
         self.is_window = bool(window_ms)
         had_time = self.is_over and self._steps is not None and self._steps.what == "opening"
         # a ruling because a hand was not opened in time gives no more time to open it
@@ -379,6 +379,7 @@ class MatchClock:
         self.has_failed = self._is_restored = False
         self._steps = None
         if ledger.sealed is not None:
+            # before `_since` moves on: what the seat has taken for this step counts towards its next one
             self._note_sealed(ledger, body, now)
         self._holder = here.holders[0] if here.holders and self._steps is None else None
         if opens:
@@ -480,6 +481,7 @@ def _ends_before_call(ledger: Ledger, seat: int) -> bool:
 
 def _deals_unasked(ledger: Ledger) -> bool:
     """Tell whether a deal is due without any release having been waited for, so that nobody had time."""
+    # guests release nothing, so the server alone decides when the next hand lies there
     return ledger.phase is _CALLED and not any(ledger.contributors[1:]) and due(ledger) is Due.DEAL
 
 

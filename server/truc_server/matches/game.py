@@ -6,8 +6,8 @@ records are kept as they were sent; those before them are read from the store. A
 however it was won, at a public table where every seat was taken with a key, and the host rates matches. It counts for those who began
 it: a player who leaves a match to a substitute gets the result, the substitute gets none. The host's bots are players like any other.
 Invariants: `take` changes nothing, `note` cannot fail; only the newest turn is noted, and only after its rows are in the
-journal, so that a ledger never has a record that no batch has; what is dropped from the tail is durable, so that tail and store
-together have no hole; secrets are sealed, and stored before anything made from them leaves.
+journal, so that a ledger never has a record that no batch has; what is dropped from the recent records is durable, so that
+they and the store together have no hole; secrets are sealed, and stored before anything made from them leaves.
 """
 
 from collections.abc import Iterator

@@ -60,6 +60,7 @@ def attended(attendance: Attendance, ledger: Ledger, online: Collection[int], no
 def answered(attendance: Attendance, ledger: Ledger, seat: int) -> Attendance:
     """Return the attendance after an act of a seat that is no decision: it is there, whether connected or not."""
     missed, before = ledger.streaks[seat], attendance.back[seat]
+    # play.md, "Who is there, and time": to ask for a pause is to come back, and counts once, too
     if not 0 < ledger.setup.terms.opts.gone_after <= missed or (before is not None and missed >= before):
         return attendance
     back = (*attendance.back[:seat], missed, *attendance.back[seat + 1 :])

@@ -3,8 +3,7 @@
 One request per connection. Invariant: requests cost the game little: a connection has `SECONDS`, its request
 `REQUEST_BYTES`, there are at most `CONNECTIONS` at once, and figures are read once a second however many ask.
 
-Slow to import: only a server that publishes its figures does. Writing the text of `/metrics`, in the format of Prometheus, takes
-milliseconds when many files are open, as they are counted; it is for a worker thread, which needs nothing of the server but a reading.
+Slow to import: only a server that publishes its figures does.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -144,6 +143,7 @@ class MetricsPage:
         async with self._mutex:
             if trio.current_time() >= self._told.moment + FRESH_S:
                 moment, readings = trio.current_time(), read(self._seen)
+                # in a thread: it takes milliseconds where many files are open, as these are counted
                 self._told = CachedText(await trio.to_thread.run_sync(text_of, readings), moment)
         return MetricsAnswer(HTTPStatus.OK, self._told.text, CONTENT_TYPE)
 

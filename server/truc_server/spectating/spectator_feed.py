@@ -64,9 +64,9 @@ class ShownMatch:
         ended_ms: when the end was made; None before.
     """
 
-    def __init__(self, table: str, lineup: Lineup, tail: RecentRecords) -> None:
+    def __init__(self, table: str, lineup: Lineup, recent: RecentRecords) -> None:
         self.setup = lineup.setup
-        self.recent = tail
+        self.recent = recent
         self.k = 0
         self.begun = HandStart(0, None)
         self.began_ms: int | None = None
@@ -269,7 +269,7 @@ class SpectatorFeed:
                 return ShownExtent(0, is_all=False)
         return None
 
-    def begin(self, lineup: Lineup, tail: RecentRecords) -> ShownMatch:
+    def begin(self, lineup: Lineup, recent: RecentRecords) -> ShownMatch:
         """Take up a match, to be shown after those before it."""
         if not self.holds_back:
             self._queue.clear()
@@ -279,7 +279,7 @@ class SpectatorFeed:
             self._queue[-1] = self._queue[-1]._replace(shown=None)
         if len(self._queue) == MATCHES:
             del self._queue[2]
-        shown = ShownMatch(self.table, lineup, tail)
+        shown = ShownMatch(self.table, lineup, recent)
         self._queue.append(QueuedMatch(lineup.setup.mid, DelayLine(self.delay_s), shown))
         return shown
 
@@ -307,7 +307,7 @@ class SpectatorFeed:
         # the record that closes or voids a hand lets all of it be shown; what stands between two hands comes
         # at once
         elif ledger.hand is None and ledger.phase is not Phase.CALLED:
-            self._show_tail(shown, shown.recent.end)
+            self._show_recent(shown, shown.recent.end)
 
     def _put_off(self, k: int, at_ms: int) -> None:
         """Let the records before position `k` be shown when the delay since the newest of them is over."""
@@ -326,6 +326,7 @@ class SpectatorFeed:
         return line
 
     def _set_alarm(self) -> None:
+        # what is being read shows what is due by then, and sets the alarm again
         if self._queue and not self._is_reading:
             self._alarm.set(self._queue[0].line.next)
 
@@ -352,7 +353,7 @@ class SpectatorFeed:
             read = partial(self._store.records, shown.setup.mid, first=shown.k, limit=PAGE)
             self._pages.ask(read, self._show_page)
             return False
-        self._show_tail(shown, k)
+        self._show_recent(shown, k)
         return True
 
     def _show_page(self, rows: tuple[AddRecord, ...]) -> None:
@@ -368,7 +369,7 @@ class SpectatorFeed:
                 self._show(shown, record_frame(self.table, row), body)
         self._show_due()
 
-    def _show_tail(self, shown: ShownMatch, k: int) -> None:
+    def _show_recent(self, shown: ShownMatch, k: int) -> None:
         for item in shown.recent.since(shown.k):
             if item.k < k:
                 self._show(shown, item.frame, parse_own(item.record))
@@ -399,6 +400,7 @@ class SpectatorFeed:
 
     def _take_next(self) -> None:
         """Begin to show the next match; one that is over is read first."""
+        # views.md, "Shown late": the state first, then the setup, then the records in their time
         mid, _, shown = self._queue[1]
         if shown is None:
             self._is_reading = True

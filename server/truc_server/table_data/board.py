@@ -69,6 +69,7 @@ class TableBoard:
         self.match: bytes | None = None
         self.vacant: tuple[int, ...] = ()
         self.expires = 0.0
+        # once: every state of the table has the hash, and every row the document
         self._document = rule_document(blueprint.chosen.variant)
         self._rules = sha256(self._document)
 

@@ -69,6 +69,7 @@ class TableChat:
 
     def add(self, line: SaveChat) -> None:
         """Take the next line and tell it to everybody who follows the table, late where matches are shown late."""
+        # whoever is behind is sent the older lines first: their order is that of the numbers
         followers = self._audience.followers()
         for peer in followers:
             self.catch_up(peer)
