@@ -10,12 +10,13 @@ import msgspec
 
 from truc_protocol.codec import MAX_INT
 
+# u, h, bin16 and name of specification.md, section 1
 U = Annotated[int, msgspec.Meta(ge=0, le=MAX_INT)]
 Hash = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
 Salt = Annotated[bytes, msgspec.Meta(min_length=16, max_length=16)]
 # UTF-8 as bytes, because a str of a body is printable ASCII (specification.md 1)
 Name = Annotated[bytes, msgspec.Meta(max_length=64)]
-SideScore = tuple[U, U, U]
+SideScore = tuple[U, U, U]  # games, upper, points
 Args = tuple[Any, ...]
 
 

@@ -27,6 +27,7 @@ _ONE_MESSAGE: Final = bytes(NONCE_BYTES)
 # a key for each direction: the nonces of the server count, those of a seat are random, and must not meet
 DownwardKey = NewType("DownwardKey", bytes)
 UpwardKey = NewType("UpwardKey", bytes)
+SeatToSeatKey = NewType("SeatToSeatKey", bytes)
 
 
 class BoxError(ValueError):
@@ -224,13 +225,13 @@ def seal_sign_up(
     )
 
 
-def seat_sign_key(shared: bytes, mid: bytes, *, sender: int, receiver: int) -> UpwardKey:
+def seat_sign_key(shared: bytes, mid: bytes, *, sender: int, receiver: int) -> SeatToSeatKey:
     """Return the key of signs from seat to seat in mode blind; `shared` is the exchange of their X25519 keys."""
-    return UpwardKey(hkdf(shared, mid, enc_trusted(["truc/1/signbox", sender, receiver])))
+    return SeatToSeatKey(hkdf(shared, mid, enc_trusted(["truc/1/signbox", sender, receiver])))
 
 
 def seal_sign_of_seat(
-    key: UpwardKey, mid: bytes, *, sender: int, at: int, receiver: int, nonce: bytes, word: str
+    key: SeatToSeatKey, mid: bytes, *, sender: int, at: int, receiver: int, nonce: bytes, word: str
 ) -> bytes:
     """Seal a seat's sign to another in mode blind, which the server passes on unread; `nonce` is 12 random bytes."""
     return nonce + seal(
@@ -238,7 +239,9 @@ def seal_sign_of_seat(
     )
 
 
-def open_sign_of_seat(key: UpwardKey, mid: bytes, *, sender: int, at: int, receiver: int, box: bytes) -> str:
+def open_sign_of_seat(
+    key: SeatToSeatKey, mid: bytes, *, sender: int, at: int, receiver: int, box: bytes
+) -> str:
     """Open a sign that another seat has sealed.
 
     Raises:
@@ -258,7 +261,7 @@ def open_sign_up(key: UpwardKey, mid: bytes, *, seat: int, at: int, to: int, box
     return _open_sign(f"sign to seat {to} at {at}", key, box, ["truc/1/sign-up", mid, seat, at, to])
 
 
-def _open_sign(what: str, key: UpwardKey, box: bytes, place: list[Any]) -> str:
+def _open_sign(what: str, key: bytes, box: bytes, place: list[Any]) -> str:
     _check_length(what, box, NONCE_BYTES)
     plaintext = _unseal(what, key, box[:NONCE_BYTES], box[NONCE_BYTES:], enc_trusted(place))
     return _word(what, _decode(what, unpad(plaintext)))

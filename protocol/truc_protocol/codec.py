@@ -175,6 +175,7 @@ def check_items(items: Sequence[Any], depth: int) -> None:
             continue
         if kind is str and len(item) <= _STR8 and item.isascii() and item.isprintable():
             continue
+        # values of our own may be of a subclass, as a Kind is a str
         if isinstance(item, _ARRAYS):
             check_items(item, depth - 1)
         elif not _is_canonical_item(item):

@@ -12,6 +12,7 @@ from truc_protocol.boxes import (
     BoxError,
     DownwardKey,
     Option,
+    SeatToSeatKey,
     UpwardKey,
     downward_key,
     open_options,
@@ -86,7 +87,7 @@ class BoxedReader:
         if isinstance(message, OpenOptions):
             raise BoxError("expected options in a box, got them in clear")
         setup, place = ledger.setup, {"at": message.at, "offer": message.offer}
-        key, after = self._current(ledger).private, self._after
+        key, after = self._current(ledger).downward, self._after
         # its counter rises under each key, so that options of another moment cannot be sent again
         opened = open_options(key, setup.mid, seat=self._seat, **place, box=message.box, after=after)
         # what is signed is kind and args, what a player reads is
@@ -111,7 +112,7 @@ class BoxedReader:
             of_seat = self._seat_key(ledger, message.sender, **between)
             return open_sign_of_seat(of_seat, ledger.setup.mid, **between, at=message.at, box=message.box)
         place = {"seat": self._seat, "at": message.at, "sender": message.sender}
-        key, after = self._current(ledger).private, self._after
+        key, after = self._current(ledger).downward, self._after
         opened = open_sign(key, ledger.setup.mid, **place, box=message.box, after=after)
         self._signer.counted(opened.counter)
         return opened.word
@@ -128,7 +129,7 @@ class BoxedReader:
         place = {"seat": self._seat, "at": ledger.k, "to": to}
         return seal_sign_up(self._current(ledger).upward, ledger.setup.mid, **place, nonce=nonce, word=word)
 
-    def _seat_key(self, ledger: Ledger, other: int, *, sender: int, receiver: int) -> UpwardKey:
+    def _seat_key(self, ledger: Ledger, other: int, *, sender: int, receiver: int) -> SeatToSeatKey:
         """Return the key of signs between this seat and another, whose every X25519 key is in the records."""
         held, public = self._signer.chain, box_public(ledger, other) if other < ledger.seats else None
         if held is None or public is None:
@@ -143,7 +144,7 @@ class _Keys(NamedTuple):
     """The keys derived from one X25519 key of the seat; `x` is its public half."""
 
     x: bytes
-    private: DownwardKey
+    downward: DownwardKey
     upward: UpwardKey
 
     def __repr__(self) -> str:

@@ -71,6 +71,7 @@ class Chain:
         under = links_below(self.public, self.tn, self.root, highest=self.last, lowest=i)
         # hashed from the root downwards; the next deals ask for the links above this one
         nearest = [self.root, *under][-LINKS_HELD:]
+        # which links are held just now is no part of the value, which stays frozen
         object.__setattr__(self, "_near", (i, b"".join(reversed(nearest))))
         return nearest[-1]
 

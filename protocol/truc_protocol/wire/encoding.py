@@ -252,6 +252,7 @@ def _explain(error: msgspec.ValidationError, fields: Mapping[str, object]) -> Me
     if missing:
         steps.append(missing["name"])
         said = "expected this field, got none"
+    # of a range or a length msgspec tells what was expected, but not what came
     elif not said.startswith("Invalid") and "got" not in said and found and "`key`" not in found[0]:
         said += f", got {_describe(fields, steps)}"
     place = "/".join(steps)

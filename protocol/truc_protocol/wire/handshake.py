@@ -87,6 +87,7 @@ class HandshakeError(RemoteError):
     def __init__(
         self, check: str, message: str, code: Code = Code.BAD_SIGNATURE, what: BrokenPart = BrokenPart.PROOF
     ) -> None:
+        # where a message is bad, the registry of codes sends its reader to the field
         super().__init__(code, f"{check}: {message}", field="body" if code is Code.BAD_MESSAGE else None)
         self.check = check
         self.what = what
