@@ -164,10 +164,10 @@ def open_slots(
     # once new cards are granted, those of the deal before are out of play (specification.md 6, "Redeal")
     if hand is None or match.hand.phase is _AWAITS_DEAL:
         raise CheckError("C19", "no cards are dealt", author)
-    used, deal = hand.opened_slots, hand.deals[-1]
+    opened_slots, deal = hand.opened_slots, hand.deals[-1]
     for opening in openings:
-        _check_opening(deal, used, seat, opening, author=author, pack=pack)
-        used |= {(deal.d, seat, opening.slot)}
+        _check_opening(deal, opened_slots, seat, opening, author=author, pack=pack)
+        opened_slots |= {(deal.d, seat, opening.slot)}
         if match.hand.dealt.cards[seat][opening.slot] == opening.card:
             continue  # whoever dealt, or holds the card, knew it before
         try:
@@ -175,12 +175,12 @@ def open_slots(
         except CardError as error:
             # the leaf is the server's, whoever opens it (specification.md 11)
             raise CardElsewhereError("C25", str(error), "server") from error
-    return replace(hand, opened_slots=used), match
+    return replace(hand, opened_slots=opened_slots), match
 
 
 def _check_opening(
     deal: Deal,
-    used: frozenset[tuple[int, int, int]],
+    opened_slots: frozenset[tuple[int, int, int]],
     seat: int,
     opening: SlotOpening,
     *,
@@ -188,7 +188,7 @@ def _check_opening(
     pack: SealedPack | None,
 ) -> None:
     slot, card, proof = opening
-    if slot >= deal.ncards or (deal.d, seat, slot) in used:
+    if slot >= deal.ncards or (deal.d, seat, slot) in opened_slots:
         raise CheckError("C19", f"slot {slot}: expected one dealt and not opened before", author)
     match proof:  # a pattern, as `isinstance` is a call
         case bytes():

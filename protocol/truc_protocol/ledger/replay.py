@@ -155,6 +155,7 @@ def replayed(log: HandLog, hands: Sequence[Hands]) -> Told:
         if awaits_deal(match):
             match, events = _dealt(match, waiting)
             happened += events
+    # no further record of the hand continues a flor contest that only unknown cards could
     match, events = without_unknown_flor(match)
     return match, happened + events
 

@@ -142,8 +142,8 @@ def may_abandon(ledger: Ledger, kind: str) -> bool:
     if ledger.phase is Phase.OVER:
         return False
     is_won = ledger.sealed is not None and ledger.match is not None and ledger.match.winner is not None
-    # a hand that is over but not open has won it: a server must not take the win away, unless a cheat has won
-    # or both sides keep their links back (blind.md, "Rulings")
+    # it is won by a hand that is over and not open yet. The server must not take that away, but from a winner
+    # who has cheated, or where both sides keep their links back (blind.md, "Rulings")
     if is_won:
         return kind == "server" if owes_forfeit(ledger) else kind == "empty" and _both_owe(ledger)
     match kind:
