@@ -17,7 +17,7 @@ import { Ui } from '../../client/truc_web/page/ui.mjs'
 import { handEnd } from '../../client/truc_web/page/view/end.mjs'
 import { answeringOf, bubblesOf, buttonsOf, heldBy, ownCards } from '../../client/truc_web/page/view/model.mjs'
 import { Speech } from '../../client/truc_web/page/words.mjs'
-import { stoppedBefore, visits } from './web_traces.mjs'
+import { refusedBefore, stoppedBefore, visits } from './web_traces.mjs'
 
 const { catalogues, own, hands } = JSON.parse(readFileSync(0, 'utf8'))
 const LANGUAGES = Object.keys(catalogues)
@@ -153,6 +153,13 @@ test('what a check has left to show is offered where it has stopped a match, aft
   const row = { match: 'ab', variant: 'put', names: ['Ana', 'Ben'], seat: 0, ended: 0, winner: null, isOver: false }
   const isInHistory = (failed) => offers(frozen({ ...FIRST, path: '/history', answers: { kept: [{ ...row, failed }] } }))
   assert.deepEqual([isInHistory(null), isInHistory('C22')], [false, true])
+})
+
+test('a refused body that is taken convicts the server once it has signed behind it, and not before', async () => {
+  const { acted, told, signers } = await refusedBefore()
+  const { check, culprit, k } = told.find(({ what }) => what === 'failed')
+  assert.deepEqual([check, culprit, signers[k - 1]], ['C35', 0, 0])
+  assert(acted < k - 1 && signers.slice(acted, k - 1).every((signer) => signer !== 0))
 })
 
 test('what was there before makes no sound and is told only where it was missed; whose turn it is now is told once', () => {

@@ -7,6 +7,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { Session } from '../../client/truc_web/page/session/session.mjs'
 import { Setup, decode, fromHex, loadRules, same, toHex, unpack } from '../../client/truc_web/lib/index.mjs'
 import { hashDown } from '../../client/truc_web/lib/proof/chains.mjs'
+import { sha256 } from '../../client/truc_web/lib/proof/encoding.mjs'
 import { newBoxKeyOf, sign, signingKeyOf } from '../../client/truc_web/lib/proof/keys.mjs'
 
 const FOLDER = new URL('../vectors/traces/', import.meta.url)
@@ -162,4 +163,24 @@ export async function stoppedBefore(kept) {
   await visit.session.attend(message.table, visit.own.seat)
   await visit.session.take(message, null)
   return { match: toHex(message.match), failed: visit.told.find(({ what }) => what === 'failed') }
+}
+
+/**
+ * What a page is told whose own act, the first in the trace, had been refused by signature and comes as a record all the same.
+ *
+ * @returns {Promise<{ acted: number, told: any[], signers: number[] }>} the position of the act; who has signed each record
+ */
+export async function refusedBefore() {
+  const page = read('coming-back.md')
+  const frames = framesOf(page)
+  const visit = new Visit(page, 'Ana', await signingKeyOf(secretOf(page, "seed of the server's Ed25519 key")))
+  const act = frames.find(({ from, message: { t, body } }) => from === 'Ana' && t === 'act' && decode(body)[0] === 'truc/1/act').message
+  await visit.hold(frames)
+  visit.own.refused.push(sha256(act.body))
+  visit.hold = async () => {}
+  await visit.play(frames)
+  const records = frames.filter(({ from, message: { t } }) => from === SERVER && t === 'record').map(({ message }) => message)
+  const signers = []
+  for (const { k, signer } of records) signers[k] = signer
+  return { acted: records.find(({ body }) => same(body, act.body)).k, told: visit.told, signers }
 }
