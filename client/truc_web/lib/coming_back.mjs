@@ -35,10 +35,12 @@ export async function comeBack(client) {
 /** @param {Error & Partial<Goodbye>} fault @param {Visitor} client */
 function pauseAfter(fault, client) {
   const { pauseMs = 0, to = null, retryable = true } = fault
+  // what brings something new ends both rows: a client that plays may be sent on any number of times
   client.moves = (client.failures === 0 ? 0 : client.moves ?? 0) + (to === null ? 0 : 1)
   client.failures += 1
   if (client.failures > MOST_FAILURES || client.moves > MOST_MOVES) throw new Stopped(`no way to the server: ${fault.message}`)
   const { host, port } = to === null ? client.other ?? client : placeOf([`truc://${to}`])
+  // with `to` one goes on there, whatever else is said (client-guide.md, 5)
   if (to === null && !retryable) throw new Stopped(fault.message)
   if (host !== client.host || port !== client.port) {
     Object.assign(client, { host, port, other: { host: client.host, port: client.port } })

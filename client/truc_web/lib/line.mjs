@@ -3,6 +3,7 @@
 
 import { pack, unpack } from './messages.mjs'
 
+// as long as a server gives a client for its login (session.md, "Login")
 const GREETING_S = 10
 const GREETING = ['hello', 'login']     // all that a server takes before its welcome
 const FRAME_LIMIT = 65536     // until the server has said its own
@@ -140,6 +141,7 @@ export class Line {
     this.asked.set(id, { t, fields })
     if (this.isOpen || GREETING.includes(t)) return this.send(t, { id, ...fields })
     const payload = pack({ t, id, ...fields })
+    // what comes behind a login before its welcome costs the connection (session.md, "Hello")
     this.held.push(payload)
     return payload
   }

@@ -50,6 +50,7 @@ export function unpack(bytes) {
   /** @param {number} length */
   const int = (length) => Number(BigInt.asIntN(8 * length, bigEndian(take(length))))
   /** @param {number} length */
+  // a byte order mark is a letter like any other here; without ignoreBOM the decoder would swallow one
   const str = (length) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(take(length))
   /** @param {number} length @param {number} depth */
   const array = (length, depth) => {

@@ -53,10 +53,12 @@ export function readOptions(seat, value) {
 function checkOption({ pack, hands, match: { ledger, own: { seat } } }, [kind, args, line]) {
   const read = readArgs(kind, args, pack.length)
   const { slot, card, salt, openings = [] } = read
+  // nobody has signed the offer: C20 would name this seat (specification.md, 13)
   if (!ledger.allows(seat, kind, read)) throw new Malformed('an option is what the rules forbid')
   /** @type {import('./proof/records.mjs').Opening[]} */
   const opened = kind === 'play' ? [[slot, card, salt]] : openings
   const isSaid = isLine(line, kind, args, { pack, hand: hands.at(-1) ?? [] })
+  // people read the line, and the kind and args are what is signed
   if (!isSaid) throw new Malformed('an option says one move and is another')
   const isOwn = opened.every(([place, index, own]) => {
     const held = hands.at(-1)?.[place]

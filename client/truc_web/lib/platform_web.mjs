@@ -81,6 +81,7 @@ export const multiplyAll = (asked) =>
 
 /** @param {import('./platform.mjs').Product[]} asked */
 export async function multiplyAhead(asked) {
+  // those of the record before are not asked for again
   const found = products = new Map()
   /** @type {Map<Uint8Array, Promise<CryptoKey>>} */
   const keys = new Map()     // a secret that comes several times is read once

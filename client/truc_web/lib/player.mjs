@@ -137,9 +137,11 @@ export class Player {
     const { store: { kept }, host, port } = this
     const known = knownBy(this.pin ?? kept.pins[`${host}:${port}`] ?? null, this.place.fingerprint)
     const met = this.greeting.meet(reply, payload, { known, revoked: this.revoked })
+    // also where it was sent on to: the same server must answer there (session.md, "Goodbye")
     this.pin = kept.pins[`${host}:${port}`] = met.pin
     this.caps = met.info.caps
     const me = await playerOf(kept.master, met.pin)
+    // before the login, whose key is derived from the pin (keyed-client.md, 7)
     await this.store.save()
     this.seat ??= new Seat(this.store, me, met.pin.present)
     const { invite } = this.place

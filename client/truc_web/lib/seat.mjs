@@ -175,6 +175,7 @@ export class Seat {
     const isShown = same(shown.rules, f.rules) && shown.n === f.seats && shown.policy === f.policy &&
       f.mode === (shown.mode ?? 'dealt') && Object.values(opts).every((value, at) => shown.opts[at] === undefined || shown.opts[at] === value)
     must(isShown, 'C9', null)
+    // the same terms come again until their setup, and are answered with what is stored (C9)
     const own = this.own = tables[toHex(th)] ??= await this.begun(f, seat)
     mayGoOn(own)
     const [{ anchor, x }] = own.chains
@@ -216,6 +217,7 @@ export class Seat {
     must(own.mid === null || same(own.mid, setup.mid), 'C36', SERVER)
     const isShown = shown === null || shown.seats.every((/** @type {any} */ { player }, /** @type {number} */ seat) => {
       const { pk } = setup.seats[seat]
+      // the tag of a player with a key is its fingerprint: those who were shown there are those who play
       return player === undefined || pk === null || player === fingerprint(pk)
     })
     must(isShown, 'C9', null)
@@ -244,6 +246,7 @@ export class Seat {
     const isKnown = Object.values(own.signed).some(([mine]) => same(mine, body)) || Boolean(own.settled?.some((hash) => same(hash, sha256(body))))
     const isReplaced = kind === 'sub' && fields.seat === own.seat
     if (isReplaced || (isOwn && !isKnown)) throw new Stopped('the seat is played from elsewhere')
+    // only that it was accepted is stored, and no signature that could blame anybody
     if (own.accepted?.k === ledger.k) must(same(ledger.head, own.accepted.head), 'C33', null)
     this.opened = null
     if (this.dealing !== null) return this.look(this.dealing, ledger.records[k])
@@ -276,6 +279,7 @@ export class Seat {
     const { mid = null, k: at = -1 } = word?.fields ?? {}
     const isHere = mid !== null && same(mid, setup.mid) && at in records
     const isOther = isHere && !same(records[at].body, raw.body)
+    // without a record of the server's behind it, whoever sent the list may have put that one there
     const isBound = isOther && records.slice(at).some(({ signer, kind }) => signer === SERVER && kind !== 'proxy')
     must(false, 'C33', isBound ? SERVER : null)
   }
@@ -303,6 +307,7 @@ export class Seat {
     if (k > ledger.k) {
       const { at, count } = this.gap
       this.gap = { at: ledger.k, count: at === ledger.k ? count + 1 : 1 }
+      // a server that names records and never sends them would be asked without end
       must(this.gap.count < MOST_GAPS, 'C10', null)
       throw new Error('records are missing')
     }
@@ -411,6 +416,7 @@ export class Seat {
   /** @param {string} what @param {Value[]} body */
   sign(what, body) {
     const { own, ledger: { k, head } } = this.match
+    // stored with what is signed, so that a server that shows an earlier head afterwards gets nothing signed
     own.accepted = { k, head }
     return this.signed(own, what, body)
   }
@@ -426,6 +432,8 @@ export class Seat {
   async signed(own, what, body) {
     const bytes = encode(body)
     if (own.signed[what] === undefined) {
+      // stored before it is sent: after a crash the same bytes
+      // go out again, and no others (specification.md, 13)
       own.signed[what] = [bytes, await this.me.sign(bytes)]
       await this.save()
     }
@@ -501,6 +509,7 @@ export class Seat {
   async interrupt(kind) {
     const { ledger: { mid, k, head }, own } = this.match
     const what = `act ${k}`
+    // one act for a position, as both could be published: a second would convict this seat (C34)
     if (what in own.signed) return null
     return this.sign(what, kind === 'resign' ? ['truc/1/resign', mid, k, head, own.seat] : this.actBody([kind, [], '', []]))
   }
@@ -581,6 +590,8 @@ export class Seat {
     await this.save()
     const act = { signer: own.seat + 1, body: sent, sig: signature }
     this.failing = { doc: setup.document, raws: [...this.rawsBefore(ledger.k), act] }
+    // in a game with flor closed cards may forbid what a seat
+    // has found allowed by its own (specification.md, 14)
     must(!isAct || LATE.includes(code) || (findsOptions && setup.rules.flor !== null), 'C35', SERVER)
   }
 

@@ -115,6 +115,7 @@ export class SeatTalk {
   /** Have the records sent that are missing, or all of them and the setup. @param {Uint8Array} match */
   follow(match) {
     const next = this.isOf({ match }) ? this.seat.next : -1
+    // once is enough, however many records show that some are missing
     if (!this.line.isAsking('resume')) this.ask('resume', { match, next })
   }
 
@@ -196,6 +197,7 @@ export class SeatTalk {
     const failure = failureOf(error, this.seat.next)
     await this.seat.stop(failure.why)
     if (this.seat.failing) failure.file = fileBy(this.seat.failing)
+    // two histories convict only side by side
     if (!['C33', 'C36'].includes(failure.check ?? '') || failure.file === null || this.seat.ledger === null) return failure
     failure.known = this.transcript()
     return { ...failure, ...await shownBy(failure.file, failure.known) ?? {} }

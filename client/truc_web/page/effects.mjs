@@ -38,6 +38,8 @@ export function effects(before, after) {
   if (before.line.state !== 'ready' && after.line.state === 'ready' && before.line.wasReady) found.push({ do: 'back' })
   const mayReload = after.isStale && !isBusy(after)
   if (mayReload && (!before.isStale || isBusy(before))) found.push({ do: 'reload' })
+  // the screens behind the menu come once nothing else is
+  // waited for, so that they are there while the server is gone
   if (isDealt(after) && !isDealt(before)) found.push({ do: 'preload' })
   const n = turns(after)
   if (n !== turns(before)) found.push({ do: 'title', n })

@@ -36,6 +36,7 @@ export async function find(table) {
 
 const address = new URL('worker.mjs', HERE).href
 /** @type {any} */
+// the page may make one address that is run as a script, and no other (tree.py, "Content-Security-Policy")
 const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy('worker', { createScriptURL: (/** @type {string} */ url) => url === address ? url : '' })
 export const worker = new Worker(policy?.createScriptURL(address) ?? address, { type: 'module' })
 
@@ -48,6 +49,7 @@ worker.onmessage = (/** @type {MessageEvent} */ { data }) => {
 
 function begin() {
   const invite = /[#&]invite=([\w-]+)/.exec(location.hash)?.[1] ?? null
+  // only once it is up: what a worker is sent before it listens is lost
   worker.postMessage({ do: 'begin', invite, isCarried, asksName: linked !== null })
 }
 

@@ -29,6 +29,7 @@ export function screenOf(ui) {
   const [, kind = '', rest = ''] = state.path.split('/')
   if (kind === 't' || kind === 'w') {
     const table = ui.tableHere
+    // a link to watch is a wish as well, made once the server can be asked
     if (kind === 'w' && table === null) ui.once('watch', rest, () => ui.wish('watch', { table: rest.toUpperCase() }))
     const sits = () => sitScreen(ui, rest.toUpperCase())
     return table === null || (kind === 't' && table.seat === null && !state.screen.watch) ? sits() : later(ui, 't', table) ?? sits()

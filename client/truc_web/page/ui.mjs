@@ -224,6 +224,7 @@ export class Ui {
 
   /** A link inside the page. */
   link = (/** @type {any} */ event) => {
+    // the browser's own ways to open a link elsewhere
     if (event.metaKey || event.ctrlKey || event.shiftKey) return
     event.preventDefault()
     this.go(event.currentTarget.getAttribute('href'))

@@ -44,6 +44,7 @@ async function whyGuest() {
 async function begin(isTaking) {
   const why = await whyGuest()
   if (navigator.locks === undefined) return visit(why)
+  // two tabs that sign different acts for one position would convict their player (C34; decision 22)
   const request = isTaking ? { steal: true } : { ifAvailable: true }
   navigator.locks.request(LOCK, request, async (lock) => {
     if (lock === null) {

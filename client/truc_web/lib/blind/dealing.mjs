@@ -94,6 +94,7 @@ export class Dealing {
     this.lent = new Map()
     const { own: { seat } } = this.seat.match
     const turned = sealing.newest.filter((place) => place.seat === null).map((place) => ({ place, keys: sealing.givenOf(place) }))
+    // in a hand that is played blind nobody's keys went to the owners
     const keys = sealing.call.isUnseen ? [] : await this.ownKeys(sealing)
     const mine = sealing.call.isUnseen ? [] : sealing.newest.filter((place) => place.seat === seat)
     const places = [...mine.map((place, slot) => ({ place, keys: keys[slot] })), ...turned]
@@ -142,6 +143,7 @@ export class Dealing {
     if (!sealing.isComplete) return this.stepDue(sealing)
     if (hand === null || hand.reading.awaitsDeal) return null
     const { mid, k, head, index: j } = ledger
+    // in place of cards that should be lent, too: its own keys do not open them
     if (this.isGarbled) return this.seat.sign(`garbled ${j} ${k}`, ['truc/1/garbled', mid, k, head, j, sealing.d, seat])
     return owesLend(ledger, hand) && hand.shares[0][0] === seat ? this.lend(sealing, hand.shares[0][1]) : null
   }
@@ -207,6 +209,7 @@ export class Dealing {
       if (isAt(placeOf(body), { mid, k, head })) return { body, sig }
       must(ledger.phase === 'hand' && this.hasPassed(placeOf(body)), 'C51', SERVER)
     }
+    // here, where something new is stored anyway
     this.settle(ledger.index)
     const said = await make()
     const first = own.signed[what]

@@ -40,6 +40,7 @@ export const scalar = (tag, ...fields) => (littleEndian(H(tag, ...fields)) % TOP
 export function rep(t) {
   const first = 8n * mod(t * EIGHTH)
   const k = first < LOWEST ? 8n * L - first : first
+  // X25519 clamps what it multiplies with: only such a number comes out of it as it went in
   if (k < LOWEST || k >= TOP) throw new Malformed('a class that no clamped number is of')
   return toLittleEndian(k, 32)
 }

@@ -57,6 +57,7 @@ export function makeMask(secrets, pairs) {
  * @returns {Making<{ nonce: Uint8Array | null, points: Uint8Array[], commitments: Uint8Array[] }>}
  */
 export function makeLock(secrets, index, { seat, hasNonce }, locked) {
+  // the mask of the whole pack comes off, and a key of this place alone takes its place
   const unmask = inverse(secrets.mask)
   return {
     products: locked.map(({ place, Q }) => [rep(secrets.lock(place.p) * unmask % L), Q]),

@@ -51,6 +51,7 @@ function crypt(key, nonce, bytes) {
 }
 
 const P = 2n ** 130n - 5n
+// RFC 8439, 2.5: bits of r that are always zero
 const CLAMP = 0x0ffffffc0ffffffc0ffffffc0fffffffn
 
 /** @param {Uint8Array} key @param {Uint8Array} bytes */

@@ -44,6 +44,7 @@ function inverse(a) {
 export function decompress(bytes) {
   const number = littleEndian(bytes)
   const [sign, y] = [number / TOP, number % TOP]
+  // a second encoding of a point that has one (C4)
   if (y >= P) return null
   const u = mod(y * y - 1n)
   const v = mod(D * y * y + 1n)
@@ -94,7 +95,9 @@ export const isIdentity = ([x, y, z]) => x === 0n && y === z
 export function verify(key, body, signature) {
   const [r, s] = [signature.subarray(0, 32), littleEndian(signature.subarray(32))]
   const point = decompress(key)
+  // s and s + L would be two signatures of one body, of which libraries take one or both (C3)
   if (point === null || s >= L) return false
+  // s·B − h·A must be R, byte for byte; a cofactor would let signatures hold that other libraries refuse
   const [x, y, z, t] = multiply(point, littleEndian(sha512(concat(r, key, body))) % L)
   return same(compress(add(multiply(BASE, s), [P - x, y, z, P - t])), r)
 }

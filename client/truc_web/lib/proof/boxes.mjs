@@ -11,6 +11,7 @@ import { shape } from './shapes.mjs'
 const TAG = 16
 const NO_NONCE = new Uint8Array(12)
 const NOTHING = new Uint8Array(0)
+// what is padded to whole blocks does not tell by its length what a seat may do (decision 11)
 const BLOCK = 256
 
 /** @typedef {import('./encoding.mjs').Value} Value */
@@ -89,6 +90,7 @@ export const counterOf = (box) => bigEndian(box.subarray(0, 8))
  * @param {bigint | number} after the highest counter taken so far
  */
 export function openPrivate(key, box, associated, after) {
+  // options of another moment cannot be sent again: the counter rises under each key
   if (box.length < 8 || counterOf(box) <= after) throw new Malformed('no counter, or one that was used')
   return openPadded(key, concat(new Uint8Array(4), box.subarray(0, 8)), box.subarray(8), associated)
 }

@@ -139,6 +139,7 @@ function rekey(m, f) {
     return
   }
   const seat = m.seats[f.role - 1]
+  // an exhausted chain has to be replaced, and does not count against what the terms allow (C27)
   if (!isExhausted) seat.rekeys += 1
   m.must(seat.rekeys <= m.opts.rekeys, 'C27')
   m.used.claim(f)

@@ -23,6 +23,7 @@ export class Stream {
   /** @param {number} bound */
   below(bound) {
     if (bound < 1 || bound > 256) throw new Malformed('a bound that one byte does not reach')
+    // the bytes beyond would make the lowest numbers likelier: they are drawn again
     const limit = 256 - (256 % bound)
     for (;;) {
       const byte = this.byte()
@@ -107,6 +108,7 @@ export function dealAll({ mid, j, seed, deck, cut, dealer, seats, ncards, up }, 
         hands[seat].push([order[next++], saltOf(seed, d, seat, slot)])
       }
     }
+    // turned up behind the first deal alone: later ones go on in the same order
     const turned = d === 0 ? order.slice(next, next += up) : []
     const leaves = hands.map((hand, q) => hand.map(([card, salt], slot) => leafOf(mid, j, d, q, slot, card, salt)))
     return { hands, up: turned, leaves }

@@ -64,6 +64,7 @@ function checkChains(m, f) {
 // C31: every box of every deal and share is made again. A seat without x has an empty one.
 /** @param {Ledger} m @param {Uint8Array} xsec */
 function checkBoxes(m, xsec) {
+  // an exchange takes milliseconds, and a match has few keys but a box for each of their hands
   const sharedWith = remembered((x) => exchange(xsec, x))
   for (const { hand, d, owner, x, box, info } of m.sealed) {
     const cards = /** @type {import('./deals.mjs').Dealt[]} */ (hand.dealt)[d].hands[owner]

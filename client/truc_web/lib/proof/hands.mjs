@@ -30,6 +30,7 @@ function act(m, f) {
   if (kind === 'pause') m.must(!m.paused && !m.askedPause.has(seat), 'C29')
   else if (kind === 'resume') m.must(m.paused && !m.asking.has(seat), 'C29')
   else if (kind !== 'resign') m.must(!m.paused, 'C29')
+  // asking for a pause, or for its end, breaks no row of ruled moves (keyed-client.md, 6)
   if (!ANYTIME.includes(kind)) {
     m.must(m.drawn && args.p !== 0, 'C20')
     m.seats[seat].ruled = 0
@@ -192,6 +193,7 @@ function checkClose(m, hand, f) {
     m.must(m.rules.reveal === 'hand' || reading.isProven, 'C23')
     m.must(hand.shown.every(([seat]) => reading.bound.includes(seat)), 'C23')
   }
+  // what closed cards may change is compared when they are opened (C25)
   const isBelieved = isEnded && reading.isUnsure
   m.must(isBelieved || isScore(reading.score, f.score), 'C24')
   return reading.state

@@ -114,6 +114,8 @@ export function checkHello(client, { body, sig, info, rolls }) {
 /** @param {Knowledge} client @param {Uint8Array} spk @param {Roll[]} rolls @returns {Trust} */
 function trust(client, spk, rolls) {
   const { known } = client
+  // with the pinned key no rotations are looked at: the
+  // list is not signed, and may be cut short (security.md)
   if (known !== null && 'present' in known && same(known.present, spk)) return { trust: 'pinned', pin: known }
   const steps = rolls.map(([body]) => read(body, rollShape, 'C39'))
   must(steps.every(({ serial }) => serial >= 1), 'C39', null)
@@ -121,6 +123,7 @@ function trust(client, spk, rolls) {
     return { trust: 'first contact', pin: { first: spk, present: spk, serial: serialOf(steps, rolls, spk, client) } }
   }
   must(rolls.length > 0, 'C37', null)
+  // from the pinned key on: those before it were followed when it was pinned
   const from = steps.findIndex(({ old, serial }) => 'present' in known
     ? same(old, known.present) && serial > known.serial : fingerprint(old) === known.fingerprint)
   must(from >= 0, 'present' in known ? 'C39' : 'C37', null)

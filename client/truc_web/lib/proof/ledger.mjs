@@ -214,6 +214,7 @@ export class Ledger {
 
     if (kind === 'proxy') this.must(this.keyOf(fields.seat + 1) === null, 'C21')
     if (fields.j !== undefined) this.must(fields.j === this.index, 'C12')
+    // marked for C34 and C35: what closed cards may decide convicts nobody (specification.md, 14)
     const isDecision = this.phase === 'hand' && (kind === 'act' || kind === 'resign')
     if (isDecision && this.openHand.reading.hangsOnCards(fields.seat, fields.kind ?? kind)) record.hangsOn = this.hand
     this.mode.take[kind](this, fields)

@@ -124,6 +124,7 @@ export class Setup {
       must(false, 'C5', SERVER)
     }
     const { rules } = this
+    // what an older server leaves out has its default (specification.md, 13)
     const filled = Object.entries(OPTS).map(([name, otherwise], at) => [name, f.opts[at] ?? otherwise])
     this.opts = /** @type {Opts} */ (Object.fromEntries(filled))
     const fits = f.deck === rules.deck && f.deck >= 6 && f.deck <= 128 && f.deck >= 3 * f.seats + rules.up &&

@@ -46,6 +46,7 @@ function raisedBy(rules, turned, card) {
     const place = pieceOf(rules, turned, card)
     return place < 0 ? 0 : pieces.length - place
   }
+  // rules.md 9: the rank that follows the one turned up, its cards by their suits
   const raised = cycle[(cycle.indexOf(rankOf(pack[turned])) + 1) % cycle.length]
   return rankOf(pack[card]) === raised ? suits.length - suits.indexOf(suitOf(pack[card])) : 0
 }
@@ -54,6 +55,7 @@ function raisedBy(rules, turned, card) {
 function pieceOf({ pack, turnup }, turned, card) {
   /** @type {string[]} */
   const pieces = turnup?.pieces ?? []
+  // rules.md 17.2 and 17.3: pieces are of the suit turned up; one that is turned up itself has a card that stands in
   if (card === turned || suitOf(pack[card]) !== suitOf(pack[turned])) return -1
   const rank = rankOf(pack[card])
   return pieces.indexOf(rank === turnup?.stand_in ? rankOf(pack[turned]) : rank)
@@ -120,6 +122,7 @@ export const proofsOfEnvido = (rules, up, cards, value) =>
 /** @param {Rules} rules @param {number[]} up @param {number[]} cards a flor */
 export function florValue(rules, up, cards) {
   const { numbers, pieces } = worthsBeside(rules, up)
+  // rules.md 19.5: with both pieces 30, 29 and the third card, above every other
   const more = rules.flor?.reserved ? Math.max(0, cards.filter((card) => pieces[card]).length - 1) : 0
   return cards.reduce((sum, card) => sum + numbers[card], SUIT_BONUS + SUIT_BONUS * more)
 }

@@ -34,6 +34,7 @@ function nextCalls({ rules: { envido } }, before) {
 export function openEnvido(state, seat) {
   const { rules, hand } = state
   const { envidoClosed, flores } = hand.contests
+  // rules.md 8.4: before one's first card, once in a hand; 8.3: never once a truco is accepted
   const isOpen = rules.envido !== null && !envidoClosed && flores.length === 0 && hand.bets.locked === null &&
     hand.bets.stake === rules.firstStake && hasNotPlayed(hand, seat) && playersOf(state).includes(seat)
   if (!isOpen || !isMoment(state, seat)) return []
@@ -44,6 +45,7 @@ export function openEnvido(state, seat) {
 /** @param {State} state @param {number} seat */
 function isMoment(state, seat) {
   const offer = openOffer(state)
+  // rules.md 8.2: to an ask for the stake it is the side that is asked which may answer by a bet
   return offer === undefined ? seat === state.hand.row.toAct : offer.what === 'stake' && offer.side !== sideOf(seat)
 }
 
@@ -80,9 +82,12 @@ export function answerEnvido(state, { side, calls }, { kind }) {
 
 /** What falta envido is worth now, by the side that wins it. @param {State} state @returns {number[]} */
 export function faltas({ rules: { envido, target }, score, hand: { hasOpenClaim } }) {
+  // a score that a claim of an earlier duel may raise is never taken for more than it is (decision 3): by a falta that is
+  // measured to it the game would seem won, and an honest match be refused
   if (hasOpenClaim) return [1, 1]
   const points = score.map((side) => side.points)
   const most = Math.max(...points)
+  // rules.md 18.5: a score of exactly half the target is in the first half still
   const half = Math.floor(target / 2)
   const isInMalas = most <= half
   if (envido?.falta === 'malas-game' && isInMalas) return points.map((each) => target - each)
@@ -111,6 +116,7 @@ export function speakers({ rules, hand: { cards, up, contests: { flores } } }, w
 /** @param {State} state @param {FlorRound} offer @param {number} seat @returns {Action[]} */
 export function answersInRound(state, { waiting }, seat) {
   if (!speakers(state, waiting).includes(seat)) return []
+  // rules.md 8.6: one cannot challenge one's own side
   const isAgainst = state.rules.flor?.challenge && state.hand.contests.flores.some((other) => sideOf(other) !== sideOf(seat))
   return ['flor', ...isAgainst ? ['flor-fold', 'contraflor', 'contraflor-rest'] : []].map((kind) => actionOf(seat, kind))
 }
@@ -120,8 +126,10 @@ export function declareFlor(state, seat) {
   const { rules, hand } = state
   const players = playersOf(state)
   const others = players.slice(players.indexOf(seat) + 1).concat(players.slice(0, players.indexOf(seat)))
+  // rules.md 8.6: whoever has played cannot declare any more, and kept quiet what it holds
   const quiet = others.filter((other) => !hasNotPlayed(hand, other) && isFlor(rules, hand.up, hand.cards[other]) !== false)
   const waiting = others.filter((other) => holdsFlor(state, other))
+  // rules.md 8.6: calls of envido are void; an ask for the stake below them still waits for its answer
   const offers = hand.offers.filter(({ what }) => what !== 'envido')
   const declared = withContests(withHand(state, { offers: [...offers, { what: 'flor', seat, waiting }] }),
     { flores: [seat], quiet, envidoClosed: true })
@@ -161,6 +169,7 @@ export function closeRound(state) {
   const { flores } = state.hand.contests
   const closed = withContests(answered(state), { florClosed: true })
   const sides = new Set(flores.map(sideOf))
+  // rules.md 13b.1: there is nothing to compare
   if (sides.size === 1) return award(closed, sideOf(flores[0]), FLOR_POINTS * flores.length)
   return say(closed, 'flor', [0, 0], playersOf(state).filter((seat) => flores.includes(seat)))
 }
@@ -207,6 +216,7 @@ export function sayings(state, offer, seat) {
     : [valueIn(rules, up, contest, /** @type {number[]} */ (own))]
   const mayWait = waiting.some((other) => other !== seat && sideOf(other) === sideOf(seat) && !spoken.includes(other))
   const isFirst = !spoken.includes(seat) && !silent.includes(seat)
+  // rules.md 13b.1: a second turn is for a higher value or for giving in, so that the saying ends
   const maySilent = isFirst && ((best !== undefined && sideOf(best[0]) === sideOf(seat)) || mayWait)
   return [
     ...values.filter((value) => best === undefined || value > best[1]).map((value) => actionOf(seat, 'points', [], value)),
@@ -248,9 +258,11 @@ function settle(state, { contest, points, said }, side) {
   const closed = answered(state)
   if (contest === 'flor') {
     const { flores } = closed.hand.contests
+    // rules.md 19.5
     const paid = state.rules.flor?.pays === 'own' ? flores.filter((seat) => sideOf(seat) === side) : flores
     return award(closed, side, FLOR_POINTS * paid.length + points[side])
   }
+  // rules.md 8.4, "Shown": only the value that won has to be proven, the last of its side
   const own = said.filter(([seat]) => sideOf(seat) === side).slice(-1)
   return award(withContests(closed, { said: own }), side, points[side])
 }
@@ -279,6 +291,7 @@ export function claims(state, seat) {
   const { flores, claims: made } = hand.contests
   const players = playersOf(state)
   if (!rules.flor?.claims || hand.phase !== 'play' || !players.includes(seat)) return []
+  // rules.md 8.6: a target is claimed once a hand, by whichever opponent; 13b.4: once it has played
   return players.filter((target) => sideOf(target) !== sideOf(seat) && !hasNotPlayed(hand, target) &&
     !flores.includes(target) && !made.some(([, other]) => other === target))
     .map((target) => actionOf(seat, 'claim', [], target))

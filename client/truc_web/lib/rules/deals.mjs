@@ -69,6 +69,7 @@ function firstPhase(match) {
 // Every other hand is of duels, where the scores are in the range.
 /** @param {Omit<State, 'hand'>} match */
 function isDuels({ rules: { pica }, seats, number, score }) {
+  // rules.md 8.7: the first hand is an ordinary one, and duels that the score rules out count as a step too
   if (pica === null || seats !== 6 || number % 2 === 1) return false
   const most = Math.max(...score.map(({ points }) => points))
   return most >= pica.min && most <= pica.max
@@ -76,6 +77,7 @@ function isDuels({ rules: { pica }, seats, number, score }) {
 
 /** @param {State} state @param {number} seat @returns {Action[]} */
 export function beforeDeal({ dealer, seats, hand: { phase } }, seat) {
+  // rules.md 2, "Cut and deal": left of the dealer, as play runs to the right
   if (phase === 'cut' && seat === (dealer + seats - 1) % seats) return [actionOf(seat, 'cut'), actionOf(seat, 'tap')]
   if (phase === 'count' && seat === dealer) return [actionOf(seat, 'deal', [], 3), actionOf(seat, 'deal', [], 1)]
   return []
@@ -85,6 +87,7 @@ export function beforeDeal({ dealer, seats, hand: { phase } }, seat) {
 export function decideDeal(state, { kind, value }) {
   const { rules: { target }, score } = state
   if (kind === 'deal') return withHand(state, { phase: 'deal', each: Number(value) })
+  // rules.md 2, "Cut and deal": near the target three cards are dealt whatever was cut or tapped
   const hasChoice = kind === 'tap' && score.every(({ points }) => points < target - 1)
   return withHand(state, { phase: hasChoice ? 'count' : 'deal' })
 }
@@ -116,6 +119,7 @@ const beginPlay = (state) => askLastPoint(withHand(state, { phase: 'play' }))
 /** Whether new cards may be proposed: so often, and the pack has them. @param {State} state */
 function mayRedeal({ rules: { redeal, pack, up }, seats, hand: { redeals, each } }) {
   if (redeal === null || (redeal.max !== 'pack' && redeals >= redeal.max)) return false
+  // rules.md 3: new cards come from the rest of the pack, which has to have them
   return seats * each * (redeals + 2) + up <= pack.length
 }
 
@@ -128,6 +132,7 @@ export function propose(state, { seat, kind }) {
   const { rules: { redeal }, dealer, seats } = state
   if (kind === 'stand') return beginPlay(state)
   const others = Array.from({ length: seats - 1 }, (_, i) => (seat + 1 + i) % seats)
+  // rules.md 3 and 13.10: all others in seat order, or the dealer alone
   const waiting = redeal?.consent === 'dealer' ? [dealer] : others
   return withHand(state, { offers: [{ what: 'redeal', seat, waiting }] })
 }

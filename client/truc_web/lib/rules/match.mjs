@@ -127,8 +127,10 @@ export function refusal(state, action) {
   const { rules, hand } = state
   const { seat, kind } = action
   const isWaited = deciders(state).includes(seat)
+  // where giving up is for those whose turn it is, it is no illegal act but one that comes too soon
   const isOffTurn = rules.concede === 'on_turn' && hand.offers.length === 0 && !isWaited
   if (hand.phase === 'over' || AT_ANY_TIME.includes(kind) || (kind === 'concede' && !isOffTurn)) return 'illegal_action'
+  // rules.md 2, "Turn": whoever lost the race with the next card did nothing wrong
   if (isLateAsk(state, action)) return 'void_bet'
   return isWaited ? 'illegal_action' : 'not_your_turn'
 }
@@ -218,6 +220,7 @@ function playWithAsk(state, action) {
 function concede(state, seat) {
   const { rules } = state
   const winner = otherSide(sideOf(seat))
+  // rules.md 8.5 and 13b.2: paid while an envido could still have been called
   const bonus = contests.openEnvido(state, seat).length > 0 ? rules.envido?.fold_bonus : 0
   if (bonus === 0) return endRow(state, winner)
   return endRow(state, winner, (now) => award(now, winner, now.hand.bets.stake + bonus, !now.hand.hasOpenClaim))
@@ -235,6 +238,7 @@ export function ruled(state) {
   if (seat === undefined) return null
   const offer = openOffer(state)
   if (offer?.what === 'saying') return actionOf(seat, 'good')
+  // rules.md 8.6: who holds a flor has to declare it
   if (offer?.what === 'flor') return actionOf(seat, 'flor')
   if (offer !== undefined) return actionOf(seat, 'decline')
   if (hand.phase === 'redeal') return actionOf(seat, 'stand')

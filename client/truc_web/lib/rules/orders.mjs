@@ -43,6 +43,8 @@ export function allowedByOrder(state, seat, card) {
   const held = /** @type {number[]} */ (cardsLeft(hand, seat).filter((one) => one !== null))
   if (!WORDS.includes(order.word)) {
     const named = held.filter((one) => rankOf(rules.pack[one]) === order.word)
+    // rules.md 13b.8: an order that cannot be followed binds
+    // to nothing; a refusal would tell what the partner lacks
     return named.length === 0 || named.includes(card)
   }
   const strengths = held.map((one) => strengthOf(rules, hand.up, one))
@@ -57,6 +59,7 @@ export function signReceivers(state, seat) {
   const isGoing = hand.phase === 'redeal' || hand.phase === 'play'
   if (vocabulary.length === 0 || !isGoing || (hand.isBlind && truth === 'enforced')) return []
   const others = [...Array(seats).keys()].filter((other) => other !== seat)
+  // rules.md 6.4: to the governor only, where a side has one
   const partners = others.filter((other) => sideOf(other) === sideOf(seat) &&
     (!isGoverned(rules) || other === governorOf(state, sideOf(seat))))
   return visibleTo === 'table' && partners.length > 0 ? others : partners

@@ -39,6 +39,7 @@ export function award(state, side, points, endsGame = true) {
   const { rules } = state
   const score = state.score.map((each, one) => one === side ? { ...each, points: each.points + points } : each)
   const next = withHand({ ...state, score }, { given: given(state, side, points) })
+  // rules.md 8.1: once one side has the target, nothing that comes after is scored
   const isWon = rules.isImmediate && endsGame && score[side].points >= rules.target
   return isWon ? winGame(next, side) : next
 }
@@ -46,6 +47,7 @@ export function award(state, side, points, endsGame = true) {
 /** A unit for a side: the other loses its odd points; so does this one if its points have made the unit. @param {State} state @param {number} side @param {number} kept @returns {State} */
 function awardUnit(state, side, kept) {
   const score = state.score.map(({ upper, points }, one) =>
+    // rules.md 7: with a unit the other side's odd points are lost
     one === side ? { upper: upper + 1, points: kept } : { upper, points: 0 })
   const next = { ...state, score }
   return score[side].upper >= state.rules.target ? winGame(next, side) : next
@@ -55,9 +57,12 @@ function awardUnit(state, side, kept) {
 function awardStake(state, side) {
   const { rules, score, hand: { bets: { stake, locked } } } = state
   const { points } = score[side]
+  // rules.md 1.7: whoever wins the remainder has the game, whatever the scores
   if (locked === 'rest') return winRest(state, side)
   if (rules.pointsPerUnit === 0) return award(state, side, stake, !state.hand.hasOpenClaim)
+  // rules.md 7: who wins a trut that was bet keeps its odd points
   if (locked === 'trut') return awardUnit(state, side, points)
+  // rules.md 7: points that fill a unit become one
   if (points + stake >= rules.pointsPerUnit) return awardUnit(state, side, 0)
   return { ...state, score: score.map((each, one) => one === side ? { ...each, points: points + stake } : each) }
 }
@@ -65,6 +70,7 @@ function awardStake(state, side) {
 /** The whole game: the score of the winner is set to the target. @param {State} state @param {number} side @returns {State} */
 function winRest(state, side) {
   const { rules: { target }, score } = state
+  // rules.md 13b.11: a game that is won otherwise than by points sets the score to the target
   const lacks = Math.max(0, target - score[side].points)
   const set = score.map((each, one) => one === side ? { ...each, points: each.points + lacks } : each)
   const next = withHand({ ...state, score: set }, { given: given(state, side, lacks) })
@@ -94,6 +100,7 @@ function settleEnvido(state) {
   const players = playersOf(state)
   if (players.some((seat) => cards[seat].includes(null))) return withHand(next, { hasOpenClaim: true })
   const values = players.map((seat) => envidoValue(rules, up, /** @type {number[]} */ (cards[seat])))
+  // rules.md 18.4: indexOf finds the seat nearest to eldest among equals
   const side = sideOf(players[values.indexOf(Math.max(...values))])
   return award(next, side, contests.owed[side])
 }
@@ -112,6 +119,7 @@ function settleClaims(state) {
   for (const seat of playersOf(state)) {
     // Once one was said, who could still say one has, or counts as if.
     const isQuiet = contests.flores.length === 0 || contests.quiet.includes(seat)
+    // rules.md 8.6: a flor whose three cards were all played costs as much without a claim
     const isPlayedOut = row.left[seat].length === 0 && isFlor(rules, up, cards[seat]) === true
     if (!isQuiet || !isPlayedOut || claimed.includes(seat)) continue
     next = awardClaim(next, otherSide(sideOf(seat)), FLOR_POINTS)
@@ -150,6 +158,7 @@ export const firstBets = ({ firstStake }) => ({ stake: firstStake, locked: null,
 /** @param {State} state @returns {State} */
 function endHand(state) {
   const { rules, score: [ours, theirs], hand } = state
+  // rules.md 8.1: at the end of the hand the higher score wins; of equal ones another hand decides
   if (rules.isImmediate || rules.pointsPerUnit > 0 || hand.hasOpenClaim || ours.points === theirs.points) return state
   const best = ours.points > theirs.points ? 0 : 1
   return state.score[best].points >= rules.target ? winGame(state, best) : state

@@ -61,6 +61,7 @@ function needsOf({ rules, hand: { up, proven, contests } }, seat) {
     ...!areSettled ? [] : claims.filter(([, target]) => target === seat).map(() =>
       (/** @type {number[]} */ open, /** @type {number[]} */ cards) => isFlor(rules, up, cards)
         ? open.length === cards.length
+        // rules.md 8.6: two cards of different suits are the only proof that there is no flor
         : !couldBeFlor(rules, up, open.map((slot) => cards[slot])))
   ])
 }

@@ -12,9 +12,11 @@ import { actionOf, answered, governorOf, openOffer, otherSide, playersOf, sideOf
 
 /** The stakes above this one, before anything bounds them. @param {import('./document.mjs').Rules} rules @param {number} stake @returns {Stake[]} */
 function stakesAbove({ ladder, target }, stake) {
+  // rules.md 18.3: one step at a time
   if (Array.isArray(ladder)) return ladder.filter((each) => each > stake).slice(0, 1)
   switch (ladder) {
     case 'x2': return [2 * stake]
+    // rules.md 5: from 1 to 2, then two more each time
     case '+2': return [stake === 1 ? 2 : stake + 2]
     case 'any': return Array.from({ length: Math.max(0, target - stake) }, (_, i) => stake + 1 + i)
     case 'trut': return ['trut']
@@ -32,9 +34,12 @@ function stakesAbove({ ladder, target }, stake) {
  */
 function asks({ rules, score }, side, stake) {
   const { cap, target, remainder } = rules
+  // rules.md 13b.9: nothing above the stake for a side that already wins the game with it
   const isEnough = cap === 'no_overkill' && rules.pointsPerUnit === 0 && score[side].points + stake >= target
+  // rules.md 4, "Cap": the stake may not take the leading side beyond the target
   const most = cap === 'strict' ? target - Math.max(...score.map(({ points }) => points)) : target
   const bounded = stakesAbove(rules, stake).filter((each) => !isEnough && (typeof each !== 'number' || each <= most))
+  // rules.md 18.3 and 19.3: with "last" the whole game is the rung above the numbers
   const isLeft = remainder === 'last' && bounded.length > 0
   return remainder === 'none' || isLeft ? bounded : [...bounded, 'rest']
 }
@@ -62,6 +67,7 @@ export function ask(state, seat, stake) {
   const { hand: { offers, bets } } = state
   return withHand(state, {
     offers: [...offers, askOf(seat, stake)],
+    // rules.md 4 and 13b.7: one a turn, or a seat could ask on and on before its card
     bets: { ...bets, offered: [...bets.offered, seat] }
   })
 }
@@ -80,6 +86,7 @@ export function answersToAsk(state, { side, stake }, seat) {
   const { rules } = state
   if (sideOf(seat) === side) return []
   const isAnswerer = answerers(state, otherSide(side)).includes(seat)
+  // rules.md 5, "Mon reste": taken by saying it too, never by a plain yes
   const isCounter = stake === 'rest' && rules.remainder === 'counter'
   const higher = rules.raisesInAnswer && typeof stake === 'number' && rules.alternate !== 'once'
     ? asks(state, sideOf(seat), stake)
@@ -105,6 +112,7 @@ export function accept(state, { stake }, seat) {
 
 /** @param {State} state @param {StakeAsk} offer @param {Action} action @returns {State} */
 export function answerAsk(state, offer, { seat, kind, value }) {
+  // rules.md 1.6: the stake before the ask, in every game
   if (kind === 'decline') return endRow(state, offer.side)
   const taken = accept(state, offer, seat)
   const isHigher = kind === 'raise' && offer.stake !== 'rest'
@@ -136,6 +144,7 @@ export function askLastPoint(state) {
   const { lastPoint } = state.rules
   const { bets } = state.hand
   if (lastPoint === null || sides.length === 0) return state
+  // rules.md 2, "Eleven points": with both sides there nobody is asked, and nobody can bet
   if (sides.length === 2) return withHand(state, { bets: { ...bets, locked: 'rest', right: [] } })
   const { stake, decline } = lastPoint
   return withHand(state, { offers: [{ what: 'last_point', side: sides[0], stake, decline }] })

@@ -82,8 +82,10 @@ function winnerOf({ rules, seats, hand: { row, up } }) {
   const seatAt = (/** @type {number} */ place) => (row.leader + place * row.stride) % seats
   const best = strengths.flatMap((strength, place) => strength === most ? [place] : [])
   const sides = new Set(best.map((place) => sideOf(seatAt(place))))
+  // rules.md 6.3: where only the leader wins by equal cards of partners, theirs has to be the first
   const isWon = sides.size === 1 && (best.length === 1 || !rules.leaderOnly || best[0] === 0)
   if (isWon) return { side: sideOf(seatAt(best[0])), leader: seatAt(best[0]) }
+  // rules.md 7: the last to play a tying card is the spoiler
   return { side: null, leader: rules.spoilerLeads ? seatAt(/** @type {number} */ (best.at(-1))) : row.leader }
 }
 
@@ -104,6 +106,7 @@ function resultOf({ rules, hand: { row: { tricks, eldest }, each } }) {
   }
   const two = won.findIndex((count) => count === 2)
   if (two >= 0) return two
+  // rules.md 1.5: once a trick is tied, the first that is not decides, be it before or after the tie
   const isTied = tricks.some(({ side }) => side === null)
   return isTied || left === 0 ? tricks.find(({ side }) => side !== null)?.side ?? undefined : undefined
 }

@@ -105,6 +105,8 @@ export class AttendedTable {
   /** @param {any} message */
   async takeNow(message) {
     const isSealed = message.box !== undefined
+    // told before it is checked, so that the picture waits for
+    // nothing; after a failed check nothing is signed (decision 22)
     if (message.t === 'cards') await this.tellCards(plain(message))
     else if (!isSealed) this.tell(this.shownOf(message))
     if (message.t === 'table') this.takeTable(message)
@@ -187,6 +189,7 @@ export class AttendedTable {
   async check(message) {
     const { follower, chosen } = this
     const { line } = this.means.now()
+    // what was chosen over a connection that is lost goes over the next one
     if (message.t === 'options' && chosen !== null && chosen.at === message.at && chosen.line !== line) await this.chooseNow(chosen.at, chosen.key)
     if (message.t === 'setup') {
       this.begun()
@@ -224,6 +227,7 @@ export class AttendedTable {
     const { table, match, must = message.seats.includes(this.number), deadline_ms: left } = plain(message)
     this.tell({ t: 'options', table, match, at, must, list, ...(left !== undefined && { deadline_ms: left }) })
     const { line } = this.means.now()
+    // once on each connection: one that is lost may have taken the choice along
     if (!talk.seat.hasChosen || this.chosen?.line === line) return
     this.chosen = { at, key: '', line }
     await talk.choose()     // the bytes that were signed before
@@ -249,6 +253,7 @@ export class AttendedTable {
       this.means.tell({ what: 'proved', table, j, hands: proved.length, secrets: links.size, cards, isSigned })
     }
     if (kind === 'close' || (kind === 'end' || kind === 'ack') && !this.isKept) {
+      // at each close too: a page may be closed at any time
       this.isKept = ledger.phase === 'ended'
       await this.keep(this.talk?.transcript() ?? fileBy(this.follower.known()), null)
     }

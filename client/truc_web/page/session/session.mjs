@@ -156,6 +156,8 @@ export class Session {
     }
     this.failures += 1
     const most = Math.min(LEAST_PAUSE_MS * 2 ** (this.failures - 1), MOST_PAUSE_MS)
+    // at random, as all pages that a server has lost would be
+    // back at one moment; never sooner than it has asked for
     const pause = Math.max(pauseMs, most * (0.5 + Math.random() / 2))
     this.tell({ what: 'line', state: 'waiting', code, retryMs: Math.round(pause), ...(to !== null && !this.isFollowed && plain({ to })) })
     await new Promise((resolve) => {
@@ -177,6 +179,7 @@ export class Session {
   /** The page is seen again, or the network is back. */
   awake() {
     this.wake()
+    // a page that was frozen cannot know whether its server has died meanwhile: it asks at once
     if (this.line?.isOpen && !this.line.isQuiet) this.line.endSilence()
   }
 
@@ -224,6 +227,7 @@ export class Session {
   async logIn(reply, payload) {
     const known = knownBy(this.vault?.kept.pins[this.server] ?? this.met?.pin ?? null, this.fingerprint)
     const met = this.met = this.greeting.meet(reply, payload, { known, revoked: this.revoked })
+    // before the login, whose key is derived from it (keyed-client.md, 7)
     await this.vault?.pin(this.server, met.pin)
     this.tell({ what: 'server', info: plain(met.info) })
     this.tell({ what: 'line', state: 'greeting' })
@@ -382,6 +386,8 @@ export class Session {
 
   /** @param {{ n?: number, t: string, fields?: any, moves?: number }} wish */
   ask({ n, t, fields = {}, moves = 0 }) {
+    // behind a login that is on its way a request waits for the
+    // welcome: login, join and ready go in one flight (decision 23)
     if (!this.line?.isOpen && !this.line?.isAsking('login')) return this.answer(n, 'no_line')
     if (t === 'ready' || t === 'unready') this.meanReady(fields.table, t === 'ready')
     if (t === 'lobby') this.followsLobby = !fields.off

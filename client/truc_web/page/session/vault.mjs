@@ -143,6 +143,7 @@ export class Vault {
    */
   async lock(pin) {
     const seed = playerSeed(this.kept.master, pin.first)
+    // imported so that it can sign and never be read again, not by this page either
     const bytes = new Uint8Array([...fromHex(PKCS8_ED25519), ...seed])
     const key = await crypto.subtle.importKey('pkcs8', bytes, 'Ed25519', false, ['sign'])
     await this.put('self', 'locked', { [toHex(pin.first)]: { key, pk: await signingKeyOf(seed) } })

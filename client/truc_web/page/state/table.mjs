@@ -111,7 +111,9 @@ export function toldTable(table, message, now) {
       ...freshTable(table.code, table.seat), shown: table.shown, log: logBefore(table, message), match: message.match, rules: message.rules,
       players: playersAfter({ ...table, ended: null }, table.shown), backlog: message.isPast ? 'whole' : null
     }
+    // only the next one: what is known is not told again, and behind a gap nothing is shown
     case 'record': return message.k === table.next && message.match === table.match ? toldRecord(table, message, now) : table
+    // of a deal that is not told yet they come again, when what is missing does (session.md)
     case 'cards': return message.k < table.next ? toldCards(table, message) : table
     case 'options':
       if (message.at !== table.next) return table

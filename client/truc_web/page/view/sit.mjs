@@ -79,6 +79,7 @@ async function watch(ui, code) {
 /** What everybody may know of a table before a login. @param {Ui} ui @param {string} code */
 async function look(ui, code) {
   if (`look ${code}` in ui.state.answers) return
+  // asked once: the screen is drawn again for every change
   ui.state.answers[`look ${code}`] = true
   const found = await ui.find(code) ?? await seen(ui, code)
   ui.happen({ what: 'answered', name: `table ${code}`, answer: found })
