@@ -33,7 +33,8 @@ from truc_server.storage.node_news import (
     TableNews,
 )
 
-# Each the longest time between two: so what is shown of another node is at most two seconds old (cluster.md).
+# Between two bulletins, and at most between two looks for those of others: whatever is noted at one node is
+# known at all others within two seconds (cluster.md).
 TELL_EVERY_S: Final = 1.0
 HEAR_EVERY_S: Final = 1.0
 SWEEP_EVERY_S: Final = 60.0

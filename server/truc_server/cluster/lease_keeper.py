@@ -1,9 +1,8 @@
 """A node among others: it renews its lease, stops in time if it cannot, and takes the tables that nobody owns any more.
 
 The lease runs on the database's clock. The node counts from its last successful request: the lease lasts at least that
-long. Invariants: a node that does not know whether its lease
-lasts, or which tables it has, fails as if its store had failed; a table is taken up as after a start, from what is
-stored alone, so that the time it was without an owner is charged to nobody.
+long. Invariants: a node that does not know whether its lease lasts, or which tables it has, fails as if its store had failed;
+a table is taken up as after a start, from what is stored alone, so that the time it was without an owner is charged to nobody.
 """
 
 import time
@@ -51,6 +50,7 @@ class LeaseKeeper:
         self._lease = lease
         self._epoch = lease.epoch  # of the newest tables that it knows of
         self._lease_s = parts.settings.now.cluster.lease_s
+        # `since` is a moment before the lease was asked for, as `asked` is in `_renew`.
         self._until = parts.figures.lease_until = since + self._lease_s
         self._complaints = LastingFault()
         self._place_changed = trio.Event()

@@ -81,7 +81,7 @@ _FLAGS: Final = {
 
 
 def setting_options(*names: str) -> Callable[[_Command], _Command]:
-    """Return what gives a command flags that override settings, in this order."""
+    """Return a decorator that gives a command the flags that override these settings, in this order."""
 
     def decorate(command: _Command) -> _Command:
         for name in reversed(names):  # the option that a function is given last comes first in its help
@@ -92,7 +92,7 @@ def setting_options(*names: str) -> Callable[[_Command], _Command]:
 
 
 def _option(name: str, flag: Flag) -> Callable[[_Command], _Command]:
-    """Return the option of a flag, which takes what its setting does; what is in range, the settings say."""
+    """Return the option of a flag, of the type of its setting; its range is checked with the settings."""
     kind = plain_type(KEYS[flag.key].type)
     if kind is bool:
         return click.option(flag.flag, name, is_flag=True, default=None, help=flag.line)

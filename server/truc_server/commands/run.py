@@ -374,7 +374,7 @@ class NodeSupervisor:
         self._running[name] = process
         log.info("node_started", node=name, pid=process.pid)
         try:
-            if self._ending.is_set():  # since the loop looked; `_end` did not find this process yet
+            if self._ending.is_set():  # `_end` came while the process was being started, and did not find it
                 process.send_signal(signal.SIGINT)
             await self._read_output(name, process)
             return await process.wait()
@@ -440,11 +440,12 @@ class NodeSupervisor:
                     if number == signal.SIGUSR1:
                         tasks.start_soon(self._restart_one_by_one)
                     else:
+                        # As with one server: a second SIGTERM does not wait for hands.
                         drains = bool(self._settings.tables.drain_s)
                         self._end(drains=drains and number == signal.SIGTERM and not self._ending.is_set())
 
     def _end(self, *, drains: bool) -> None:
-        """Let no node be started any more, and tell those that run to end, if they drain together."""
+        """Start no more nodes, and tell those that run to end: at once, or when all of them have drained."""
         self._ending.set()
         notify.tell(notify.STOPPING, status="the nodes end")
         for process in self._running.values():

@@ -140,6 +140,7 @@ class AddPlayer(NamedTuple):
     since_ms: int
 
 
+# In the order of its table's columns: for the driver of SQLite a write is a row as it stands (statements.py).
 class AddRecord(NamedTuple):
     """Append record `k` of a match, with what it means, its time and the clocks after it."""
 
@@ -207,7 +208,7 @@ class DropIgnored(NamedTuple):
 
 
 class GiveTable(NamedTuple):
-    """Let another node have a table; as long as it lives nobody else takes it.
+    """Let another node have a table; as long as that node lives nobody else takes it.
 
     `unasked` is the position of its match if the next call is due there and nobody has asked for time first.
     """
@@ -290,7 +291,7 @@ class OwnMatch(NamedTuple):
 
 
 class Rating(NamedTuple):
-    """What is known of a player in one game with so many seats; `points` is what ranks, stored to sort by."""
+    """A player's rating in one game with so many seats; `points` is what ranks, stored to sort by."""
 
     variant: str
     seats: int
@@ -319,7 +320,7 @@ class Member(NamedTuple):
 
 
 class Invite(NamedTuple):
-    """What makes keys members, `uses` times more and until `until_ms`; of its code only the hash is stored."""
+    """An invite to a closed server, good for `uses` more keys until `until_ms`; of its code only the hash is stored."""
 
     code_hash: bytes
     uses: int
@@ -334,7 +335,7 @@ class SanctionKind(StrEnum):
 
 
 class PlayUnderWay(NamedTuple):
-    """What is under way in a copy: each match with the number of its records, and the `th` of terms that are out."""
+    """What is under way in a database: each match with the number of its records, and the `th` of terms that are out."""
 
     matches: Mapping[bytes, int]
     terms: frozenset[bytes]

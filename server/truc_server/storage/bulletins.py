@@ -42,7 +42,7 @@ from truc_server.storage.schema import board, bulletins, crowds, nodes, online, 
 from truc_server.storage.statements import upsert
 
 CHANNEL: Final = "truc"
-"""On which PostgreSQL says that there is something to hear; the notification itself says nothing."""
+"""The channel of PostgreSQL's notifications: each says that there is something to read, and not what."""
 # What is over stays so long that every node has learned of it: one that hears nothing for a lease, a minute
 # at the longest, may write no more, and begins anew.
 KEPT_MS: Final = 300_000

@@ -134,7 +134,7 @@ def _primary(error: sqlite3.OperationalError) -> int:
 
 
 def _connect_options(patience_s: float | None, node: str) -> dict[str, object]:
-    """Return how psycopg is to connect, so that nothing takes much longer than that."""
+    """Return psycopg's options for a connection on which nothing takes much longer than the patience."""
     if patience_s is None:
         return {}
     patience_ms = round(patience_s * 1_000)

@@ -28,7 +28,7 @@ class TokenLookup:
 
 
 class GuestTokens:
-    """The tokens that are being looked for."""
+    """The tokens to be looked up, and the task that looks them up."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -50,7 +50,7 @@ class GuestTokens:
         return question.guest
 
     async def run(self) -> None:
-        """Answer what is asked."""
+        """Answer lookups, together those that came during the last one."""
         # When a line fails everybody comes back at once. A hop to a thread and a statement for each took 350
         # microseconds, more than all the rest of a login; together it is 25 for each.
         while True:

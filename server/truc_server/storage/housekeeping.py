@@ -96,7 +96,7 @@ def invites_by_end(connection: Connection) -> tuple[Invite, ...]:
 
 
 def issue(connection: Connection, invite: Invite) -> None:
-    """Keep an invite."""
+    """Store an invite."""
     connection.execute(insert(invites), [invite._asdict()])
 
 

@@ -157,7 +157,7 @@ class Journal:
         return self._newest
 
     def call_when_durable(self, call: Callable[[float], object]) -> None:
-        """Ask for a call, with the moment, once everything written so far is durable and has been let out."""
+        """Have a call made, with the moment, once everything written so far is durable and has been let out."""
         self._calls.append((self.gate, call))
 
     def note_act(self, read: float) -> None:

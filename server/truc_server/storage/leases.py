@@ -190,7 +190,7 @@ def renew(connection: Connection, lease: Lease, *, lease_ms: int, place: NodePla
 
 
 def take_tables(connection: Connection, lease: Lease, *, most: int) -> TakenTables:
-    """Take at most so many tables that no node owns any more; nodes whose lease has ended are removed.
+    """Take at most `most` tables that no node owns any more; nodes whose lease has ended are removed.
 
     Raises:
         StoreLostError: The lease of whoever takes has ended itself.
@@ -253,7 +253,7 @@ def owning_node(connection: Connection, code: str) -> Node | None:
 
 
 def table_owner(connection: Connection, code: str, *, spare_ms: int = 0) -> TableOwner | None:
-    """Return who owns a table, if so much of the lease is left at least; None if there is no such table."""
+    """Return who owns a table, nobody if less than `spare_ms` of the lease is left; None if there is no such table."""
     row = connection.execute(_OWNER, {"code": code, "spare": spare_ms}).first()
     return None if row is None else TableOwner(row.name or "", row.public or "", row.inner or "")
 
@@ -285,7 +285,7 @@ def take_orders(connection: Connection, node: str) -> tuple[NodeOrder, ...]:
 
 
 def count_unowned(connection: Connection) -> int:
-    """Return how many tables no node owns whose lease lasts, those that were given and not yet taken among them."""
+    """Return how many tables belong to no node whose lease lasts, including those given away and not yet taken."""
     live = select(nodes.c.name).where(_LEASE_LASTS)
     count: int = connection.execute(
         select(func.count()).select_from(tables).where(tables.c.owner.not_in(live))

@@ -1,4 +1,4 @@
-"""Whether a node has the keys of the nodes on its database: compared before it comes, by what the first of them has left.
+"""Whether a node has the keys of the others on its database: compared before it joins, with what the first of them left there.
 
 Invariant: the database holds nothing from which a key could be found.
 """
@@ -32,10 +32,10 @@ def keys_of(identity: Identity) -> NodeKeys:
 
 
 def check_keys(connection: Connection, node: str, keys: NodeKeys) -> None:
-    """Check that a node has the keys of the others, or the next ones while none of them runs, which count from now on.
+    """Check that a node has the keys of the others, or, while none of them runs, the next ones, which count from now on.
 
     Raises:
-        StoreError: It has not.
+        StoreError: It has other keys.
     """
     connection.execute(select(ownership.c.epoch).with_for_update())  # as claims do: one node after the other
     known = _known(connection)

@@ -22,7 +22,7 @@ _MODEL: Final = PlackettLuce()
 
 
 class Skill(NamedTuple):
-    """What is known of a player in one game; by default, of a newcomer."""
+    """A player's skill in one game, as far as it is known; by default a newcomer's."""
 
     mean: float = _MODEL.mu
     deviation: float = _MODEL.sigma

@@ -232,7 +232,7 @@ class Store:
         return self._lease
 
     def join(self, name: str, place: NodePlace, *, lease_ms: int) -> Lease:
-        """Come as a node of this name, which owns the tables that the name owned; its earlier process can write no more.
+        """Join as the node of this name, which owns the tables that the name owned; its earlier process can write no more.
 
         Raises:
             StoreError: The database failed, or there are too many nodes.

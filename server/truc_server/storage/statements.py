@@ -48,7 +48,7 @@ ADD_RECORD: Final = insert(schema.records)
 
 
 def append_records(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) -> bool:
-    """Append records in a transaction of its own; False, and nothing written, if that needs the database's own connection.
+    """Append records in a transaction of their own; False, and nothing written, if the driver's own connection is not to be had.
 
     Raises:
         StoreLostError: The lease has ended, or a position is taken.
@@ -135,7 +135,7 @@ _UPSERTS: Final[Mapping[type[Write], Table]] = {
 }
 """The writes that set a row, whose fields are the columns of a table."""
 
-_SET_ONCE: Final = {"tables": ("owner", "epoch", "unasked")}
+_NOT_UPDATED: Final = {"tables": ("owner", "epoch", "unasked")}
 """Columns that a write sets in a new row only: who owns a table is changed by claims and gifts alone."""
 
 _CODE: Final[BindParameter[str]] = bindparam("code")
@@ -238,7 +238,7 @@ def upsert(dialect: str, table: Table) -> Executable:
     """Return the statement that sets rows of a table, those there are and those there are not yet."""
     # Core has no portable upsert; both databases spell it alike, each in a module of its own.
     statement = _insert_of(dialect)(table)
-    kept = _SET_ONCE.get(table.name, ())
+    kept = _NOT_UPDATED.get(table.name, ())
     fresh = {
         column.key: statement.excluded[column.key]
         for column in table.columns
