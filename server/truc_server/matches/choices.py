@@ -88,6 +88,7 @@ def position(ledger: Ledger) -> Position:
     if match is None:
         return Position(ledger, None, (), (), ledger.match if may_show(ledger) else None, {})
     holders = deciders(match)
+    # without an open offer everybody can tell who decides
     in_view = deciders_in_view(match) if match.hand.offers else holders
     return Position(ledger, match, holders, in_view, match, {})
 
@@ -133,15 +134,18 @@ def window(before: Ledger, record: Record, body: AnyBody, folded: FoldedRecord) 
             pass
         case _:
             return None
+    # folded again with every closed card unknown: what anybody can tell of this record
     public = fold(replace(before, match=as_seen_by_all(before.match)), record, body)
     if public.ledger.match is None or not is_window(public.ledger.match):
         return None
+    # what the open cards give comes first; the rest is known only to those who hold the other cards
     return Window(public.ledger, public.events, folded.events[len(public.events) :])
 
 
 def is_asked(opened: Window, ledger: Ledger, seat: int) -> bool:
     """Tell whether a seat has something to say in the window that is open."""
     public = opened.ledger.match
+    # the closed cards have ended the contest already: nobody has anything to say, and the window only passes
     if ledger.match is None or public is None or ledger.match.hand.offers != public.hand.offers:
         return False
     return seat in deciders(ledger.match)

@@ -618,6 +618,7 @@ class Table:
         log.warning("match_given_up", table=label(self.code), match=game.mid.hex(), k=game.ledger.k, why=why)
         self._journal.write(EndMatch(game.mid, GIVEN_UP, now_ms()))
         self.close("server")
+        # last: what was put off is answered by a table that is gone
         game.hold.end()
 
     def close_for_host(self) -> bool:
