@@ -215,9 +215,9 @@ async def _watch_match(
     mid = shown.setup.mid
     has = request.next if request.match == mid else None
     first = 0 if has is None else has
-    if SNAPSHOT in peer.wanted and (has is None or has < shown.begun.k):
+    if SNAPSHOT in peer.wanted and (has is None or has < shown.hand_start.k):
         peer.send(shown.snapshot(skipped=False))
-        first = shown.begun.k
+        first = shown.hand_start.k
     elif has is None:
         peer.send(setup_message(table.code, shown.setup))
 

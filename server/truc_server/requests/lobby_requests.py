@@ -136,7 +136,9 @@ def _say(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPl
         lobby.say_elsewhere(LineKind.CHAT, tag=player.tag, name=player.name, text=text)
     else:
         seat = table.board.seat_of(player)
-        line = SaveChat(table.code, table.chat.next, player.id, player.tag, player.name, seat, text, now_ms())
+        line = SaveChat(
+            table.code, table.chat.next_number, player.id, player.tag, player.name, seat, text, now_ms()
+        )
         services.journal.write(line)
         table.chat.add(line)
     if services.settings.now.chat.log:

@@ -45,14 +45,14 @@ class Audience:
         self._seats: list[Peer | None] = [None] * seats
         self._live: set[Peer] = set()
         self.answerers = Answerers([], [])
-        self._beside: list[Peer] = []
+        self._insiders: list[Peer] = []
         self._last_word: bytes | None = None
 
     def holder(self, seat: int) -> Peer | None:
         """Return the connection that has a seat."""
         return self._seats[seat]
 
-    def live(self, seat: int) -> Peer | None:
+    def live_holder(self, seat: int) -> Peer | None:
         """Return the connection that has a seat, if it has been sent everything so far."""
         holder = self._seats[seat]
         return holder if holder in self._live else None
@@ -101,26 +101,26 @@ class Audience:
         self.fall_behind(peer)
         peer.watched |= {self._watched}
 
-    def sit_beside(self, peer: Peer) -> None:
+    def add_insider(self, peer: Peer) -> None:
         """Add a connection without a seat that is told what the seats are told, and is behind."""
         self._forget(peer)
-        self._beside.append(peer)
+        self._insiders.append(peer)
         self.fall_behind(peer)
 
     def _forget(self, peer: Peer) -> None:
         """Forget that a connection follows without a seat."""
         self.watchers.pop(peer, None)
-        if peer in self._beside:
-            self._beside.remove(peer)
+        if peer in self._insiders:
+            self._insiders.remove(peer)
         peer.watched -= {self._watched}
 
     def is_following(self, peer: Peer) -> bool:
         """Tell whether a connection follows, with a seat or without."""
-        return peer in self.watchers or peer in self._beside or peer in self._seats
+        return peer in self.watchers or peer in self._insiders or peer in self._seats
 
     def is_inside(self, peer: Peer) -> bool:
         """Tell whether a connection is told what the seats are told, when they are."""
-        return peer in self._seats or peer in self._beside
+        return peer in self._seats or peer in self._insiders
 
     def followers(self) -> tuple[Peer, ...]:
         """Return every connection that follows, those with a seat first."""
@@ -188,7 +188,7 @@ class Audience:
             self.fall_behind(peer)
 
     def tell_seats(self, message: ServerMessage, *, speaker: str | None = None) -> None:
-        """Send a notice to the seats and those beside them, except those who ignore the player with the tag `speaker`."""
+        """Send a notice to the seats and the other insiders, except those who ignore the player with the tag `speaker`."""
         frame = broadcast_frame(message)
         for peer in self._inside():
             if speaker not in peer.ignored:
@@ -201,9 +201,9 @@ class Audience:
                 peer.send_watched(frame)
 
     def show_seats(self, frame: bytes) -> None:
-        """Send a record to the seats, and to those beside them, if they have all before it."""
+        """Send a record to the seats and the other insiders, if they have all before it."""
         # hardly any table has somebody standing by: no list is made for every record
-        for peer in (*self._seats, *self._beside) if self._beside else self._seats:
+        for peer in (*self._seats, *self._insiders) if self._insiders else self._seats:
             if peer in self._live:
                 peer.send_frame(frame)
 
@@ -265,7 +265,7 @@ class Audience:
 
     def _inside(self) -> Iterator[Peer]:
         yield from (peer for peer in self._seats if peer is not None)
-        yield from self._beside
+        yield from self._insiders
 
     def _everybody(self) -> Iterator[Peer]:
         yield from self._inside()

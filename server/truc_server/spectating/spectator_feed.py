@@ -59,7 +59,7 @@ class ShownMatch:
     Attributes:
         recent: the newest records made.
         k: the next position to be shown.
-        begun: where the hand that watchers see begins: at the newest call, or after a close that came later.
+        hand_start: where the hand that watchers see begins: at the newest call, or after a close that came later.
         began_ms: when the first record was made, Unix time in milliseconds; None before.
         ended_ms: when the end was made; None before.
     """
@@ -68,7 +68,7 @@ class ShownMatch:
         self.setup = lineup.setup
         self.recent = recent
         self.k = 0
-        self.begun = HandStart(0, None)
+        self.hand_start = HandStart(0, None)
         self.began_ms: int | None = None
         self.ended_ms: int | None = None
         self._guests = lineup.guests
@@ -111,7 +111,7 @@ class ShownMatch:
                 pass
 
     def _begin(self) -> None:
-        self.begun = HandStart(self.k, self._newest)
+        self.hand_start = HandStart(self.k, self._newest)
         self._hand = []
 
     def hand(self) -> Sequence[bytes]:
@@ -123,11 +123,11 @@ class ShownMatch:
         return Snapshot(
             table=self._table,
             match=self.setup.mid,
-            k=self.begun.k,
-            head=self.setup.mid if self.begun.before is None else _head_after(self.begun.before),
+            k=self.hand_start.k,
+            head=self.setup.mid if self.hand_start.before is None else _head_after(self.hand_start.before),
             doc=self.setup.terms.document,
             records=self.setup.records,
-            view={} if self.begun.before is None else _state(self.begun.before),
+            view={} if self.hand_start.before is None else _state(self.hand_start.before),
             skipped=skipped,
         )
 
@@ -485,7 +485,7 @@ class SpectatorFeed:
         if not self.is_behind and self.audience.watchers:
             self.audience.tell_watchers(broadcast_frame(message))
 
-    def open(self, setup: MatchSetup) -> None:
+    def announce_match(self, setup: MatchSetup) -> None:
         """Tell everybody that a match begins, watchers once they have seen the one before; the seats miss nothing."""
         message = setup_message(self.table, setup)
         self.audience.tell_seats(message)

@@ -66,7 +66,7 @@ class StandbySeats:
         """Let a connection that stands by follow the match; it is behind."""
         if self._is_late:
             # who takes a seat over signs at the newest position, which late watchers do not have yet
-            self._feed.audience.sit_beside(peer)
+            self._feed.audience.add_insider(peer)
         else:
             self._feed.audience.watch(peer)
 

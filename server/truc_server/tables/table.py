@@ -317,7 +317,7 @@ class Table:
         log.info("match_started", **named, variant=setup.terms.variant.name, assurance=setup.level)
         self.open_game(Lineup(setup, guest_ids(self.board.seats)), pending.dealer)
         self.announce()
-        self.feed.open(setup)
+        self.feed.announce_match(setup)
         self.renew_expiry()
         self.go_on()
 
@@ -545,7 +545,7 @@ class Table:
 
     def send_position(self, game: Game, seat: int) -> None:
         """Send a seat, if it has caught up, its cards, those it was shown, who is away, and what it may do now."""
-        peer = self.audience.live(seat)
+        peer = self.audience.live_holder(seat)
         if peer is None:
             return
         self.audience.send(game.questions.all_cards(game.ledger, seat))

@@ -56,7 +56,7 @@ class TableChat:
         self._kept: list[DueLine] = []
         self._told: dict[Peer, int] = {}  # for each connection, the first number it has not been sent
         self._alarm = Alarm(timers, self._tell_due)
-        self.next = 0
+        self.next_number = 0
 
     def restore(self, lines: Iterable[SaveChat], *, following: int) -> None:
         """Take lines that are already in the store, oldest first; `following` is the number after all of them."""
@@ -64,7 +64,7 @@ class TableChat:
         for line in lines:
             age_s = max(0, clock_ms - line.at_ms) / 1000
             self._keep(line, now - age_s + self._feed.delay_s)
-        self.next = following
+        self.next_number = following
         self._set_alarm()
 
     def add(self, line: SaveChat) -> None:
@@ -79,7 +79,7 @@ class TableChat:
         frame = broadcast_frame(_message(line))
         for peer in followers:
             if self._may_have(peer, kept):
-                self._told[peer] = self.next
+                self._told[peer] = self.next_number
                 if line.tag not in peer.ignored:
                     peer.send_frame(frame)
         self._set_alarm()
@@ -89,7 +89,7 @@ class TableChat:
         kept = DueLine(line, max(due, self._kept[-1].due) if self._kept else due)
         self._kept.append(kept)
         del self._kept[:-KEPT_CHAT_LINES]
-        self.next = line.n + 1
+        self.next_number = line.n + 1
         return kept
 
     def _may_have(self, peer: Peer, kept: DueLine) -> bool:
@@ -221,7 +221,7 @@ class Talk:
             expected = f"box: expected {SEALED_SIGN} bytes, got {len(message.box)}"
             raise RefusedRequestError(Code.BAD_MESSAGE, expected, field="box")
         seen = BoxedSignSeen(table=message.table, match=game.mid, at=message.at, sender=seat, box=message.box)
-        peer = self._audience.live(message.to)
+        peer = self._audience.live_holder(message.to)
         if peer is not None and tag not in peer.ignored:
             peer.send(seen)
 
@@ -235,7 +235,7 @@ class Talk:
     def _show(self, game: Game, receivers: tuple[Seat, ...], tag: str, seen: OpenSignSeen) -> None:
         ledger, audience = game.ledger, self._audience
         for receiver in receivers:
-            peer = audience.live(receiver)
+            peer = audience.live_holder(receiver)
             if peer is not None and tag not in peer.ignored:
                 peer.send(_boxed(game, receiver, seen) if sign_comes_boxed(ledger, receiver) else seen)
         if all_see_signs(ledger):
