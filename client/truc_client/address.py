@@ -14,6 +14,7 @@ from truc_protocol.wire.transport import ENCRYPTED, PLAIN, scheme
 from truc_words import Sentence
 
 PORT: Final = 7373
+# what each part may be: transport.md, "Addresses"
 _FINGERPRINT: Final = re.compile(rf"[A-Z2-7]{{{FINGERPRINT_CHARACTERS}}}")
 _TABLE: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _INVITE: Final = re.compile(r"invite=(?P<code>[A-Za-z0-9_-]{8,64})")

@@ -73,6 +73,7 @@ async def connect(
                     yield Connection(session, followed)
                 finally:
                     followed.close()
+                # the line, and what the session waits for, would go on for ever
                 nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             # the block's error reaches the caller as it was raised, and not in the nursery's group

@@ -189,7 +189,7 @@ class Connection:
         return self.feed.claim(answer.table, answer.seat)
 
     def _table(self, followed: TableSession) -> Table:
-        """Return the public table of a followed, the same object as long as it is followed."""
+        """Return what a program holds of a table, the same object as long as the table is followed."""
         live = self.feed.tables.values()
         self._tables = {each: table for each, table in self._tables.items() if each in live}
         return self._tables.setdefault(followed, Table(self.session, followed))
@@ -263,6 +263,7 @@ class Connection:
         Raises:
             RefusedError: The seat is gone.
         """
+        # a seat without a match is at a table that has none to resume (client-guide.md, 5)
         if held.match is None:
             return await self.join(held.table, held.seat)
         followed = self.feed.return_to(held.table, held.seat)

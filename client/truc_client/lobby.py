@@ -126,5 +126,6 @@ class Lobby:
 
     async def leave(self) -> None:
         """Stop following the lobby; the iteration ends."""
+        # first: what comes until the server has heard it is told nobody any more
         self._feed.close()
         await self._session.request(lambda n: FollowLobby(id=n, off=True))

@@ -136,6 +136,7 @@ async def fetch_transcript(line: ServerLine, match: bytes, path: Path) -> Path:
         size += sum(len(past.body) + len(past.sig) for past in page.past or ())
         if size > MAX_FILE:
             raise ConnectError(Sentence("failures.match_too_long", most=MAX_FILE))
+    # the last record of a setup names the match by its hash; all else is for `truc verify` to judge
     if document is None or match not in map(body_hash, records):
         raise ConnectError(Sentence("failures.another_match"))
     _write(path, write_transcript(document, records))

@@ -63,6 +63,7 @@ class Session:
         self.held: tuple[SeatHeld, ...] = entered.welcome.seats
         self.capabilities: Mapping[str, object] = MappingProxyType(dict(entered.server.info.caps))
         self.makes_options = self._wants_no_options and OWN_OPTIONS in self.capabilities
+        # a guest is known by nothing else when the connection is lost
         if entered.welcome.token is not None:
             self.account.store.keep_token(self.first_spk, entered.welcome.token)
 

@@ -102,6 +102,7 @@ class Subscriptions:
         """Give a message to whom it is for; after the close it is for nobody."""
         if isinstance(message, Capabilities):
             self._session.renew(message)
+        # a record that is still on its way would open a transcript again
         if self._is_closed:
             return
         if self.lobby is not None:

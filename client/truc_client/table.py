@@ -246,6 +246,7 @@ class Table:
         match = self._current()
         hand = match.mid, match.ledger.deal_index
 
+        # made anew for each try, as it is for one position and under the chain in force there
         def build(n: int) -> BoxedSign | OpenSign:
             match = self._current()
             if (match.mid, match.ledger.deal_index) != hand:

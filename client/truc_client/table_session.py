@@ -397,7 +397,7 @@ class TableSession:
             self.come_back(mid)
 
     def ask_again(self) -> None:
-        """Ask for what may be lost, if nothing has come of the match since this was called last; then not the next time."""
+        """Ask for what may be lost, if nothing has come of the match since the call before; never in two calls in a row."""
         was_silent, self._is_silent = self._is_silent, not self._is_silent
         match = self.match
         if not was_silent or self._is_resuming:

@@ -85,6 +85,7 @@ def examine_files(
     tasks = sorted(((part, [sources[n] for n in part]) for part in tied), key=_size, reverse=True)
     counted = _WholeProgress(progress, sum(map(_size, tasks)))
     count = min(processes, len(tasks)) if counted.whole > _MIN_PARALLEL_BYTES else 1
+    # cores that no part has help with the signatures within the parts
     work = partial(_examine, max(1, processes // max(1, count)))
     for n, outcome in spread(work, [task for _, task in tasks], count, counted.note):
         counted.end(n, _size(tasks[n]))
@@ -129,6 +130,7 @@ def _source(path: Path) -> _Source:
         OSError: It cannot be read.
     """
     status = path.stat()
+    # a pipe can be read once, and tells no size
     if not S_ISREG(status.st_mode):
         content = read_file(path)
         return _Source(path, ties(content), len(content), content)

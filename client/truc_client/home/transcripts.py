@@ -47,6 +47,7 @@ class TranscriptFile:
 
     def append(self, record: Record) -> None:
         """Add a record that was accepted."""
+        # not forced to the disk: what a crash takes is asked for again
         self._file.write(record_item(record))
         self.records.append(record)
 

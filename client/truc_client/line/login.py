@@ -153,6 +153,7 @@ def _as_connect_errors(address: Address) -> Iterator[None]:
     except trio.TooSlowError as error:
         raise ConnectError(Sentence("failures.no_answer", server=address.server)) from error
     except LostError as error:
+        # opening.py goes on from these two
         if error.to is not None or isinstance(error, EncryptedError):
             raise
         raise ConnectError(Sentence("failures.at", server=address.server, error=str(error))) from error
@@ -222,6 +223,7 @@ class _Talk:
             self.inbox.extend(map(expect_message, self.protocol.receive(bytes(received))))
         answer = self.inbox.popleft()
         match answer:
+            # so a server that encrypts answers whoever comes in clear (transport.md, "TLS")
             case Refusal(code=Code.UNSUPPORTED, detail={"tls": True}):
                 raise EncryptedError
             case Refusal():

@@ -215,6 +215,7 @@ async def _enter_known(visit: Visit) -> LoggedIn:
     store = visit.account.store
     pin = store.pin(visit.address.server)
     if pin is not None:
+        # client-guide.md, 5: after `bad_token` a guest begins anew by name
         store.keep_token(pin.first, None)
     return await _enter(visit)
 

@@ -131,6 +131,7 @@ class CatchingUp:
             self._done(self)
 
 
+# specification.md, 13: after the third failure in one place
 MAX_TRIES: Final = 3
 """How often in a row something may fail in one place."""
 

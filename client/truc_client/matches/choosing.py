@@ -128,6 +128,7 @@ def _decides_nothing(record: Record) -> bool:
     except CheckError:
         return False
     match body:
+        # they follow from what was decided before
         case Open() | Share():
             return True
         case Act() | Proxy():

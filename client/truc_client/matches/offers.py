@@ -107,6 +107,7 @@ class BoxedReader:
             if not all_see_signs(ledger):
                 raise BoxError("expected a sign in a box, got it in clear")
             return message.word
+        # sealed from seat to seat, where the server is to learn nothing about cards
         if ledger.is_dealerless:
             between = {"sender": message.sender, "receiver": self._seat}
             of_seat = self._seat_key(ledger, message.sender, **between)

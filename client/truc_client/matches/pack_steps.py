@@ -90,6 +90,8 @@ class PackSteps:
         return None
 
     def _step(self, ledger: Ledger, wanted: Duty, secrets: SeatSecrets) -> Statement | None:
+        # all seats give their keys at once: like a release they carry
+        # the place before the first of them (specification.md, 5)
         here = ledger.parallel if wanted is Duty.KEYS else (ledger.k, ledger.head)
         slot = _slot(ledger, wanted)
         first = self._signer.kept_for(slot)

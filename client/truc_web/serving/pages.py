@@ -59,6 +59,8 @@ class Pages:
             (lang, is_link): _stored(
                 tree.page(values, lang, is_link=is_link),
                 _HTML,
+                # the page names the files of its release: its own
+                # address outlives that, and is asked for again
                 "no-cache",
                 tree.headers(origin),
                 _BY_LANGUAGE,
@@ -76,6 +78,7 @@ class Pages:
 
     def find(self, path: str, headers: Headers) -> PageAnswer:
         """Return the answer to a request for a path, by the headers of the request."""
+        # only the way to a seat is painted before any module is there (decision 23)
         is_link = path.startswith("/t/")
         stored = self._pages[language_of(headers), is_link] if is_page(path) else self._files.get(path)
         if stored is None:

@@ -1,4 +1,6 @@
-"""Listening for browsers on this machine, what is wrong with a request over HTTP, and how one becomes a WebSocket of the protocol: the handshake of RFC 6455, by wsproto.
+"""What is wrong with a request over HTTP, and how one becomes a WebSocket: the handshake of RFC 6455, by wsproto.
+
+Also how this machine alone is listened on for browsers.
 
 Invariants: nothing is answered to another host or to another site's page; in a WebSocket nothing is agreed on but the
 subprotocol; where browsers look for `localhost` nobody else on this machine answers.
