@@ -7,7 +7,7 @@ do, and `apply` does it and returns the next match with what happened.
 
 from truc_rules.cards import CARDS_EACH, COVERED, Card, card_named, card_names
 from truc_rules.contests.claims import is_score_open, leaves_open
-from truc_rules.contests.dispatch import as_seen_by_all, is_window
+from truc_rules.contests.dispatch import as_seen_by_all, is_flor_window
 from truc_rules.deals import is_blind, lowest_slot, with_known_card
 from truc_rules.errors import (
     CardError,
@@ -130,9 +130,9 @@ __all__ = [
     "deciders_in_view",
     "described",
     "is_blind",
+    "is_flor_window",
     "is_hand_over",
     "is_score_open",
-    "is_window",
     "know",
     "know_all",
     "leaves_open",

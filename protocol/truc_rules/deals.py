@@ -11,7 +11,7 @@ from itertools import chain
 from truc_rules import orders, stakes
 from truc_rules.cards import CARDS_EACH, Card
 from truc_rules.errors import CardError, MatchError
-from truc_rules.positions.actions import Action, Kind, valued, words, yes_or_no
+from truc_rules.positions.actions import Action, Kind, plain_actions, valued_action, yes_or_no
 from truc_rules.positions.events import (
     CardCountChosen,
     CutMade,
@@ -82,12 +82,12 @@ def cutter(match: Match) -> Seat:
 
 def cut_actions(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return cut and tap for the cutter."""
-    return words(seat, Kind.CUT, Kind.TAP) if seat == cutter(match) else ()
+    return plain_actions(seat, Kind.CUT, Kind.TAP) if seat == cutter(match) else ()
 
 
 def count_actions(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return the numbers of cards the dealer may deal."""
-    return tuple(valued(seat, Kind.DEAL, count) for count in _COUNTS) if seat == match.dealer else ()
+    return tuple(valued_action(seat, Kind.DEAL, count) for count in _COUNTS) if seat == match.dealer else ()
 
 
 def cut(match: Match, action: Action) -> Step:
@@ -225,7 +225,7 @@ def may_redeal(match: Match, dealt: HandCards) -> bool:
 def redeal_actions(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return stand and redeal for eldest."""
     is_eldest = seat == seat_after(match.dealer, match.seats)
-    return words(seat, Kind.REDEAL, Kind.STAND) if is_eldest else ()
+    return plain_actions(seat, Kind.REDEAL, Kind.STAND) if is_eldest else ()
 
 
 def redeal_answers(seat: Seat, question: RedealAsk) -> tuple[Action, ...]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from truc_rules import deals, orders, shows, stakes, tricks
 from truc_rules.contests import claims, dispatch, envido, flor
-from truc_rules.positions.actions import CONTEST_CALLS, Action, Kind, words
+from truc_rules.positions.actions import CONTEST_CALLS, Action, Kind, plain_actions
 from truc_rules.positions.match import (
     ContraflorAsk,
     HandPhase,
@@ -88,7 +88,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
         found = tricks.turn_actions(match, seat)
         # rules.md 13b.6: never while an ask is open, which is declined instead
         if variant.concede != "vs_ask" and tricks.may_concede(match, seat):
-            found += words(seat, _CONCEDE)
+            found += plain_actions(seat, _CONCEDE)
     return tuple(found) if variant.is_plain else (*found, *_beside_the_stake(match, seat))
 
 
@@ -116,7 +116,7 @@ def _besides_play(match: Match, seat: Seat) -> list[Action]:
         return _answers(match, seat, hand.offers[-1])
     match hand.phase:
         case HandPhase.REDEAL:
-            conceded = words(seat, _CONCEDE) if tricks.may_concede(match, seat) else ()
+            conceded = plain_actions(seat, _CONCEDE) if tricks.may_concede(match, seat) else ()
             return [*deals.redeal_actions(match, seat), *conceded]
         case HandPhase.CUT:
             return [*deals.cut_actions(match, seat)]

@@ -29,8 +29,8 @@ def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
         return ()
     order = hand.orders[side_of(seat)]
     if order is None:
-        return _every_order(seat, words(match.variant), None)
-    return () if order.given == MOST_ORDERS else _every_order(seat, words(match.variant), order.word)
+        return _every_order(seat, order_words(match.variant), None)
+    return () if order.given == MOST_ORDERS else _every_order(seat, order_words(match.variant), order.word)
 
 
 @lru_cache(maxsize=1024)
@@ -39,7 +39,7 @@ def _every_order(seat: Seat, ordered: tuple[str, ...], standing: str | None) -> 
     return tuple(Action(seat, Kind.ORDER, (), word) for word in ordered if word != standing)
 
 
-def words(variant: Variant) -> tuple[str, ...]:
+def order_words(variant: Variant) -> tuple[str, ...]:
     """Return what can be ordered: every rank of the pack, low, high, leave."""
     return (*variant.ranks, *EXTREMES)
 

@@ -346,8 +346,8 @@ def _to_order(match: Match, action: Action) -> BrokenRule:
         return BrokenRule("not_in_game", f"there are no orders in {match.variant.name}")
     if governor(match, side_of(action.seat)) != action.seat:
         return BrokenRule("not_governor", "only the governor of a side orders")
-    if action.value not in orders.words(match.variant):
-        return BrokenRule("no_order", f"expected one of {', '.join(orders.words(match.variant))}")
+    if action.value not in orders.order_words(match.variant):
+        return BrokenRule("no_order", f"expected one of {', '.join(orders.order_words(match.variant))}")
     left, order = match.hand.row.left, match.hand.orders[side_of(action.seat)]
     if order is None or not left[orders.partner(match, action.seat)]:
         return BrokenRule("no_order", "its partner has no card left")

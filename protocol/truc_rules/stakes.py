@@ -8,7 +8,7 @@ points") plays for a raised stake, or declines.
 from functools import cache, lru_cache
 from typing import assert_never
 
-from truc_rules.positions.actions import REST, TRUT, Action, Kind, valued, yes_or_no
+from truc_rules.positions.actions import REST, TRUT, Action, Kind, valued_action, yes_or_no
 from truc_rules.positions.events import (
     Event,
     GameStaked,
@@ -111,7 +111,7 @@ def turn_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:
 @cache
 def ask_actions(seat: Seat, stakes: tuple[int | str, ...]) -> tuple[Action, ...]:
     """Return the asks of `seat` for each of these stakes; built once."""
-    return tuple(valued(seat, Kind.RAISE, stake) for stake in stakes)
+    return tuple(valued_action(seat, Kind.RAISE, stake) for stake in stakes)
 
 
 def answerers(match: Match, ask: StakeAsk) -> tuple[Seat, ...]:
@@ -128,7 +128,7 @@ def answers(match: Match, seat: Seat, ask: StakeAsk) -> tuple[Action, ...]:
     found = yes_or_no(seat)
     # rules.md 5, "Mon reste": taken by saying it too, never by a plain yes
     if ask.stake == REST and match.variant.remainder == "counter":
-        return valued(seat, Kind.RAISE, REST), found[1]
+        return valued_action(seat, Kind.RAISE, REST), found[1]
     if isinstance(ask.stake, str):
         return found
     # the side that accepts has the right to ask, unless there is only one ask

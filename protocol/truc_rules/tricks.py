@@ -12,7 +12,7 @@ from truc_rules import orders, stakes
 from truc_rules.cards import COVERED, Card
 from truc_rules.contests.envido import fold_bonus
 from truc_rules.errors import CardError
-from truc_rules.positions.actions import PLAIN_PLAYS, Action, Kind, of_card, valued
+from truc_rules.positions.actions import PLAIN_PLAYS, Action, Kind, card_action, valued_action
 from truc_rules.positions.events import CardCovered, Conceded, Event, card_played, trick_told
 from truc_rules.positions.match import (
     NO_ORDERS,
@@ -137,12 +137,14 @@ def _with_cards(match: Match, seat: Seat, raises: tuple[int | str, ...]) -> list
     slots = hand.row.left[seat] if hand.orders is NO_ORDERS else orders.open_slots(match, seat)
     # slots instead of cards, which nobody has seen; and there is no betting in such a hand (rules.md 9)
     if dealt.blind:
-        return [valued(seat, _BLIND, slot) for slot in slots]
+        return [valued_action(seat, _BLIND, slot) for slot in slots]
     found = [plain[card] for slot in slots if (card := held[slot]) is not None]
     # a card unknown here is offered by its slot, which is all that an act to cover names
     if match.variant.cover_from_trick and _may_cover(match):
         found += [
-            valued(seat, _COVER, slot) if (card := held[slot]) is None else of_card(seat, _COVER, card)
+            valued_action(seat, _COVER, slot)
+            if (card := held[slot]) is None
+            else card_action(seat, _COVER, card)
             for slot in slots
         ]
     if raises:
@@ -150,7 +152,7 @@ def _with_cards(match: Match, seat: Seat, raises: tuple[int | str, ...]) -> list
         # rules.md 2, "Turn": no ask after the card that decided the hand
         if _may_end_hand(match):
             cards = [card for card in cards if not _ends_hand(match, card)]
-        found += [of_card(seat, _PLAY, card, asked) for card in cards for asked in raises]
+        found += [card_action(seat, _PLAY, card, asked) for card in cards for asked in raises]
     return found
 
 

@@ -3,7 +3,7 @@
 from itertools import chain, combinations, product
 
 from truc_rules import REST, TRUT, Action, Kind, Seat
-from truc_rules.orders import words
+from truc_rules.orders import order_words
 
 _HIGHEST_VALUE = 40
 _UNHEARD_OF = "unheard-of"
@@ -30,7 +30,7 @@ def candidates_of(match, seat):
     )
     yield from (Action(seat, Kind.POINTS, (), value) for value in range(_HIGHEST_VALUE))
     yield from (Action(seat, Kind.CLAIM, (), other) for other in range(-1, match.seats + 1))
-    yield from (Action(seat, Kind.ORDER, (), word) for word in (*words(match.variant), _UNHEARD_OF))
+    yield from (Action(seat, Kind.ORDER, (), word) for word in (*order_words(match.variant), _UNHEARD_OF))
     yield from (Action(seat, Kind.SHOW, chosen) for chosen in _shows(match))
     yield from _misshapen(seat)
 

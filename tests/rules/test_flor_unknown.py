@@ -9,7 +9,7 @@ from truc_rules import (
     apply,
     as_seen_by_all,
     deciders,
-    is_window,
+    is_flor_window,
     know,
     preset,
     without_unknown_flor,
@@ -159,7 +159,7 @@ PLAIN = "7o 6o 1c"
 
 
 def opens(match, line):
-    return is_window(apply(as_seen_by_all(match), action(match, line))[0])
+    return is_flor_window(apply(as_seen_by_all(match), action(match, line))[0])
 
 
 @each_row("theirs", [F36, PLAIN])

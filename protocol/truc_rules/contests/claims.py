@@ -9,7 +9,7 @@ from typing import Final
 
 from truc_rules.contests.saying import AWARD_ENVIDO
 from truc_rules.contests.values import envido_value, holds, may_hold
-from truc_rules.positions.actions import Action, Kind, valued
+from truc_rules.positions.actions import Action, Kind, valued_action
 from truc_rules.positions.events import Event, FlorClaimed, FlorClaimSettled, PointsScored
 from truc_rules.positions.match import Hand, HandPhase, Match, Step, players
 from truc_rules.seats import Seat, other_side, seats_from, side_of
@@ -33,7 +33,7 @@ def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
     # rules.md 8.6: a target is claimed once a hand, by whichever opponent
     closed = (*flores, *[claimed for _, claimed in claims]) if claims else flores
     found = [
-        valued(seat, Kind.CLAIM, target)
+        valued_action(seat, Kind.CLAIM, target)
         for target in _opponents(seat, row.eldest, row.stride, match.seats)
         if len(row.left[target]) < hand.dealt.each and target not in closed
     ]

@@ -90,7 +90,7 @@ def as_seen_by_all(match: Match) -> Match:
     return match._replace(hand=match.hand._replace(dealt=dealt._replace(cards=cards)))
 
 
-def is_window(match: Match) -> bool:
+def is_flor_window(match: Match) -> bool:
     """Tell whether the hand of an `as_seen_by_all` match waits for seats that may have nothing to say."""
     # who knows all cards could go on at once when nobody holds a flor, which would tell what nobody has said
     # (rules.md 13b.3)

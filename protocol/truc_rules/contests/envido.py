@@ -9,7 +9,7 @@ from typing import Final
 
 from truc_rules.contests.claims import is_score_open
 from truc_rules.contests.saying import AWARD_ENVIDO, new_saying
-from truc_rules.positions.actions import Action, Kind, words, yes_or_no
+from truc_rules.positions.actions import Action, Kind, plain_actions, yes_or_no
 from truc_rules.positions.events import EnvidoAccepted, EnvidoCalled, EnvidoDeclined, PointsScored
 from truc_rules.positions.match import (
     Contests,
@@ -68,7 +68,7 @@ def _raises(seat: Seat, called: tuple[Kind, ...], max_envido: int, max_real: int
         found.append(_REAL)
     if _REAL not in called and called.count(_ENVIDO) < max_envido:
         found.append(_ENVIDO)
-    return words(seat, *reversed(found))
+    return plain_actions(seat, *reversed(found))
 
 
 def call(match: Match, action: Action) -> Step:

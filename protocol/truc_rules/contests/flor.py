@@ -10,7 +10,7 @@ from truc_rules.contests import saying
 from truc_rules.contests.claims import is_score_open
 from truc_rules.contests.saying import AWARD_FLOR, FLOR_POINTS
 from truc_rules.contests.values import has_turn, holds, is_sure, may_hold, unheard
-from truc_rules.positions.actions import Action, Kind, words, yes_or_no
+from truc_rules.positions.actions import Action, Kind, plain_actions, yes_or_no
 from truc_rules.positions.events import (
     ContraflorAccepted,
     ContraflorCalled,
@@ -42,7 +42,7 @@ _ACHICO: Final = 1
 def declarations(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return the declaration that opens the contest, if `seat`, which has played no card yet, may make it now."""
     may_declare = may_hold(match, match.hand, seat) and _has_say(match, seat)
-    return words(seat, _FLOR) if may_declare else ()
+    return plain_actions(seat, _FLOR) if may_declare else ()
 
 
 def _has_say(match: Match, seat: Seat) -> bool:
@@ -98,8 +98,8 @@ def round_answers(match: Match, seat: Seat, asked: FlorRound) -> tuple[Action, .
     is_open = rule is not None and rule.challenge
     # rules.md 8.6: one cannot challenge one's own side
     if is_open and any(side_of(other) != side_of(seat) for other in hand.contests.flores):
-        return words(seat, _FLOR, _FOLD, _CONTRAFLOR, _REST)
-    return words(seat, _FLOR)
+        return plain_actions(seat, _FLOR, _FOLD, _CONTRAFLOR, _REST)
+    return plain_actions(seat, _FLOR)
 
 
 def round_answer(match: Match, action: Action, asked: FlorRound) -> Step:
@@ -140,7 +140,7 @@ def answers(match: Match, seat: Seat, ask: ContraflorAsk) -> tuple[Action, ...]:
     hand = match.hand
     if seat not in _asked(match, ask) or seat not in (*hand.contests.flores, *unheard(match, hand)):
         return ()
-    return (*yes_or_no(seat), *words(seat, _REST)) if ask.call is _CONTRAFLOR else yes_or_no(seat)
+    return (*yes_or_no(seat), *plain_actions(seat, _REST)) if ask.call is _CONTRAFLOR else yes_or_no(seat)
 
 
 def answer(match: Match, action: Action, ask: ContraflorAsk) -> Step:

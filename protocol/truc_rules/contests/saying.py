@@ -5,7 +5,7 @@ partner. Nothing is said automatically. envido.py and flor.py deal with what was
 """
 
 from truc_rules.contests.values import envido_value, flor_value, has_turn, is_sure
-from truc_rules.positions.actions import Action, Kind, valued, words
+from truc_rules.positions.actions import Action, Kind, plain_actions, valued_action
 from truc_rules.positions.events import Event, KeptSilent, PointsScored, ValueSaid, ValueYielded
 from truc_rules.positions.match import Contests, Match, Saying, Step, players, with_offers
 from truc_rules.seats import Seat, Side, other_side, side_of
@@ -33,10 +33,12 @@ def answers(match: Match, seat: Seat, saying: Saying) -> tuple[Action, ...]:
     # below 0, which three court cards are worth
     best = -1 if saying.best is None else saying.best[1]
     found = [
-        valued(seat, Kind.POINTS, value) for value in _values(match, seat, saying.contest) if value > best
+        valued_action(seat, Kind.POINTS, value)
+        for value in _values(match, seat, saying.contest)
+        if value > best
     ]
-    silent = words(seat, Kind.SILENT) if _may_keep_silent(saying, seat) else ()
-    return (*found, *words(seat, Kind.GOOD), *silent)
+    silent = plain_actions(seat, Kind.SILENT) if _may_keep_silent(saying, seat) else ()
+    return (*found, *plain_actions(seat, Kind.GOOD), *silent)
 
 
 def _has_turn(match: Match, saying: Saying, seat: Seat) -> bool:

@@ -118,23 +118,23 @@ PLAIN_PLAYS = tuple(
 
 
 @cache
-def words(seat: Seat, *kinds: Kind) -> tuple[Action, ...]:
+def plain_actions(seat: Seat, *kinds: Kind) -> tuple[Action, ...]:
     """Return the actions of these kinds, which hold nothing further; built once."""
     return tuple(Action(seat, kind) for kind in kinds)
 
 
 @cache
-def valued(seat: Seat, kind: Kind, value: int | str) -> Action:
+def valued_action(seat: Seat, kind: Kind, value: int | str) -> Action:
     """Return the action of a kind that holds a value; built once."""
     return Action(seat, kind, (), value)
 
 
 @cache
-def of_card(seat: Seat, kind: Kind, card: Card, ask: int | str | None = None) -> Action:
+def card_action(seat: Seat, kind: Kind, card: Card, ask: int | str | None = None) -> Action:
     """Return the play of a card, and perhaps an ask with it; built once."""
     return Action(seat, kind, (card,), ask)
 
 
 def yes_or_no(seat: Seat) -> tuple[Action, ...]:
     """Return both plain answers to an offer."""
-    return words(seat, Kind.ACCEPT, Kind.DECLINE)
+    return plain_actions(seat, Kind.ACCEPT, Kind.DECLINE)

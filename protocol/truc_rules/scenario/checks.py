@@ -12,7 +12,7 @@ from truc_rules.moves import move_line, parse_move
 from truc_rules.positions.actions import REST, TRUT, Action, Kind
 from truc_rules.positions.match import Match
 from truc_rules.scenario.setup import read_cards, read_score
-from truc_rules.scenario.text import ScenarioError, ScenarioLine, number, words
+from truc_rules.scenario.text import ScenarioError, ScenarioLine, arguments, read_number
 from truc_rules.seats import Seat, Side
 from truc_rules.shows import owed_shows
 from truc_rules.signing import check_sign
@@ -48,10 +48,10 @@ def read_action(state: ScenarioState, line: ScenarioLine, seat: str, move: Seque
     Raises:
         ScenarioError: It cannot be read.
     """
-    if number(line, seat) >= state.match.seats:
+    if read_number(line, seat) >= state.match.seats:
         raise line.error(f"a seat of 0 to {state.match.seats - 1}", seat)
     try:
-        return parse_move(state.match.variant, Seat(number(line, seat)), " ".join(move))
+        return parse_move(state.match.variant, Seat(read_number(line, seat)), " ".join(move))
     except MoveError as error:
         raise ScenarioError(line.number, str(error)) from None
 
@@ -64,10 +64,10 @@ def try_move(state: ScenarioState, line: ScenarioLine, seat: str, move: Sequence
         IllegalActionError: It is refused.
     """
     if move[0] == SIGN:
-        (word,) = words(ScenarioLine(line.number, tuple(move)), "sign WORD", 1)
+        (word,) = arguments(ScenarioLine(line.number, tuple(move)), "sign WORD", 1)
         if word not in SIGNS:
             raise line.error("the word of a sign", f"{word}{nearest_hint(word, SIGNS)}")
-        check_sign(state.match, Seat(number(line, seat)), word)
+        check_sign(state.match, Seat(read_number(line, seat)), word)
     else:
         apply(state.match, read_action(state, line, seat, move))
 
@@ -97,7 +97,7 @@ def _is_like_a_code(word: str) -> bool:
 def _check_options(state: ScenarioState, line: ScenarioLine) -> None:
     if len(line.words) < len(("?", "SEAT", "MOVE")):
         raise line.error("`? SEAT MOVE; MOVE ...`, or `? SEAT -`")
-    variant, seat = state.match.variant, number(line, line.words[1])
+    variant, seat = state.match.variant, read_number(line, line.words[1])
     if seat >= state.match.seats:
         raise line.error(f"a seat of 0 to {state.match.seats - 1}", str(seat))
     listed = " ".join(line.words[2:])
@@ -122,7 +122,7 @@ def _same(line: ScenarioLine, expected: object, got: object) -> None:
 
 
 def _check_next(state: ScenarioState, line: ScenarioLine) -> None:
-    seats = [] if line.words[1:] == (NOTHING,) else [number(line, word) for word in line.words[1:]]
+    seats = [] if line.words[1:] == (NOTHING,) else [read_number(line, word) for word in line.words[1:]]
     if len(line.words) == 1:
         raise line.error("`next SEAT...`, or `next -`")
     waiting = " ".join(str(seat) for seat in sorted(deciders(state.match)))
@@ -134,7 +134,7 @@ def _check_trick(state: ScenarioState, line: ScenarioLine) -> None:
 
 
 def _one_of(line: ScenarioLine, allowed: Sequence[str]) -> str:
-    (word,) = words(line, f"{line.words[0]} {'|'.join(allowed)}", 1)
+    (word,) = arguments(line, f"{line.words[0]} {'|'.join(allowed)}", 1)
     if word not in allowed:
         raise line.error(" or ".join(allowed), word)
     return word
@@ -142,9 +142,9 @@ def _one_of(line: ScenarioLine, allowed: Sequence[str]) -> str:
 
 def _check_stake(state: ScenarioState, line: ScenarioLine) -> None:
     bets = state.match.hand.bets
-    (word,) = words(line, "stake N", 1)
+    (word,) = arguments(line, "stake N", 1)
     if word not in _LOCKED.values():
-        number(line, word)
+        read_number(line, word)
     _same(line, f"stake {word}", f"stake {bets.stake if bets.locked is None else _LOCKED[bets.locked]}")
 
 
@@ -153,10 +153,10 @@ def _check_hand(state: ScenarioState, line: ScenarioLine) -> None:
 
 
 def _check_points(state: ScenarioState, line: ScenarioLine) -> None:
-    ours, theirs = words(line, "points SIDE-0 SIDE-1", 2)
+    ours, theirs = arguments(line, "points SIDE-0 SIDE-1", 2)
     _same(
         line,
-        f"points {number(line, ours)} {number(line, theirs)}",
+        f"points {read_number(line, ours)} {read_number(line, theirs)}",
         f"points {state.points[0]} {state.points[1]}",
     )
 
@@ -188,7 +188,7 @@ def _check_shown(state: ScenarioState, line: ScenarioLine) -> None:
         raise line.error("`rule reveal match` before the first move")
     if len(line.words) < len(("shown", "SEAT", "CARD")):
         raise line.error("`shown SEAT CARD...`, or `shown SEAT -`")
-    seat, names = number(line, line.words[1]), line.words[2:]
+    seat, names = read_number(line, line.words[1]), line.words[2:]
     if seat >= match.seats:
         raise line.error(f"a seat of 0 to {match.seats - 1}", str(seat))
     wanted = [] if names == (NOTHING,) else sorted(read_cards(line, match.variant, names))

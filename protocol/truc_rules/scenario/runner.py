@@ -20,11 +20,11 @@ from truc_rules.scenario.text import (
     Scenario,
     ScenarioError,
     ScenarioLine,
+    arguments,
     is_digits,
-    number,
+    read_number,
     read_text,
     scenarios,
-    words,
 )
 from truc_rules.seats import Seat
 
@@ -86,14 +86,14 @@ def _turn(state: ScenarioState, line: ScenarioLine) -> ScenarioState:
         raise line.error(f"a variant that turns a card up, as {variant.name} does not")
     if state.turn:
         raise line.error("one line `turn` a deal")
-    return state._replace(turn=read_cards(line, variant, words(line, "turn CARD", variant.turn_count)))
+    return state._replace(turn=read_cards(line, variant, arguments(line, "turn CARD", variant.turn_count)))
 
 
 def _cards(state: ScenarioState, line: ScenarioLine) -> ScenarioState:
     match, given = state.match, state.given
     if len(line.words) < len(("deal", "SEAT", "CARD")):
         raise line.error("`deal SEAT CARD...`")
-    seat = number(line, line.words[1])
+    seat = read_number(line, line.words[1])
     if seat >= match.seats or seat in given:
         raise line.error(f"a seat of 0 to {match.seats - 1}, each once a deal", str(seat))
     cards = read_cards(line, match.variant, line.words[2:])

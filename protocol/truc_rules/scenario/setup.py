@@ -12,10 +12,10 @@ from truc_rules.scenario.text import (
     Scenario,
     ScenarioError,
     ScenarioLine,
+    arguments,
     is_digits,
-    number,
+    read_number,
     read_text,
-    words,
 )
 from truc_rules.seats import Seat
 from truc_rules.variants.house import variant_from_toml
@@ -64,7 +64,7 @@ def _variant(title: ScenarioLine, head: Sequence[ScenarioLine], folder: Path) ->
     line = _only(head, "variant")
     if line is None:
         raise title.error("a line `variant NAME` or `variant FILE.toml` under the title")
-    (name,) = words(line, "variant NAME` or `variant FILE.toml", 1)
+    (name,) = arguments(line, "variant NAME` or `variant FILE.toml", 1)
     variant = _file(line, folder, name) if name.endswith(VARIANT_FILE) else _preset(line, name)
     for rule in head:
         if rule.words[0] == "rule":
@@ -88,9 +88,9 @@ def _file(line: ScenarioLine, folder: Path, name: str) -> Variant:
 
 
 def _with_rule(variant: Variant, line: ScenarioLine) -> Variant:
-    name, value = words(line, "rule NAME VALUE", 2)
+    name, value = arguments(line, "rule NAME VALUE", 2)
     try:
-        return with_options(variant, {name: number(line, value) if is_digits(value) else value})
+        return with_options(variant, {name: read_number(line, value) if is_digits(value) else value})
     except RulesError as error:
         raise ScenarioError(line.number, str(error)) from None
 
@@ -111,10 +111,10 @@ def _seats(head: Sequence[ScenarioLine], variant: Variant) -> int:
     line = _only(head, "seats")
     if line is None:
         return variant.players[0]
-    (word,) = words(line, "seats N", 1)
-    if number(line, word) not in variant.players:
+    (word,) = arguments(line, "seats N", 1)
+    if read_number(line, word) not in variant.players:
         raise line.error(f"{' or '.join(map(str, variant.players))} seats for {variant.name}", word)
-    return number(line, word)
+    return read_number(line, word)
 
 
 def _dealer(head: Sequence[ScenarioLine], seats: int) -> Seat:
@@ -122,23 +122,23 @@ def _dealer(head: Sequence[ScenarioLine], seats: int) -> Seat:
     if line is None:
         # then seat 0 is eldest, and leads
         return Seat(seats - 1)
-    (word,) = words(line, "dealer SEAT", 1)
-    if number(line, word) >= seats:
+    (word,) = arguments(line, "dealer SEAT", 1)
+    if read_number(line, word) >= seats:
         raise line.error(f"a dealer of 0 to {seats - 1}", word)
-    return Seat(number(line, word))
+    return Seat(read_number(line, word))
 
 
 def read_score(line: ScenarioLine, variant: Variant) -> tuple[Score, Score]:
     """Read `score 9 4`, or `score 2+2 3+1` where points make units."""
-    ours, theirs = words(line, "score SIDE-0 SIDE-1", 2)
+    ours, theirs = arguments(line, "score SIDE-0 SIDE-1", 2)
     return _score(line, ours, variant), _score(line, theirs, variant)
 
 
 def _score(line: ScenarioLine, word: str, variant: Variant) -> Score:
     units, plus, points = word.partition("+")
     if not (plus and variant.scoring.points_per_unit):  # no unit is complete, or the game has no units
-        return Score(0, number(line, word))
-    return Score(number(line, units), number(line, points))
+        return Score(0, read_number(line, word))
+    return Score(read_number(line, units), read_number(line, points))
 
 
 def read_cards(line: ScenarioLine, variant: Variant, names: Sequence[str]) -> tuple[Card, ...]:

@@ -94,7 +94,7 @@ def is_digits(word: str) -> bool:
     return word.isascii() and word.isdigit()
 
 
-def number(line: ScenarioLine, word: str) -> int:
+def read_number(line: ScenarioLine, word: str) -> int:
     """Read a plain number, in its one spelling.
 
     Raises:
@@ -107,7 +107,7 @@ def number(line: ScenarioLine, word: str) -> int:
     return int(word)
 
 
-def words(line: ScenarioLine, expected: str, count: int) -> tuple[str, ...]:
+def arguments(line: ScenarioLine, expected: str, count: int) -> tuple[str, ...]:
     """Return the words after the first.
 
     Raises:

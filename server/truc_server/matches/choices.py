@@ -34,7 +34,7 @@ from truc_rules import (
     deciders_in_view,
     described,
     is_blind,
-    is_window,
+    is_flor_window,
     legal,
 )
 
@@ -136,7 +136,7 @@ def window(before: Ledger, record: Record, body: AnyBody, folded: FoldedRecord) 
             return None
     # folded again with every closed card unknown: what anybody can tell of this record
     public = fold(replace(before, match=as_seen_by_all(before.match)), record, body)
-    if public.ledger.match is None or not is_window(public.ledger.match):
+    if public.ledger.match is None or not is_flor_window(public.ledger.match):
         return None
     # what the open cards give comes first; the rest is known only to those who hold the other cards
     return Window(public.ledger, public.events, folded.events[len(public.events) :])
