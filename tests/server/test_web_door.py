@@ -564,6 +564,12 @@ def test_a_self_made_certificate_is_refused_as_browsers_would(tmp_path):
         open_web_tls(WebSettings(certificate=str(made)), int(time.time()))
 
 
+def test_an_authoritys_certificate_that_has_ended_is_to_be_renewed_as_none_is_made_for_browsers(tmp_path):
+    _, file = authority(tmp_path)
+    with pytest.raises(TlsError, match=r"was good until [0-9-]+: renew it$"):
+        open_web_tls(WebSettings(certificate=str(file)), int(time.time()) + 400 * 86_400)
+
+
 async def test_random_bytes_end_a_websocket_or_wait_and_nothing_fails(tmp_path, capfd):
     chance = Random(7)
     async with door(tmp_path / "data") as web:

@@ -29,6 +29,7 @@ _DAY_S: Final = 86_400
 LASTS_S: Final = 365 * _DAY_S
 RENEW_S: Final = 60 * _DAY_S  # before the end of one made here, a start or a reload makes another
 NEAR_S: Final = 14 * _DAY_S  # before the end of the host's own, the host is told
+_OR_MADE: Final = ", or leave listen.certificate empty to have one made"
 
 log = structlog.get_logger()
 
@@ -65,8 +66,7 @@ def open_tls(listen: ListenSettings, folder: Folder, now: int) -> Tls | None:
     if files is not None:
         return _open_own(files, now)
     made = _Files(folder.certificate, folder.certificate)
-    # No player notices another one, as the key vouches for it: so it is made, whatever is wrong with the
-    # last.
+    # Players notice no change, as the key vouches for it: whatever is wrong, another one is made.
     if _is_due(made, now):
         _make(folder, now)
     return _load(made)
@@ -128,27 +128,25 @@ def _own_files(section: ListenSettings | WebSettings, name: str) -> _Files | Non
 
 def _open_own(files: _Files, now: int, protocol: str = ALPN) -> Tls:
     certificate = _read(files)
-    _check_dates(files, certificate, now)
+    # Browsers take none that is made here.
+    _check_dates(files, certificate, now, otherwise=_OR_MADE if protocol == ALPN else "")
     if certificate.ends < now + NEAR_S:
         log.warning("certificate_ends", file=str(files.chain), day=_day(certificate.ends))
     return _load(files, protocol)
 
 
-def _check_dates(files: _Files, certificate: "Certificate", now: int) -> None:
+def _check_dates(files: _Files, certificate: "Certificate", now: int, *, otherwise: str) -> None:
     if certificate.begins > now:
         raise TlsError(
             f"{files.chain} is not good before {_day(certificate.begins)}: check the clock of this machine"
         )
     if certificate.ends <= now:
-        raise TlsError(
-            f"{files.chain} was good until {_day(certificate.ends)}: renew it, "
-            "or leave listen.certificate empty to have one made"
-        )
+        raise TlsError(f"{files.chain} was good until {_day(certificate.ends)}: renew it{otherwise}")
 
 
 def _look_at_own(files: _Files, now: int) -> CheckResult:
     certificate = _read(files)
-    _check_dates(files, certificate, now)
+    _check_dates(files, certificate, now, otherwise=_OR_MADE)
     _context(files)
     text = f"TLS: {files.chain}, good until {_day(certificate.ends)}"
     # A group may read it: that is how systemd lets the service read its credentials.
@@ -186,8 +184,7 @@ def _make(folder: Folder, now: int) -> None:
 
 def _load(files: _Files, protocol: str = ALPN) -> Tls:
     """Return the context and hash of the same certificate, even if its files are being replaced at this moment."""
-    # A tool that renews certificates replaces one file after the other, and the context reads them by their
-    # names.
+    # A renewal replaces one file after the other, and the context reads both by their names.
     before = _read(files)
     context = _context(files, protocol)
     if _read(files) != before:
