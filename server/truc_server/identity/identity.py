@@ -29,8 +29,7 @@ from truc_server.identity.key_files import (
 )
 from truc_server.settings.folder import Folder, FolderError, make_private, move, write_private
 
-# A player's clock may be this late, and must not take the new key for a future one (security.md, "Rotation
-# and revocation").
+# A player's clock may be this late, and must not take the new key for a future one (security.md, C39).
 _SLOW_CLOCKS_S: Final = 86_400
 
 
@@ -216,8 +215,7 @@ def settle_passphrase(folder: Folder) -> None:
     """Move the files of a change of the passphrase into place, if any are not there yet; the folder must be locked."""
     if not folder.next_keys.exists():
         return
-    # File by file: whatever is killed in between, `_file_in_force` finds each of them in one place or the
-    # other.
+    # File by file: if it is killed in between, `_file_in_force` finds each in one place or the other.
     following = Folder(folder.next_keys)
     for path in sorted(following.earlier.glob("*.pem")):
         move(path, folder.earlier / path.name)
@@ -297,8 +295,8 @@ def check_in_force(identity: PublicIdentity) -> None:
 
 def _create(folder: Folder, passphrase: str | None) -> None:
     used = [folder.database, folder.rolls, folder.certificate, folder.admin_log]
-    # `init` writes both, the settings last; without settings a start was killed half-way, without keys a host
-    # began by hand
+    # `init` writes both, the settings last. Without settings a start was killed half-way; without the
+    # secrets' key it was a host who began by hand.
     if folder.settings.exists() and folder.secrets_key.exists():
         used.append(folder.settings)
     for trace in used:

@@ -113,8 +113,7 @@ class BotCalls:
             and (bot.plays_blind or line.name != BLIND)
         ]
         if isinstance(called, PlayersWanted) and bots:
-            # One for each free seat: whoever is asked for seat 0 is not asked for seat 1, unless no other bot
-            # is here.
+            # Whoever is asked for seat 0 is not asked for seat 1, unless no other bot is here.
             bots = [bots[called.seat % len(bots)]]
         for bot in bots:
             bot.send(called)
@@ -197,8 +196,7 @@ class TablesToFill:
         # A server that drains begins no match that they could play.
         if not self._drain.is_on:
             self._calls.fill(table)
-        # Again after as long a time, as long as somebody waits: the bot may have had no room, or none was
-        # here.
+        # Again after the same time while somebody waits: the bot may have had no room, or none was here.
         self.note(table)
 
     def _waits(self, table: "Table") -> bool:

@@ -132,8 +132,7 @@ class Lobby:
             RefusedError: There is no such table.
         """
         try:
-            # By the code as it was told, in capitals, which nearly every act names; `table` takes it in
-            # either case.
+            # Nearly every act names the code in capitals, as it was told; `table` takes it in either case.
             table = self._tables[code]
         except KeyError:
             table = self.table(code)

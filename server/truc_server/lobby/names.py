@@ -86,13 +86,11 @@ _DIGITS: Final = 9  # of the longest numbers
 _VIRAMA: Final = 9  # the combining class of what kills a vowel: joiners after it change the shape of letters
 _JOINERS: Final = "\u200c\u200d"
 _UNJOINED: Final = str.maketrans("", "", _JOINERS)
-# Variation selectors come with signs such as emoji, and say only how these are drawn: they are left out, not
-# refused.
+# Variation selectors say only how a sign such as an emoji is drawn: left out, and not refused.
 _SELECTORS: Final = re.compile("[\ufe00-\ufe0f]")
 # Categories: control, format, surrogate, private use, unassigned, line and paragraph separators.
 _REFUSED: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-# What shows nothing although its category is one of letters, marks or signs: fillers, joiners, the blank of
-# Braille.
+# What shows nothing though its category is one of letters, marks or signs: fillers, Braille's blank.
 _INVISIBLE: Final = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     "\U00013441\U00013442\U00016fe4\U0001d159"
@@ -153,8 +151,7 @@ def _joins(name: str, i: int) -> bool:
     before, after = name[i - 1 : i], name[i + 1 : i + 2]
     if not before or not after:
         return False
-    # In Indic and in Arabic scripts, as in domain names (RFC 5892, A.1 and A.2); elsewhere a joiner shows
-    # nothing.
+    # In Indic and Arabic scripts, as in domain names (RFC 5892, A.1 and A.2); else it shows nothing.
     follows_virama = unicodedata.combining(before) == _VIRAMA
     return follows_virama or {unicodedata.bidirectional(before), unicodedata.bidirectional(after)} == {"AL"}
 
@@ -238,8 +235,7 @@ class Names:
         # it matters: a server with thousands of seats would listen later.
         self._unread: dict[bytes, str] = {}
         self._held: dict[bytes, _Held] = {}
-        # By what it looks like; of several, as names that are kept may look alike, until the last of them is
-        # gone.
+        # By what it looks like. Names that are kept may look alike: it is taken until the last one is gone.
         self._owners: dict[str, tuple[bytes, ...]] = {}
 
     def __len__(self) -> int:
@@ -265,8 +261,7 @@ class Names:
         """Give a player the name they want, with a number if it looks like another's; return it."""
         self._read()
         held = self._held.get(player)
-        # Asked for again, on another connection, it is the same number: the name of a player who is here
-        # stays.
+        # Asked for again, on another connection, it is the same number: a player has one name.
         if held is not None and wanted in (held.wanted, held.name):
             return held.name
         if held is not None:

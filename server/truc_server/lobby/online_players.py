@@ -14,8 +14,7 @@ from truc_server.net.peer import LoggedInPlayer, Peer, tag_of
 from truc_server.storage import PlayerKind
 
 PAGE: Final = 50  # players in one answer
-# Guests whose ignored players are remembered, including those who are gone: anybody can be any number of
-# guests.
+# Guests whose ignored players are remembered, those who are gone included: guests cost nothing.
 GUESTS: Final = 4_096
 
 

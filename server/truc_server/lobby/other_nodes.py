@@ -174,8 +174,7 @@ class OtherTables:
         may_be = (
             table for table in found if _may_be_meant(table.state, wanted) and _has_room(table.state, player)
         )
-        # The rules come last, table by table: each is hashed for that. What is found is only asked for there;
-        # the owner decides.
+        # The rules come last, one table at a time, as they are hashed for it. The owner decides anyway.
         best_first = sorted(may_be, key=lambda table: _fit(table, player))
         return next((table for table in best_first if _is_same(table.state, choose(table.state.n))), None)
 

@@ -88,8 +88,7 @@ def _more(before: int, now: int) -> int:
     return now - before if now >= before else now
 
 
-# Sites that it takes to fill the server: anybody can have the 65,536 networks of a /48 for nothing (decision
-# 15).
+# Sites that it takes to fill the server: a /48, with 65,536 networks, costs nothing (decision 15).
 _SITES: Final = 10
 _TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once
 # Those turned away who have time to read why: each has a file open that `limits.connections` does not count.

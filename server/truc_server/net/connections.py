@@ -70,8 +70,7 @@ class Connections:
     def _look_at_silences(self, now: float) -> None:
         silent_since = now - self._backing.settings.now.limits.idle_s
         for peer in self.everybody():
-            # Without a call for whoever has spoken lately; before the login another limit holds, whatever is
-            # said.
+            # No call for whoever has spoken lately; before the login another limit holds, whatever is said.
             if peer.heard <= silent_since or peer.player is None:
                 peer.look_at_silence(now)
 
@@ -91,8 +90,7 @@ class Connections:
         except OSError:
             return  # gone already
         try:
-            # The time for the login begins before the handshake of TLS, which counts in it (transport.md,
-            # "TLS").
+            # Before the handshake of TLS, which counts in the time for the login (transport.md, "TLS").
             began, network = trio.current_time(), network_of(address)
             refused = self._admission.enter(address, network)
             if refused is not None:
@@ -122,12 +120,10 @@ class Connections:
             with peer.scope:
                 try:
                     self._greet(peer)
-                    # In this function, as each coroutine between it and the socket would be resumed for every
-                    # message.
+                    # Here, as each coroutine between this and the socket would be resumed for every message.
                     async for said in peer:
                         for item in said:
-                            # `Peer.is_open`, without its call; what came with or after the end is passed
-                            # over.
+                            # `Peer.is_open` without its call: what came with the end is passed over.
                             if connection.state is not _CLOSED and not outbox.is_broken:
                                 await handle(peer, item)
                 except Exception:

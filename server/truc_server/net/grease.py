@@ -67,8 +67,7 @@ class Grease:
 
     def _change(self) -> Capabilities:
         """Return a notice of one more capability, or of one less of those that were announced here."""
-        # Only what was announced here is withdrawn: without a real capability a client would rightly stop
-        # using it.
+        # Nothing else is withdrawn: without a real capability a client would rightly stop using it.
         if self._announced and self._random.random() < 2 * _SELDOM:
             return Capabilities(gone=(self._announced.pop(),))
         self._announced.append(self._capability())

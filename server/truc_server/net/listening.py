@@ -177,9 +177,8 @@ async def _accept(listener: trio.SocketListener, serve: Serve, tasks: trio.Nurse
             except ConnectionAbortedError:
                 pass  # the newcomer is gone
             except OSError as error:
-                # No more can be opened; or the system tells here what has happened to one newcomer (EPROTO,
-                # EPERM, ETIMEDOUT and more). Neither is a reason to end, which would cut everybody who is
-                # connected.
+                # No more can be opened; or the system tells here what became of one newcomer (EPROTO, EPERM,
+                # ETIMEDOUT and more). Ending for either would cut everybody who is connected.
                 await _pause(error)
 
 
@@ -200,8 +199,7 @@ async def half_close(stream: trio.SocketStream) -> None:
     """End what is sent, and read a little of what still comes."""
     await stream.send_eof()
     # A close with bytes unread is sent as a reset (RFC 1122, 4.2.2.13), at which the other end may drop what
-    # it has not read yet: the last words. Whoever goes on sending is closed on after so many reads all the
-    # same.
+    # it has not read yet: the last words. Whoever never stops sending is closed on all the same.
     for _ in range(_READS):
         if not await stream.receive_some(CHUNK):
             return

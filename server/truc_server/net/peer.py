@@ -245,9 +245,8 @@ class Peer:
 
     async def __anext__(self) -> Sequence[AnyMessage | Failure]:
         """Wait for what comes next; what comes after the end of the connection, or together with it, is to be passed over."""
-        # Without `SocketStream.receive_some`, which takes 15 function calls and a system call more. The task
-        # that reads is the one that closes the socket afterwards, so the descriptor is never another's
-        # meanwhile.
+        # Without `SocketStream.receive_some`: it takes 15 function calls and a system call more. The task
+        # that reads also closes the socket, afterwards: its descriptor is never another's.
         sealer, received = self.outbox.sealer, None
         try:
             while received is None:
@@ -291,8 +290,7 @@ class Peer:
     def send_at_once(self, message: ServerMessage) -> None:
         """Send a message, at once if nothing has to wait."""
         if self.is_open:
-            # Of a hello and a welcome, which come alone: to wake the flusher for one costs as much as the
-            # write.
+            # A hello and a welcome come alone: to wake the flusher for one costs as much as the write.
             frame, gate = self.connection.send(message), self._backing.journal.gate
             is_sent = self._backing.flusher.write_alone(self.outbox, frame, gate)
             if not is_sent and not self.outbox.push(frame, gate):

@@ -89,8 +89,7 @@ class RecentTalk:
     def note(self, player: bytes, size: int, now: float) -> None:
         """Count what a player says."""
         spoken = (*self._recent(player, now), SpokenLine(now, size))
-        # Taken out first, so that who spoke last is the last, and who has been silent for longest the first
-        # to go.
+        # Taken out first, so that those who have been silent for longest come first, to be forgotten.
         self._spoken.pop(player, None)
         self._spoken[player] = spoken
         self._forget(now - self._allowed.seconds)
@@ -210,9 +209,8 @@ class Pace:
 
     def renew(self, limits: LimitSettings) -> None:
         """Count anew, against these limits."""
-        # A page costs the server a hundred times what asking for it costs, and an act is stored for good.
-        # Both are counted for each connection that an address may have, so that more connections give no more
-        # of them.
+        # A page costs the server a hundred times what asking for it costs, and an act is stored for good. An
+        # address has the same of both, however many of the connections that it may have are open.
         connections = limits.connections_per_address
         self._pages = Meter[str](_MINUTE_S * connections, burst=BURST * connections)
         address, table = limits.acts_per_s * connections, limits.table_acts_per_s

@@ -24,8 +24,7 @@ from truc_server.timing.rate_limits import network_of
 
 OF_ADDRESS: Final = 30  # lines of one event that one address causes in a minute
 OF_EVENT: Final = 600  # lines of one event in a minute
-# Events for which fewer lines a minute say as much: a system that can accept nobody is asked ten times a
-# second.
+# Events for which fewer lines a minute say as much: accepting is tried ten times a second.
 RARE: Final[Mapping[str, int]] = {"cannot_accept": 1}
 
 _MINUTE_S: Final = 60.0

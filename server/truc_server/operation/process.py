@@ -55,8 +55,7 @@ async def collect_when_grown() -> None:
             if is_due(known):
                 known = _collect()
     finally:
-        # What was frozen stays so: the interpreter's last round over all of it took longer than the rest of
-        # stopping.
+        # What was frozen stays so: a last round over all of it took longer than the rest of stopping.
         gc.enable()
 
 

@@ -268,8 +268,7 @@ def _take_signed(
     table, game = place.table, place.game
     match signed.placed.body:
         case Keys():
-            # Whoever has all keys of a place knows its card: none are told while a seat could still keep its
-            # own back.
+            # All keys of a place open its card: none are told while a seat could still keep its own back.
             return _hold(peer, table, game, message, signed)
         case _:
             pass

@@ -143,9 +143,8 @@ class Dispatch:
                     taken = acts.choose(self._lobby, peer, player, message)
                 case _:
                     assert_never(message)
-            # Only a new act is free, as a flood of requests must not keep a player from moving (decision 15).
-            # The same again has its price, and so has one that is refused: without end both would cost the
-            # server checks.
+            # Only a new act is free: a flood of requests must not keep a player from moving (decision 15).
+            # The same act again has its price, and so has one that is refused, or both could go on for ever.
             if taken is None:
                 self._charge(peer)
                 return
@@ -229,8 +228,7 @@ class Dispatch:
         is_paid = peer.bucket.take(trio.current_time())
         if peer.bucket.is_overdrawn:
             peer.dismiss(Code.RATE_LIMITED, "requests went on although they were refused")
-        # What is refused has been paid for too: whoever goes on all the same gets ever deeper into debt, and
-        # is cut.
+        # What is refused is paid for too: whoever goes on all the same owes ever more, and is cut.
         return 0 if is_paid else peer.bucket.wait_ms
 
     def _refuse(self, peer: Peer, message: AnyMessage, error: RefusedRequestError) -> None:

@@ -170,8 +170,7 @@ class Routes:
             return self._awaited.check(code)
         if await self._route(peer, player, message, place, code):
             return True
-        # Whoever would begin to follow the table is told that there is one; to anything else it is as if
-        # there were none.
+        # Whoever wants to follow the table is told that there is one; for anything else it is unknown.
         if isinstance(message, Join | Watch | Resume):
             where = f": it is at {place.public}, which takes another connection" if place.public else ""
             raise RefusedRequestError(Code.NOT_NOW, f"expected a table that this connection can reach{where}")
@@ -208,8 +207,7 @@ class Routes:
         return True
 
     def _stays(self, peer: Peer) -> bool:
-        # Decision 25: else whoever plays at tables of two nodes would be sent to and fro between them for
-        # ever.
+        # Decision 25: else a player at tables of two nodes would be sent to and fro for ever.
         return self._links.carries(peer) or self._lobby.follows_any(peer)
 
 

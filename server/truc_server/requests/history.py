@@ -165,8 +165,7 @@ def _bound(shown: ShownExtent | None, player: LoggedInPlayer, found: PastMatch) 
             return _Bound(shown.k)
         raise RefusedRequestError(Code.PRIVATE_TABLE, "the match is not over, and nobody may watch it")
     if found.readers == "all" or (found.readers == "watchers" and spectators):
-        # A table that is closed shows its match no more, though the delay of its last records is not over
-        # (decision 13).
+        # Decision 13: a closed table shows nothing more, though its delay is not over for the last records.
         delay_s = spectators - WATCH_LATE
         return _Bound(made_ms=now_ms() - delay_s * 1_000 if delay_s > 0 else None)
     raise RefusedRequestError(Code.PRIVATE_TABLE, "only players who had a seat in the match may read it")

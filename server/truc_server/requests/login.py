@@ -77,8 +77,7 @@ def greet(services: RequestServices, peer: Peer, hello: ClientHello, introductio
         rolls=identity.rolls,
     )
     peer.send_at_once(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
-    # As it was sent, grease included: the login has to hold the hash of that frame (security.md, "The
-    # handshake").
+    # As sent, grease included: the login holds the hash of that frame (security.md, "The handshake").
     own = peer.connection.hello_frame(Role.SERVER)
     peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
     # Who seals the pack may go on with a match in mode blind, also where the host offers no more such tables.

@@ -163,8 +163,7 @@ def _leave(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Leave) -> 
 
 
 def _unwatch(lobby: Lobby, peer: Peer, message: Unwatch) -> None:
-    # A table that is shown late goes on being shown to its watchers when it is closed, though the lobby has
-    # it no more.
+    # A table shown late goes on for its watchers when it is closed and no longer in the lobby.
     gone = [
         watched for watched in peer.watched if watched.is_closed and watched.table == message.table.upper()
     ]

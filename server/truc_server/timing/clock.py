@@ -32,8 +32,7 @@ class RunningClock(trio.abc.Clock):
     """Seconds in which the process ran."""
 
     # A process may be stopped, or its machine frozen, for a minute; meanwhile nothing that was sent is read.
-    # By any other clock the time of every decision and every connection would be over before the first answer
-    # is.
+    # By another clock every decision and connection would be over before the first answer is read.
 
     def __init__(self, elapsed_s: Callable[[], float] = perf_counter) -> None:
         self._elapsed_s = elapsed_s

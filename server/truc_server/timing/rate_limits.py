@@ -14,8 +14,7 @@ MAX_SUBJECTS: Final = 16_384
 _REMEMBERED: Final = 4_096  # addresses for which it is remembered what they count as
 _DEEPEST: Final = 2  # times the burst that may be owed before the connection ends
 _MINUTE_S: Final = 60.0
-# Decision 15: one household has the 2^64 addresses behind the first 64 bits, and anybody can have a /48 for
-# nothing.
+# Decision 15: one household has all addresses behind 64 bits, and a /48 costs nothing.
 _NETWORK_BITS: Final = 64
 _SITE_BITS: Final = 48
 _SWEPT: Final = 2  # full buckets that each payment drops at most, so that they go as fast as they come
