@@ -98,7 +98,7 @@ def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int, is_opening: Is
             return Move(Action(seat, kind))
         case ArgShape.SHOW, [list() | tuple() as items]:
             return _read_show(seat, kind, items, deck, is_opening)
-        # nothing decoded is negative. A cut of 0, which only a ruling makes, is for the rules to refuse (C20)
+        # decoded numbers are never negative; 0, which only a ruling may cut, the rules refuse to a seat (C20)
         case ArgShape.CUT, [place] if type(place) is int and place < deck:
             return Move(Action(seat, kind), cut=place)
         case ArgShape.STAKE, [stake] if _is_stake(stake):
@@ -125,7 +125,7 @@ def _read_show(seat: Seat, kind: Kind, items: Sequence[Any], deck: int, is_openi
             case _:
                 return None
     slots = [opening.slot for opening in openings]
-    # ascending, none twice: what is shown has one form, as everything that is signed
+    # ascending and without repeats, so that each set of cards has one form (specification.md 8)
     if not slots or slots != sorted(set(slots)):
         return None
     return Move(Action(seat, kind, tuple(Card(opening.card) for opening in openings)), tuple(openings))
@@ -141,7 +141,7 @@ def _is_opening_by_keys(slot: object, card: object, keys: object, deck: int) -> 
     """Tell whether these are a slot, a card of the pack and keys."""
     if not (type(slot) is int and type(card) is int and card < deck and isinstance(keys, list | tuple)):
         return False
-    # how many there must be, and that each has the digest its seat showed, only the place tells (C19)
+    # how many keys there must be, and whether they fit, is checked against the place itself (C19)
     return all(type(key) is bytes and len(key) == SCALAR_BYTES for key in keys)
 
 
@@ -194,15 +194,15 @@ def check_option(variant: Variant, seat: int, option: Option, openings: Sequence
         BoxError: (kind, args) is not an act, the line says something else, or the cards are not the seat's own.
     """
     try:
-        # mode dealt: where the server knows no card, seats make their own options and are offered none
+        # mode dealt only: at a blind table seats make their own options and are offered none
         move = read_act(seat, option.kind, option.args, deck=len(variant.pack))
     except CheckError as error:
         raise BoxError(f"option {option.line!r}: {error.message}") from error
-    # the server only proposes. Whoever signs a card that is not theirs is blamed for it themselves (C19)
+    # the server only proposes: a seat that signs a card it does not hold has only itself to blame (C19)
     for opening in move.openings:
         if opening.slot >= len(openings) or openings[opening.slot] != (opening.card, opening.proof):
             raise BoxError(f"option {option.line!r}: expected the seat's own card in slot {opening.slot}")
-    # the line is all that a person sees of it, so it is made again from what would be signed
+    # the line is all that a person sees, so it is made again here from what would be signed
     line = move_line(variant, _with_card(move.action, openings, option.line))
     if line != option.line:
         raise BoxError(f"expected the line {line!r} for what would be signed, got {option.line!r}")

@@ -12,7 +12,7 @@ from truc_protocol.codec import EncodingError, dec, enc_trusted
 from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, hkdf, seal, unseal
 from truc_protocol.dealing import SALT_BYTES, Opening
 
-# the box of a sign is as long for every word
+# the box of a sign has the same length for every word
 BLOCK_BYTES: Final = 256
 # all options of the presets fit, so that their box never tells how many there are (decision 11)
 OPTIONS_BYTES: Final = 1_024
@@ -21,10 +21,10 @@ NO_COUNTER: Final = -1  # the first box of all has 0
 _HALF_COUNTER: Final = 2**32
 _MARK: Final = b"\x80"
 _NONCE_START: Final = bytes(NONCE_BYTES - COUNTER_BYTES)
-# for keys that only ever seal one message: the deal and the seat are part of what they are derived from
+# for keys that seal one message only: each is derived from its deal and seats
 _ONE_MESSAGE: Final = bytes(NONCE_BYTES)
 
-# a key for each direction: the nonces of the server count, those of a seat are random, and must not meet
+# one key for each direction: the server's nonces count up, a seat's are random, and the two could collide
 DownwardKey = NewType("DownwardKey", bytes)
 UpwardKey = NewType("UpwardKey", bytes)
 SeatToSeatKey = NewType("SeatToSeatKey", bytes)
@@ -98,7 +98,7 @@ def open_share(
 
 
 def _seal_openings(shared: bytes, mid: bytes, info: list[str | int], hand: Sequence[Opening]) -> bytes:
-    # not padded: a card is one byte and each seat gets as many, so all boxes of a deal are as long (C5)
+    # no padding: a card is one byte and each hand has as many, so all boxes of a deal are equally long (C5)
     return seal(hkdf(shared, mid, enc_trusted(info)), _ONE_MESSAGE, enc_trusted(hand))
 
 
@@ -137,8 +137,8 @@ def counter(*, epoch: int, number: int) -> int:
     """
     if not (0 <= epoch < _HALF_COUNTER and 0 <= number < _HALF_COUNTER):
         raise ValueError(f"counter: expected an epoch and a number below 2^32, got {epoch} and {number}")
-    # an epoch begins each time a server takes the table, and is stored before anything is sent: so no restart
-    # repeats a nonce, and no count is stored with each box
+    # the epoch grows, durably, each time a server takes over the table and before it sends anything: so no
+    # restart repeats a nonce, and nothing is stored for each box
     return epoch * _HALF_COUNTER + number
 
 
@@ -157,7 +157,7 @@ def seal_options(
 
     The plaintext is padded to a multiple of `fill`, itself a multiple of 256, before it is sealed.
     """
-    # bound to its place, so that it opens at no other decision, not even a later one of the same seat
+    # bound to its place: it opens for no other decision, not even a later one of the same seat
     return _seal_counted(
         key, ctr, pad(enc_trusted(options), fill), enc_trusted(["truc/1/options", mid, seat, at, offer])
     )
@@ -288,7 +288,7 @@ def unpad(padded: bytes) -> bytes:
         BoxError: `pad` makes no such bytes.
     """
     marked = padded.rstrip(b"\x00")
-    # how far to pad is for who seals to choose, as long as it is whole blocks (specification.md 7)
+    # the sealing end chooses how far to pad; any whole number of blocks will do (specification.md 7)
     if not marked.endswith(_MARK) or len(padded) % BLOCK_BYTES:
         raise BoxError(f"padding: expected 0x80 and zeros up to a multiple of {BLOCK_BYTES} bytes")
     return marked.removesuffix(_MARK)
@@ -304,7 +304,7 @@ def _open_counted(what: str, key: bytes, box: bytes, aad: bytes, *, after: int) 
     prefix, sealed = box[:COUNTER_BYTES], box[COUNTER_BYTES:]
     ctr = int.from_bytes(prefix, "big")
     items = _decode(what, unpad(_unseal(what, key, _NONCE_START + prefix, sealed, aad)))
-    # compared only now, as a counter changed on the way opens nothing; gaps mean nothing (specification.md 7)
+    # checked last: with a counter changed on the way nothing opens; gaps are fine (specification.md 7)
     if ctr <= after:
         raise BoxError(f"{what}: expected a counter above {after}, got {ctr}")
     return ctr, items

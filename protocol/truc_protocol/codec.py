@@ -16,8 +16,8 @@ import msgspec
 
 MAX_INT = 2**53 - 1  # the largest that a number of JavaScript holds exactly
 MAX_BODY = 65_536
-MAX_BODY_DEPTH = 6  # as many as the rule documents of the presets need
-# reading is recursive, and msgpack alone takes 400 levels and more
+MAX_BODY_DEPTH = 6  # the rule documents of the presets nest that deep
+# reading is recursive, and msgpack alone would go 400 levels deep and more
 MAX_MESSAGE_DEPTH = 16
 _STR8, _BIN32, _ARRAY16 = 0xFF, MAX_BODY, 0xFFFF
 _ARRAYS = (list, tuple)
@@ -65,8 +65,8 @@ def dec(encoded: bytes, limit: int = MAX_BODY) -> Any:
     except (ValueError, RecursionError) as error:
         raise _malformed(error, MAX_BODY_DEPTH) from error
     check_items(value if type(value) is list else (value,), MAX_BODY_DEPTH)
-    # the decoder reads a number in nine bytes as well as in one: only writing it again tells them apart.
-    # A value with two encodings would have two hashes, and two bodies could pass for one (C1)
+    # the decoder also reads numbers and lengths in longer forms; only encoding again tells. If a value had
+    # two encodings it would have two hashes, and two bodies could pass for one (C1)
     if enc_trusted(value) != encoded:
         raise EncodingError("expected the shortest form of every item, got a longer one")
     return value
@@ -85,7 +85,7 @@ def chained_digests(tag: str, *fields: Hashed, numbers: Sequence[int], first: by
 
     Their common beginning is hashed only once: copying that state is a call more, and still saves a third of the time.
     """
-    # without the last two items, a 0 and an empty bin: their bytes differ from link to link
+    # without the last two items, a 0 and an empty bin, which differ from link to link
     begun = hashlib.sha256(enc_trusted((f"truc/1/{tag}", *fields, 0, b""))[: -len(b"\x00\xc4\x00")]).copy
     found, newest = [first] * len(numbers), first
     for at, number in enumerate(numbers):
@@ -121,7 +121,7 @@ def unpack(frame: bytes) -> dict[str, Any]:
         EncodingError: The bytes are no such map, or something follows it.
     """
     try:
-        # msgspec keeps the last of two equal keys and says nothing; only msgpack shows every pair
+        # of two equal keys msgspec silently keeps the last; only msgpack shows every pair
         value = msgpack.unpackb(
             frame,
             raw=False,
@@ -129,7 +129,7 @@ def unpack(frame: bytes) -> dict[str, Any]:
             object_pairs_hook=_distinct_keys,
             ext_hook=_refuse_extension,
         )
-    # what the two hooks raise; it is a ValueError as well, and says more than _malformed could
+    # raised by the two hooks; it is a ValueError too, and says more than _malformed could
     except EncodingError:
         raise
     # text that is not UTF-8 is a ValueError too

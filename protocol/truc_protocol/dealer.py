@@ -74,7 +74,7 @@ class Dealer:
     def add_chain(self, first: int, root: bytes) -> Chain:
         """Go on from a deal index with a new chain, which replaces any that begins there or later."""
         chain = self._new_chain(first, root)
-        # a chain whose record was never stored has been told to nobody: the next one takes its place
+        # where the record of an earlier attempt was never stored, nobody has seen its chain: this replaces it
         self._chains = (*(older for older in self._chains if older.first < first), chain)
         later = tuple(older for older in self.secrets.later if older[0] < first)
         self.secrets = self.secrets._replace(later=(*later, (first, root)))
@@ -150,7 +150,7 @@ class Dealer:
         raise ValueError(f"no chain serves deal {index}")
 
     def _policy_link(self, ledger: Ledger) -> bytes | None:
-        # under reveal = match the close keeps the link back, and the end opens them all (specification.md 6)
+        # under reveal = match links stay closed until the end (specification.md 6)
         return self._link(ledger) if ledger.link_at_close else None
 
     def _draw(self, ledger: Ledger) -> Record:
@@ -259,12 +259,12 @@ class Dealer:
         if ledger.outcome is None:
             raise ValueError("the match is not decided")
         index = ledger.deal_index
-        # of each chain that a deal has used the highest link: it hashes down to all the others (C30)
+        # of each chain that served a deal the highest link used; the others follow by hashing (C30)
         links = tuple(
             (chain.first, chain.link(min(index, chain.last))) for chain in self._chains if chain.first < index
         )
         winner, reason = ledger.outcome
-        # with the secret of its box key everybody seals every box again, and compares (C31)
+        # with the secret of the box key everybody seals every box again, and compares (C31)
         return self._signed(
             bodies.End(*_place(ledger), index, links, self._box_key.secret, score(ledger), winner, reason)
         )
@@ -308,7 +308,7 @@ class Dealer:
         action = ruled(ledger.match)
         if action is None:
             raise ValueError("nobody holds a decision")
-        # a ruled cut is [0], which leaves the pack as it is (specification.md 9)
+        # a ruled cut is [0]: the pack stays as it is (specification.md 9)
         args = write_args(action, self.openings(ledger, action.seat))
         return self._rule(ledger, "move", action.seat, action.kind, args)
 
@@ -349,7 +349,8 @@ class Dealer:
 
     def reproduces(self, ledger: Ledger, record: Record, body: bodies.AnyBody) -> bool:
         """Tell whether the secrets give a stored deal or rekey of the server again; any other record passes."""
-        # the fold checks links by their chain; leaves, boxes and a new anchor only the secrets can check
+        # the fold checks links against their chain; whether leaves, boxes and a new anchor are right, only
+        # the secrets can tell
         match body:
             case bodies.Deal():
                 return self.next_record(ledger) == record
@@ -401,7 +402,7 @@ class BoxSealer:
         """Return the key and the counter of a seat's next box: options and signs have one key, and so one count."""
         number = self._numbers.get(seat, 0)
         self._numbers[seat] = number + 1
-        # by its x too, which changes when the seat starts a new chain or somebody takes it over
+        # also by x, which changes when the seat rekeys or is taken over
         key = self._keys.get((seat, public))
         if key is None:
             key = self._keys[seat, public] = boxes.downward_key(self._dealer.exchange(public), mid, seat)

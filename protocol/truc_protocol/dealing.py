@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from truc_protocol.codec import digest
 from truc_protocol.crypto.shuffle import pick, shuffle
 
-# without a salt a leaf would be opened by trying the cards, which are 128 at most
+# without a salt anybody could open a leaf by trying every card, of which there are 128 at most
 SALT_BYTES: Final = 16
 
 
@@ -60,7 +60,7 @@ def deck_order(seed: bytes, *, size: int, cut: int) -> tuple[int, ...]:
     """
     if not 0 <= cut < size:
         raise DealError(f"cut: expected 0 to {size - 1} cards, got {cut}")
-    # the cut stands in the call, before any link is open: nobody cuts a pack whose order they know (C13)
+    # the cut is part of the call, before any link is open: nobody cuts a pack whose order they know (C13)
     order = tuple(shuffle(seed, size))
     return order[cut:] + order[:cut]
 
@@ -84,19 +84,19 @@ def deal_cards(
         DealError: The order does not hold that many cards.
     """
     dealt = start + seats * ncards
-    # a redeal goes on behind what the first deal gave and turned up: it never shuffles (specification.md 6)
+    # a redeal continues behind what was dealt and turned up; nothing is shuffled again (specification.md 6)
     next_card = dealt + (up if d == 0 else 0)
     if next_card > len(order):
         raise DealError(f"deal {d}: expected at least {next_card} cards in the pack, got {len(order)}")
     slots = range(ncards)
-    # lists, as a generator is called for each item, and the calls of an act are counted
+    # lists, because a generator costs a call for each item, and the calls of an act are counted
     hands = tuple(
         [
             tuple(
                 [
                     Opening(
                         order[start + slot * seats + (seat - dealer - 1) % seats],
-                        # from the seed: once it is open, everybody makes every leaf again (C25)
+                        # from the seed, so that everybody can make every leaf again once it is open (C25)
                         digest("salt", seed, d, seat, slot)[:SALT_BYTES],
                     )
                     for slot in slots
@@ -110,7 +110,7 @@ def deal_cards(
 
 def leaf(mid: bytes, *, j: int, d: int, seat: int, slot: int, opening: Opening) -> bytes:
     """Return the commitment to one card in its place."""
-    # a hash for each card, no tree of them: 660 bytes for a hand of four that is played, not 1,068
+    # one hash for each card and no Merkle tree: 660 bytes instead of 1,068 for a played hand of four
     return digest("leaf", mid, j, d, seat, slot, *opening)
 
 

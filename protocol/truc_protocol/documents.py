@@ -34,7 +34,7 @@ def read_document(document: bytes) -> Variant:
         variant = variant_from_params(name, version, pack, fields)
     except (EncodingError, RulesError) as error:
         raise CheckError("C5", f"rule document: {error}", "server") from error
-    # one variant, one document: this also refuses params in another order, and a default that is written out
+    # each variant has one document: this also refuses params out of order and defaults that are spelled out
     if rule_document(variant) != document:
         message = "rule document: expected ascending names in every group, and no default"
         raise CheckError("C5", message, "server")

@@ -101,7 +101,7 @@ class CodeRow(NamedTuple):
         return self.effect in (Effect.LATER, Effect.INTERRUPTED)
 
 
-# unsigned, as it would show nothing: another record may have stood there first (C35, specification.md 14)
+# unsigned, as a signature would prove nothing: another record may have been first (specification.md 14)
 OVERTAKEN_CODES: Final = (Code.STALE_POSITION, Code.VOID_BET)
 """How a server refuses a decision that another record has overtaken: without its signature."""
 

@@ -82,7 +82,7 @@ def read_evidence(file: bytes) -> tuple[EvidenceItem, ...]:
     at = len(MAGIC)
     while at < len(file):
         where = f"item {len(items)}"
-        # equal items count here: what is bounded is the work of reading them
+        # equal items count here, because the limit is on the work of reading
         if len(items) == MAX_ITEMS:
             raise CheckError("C41", f"{where}: expected at most {MAX_ITEMS} items")
         encoded, at = read_item(file, at, where)
@@ -107,7 +107,7 @@ def _complaint(encoded: bytes) -> Complaint | None:
 def read_refusal(record: Record) -> SignedRefusal | None:
     """Return what a record refuses in a server's name, or None if it is no refusal; no signature is checked here."""
     try:
-        # not by `parse`: a refusal is no kind of record, and C2 in a transcript
+        # not by `parse`, for which a refusal is an unknown kind (C2)
         body = msgspec.convert(dec(record.body), Refuse, builtin_types=(bytes,))
     except (EncodingError, msgspec.ValidationError):
         return None

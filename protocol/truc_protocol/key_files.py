@@ -37,7 +37,7 @@ def read_revocation(text: str) -> bytes:
     Raises:
         KeyFileError: It is no such text, or the key it names has not signed it.
     """
-    # `split` below would take white space of other scripts too
+    # `split` below would accept the white space of other scripts too
     if len(text) > REVOCATION_LIMIT or not text.isascii():
         raise KeyFileError(
             f"expected at most {REVOCATION_LIMIT} plain ASCII characters that begin {_REVOCATION_HEAD!r}"
@@ -45,7 +45,7 @@ def read_revocation(text: str) -> bytes:
     head, _, rest = text.partition("\n")
     if head.strip() != _REVOCATION_HEAD:
         raise KeyFileError(f"line 1: expected {_REVOCATION_HEAD!r}, got {head[:40]!r}")
-    # words, not lines: who was sent one by mail has other ends of lines
+    # words, not lines: line endings change when a revocation is sent by mail
     words = rest.split()
     if len(words) != len(SignedBody._fields):
         raise KeyFileError(f"expected a body and a signature in hex digits, got {len(words)} words")
@@ -107,7 +107,7 @@ def open_roll(roll: Roll) -> KeyRoll:
 
 
 def _check_next(change: KeyRoll, before: KeyRoll | None) -> None:
-    # a file has them all; it is the hello that shows the newest few, so only a client begins in the middle
+    # a file has all rotations; only a client begins in the middle, as a hello has the newest few
     serial = 1 if before is None else before.serial + 1
     if change.serial != serial:
         raise KeyFileError(f"expected the rotation with serial {serial}, got {change.serial}")

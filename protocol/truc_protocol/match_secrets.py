@@ -31,7 +31,7 @@ class MatchSecrets(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return what the store keeps, to be sealed."""
-        # left out while there is none, as in rows that were stored before a chain could follow another
+        # left out if empty, as in rows stored before a match could have a second chain
         later = [[first, root] for first, root in self.later]
         return enc([self.root, self.x, self.tn, *([later] if later else [])])
 
@@ -44,8 +44,7 @@ class MatchSecrets(NamedTuple):
 
 def new_secrets() -> MatchSecrets:
     """Draw the secrets of a new match."""
-    # any 32 bytes are an X25519 secret: none is taken from a key, which would be made again from it (3 % of
-    # the time that a match takes to begin)
+    # any 32 bytes are an X25519 secret; taking one from a generated key made a match begin 3 % later
     return MatchSecrets(token_bytes(_BYTES), token_bytes(_BYTES), token_bytes(_BYTES))
 
 

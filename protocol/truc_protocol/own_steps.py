@@ -64,14 +64,14 @@ def duty(ledger: Ledger, seat: int, *, is_garbled: bool = False) -> Duty | None:
     if sealed is None or match is None or pack is None:
         return None
     is_over = ledger.hand is not None and is_hand_over(match)
-    # an open link shows every card of the hand: it is never due because the server says that it waits (C49)
+    # an open link shows every card of the hand: the rules alone make it due, never the server's word (C49)
     if sealed.garbled or sealed.exposed is not None or is_over or ledger.phase is Phase.OVER:
         return Duty.LINK if seat in seats_unopened(ledger) else None
     if ledger.pause.active:
         return None
     if pack.stage is not PackStage.READY:
         return _BY_STAGE[pack.stage] if seat in pack.owing() else None
-    # before a lend, as a seat cannot lend cards that it could not open
+    # before a lend: a seat cannot lend cards that it could not open
     if is_garbled:
         return Duty.GARBLED if due(ledger) is Due.PLAYERS else None
     lend = next_share(ledger)
@@ -127,7 +127,7 @@ def body_of_step(ledger: Ledger, step: SeatStep) -> StepBody:
         case LockStep(d, seat, nonce, points, commitments):
             return Lock(mid, *here, j, d, seat, nonce, points, commitments)
         case KeysStep(d, seat, box, opened, boxes):
-            # all keys of a round carry the head before the first of them, and may come in any order (Q)
+            # all keys of a round carry the head before the first of them, so they may come in any order (Q)
             return Keys(mid, *ledger.parallel, j, d, seat, box, opened, boxes)
         case LendStep(d, seat, receiver, box):
             return Lend(mid, *here, j, d, seat, receiver, box)
@@ -144,13 +144,13 @@ def own_options(
     ledger: Ledger, seat: int, openings: Sequence[HeldCard], awaited: Collection[int]
 ) -> tuple[Option, ...]:
     """Return what `seat` may do now; `openings` are its own cards, `awaited` the seats that `waiting` names."""
-    # a hand that is over decides nothing any more, but its seats may still show cards (specification.md 8)
+    # once the hand is over nobody decides anything, but seats may still show cards (specification.md 8)
     rules = ledger.match if may_show(ledger) else deciding_match(ledger)
     if rules is None:
         return ()
     here, actions = surely_legal(rules, Seat(seat), awaited)
     is_secret = seat not in awaited and seat in deciders(here)
-    # `waiting` names nobody whose turn would tell what they hold: the seat finds that out by its own cards
+    # `waiting` does not name a seat whose turn would show what it holds: that seat finds out by its own cards
     more_hints = (("waits", 1),) if is_secret else ()
     cut = random_cut(ledger) if ledger.hand is None else 0
     return options_of(here, actions, openings, cut=cut, more_hints=more_hints)
@@ -158,5 +158,5 @@ def own_options(
 
 def random_cut(ledger: Ledger) -> int:
     """Return a place to cut at, for a seat that does not choose its own."""
-    # a seat cuts at 1 or more; 0 is what a ruling leaves uncut (C20)
+    # a seat cuts at 1 or more; only a ruled cut is 0 (C20)
     return 1 + randbelow(ledger.setup.terms.table.deck - 1)

@@ -113,7 +113,7 @@ def kind_of(body: Body | type[Body]) -> str:
 
 def is_of_kind(body: bytes, *kinds: type[Body]) -> bool:
     """Tell by its tag alone whether a signed body is of one of these kinds."""
-    # behind the heads of the array and of the text, a byte each: no body has 16 items, no tag 32 characters
+    # skip the heads of array and text, a byte each: no body has 16 items, no tag 32 characters
     return body[2:].startswith(tuple(tag_of(kind).encode() for kind in kinds))
 
 
@@ -127,8 +127,8 @@ _ACT_KINDS: Final = frozenset(map(str, Kind))
 _BY_TAG: Final = {tag_of(kind.body): kind for kind in KINDS}
 KIND_OF: Final[Mapping[type[AnyBody], RecordKind]] = {kind.body: kind for kind in KINDS}
 _BLIND_ALONE: Final = frozenset({bodies.Mask, bodies.Lock, bodies.Keys, bodies.Lend, bodies.Garbled})
-# blind.md, "Records": no guest, and no card that the server could open. A link is released when the hand is
-# over; a hand may be forfeited while it is called, and an exposed seat once the match is decided
+# blind.md, "Records": there are no guests, and no cards that the server could open. Links are released when
+# the hand is over; a hand may be forfeited while it is called, an exposed seat also once the match is decided
 _OTHER_PHASES_IF_BLIND: Final[dict[type[AnyBody], tuple[Phase, ...]]] = {
     bodies.Guest: (),
     bodies.Proxy: (),
@@ -188,7 +188,7 @@ def parse(record: Record) -> AnyBody:
         body = msgspec.convert(items, kind.body, builtin_types=(bytes,))
     except msgspec.ValidationError as error:
         raise CheckError("C2", f"{tag}: {error}") from error
-    # before any signature is checked, which is what costs: who speaks for another seat is refused cheaply
+    # compared before any signature is verified, so that signing for another seat is refused cheaply
     expected = signer_of(body)
     if record.signer != expected:
         raise CheckError("C2", f"{tag_of(body)}: expected signer {expected}, got {record.signer}")
@@ -207,14 +207,14 @@ def _parse_usual(record: Record) -> AnyBody | None:
     its types leave few values to check.
     """
     signer, encoded, sig = record
-    # behind the head of the array, which is one byte
+    # skip the head of the array, one byte
     if encoded[1:12] != _ACT and encoded[1:16] != _RELEASE:
         return None
     try:
         body = _ACT_OR_RELEASE.decode(encoded)
         match body:
             case bodies.Act():
-                # a kind of ours is printable ASCII; another may not be, and is C1 then or C2
+                # known kinds are printable ASCII; all others are left to the checks in their order (C1, C2)
                 if body.kind not in _ACT_KINDS:
                     return None
                 if body.args:
@@ -224,7 +224,7 @@ def _parse_usual(record: Record) -> AnyBody | None:
     # text that is not UTF-8 is a ValueError
     except (ValueError, msgspec.MsgspecError, RecursionError):
         return None
-    # the decoder takes longer forms too: only what is written again in the same way is canonical
+    # the decoder also takes longer forms; canonical is only what encodes to the same bytes again
     is_canonical = enc_trusted(body) == encoded and len(encoded) <= MAX_BODY
     is_sound = is_canonical and signer == body.seat + 1 and len(sig) == SIGNATURE_BYTES
     return body if is_sound else None

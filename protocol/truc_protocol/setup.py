@@ -108,8 +108,8 @@ def open_terms(document: bytes, record: Record) -> MatchTerms:
     table = parse(record)
     if not isinstance(table, TableTerms):
         raise CheckError("C11", f"expected a table record, got {tag_of(table)}")
-    # in the order of specification.md 11, as the first check that fails is the one that is named: the key
-    # before the signature, because under a weak key a signature shows nothing
+    # in the order of specification.md 11, because the first check that fails is the one named. The key comes
+    # before the signature, which proves nothing under a weak key
     check_key(table.spk)
     check_signature(table.spk, record)
     terms = own_terms(document, record, table)
@@ -123,7 +123,7 @@ def own_terms(document: bytes, record: Record, table: TableTerms) -> MatchTerms:
     Raises:
         CheckError: C5.
     """
-    # before anything in it is judged: another document beside the record blames nobody (specification.md 11)
+    # first, because a document that does not belong to the record blames nobody (specification.md 11)
     if sha256(document) != table.rules:
         raise CheckError("C5", "the rule document is not the one whose hash the table record signs")
     variant = read_document(document)
@@ -134,7 +134,7 @@ def own_terms(document: bytes, record: Record, table: TableTerms) -> MatchTerms:
 @lru_cache(TERMS_REMEMBERED)
 def read_opts(numbers: tuple[int, ...]) -> Opts:
     """Return the terms that a row of numbers gives; missing ones take the default, any beyond the tenth are ignored."""
-    # a notice of a later server may show more than ten; in a table record that is C5
+    # a newer server's notice may have more than ten; in a table record that fails C5
     return Opts(*numbers[: len(Opts._fields)])
 
 
@@ -226,13 +226,13 @@ def read_seat(terms: MatchTerms, record: Record) -> SeatTaken | Guest:
     Raises:
         CheckError: C1 to C4, C6, C11.
     """
-    # the order of checks is that of specification.md 11: C1, C2, C11, C4, C3, C6, then C7 by check_seats
+    # in the order of specification.md 11: C1, C2, C11, C4, C3, C6; C7 is left to check_seats
     seat = parse(record)
     match seat:
         case SeatTaken():
             check_key(seat.pk)
             check_signature(seat.pk, record)
-        # a guest has no secrets to shuffle with, so in mode blind there is none
+        # guests have no secrets to shuffle with, so mode blind has none
         case Guest() if terms.table.mode != BLIND:
             check_signature(terms.table.spk, record)
         case _:
@@ -287,7 +287,7 @@ def commitments(seat: SeatTaken | Guest | Sub) -> tuple[tuple[str, bytes], ...]:
     """Return what a seat brings that no other may share: its key, anchor and box key, each with its name."""
     match seat:
         case SeatTaken() | Sub():
-            # named, as keys must differ from keys and anchors from anchors, but not from each other (C7)
+            # with names, because keys must differ from keys and anchors from anchors, but not across (C7)
             return ("key", seat.pk), ("anchor", seat.anchor), ("box key", seat.x)
         case Guest():
             return () if seat.x is None else (("box key", seat.x),)

@@ -13,7 +13,7 @@ TABLE = "table"
 def addressee(ledger: Ledger, seat: int) -> int | None:
     """Return the seat to which a sign of `seat` is addressed, or None if nobody sees its signs."""
     receivers = () if ledger.match is None else sign_receivers(ledger.match, Seat(seat))
-    # any of them will do: whoever else sees the signs of this seat is passed it on
+    # any receiver will do: the server passes the sign on to all who see it
     return receivers[0] if receivers else None
 
 

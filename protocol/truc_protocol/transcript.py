@@ -101,8 +101,8 @@ def read_records(file: bytes, at: int) -> Iterator[Record]:
     Raises:
         CheckError: C41, if what follows is no item, or no record; items are counted from the rule document, 0.
     """
-    # one by one, as each is checked as it is read: a record that fails before a torn end refutes the file,
-    # which would else be unreadable (specification.md 12)
+    # lazily, so that each record is checked as it is read: one that fails before a torn end refutes the file,
+    # which would otherwise be unreadable (specification.md 12)
     number = 1
     while at < len(file):
         where = f"item {number}"

@@ -45,7 +45,7 @@ class Chain:
             raise ValueError(f"chain: expected 1 to {MAX_LINKS} links, got {self.count}")
         if self.first < 0 or len(self.root) != LINK_BYTES:
             raise ValueError(f"chain: expected a first index of 0 or more and a root of {LINK_BYTES} bytes")
-        # the links that a match opens first are the lowest, and have just been hashed
+        # the lowest links have just been hashed, and are the first to be opened
         anchor = self._hold(self.first)
         object.__setattr__(self, "anchor", anchor)
 
@@ -69,9 +69,9 @@ class Chain:
     def _hold(self, i: int) -> bytes:
         """Hold v_i and the links above it, up to the number that are held; return v_i."""
         under = links_below(self.public, self.tn, self.root, highest=self.last, lowest=i)
-        # hashed from the root downwards; the next deals ask for the links above this one
+        # hashing runs from the root down, and the next deals open the links above this one
         nearest = [self.root, *under][-LINKS_HELD:]
-        # which links are held just now is no part of the value, which stays frozen
+        # a cache, and no part of the frozen value
         object.__setattr__(self, "_near", (i, b"".join(reversed(nearest))))
         return nearest[-1]
 

@@ -168,7 +168,7 @@ SignatureToCheck = tuple[bytes, bytes, bytes]
 
 def verify_many(signed: Sequence[SignatureToCheck], threads: int) -> frozenset[SignatureToCheck]:
     """Return those whose signature is good, checked by several threads."""
-    # the library lets go of the interpreter while it checks one
+    # the library releases the interpreter's lock meanwhile
     shares = [signed[first::threads] for first in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
         return frozenset().union(*pool.map(_valid_of, shares))
@@ -234,7 +234,7 @@ def _exchange(private: X25519PrivateKey, peer: bytes) -> bytes:
         shared = private.exchange(X25519PublicKey.from_public_bytes(peer))
     except ValueError as error:
         raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}") from error
-    # the library refuses it by itself; whether every backend does is not left to it
+    # the library refuses it too; that every backend does is not relied on
     if same_secret(shared, _ZERO):
         raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}")
     return shared
@@ -279,7 +279,7 @@ def in_prime_subgroup(u: bytes) -> bool:
     Points of small and of mixed order, points of the twist and numbers beyond the field are none (see `curve`).
     """
     try:
-        # X25519 reads any number and only ever gives one below the field: a number beyond it does not come back
+        # X25519 reads any number but only returns one below the field, so a larger one does not come back
         return _NEGATION.exchange(X25519PublicKey.from_public_bytes(u)) == u != _ZERO
     except ValueError:  # another length, or a point of small order
         return False
@@ -300,7 +300,7 @@ def _box_key(private: X25519PrivateKey) -> BoxKey:
 
 
 _ZERO: Final = bytes(KEY_BYTES)
-# any secret will do: clamping makes it a multiple of 8, which sends exactly the points of low order to zero
+# any secret will do: clamped, it is a multiple of 8 and sends exactly the points of low order to zero
 _PROBE: Final = X25519PrivateKey.from_private_bytes(bytes(KEY_BYTES))
 _NEGATION: Final = X25519PrivateKey.from_private_bytes(curve.NEGATION)
 
@@ -327,7 +327,7 @@ def player_seed(master: bytes, first_spk: bytes) -> bytes:
 
     Keys for different servers cannot be linked, and a key survives the server's rolls.
     """
-    # from the first key: the present one changes with each rotation
+    # from the first key, because the present one changes with each rotation
     return hkdf(master, b"", enc(["truc/1/player", first_spk]))
 
 

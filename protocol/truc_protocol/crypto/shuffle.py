@@ -28,7 +28,7 @@ def accepted_below(bound: int) -> int:
     """
     if not 1 <= bound <= MAX_BOUND:
         raise ValueError(f"expected a bound of 1 to {MAX_BOUND}, got {bound}")
-    # without this, one byte mod 40 would bring each of the first 16 cards 9.4 % too often
+    # otherwise a byte mod 40 would give each of the first 16 numbers 9.4 % too often
     return MAX_BOUND - MAX_BOUND % bound
 
 
@@ -46,7 +46,7 @@ def shuffle(seed: bytes, size: int) -> list[int]:
     """
     accepted_below(size)
     order = list(range(size))
-    # Fisher-Yates from the last place down (specification.md 6): upwards is as fair, and gives other cards
+    # Fisher-Yates from the last place down (specification.md 6); upwards is as fair but gives other cards
     last = size - 1
     # a draw for each card, without a call for each: the bytes that one does not accept are passed over
     for octet in stream(seed) if last else ():

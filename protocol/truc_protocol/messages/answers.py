@@ -26,7 +26,7 @@ from truc_protocol.messages.history import PastRecord, PlayedMatch, Standing
 from truc_protocol.messages.notices import TableState
 from truc_protocol.messages.social import PlayerState
 
-_LONGEST_TEXT = 400  # characters: an error may repeat what came, which is as long as a frame (limits.md)
+_LONGEST_TEXT = 400  # characters: an error may quote what came, which can be as long as a frame (limits.md)
 
 
 class SeatHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -19,13 +19,13 @@ RequestId = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 ProtocolNumber = Annotated[int, Meta(ge=1, le=65_535)]
 ProtocolNumbers = Annotated[tuple[ProtocolNumber, ...], Meta(min_length=1, max_length=16)]
 SeatNumber = Annotated[int, Meta(ge=0, le=15)]
-RoleNumber = Annotated[int, Meta(ge=0, le=16)]  # the server, or a seat and one
-Position = Annotated[int, Meta(ge=-1, le=2**53 - 1)]  # -1 is before the setup
+RoleNumber = Annotated[int, Meta(ge=0, le=16)]  # 0 the server, i + 1 seat i
+Position = Annotated[int, Meta(ge=-1, le=2**53 - 1)]  # -1: from the setup on
 Signature = Annotated[bytes, Meta(min_length=64, max_length=64)]
 Token = Annotated[str, Meta(min_length=16, max_length=128)]
 TableCode = Annotated[str, Meta(min_length=1, max_length=32)]
 Word = Annotated[str, Meta(min_length=1, max_length=64)]
-# in characters; that a name has no more than 64 bytes, a server sees to (limits.md, "Names")
+# in characters; a server also holds names to 64 bytes (limits.md, "Names")
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 PlayerTag = Annotated[str, Meta(min_length=1, max_length=32)]
 Origin = Annotated[str, Meta(min_length=8, max_length=260, pattern=r"^https?://[a-z0-9._:\[\]-]+$")]

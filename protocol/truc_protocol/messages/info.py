@@ -65,7 +65,7 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The host's message to everybody."""
     web: Origin | None = None
     """The [origin](transport.md#websocket) at which browsers reach the server."""
-    # the last field, so that what stands before it is encoded once, and not for every hello
+    # last, so that everything before it is encoded once and not for every hello
     now_ms: U
     """The server's clock, Unix time in milliseconds."""
 

@@ -133,7 +133,7 @@ class ConnectionEnd:
         self._splitter = FrameSplitter(LOGIN_LIMIT if role is Role.SERVER else SERVER_LIMIT)
         self._limit_out = SERVER_LIMIT if role is Role.SERVER else LOGIN_LIMIT
         self._outstanding: dict[int, tuple[str, ...]] = {}
-        # as they came, not as they would be encoded here: the other end has hashed its own bytes (C37, C38)
+        # the bytes as received, not as they would be encoded here: the other end hashed its own (C37, C38)
         self._hellos: dict[Role, bytes] = {}
         self._deaf = False
 
@@ -178,7 +178,7 @@ class ConnectionEnd:
         Nothing is read after a failure that closes. A server still answers what came before it, then the failure.
         """
         found: list[AnyMessage | Failure] = []
-        # what comes behind a failure that closes is not even kept
+        # after a failure that closes, nothing more is even kept
         if not self._deaf:
             self._splitter.rest += received
         while self._splitter.rest and not self._deaf:
@@ -206,7 +206,7 @@ class ConnectionEnd:
         if state is None:
             raise LocalError(f"{self.role} cannot send {tag} in state {self.state}")
         encoded = self._to_bytes(message)
-        # the length is looked at before the request is opened: one that is too long leaves nothing open
+        # checked before the request is opened, so that a message too long leaves nothing open
         length = len(encoded)
         frame = (
             SHORT_HEADERS[length] + encoded if length < SHORT_FRAME else to_frame(encoded, self._limit_out)
@@ -226,7 +226,7 @@ class ConnectionEnd:
         """
         if self.state is State.READY and not refused.close:
             return self.send(refused)
-        # one mistake before welcome is all that a stranger has (limits.md, "Before login")
+        # before welcome a single mistake ends the connection (limits.md, "Before login")
         error = self.send(replace(refused, close=True))
         return error + self.send(
             bye(Code(refused.code), refused.msg, reconnect_after_ms=refused.retry_after_ms)
@@ -259,7 +259,7 @@ class ConnectionEnd:
         return message
 
     def _next_state(self, sender: Role, message: AnyMessage, tag: str) -> State | None:
-        # an error that stays open answers a request; one that closes may come in every state
+        # an error without `close` answers a request; one with it is allowed in every state
         match message:
             case Refusal(close=True):
                 step = self.state, sender, FATAL
@@ -282,7 +282,6 @@ class ConnectionEnd:
         match message:
             case Request(id=number):
                 opened = self._outstanding
-                # mostly nothing is open, and no more has to be asked
                 if opened and (number in opened or len(opened) >= MAX_OUTSTANDING):
                     raise self._unopened(message)
                 self._outstanding[number] = _REPLIES[tag]
@@ -309,13 +308,13 @@ class ConnectionEnd:
 
     def _fail(self, error: RemoteError) -> Failure:
         """Turn the peer's error into a value; a request that was not opened yet is opened, so that it can be refused."""
-        # a client closes after any failure: it has no message with which to answer one
+        # a client closes after any failure, as it has no message to report one
         closes = REGISTRY[error.code].closes or self.state is not State.READY or self.role is Role.CLIENT
-        # a bad request under an open id leaves the open one its reply: the error names no request
+        # the id of a request that is still open: that one keeps its reply, and this error names none
         number = None if error.re in self._outstanding else error.re
         if number is not None and self.role is Role.SERVER:
             self._outstanding[number] = ()
-        # not closed yet: what came before is still answered, and an error and a bye tell the peer why
+        # deaf, but not closed: earlier requests are still answered, and the peer is told why
         self._deaf = closes
         if self.role is Role.CLIENT:
             self.state = State.CLOSED
@@ -327,7 +326,7 @@ class ConnectionEnd:
         if isinstance(message, ClientHello | ServerHello):
             self._hellos[sender] = frame
         elif isinstance(message, Welcome):
-            # nobody asks again: the login was made for these bytes, and both ends have checked it
+            # no longer needed: the login was made for these bytes, and both ends have checked it
             self._hellos.clear()
             if self.role is Role.SERVER:
                 self._splitter.limit = CLIENT_LIMIT
@@ -372,10 +371,10 @@ def broadcast_frame(message: ServerMessage) -> bytes:
 def keep_alive(now: float, *, heard: float, pinged: float | None, idle_s: float) -> KeepAlive:
     """Tell what to do about a peer last heard at `heard` and last pinged at `pinged`."""
     silence = now - heard
-    # a ping after idle_s, and half of it again for the answer (session.md, "Keep-alive")
+    # a ping after idle_s of silence, then half as long again for the answer (session.md, "Keep-alive")
     if silence >= 1.5 * idle_s:
         return KeepAlive.GIVE_UP
-    # a ping follows silence only: what was heard at its very instant, by a coarse clock, has answered it
+    # pings follow silence only, so whatever was heard at the instant of one, by a coarse clock, answers it
     if silence >= idle_s and (pinged is None or pinged <= heard):
         return KeepAlive.PING
     return KeepAlive.REST

@@ -39,7 +39,7 @@ _HEADER: Final = struct.Struct(">I")
 LENGTH_BYTES: Final = _HEADER.size
 SHORT_FRAME: Final = 1_024  # nearly all messages are shorter
 SHORT_HEADERS: Final = tuple(_HEADER.pack(length) for length in range(SHORT_FRAME))
-# by their first four bytes, as no more is waited for before a length is judged
+# recognised by four bytes, because a length is judged as soon as it is there
 _HTTP: Final = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI", b"CONN", b"PATC", b"PRI ", b"HTTP")
 _TLS_RECORDS: Final = (b"\x16\x03", b"\x15\x03")  # a handshake, an alert
 _TEXT: Final = frozenset(string.printable.encode())
@@ -106,7 +106,7 @@ class FrameSplitter:
     def _refused(self, length: int) -> FrameError:
         if length == 0:
             return FrameError(Code.BAD_FRAME, "expected a frame of at least 1 byte, got length 0")
-        # only at the start: behind a frame such bytes are a length like any other
+        # only at the start of a connection: later on such bytes are just a wrong length
         spoken = _foreign_protocol(bytes(self.rest[: _HEADER.size])) if self._fresh else None
         if spoken is not None:
             return MistakenPeerError(spoken)
@@ -243,7 +243,7 @@ def _form(fields: Mapping[str, object], direction: Direction) -> Form:
 
 
 def _explain(error: msgspec.ValidationError, fields: Mapping[str, object]) -> MessageError:
-    # msgspec tells where a value does not fit, and why, in its text alone
+    # where a value does not fit, and why, msgspec says only in its text
     text = str(error)
     found = _PLACE.search(text)
     steps = _steps(found["path"]) if found else []
@@ -252,7 +252,7 @@ def _explain(error: msgspec.ValidationError, fields: Mapping[str, object]) -> Me
     if missing:
         steps.append(missing["name"])
         said = "expected this field, got none"
-    # of a range or a length msgspec tells what was expected, but not what came
+    # for ranges and lengths msgspec says what was expected, but not what came
     elif not said.startswith("Invalid") and "got" not in said and found and "`key`" not in found[0]:
         said += f", got {_describe(fields, steps)}"
     place = "/".join(steps)

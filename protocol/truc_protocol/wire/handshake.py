@@ -20,7 +20,7 @@ from truc_protocol.messages import ClientHello, Info, KeyLogin, ServerHello, dec
 from truc_protocol.records import encode, encode_own
 
 PROTOCOLS: Final = (1,)
-MAX_ROLLS: Final = 8  # the newest; a rotation has 222 bytes, and a hello is sent to whoever asks
+MAX_ROLLS: Final = 8  # the newest: a rotation has 222 bytes, and whoever connects is sent a hello
 
 Fingerprint = NewType("Fingerprint", str)
 Roll = tuple[bytes, bytes, bytes]
@@ -87,7 +87,7 @@ class HandshakeError(RemoteError):
     def __init__(
         self, check: str, message: str, code: Code = Code.BAD_SIGNATURE, what: BrokenPart = BrokenPart.PROOF
     ) -> None:
-        # where a message is bad, the registry of codes sends its reader to the field
+        # the registry tells whoever gets bad_message to look at the field
         super().__init__(code, f"{check}: {message}", field="body" if code is Code.BAD_MESSAGE else None)
         self.check = check
         self.what = what
@@ -222,7 +222,7 @@ def check_server_hello(hello: ServerHello, contact: KnownServer) -> ServerIdenti
         RemoteError: The info is not a map of the profile.
     """
     body = _parse(hello.body, Hello, "C37")
-    # before the signature: under a key of small order a certain one is valid for every message
+    # before the signature, because under a key of small order one signature fits every message
     if not is_admissible(body.spk):
         raise HandshakeError("C37", "expected an admissible server key", Code.KEY_NOT_ALLOWED)
     if not verify(body.spk, hello.body, hello.sig):
@@ -232,7 +232,7 @@ def check_server_hello(hello: ServerHello, contact: KnownServer) -> ServerIdenti
         raise HandshakeError(
             "C37", f"expected a protocol of {list(contact.proto)}, got {body.proto}", Code.UNSUPPORTED
         )
-    # who decrypts in between has another certificate than the server has signed for (decision 16)
+    # whoever decrypts in between has another certificate than the one the server signed (decision 16)
     _check_certificate(body.cert, contact.cert)
     _expect("C37", "the hash of the info sent along", body.info, sha256(hello.info))
     pin, trust = _recognise(body.spk, hello.rolls, contact)
@@ -253,12 +253,12 @@ def check_login(login: KeyLogin, challenge: Challenge) -> bytes:
             its key was revoked.
     """
     body = _parse(login.body, Auth, "C38")
-    # what is compared costs nothing, so it comes before the signature
+    # cheap comparisons come before the signature
     _expect("C38", "this server's key", body.spk, challenge.spk)
     _expect("C38", "the client's nonce", body.cn, challenge.cn)
     _expect("C38", "the server's nonce", body.sn, challenge.sn)
     _expect("C38", "the hash of the server's hello", body.server_hello, sha256(challenge.hello_frame))
-    # cheap, and enough here: whether the key is of prime order is asked when it takes a seat (C4)
+    # a cheap check is enough here: prime order is checked when the key takes a seat (C4)
     if is_blacklisted(body.pk):
         raise HandshakeError("C38", "expected an admissible player key", Code.KEY_NOT_ALLOWED)
     _check_revoked(body.pk, challenge.revoked)
@@ -293,7 +293,7 @@ def check_revoke(revocation: SignedBody) -> bytes:
 
 def _recognise(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple[Pin, Trust]:
     """Find the way from what is known to the key that signed."""
-    # before any way to it: a thief of this key can sign rotations to it as well (C40)
+    # first, because a thief of this key can sign rotations to it too (C40)
     _check_revoked(spk, contact.revoked)
     match contact.known:
         case None:
@@ -301,7 +301,7 @@ def _recognise(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple
         case Pin() as pin:
             if spk == pin.present:
                 return pin, Trust.PINNED
-            # the others were followed before: taken again, a thief of an old key could roll the pin back
+            # older ones were followed before: again, they would let a thief of an old key roll the pin back
             due = _newer_rolls(rolls, pin)
             if not due:
                 raise _key_changed(fingerprint(pin.present), spk)
@@ -329,7 +329,7 @@ def _from_pinned_key(pin: Pin, due: Sequence[Roll]) -> tuple[Pin, Sequence[Roll]
 
 def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple[Pin, Trust]:
     """Take the key as it is; the rolls only tell how far its serials have come."""
-    # all are checked, as a made-up one with a high serial would make the next real one pass for old
+    # all are checked, or a made-up one with a high serial would make the next real one look old
     serial = 0
     if rolls:
         oldest = _parse(rolls[0][0], KeyRoll, "C39")
@@ -349,7 +349,7 @@ def _recognise_invited(
         body = _parse(roll[0], KeyRoll, "C39")
         if fingerprint(body.old) == invited:
             pin = Pin(body.old, body.old, body.serial - 1)
-            # the key that was named is the first one: the player's own key for this server is derived from it
+            # pinned as the first key, because the player's own key for this server is derived from that
             return Pin(body.old, spk, _follow(pin, rolls[i:], spk, contact)), Trust.ROLLED
     raise _key_changed(invited, spk)
 
@@ -378,7 +378,7 @@ def _follow(pin: Pin, rolls: Sequence[Roll], spk: bytes, contact: KnownServer) -
 
 
 def _time_text(seconds: int) -> str:
-    # anybody in between can make up a rotation, and a year that no calendar here has
+    # anybody in between can make up a rotation, with a year that datetime does not have
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (ValueError, OverflowError, OSError):

@@ -18,7 +18,7 @@ HANDSHAKE_BYTE: Final = 0x16
 FRAME_BYTE: Final = 0x00
 """The first byte of a connection that begins with a frame: every limit is below 2^24."""
 
-# alerts that a TLS library hands on by name, so that a client can tell them apart (transport.md, "TLS")
+# alerts that TLS libraries report by name, so that a client can tell them apart (transport.md, "TLS")
 _ACCESS_DENIED: Final = 49
 _INTERNAL_ERROR: Final = 80
 
@@ -72,13 +72,13 @@ _STATUSES: Final = {
 
 def origin_binding(origin: str) -> bytes:
     """Return what stands as `cert` in the hello on a WebSocket of this origin (C37)."""
-    # tagged, so that it is never the hash of a certificate: what was signed for one port fails at the other
+    # tagged, so it never equals a certificate's hash: a hello signed for one port fails at the other
     return sha256(enc([BINDING, origin]))
 
 
 def web_link(origin: str, table: str | None = None, invite: str | None = None) -> str:
     """Return where a browser finds a table, or the server."""
-    # behind #, which no browser sends: neither a log nor a proxy sees the invite
+    # behind #, which browsers do not send: neither logs nor proxies see the invite
     return f"{origin}/{'' if table is None else f't/{table}'}{'' if invite is None else f'#invite={invite}'}"
 
 
