@@ -112,6 +112,16 @@ class TestMatches:
         )
         assert archive.transcript(b"?" * 32) is None
 
+    def test_transcript_of_a_match_that_is_deleted_meanwhile_is_whole(self, store, archive):
+        def delete(_connection, _cursor, statement: str, *_: object) -> None:
+            if "FROM matches" in statement:
+                store.delete_match(MID, before_ms=6)
+
+        store.commit([MATCH, record(0), EndMatch(MID, "won", 5)])
+        event.listen(archive._engine, "after_cursor_execute", delete)
+        assert archive.transcript(MID) == (b"document", MATCH.setup, (Record(0, b"body 0", b"s" * 64),))
+        assert archive.transcript(MID) is None
+
 
 class TestRecords:
     @pytest.fixture(autouse=True)

@@ -66,7 +66,6 @@ def open_to_read(url: str) -> Engine:
     is_file = engine.dialect.name == "sqlite"
     if is_file and not Path(str(engine.url.database)).exists():  # opening it would create it
         raise StoreError(f"expected a database, there is none at {engine.url.database}")
-    reading = engine.execution_options(reading=True)
     found = _revision(engine)
     if found != REVISION:
         engine.dispose()
@@ -76,7 +75,7 @@ def open_to_read(url: str) -> Engine:
             f"{engine.url}: expected schema {REVISION}, found {found or 'none'};"
             " a start of this version's server brings an older one up to date"
         )
-    return reading
+    return for_reading(engine)
 
 
 def inspect_server(url: str) -> Inspection:
@@ -93,6 +92,15 @@ def inspect_server(url: str) -> Inspection:
         return Inspection(None, _revision(engine))
     finally:
         engine.dispose()
+
+
+def for_reading(engine: Engine) -> Engine:
+    """Return the same engine for `reading`: each transaction sees one state of the database, and takes no lock to write."""
+    if engine.dialect.name == "postgresql":
+        # By default each statement would see what was committed since the one before: a match that is deleted
+        # meanwhile was found without its records.
+        return engine.execution_options(reading=True, isolation_level="REPEATABLE READ")
+    return engine.execution_options(reading=True)
 
 
 @contextmanager
@@ -227,7 +235,7 @@ def _check_no_newer(engine: Engine, found: str | None) -> None:
 
 def _revision(engine: Engine) -> str | None:
     try:
-        with engine.execution_options(reading=True).connect() as connection:
+        with for_reading(engine).connect() as connection:
             found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
     except DBAPIError:  # an empty database; anything else that is wrong, the migration meets again
         return None

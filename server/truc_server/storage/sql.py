@@ -45,7 +45,7 @@ from truc_server.storage import (
 )
 from truc_server.storage.archive import unpack_setup
 from truc_server.storage.bulletins import BulletinListener, open_listener
-from truc_server.storage.engine import is_busy, open_engine, reading, reason
+from truc_server.storage.engine import for_reading, is_busy, open_engine, reading, reason
 from truc_server.storage.schema import (
     chat,
     guests,
@@ -213,7 +213,7 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._reading = engine.execution_options(reading=True)
+        self._reading = for_reading(engine)
         # For `sever`: SQLite waits for no line that could be cut.
         self._drivers = WeakSet[Any]()
         self._drivers_lock = Lock()
