@@ -244,14 +244,20 @@ def test_cheat_with_the_pack_is_exposed_by_its_link_and_loses(seat, cheat):
     end_exposed(table, seat, "cheat")
 
 
-def said_falsely() -> tuple[BlindTable, int]:
-    """A seat says another value than its cards have."""
+def asked_for_a_value() -> tuple[BlindTable, int]:
+    """A seat has to say a value."""
     for seed in range(1, 40):
         table = BlindTable("truco-argentino", seats=2, seed=seed)
         table.run(until=lambda ledger, table=table: _says(table) or ledger.deal_index > 3)
-        if _says(table):
-            break
-    seat, value = _says(table)
+        if (saying := _says(table)) is not None:
+            return table, saying[0]
+    raise ValueError("no seat says a value")
+
+
+def said_falsely() -> tuple[BlindTable, int]:
+    """A seat says another value than its cards have."""
+    table, seat = asked_for_a_value()
+    _, value = _says(table)
     told = 33 if value != 33 else 32
     table.add(table.act(seat, "points", (told,)))
     return table, seat
@@ -439,6 +445,26 @@ def test_two_steps_of_a_seat_for_one_place_convict_it():
         Transcript(one.document, tuple(one.records)), Transcript(other.document, tuple(other.records))
     )
     assert {(each.check, each.culprit) for each in found} == {("C34", f"seat {parse(mask).seat}")}
+
+
+def two_values(*, opens: bool) -> list[Transcript]:
+    """Two lists in which a seat says another value each, of a hand that it resigns, and that is then opened or not."""
+    lists = []
+    for other in (False, True):
+        table, seat = asked_for_a_value()
+        _, value = _says(table)
+        table.add(table.act(seat, "points", ((33 if value != 33 else 32) if other else value,)))
+        table.silent = frozenset() if opens else frozenset(range(2))
+        table.add(table.players[seat].resign(table.ledger))
+        lists.append(Transcript(table.document, tuple(table.run().records)))
+    return lists
+
+
+@each_row("opens", [False, True])
+def test_two_values_convict_their_seat_only_where_the_hand_is_opened(opens):
+    found = compare(*two_values(opens=opens))
+    said = [each for each in found if each.check == "C34" and isinstance(parse(each.first), Act)]
+    assert len(said) == opens
 
 
 def empty_boxes(index: int) -> Callable[[BlindTable, object], object]:

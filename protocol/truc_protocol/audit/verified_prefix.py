@@ -14,7 +14,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import is_admissible, verify
 from truc_protocol.evidence_file import Complaint, EvidenceItem
-from truc_protocol.ledger import Ledger, hangs_on_cards
+from truc_protocol.ledger import Ledger, hangs_on_cards, opened_hands
 from truc_protocol.records import SERVER, Record, parse
 from truc_protocol.transcript import Transcript
 from truc_rules import Seat
@@ -110,16 +110,22 @@ class PassedRecorder:
             case Act() | Resign() if before is not None and _hangs_on_cards(before, item.body):
                 self._unsure.append(at)
                 item = item._replace(is_sure=False)
-            # with the cards open the hands were played again, and these decisions allowed
-            case Close(link=bytes()) | End():
-                for earlier in self._unsure:
-                    self._items[earlier] = self._items[earlier]._replace(is_sure=True)
-                self._unsure.clear()
+            case Close() | End() if before is not None and self._unsure:
+                self._judge_unsure(before, item.body)
             case _:
                 pass
         self._items.append(item)
         if self._asked.bodies and (digest := sha256(record.body)) in self._asked.bodies:
             self._bodies[digest] = at
+
+    def _judge_unsure(self, before: Ledger, body: Close | End) -> None:
+        """Note which unsure decisions the rules have allowed, now that their hands were played again with all cards."""
+        opened = _opens_cards(before, body)
+        for earlier in self._unsure if opened else ():
+            self._items[earlier] = self._items[earlier]._replace(is_sure=True)
+        # in mode blind no later record opens a hand that its seats have not
+        if opened or before.is_dealerless:
+            self._unsure.clear()
 
     def fail(self, record: Record) -> None:
         """Note the record that fails, if the server has signed it."""
@@ -158,6 +164,13 @@ def servers_word(terms: Record, record: Record) -> PassedRecord | None:
 
 def _is_servers(record: Record) -> bool:
     return record.signer == SERVER and bool(record.sig)
+
+
+def _opens_cards(before: Ledger, body: Close | End) -> bool:
+    """Tell whether every card of the hands that were still closed is open with this record."""
+    if before.is_dealerless:
+        return isinstance(body, Close) and opened_hands(before) is not None
+    return isinstance(body, End) or body.link is not None
 
 
 def _hangs_on_cards(before: Ledger, body: Act | Resign) -> bool:
