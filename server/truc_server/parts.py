@@ -69,8 +69,7 @@ class ServerParts:
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self.fail)
         self.tokens = GuestTokens(store)
         self.pages = PageReader()
-        # a step of mode blind takes milliseconds: in a thread of its own, so that no signature of an act
-        # waits for it
+        # a step of mode blind takes milliseconds, which no signature of an act should wait for
         self.checks = Checks(Worker("signatures"), Worker("steps"))
         self.pace = Pace(settings.limits)
         self.sanctions = CurrentValue(Sanctions.of(settings.access))

@@ -180,8 +180,7 @@ def _chosen(
     defaults = Defaults.of(settings.match)
     if setup is not None:
         return with_kept_options(setup.terms.variant, setup.terms.opts, row.options, defaults)
-    # decision 6: a table keeps its rules. One of a version that stored no document has those of the
-    # catalogue.
+    # decision 6: a table keeps its rules. Earlier versions stored no document: those go by the catalogue.
     if row.document is None:
         return choose(offered_game(catalogue, row.variant), row.seats, row.options, defaults)[0]
     opts = chosen_terms(row.options, row.seats, defaults.opts)

@@ -115,8 +115,7 @@ def _take_over(
     If the server has moved that is none, as they go on elsewhere by now.
     """
     owner = f"{socket.gethostname()}:{os.getpid()}"
-    # backup.md, "Moving": these tables go on elsewhere; to claim them here would sign a second history of
-    # them
+    # backup.md, "Moving": these tables go on elsewhere; here they would get a second history
     if settings.access.moved_to:
         return Lease(owner, 0), recovery.StoredState((), ())
     restored = read_restored(folder)
@@ -176,8 +175,7 @@ async def _run(
             await tasks.start(connections.run)
             if routing is not None:
                 await routing.open(connections, admission, tasks)
-            # nobody has come in yet: what other nodes and the host have imposed, and who has which name, is
-            # known before
+            # nobody is in yet: names of other nodes and what the host has imposed are known before
             await _hear_other_nodes(parts, lobby, admission, tasks)
             watch = sanction_watch.SanctionWatch(parts, lobby, connections)
             await tasks.start(watch.run)
@@ -353,8 +351,7 @@ async def _end(parts: ServerParts, connections: Connections) -> None:
     notify.tell(notify.STOPPING, status="stopping")
     failed = parts.failure is not None
     log.info("stopping", reason="the store has failed" if failed else "asked to")
-    # from here on nothing is decided: a table that is still to be given away, or an alarm that rings now,
-    # stays as stored
+    # from here on nothing is decided: a gift of a table, or an alarm that rings now, comes to nothing
     parts.journal.close()
     with trio.move_on_after(GOODBYE_S):
         if failed:

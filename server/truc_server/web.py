@@ -47,8 +47,7 @@ from truc_web.serving.requests import accept_upgrade, malformed, objection, open
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import read_tree
 
-# Each proxy adds on the right the address it was called from; what stands further left anybody can have
-# written.
+# Each proxy adds on the right the address that called it; further left anybody can have written.
 _FORWARDED: Final = b"x-forwarded-for"
 
 
@@ -170,8 +169,7 @@ if TYPE_CHECKING:
 
 CONNECTIONS: Final = 64
 NETWORK_CONNECTIONS: Final = 24
-# A first visit is some hundred requests (hosting/web.md): two dozen visits in a minute from behind one
-# address.
+# A first visit is some hundred requests (hosting/web.md): two dozen visits a minute of one address.
 REQUESTS_PER_MIN: Final = 2_400
 _HSTS: Final = ("Strict-Transport-Security", "max-age=31536000")
 _STATUSES: Final = {
@@ -193,8 +191,7 @@ async def open_listeners(web: WebSettings, *, is_shared: bool = False) -> list[t
     """
     host, port = web.place
     try:
-        # whoever else listened at ::1 would be the same origin, and could read the keys a browser keeps for
-        # it
+        # whoever else listened at ::1 would be the same origin, and could read the keys a browser keeps
         if host == "127.0.0.1" and not (web.origin or is_shared):
             listeners = await open_loopback(port)
         else:

@@ -307,8 +307,7 @@ def _taken(
 
 def refused(game: Game, placed: PlacedRecord, error: CheckError) -> RefusedBodyError:
     """Return the refusal of a signed record that fails a check in its place, and note it if it is the step that is due."""
-    # what is late is refused unsigned: signed, a refusal of what the rules allow in its place convicts the
-    # server (C35)
+    # late bodies are refused unsigned: a signed refusal of what the rules allow convicts the server (C35)
     code, seat = code_of(error), placed.record.signer - 1
     if error.check in _STEPS_FAIL and (due := steps_due(game.ledger)) is not None and seat in due.seats:
         game.clock.has_failed = True

@@ -267,8 +267,7 @@ class SeatQuestions:
     ) -> ServerMessage:
         """Return the options of a seat, boxed if it has a box key; a box may hold none."""
         ledger, must = here.ledger, seat in moment.holders
-        # decision 11: `must` would tell that a seat holds a flor, so it alone is told that the hand waits for
-        # it
+        # decision 11: `must` would tell that a seat holds a flor; the hint is seen by that seat alone
         secret = _WAITS if not must and seat in here.holders else ()
         cut = self.cut(ledger) if ledger.hand is None else 0
         if public is None:

@@ -305,8 +305,7 @@ class MatchClock:
             for seat in range(ledger.seats)
             if is_exhausted(ledger, seat + 1) or (not self.is_over and self._asks(seat))
         )
-        # play.md, "New chains": where `gone` is wait nobody forfeits for a chain, and it is waited for
-        # further
+        # play.md, "New chains": where `gone` is wait nobody forfeits for a chain: it is waited for longer
         longest = max(opts.release_ms, opts.pause_ms)
         return Wait("rekey", seats, longest if self.is_over else opts.release_ms) if seats else None
 

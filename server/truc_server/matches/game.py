@@ -314,8 +314,7 @@ class Game:
                 to_seats = self._cards(folded.ledger)
             case Share():
                 to_seats = self.questions.cards(folded.ledger, body.receiver, of=body.giver)
-            # specification.md, "When cards open": with this link the whole hand is open, so all its cards are
-            # told
+            # specification.md, "When cards open": this link opens the whole hand, so all its cards are told
             case Close(link=bytes()):
                 opened = self._opened()
             case Close() if before.sealed is not None:
@@ -390,15 +389,14 @@ class Game:
         It is of the moment of the turn it comes `after`, where it follows at once.
         """
         ledger = self.ledger
-        # before anything is waited for: the server rekeys its own exhausted chain at once (specification.md,
-        # "New chains")
+        # specification.md, "New chains": the server rekeys its own exhausted chain at once, and holds no call
+        # for it
         if ledger.phase is _BETWEEN and owes_chain(ledger):
             # the secrets of the new chain are stored with the record, and before it
             record = self.dealer.rekey(ledger, new_root())
             secrets = save_secrets(self._at_rest, self.setup.terms.th, self.dealer.secrets)
             return self.add(record, secrets, after=after)
-        # No ruling follows unless one of these is so: they are looked at with every record, the rulings
-        # hardly ever.
+        # No ruling follows unless one of these is so: cheaper to look at with every record than the rulings.
         ruling = None
         if (
             ledger.voids
@@ -497,8 +495,7 @@ class Game:
         """
         self.note_online(online)
         others = range(1 - seat % 2, self.ledger.seats, 2)
-        # play.md, "What follows": no claim without a clock while a seat is offered or the match waits for
-        # the claimant's side
+        # play.md, "What follows": not while a seat is offered or the match waits for the claimant's side
         is_kept = bool(vacant(self.ledger, self.clock.returned)) or self.clock.awaits(seat)
         alone = () if is_kept else self.presence.alone(self.ledger, self.clock, others)
         record = ruling_claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
@@ -524,8 +521,7 @@ class Game:
         """
         record = Record(row.signer, row.body, row.sig)
         body = parse(record)
-        # with other secrets than those it was dealt with, the server would go on to sign a second history of
-        # the match
+        # signing on with other secrets than it was dealt with would make a second history of the match
         if not self.dealer.reproduces(self.ledger, record, body):
             raise RebuildError(f"record {row.k}: the secrets stored give another")
         folded = fold(self.ledger, record, body, is_known=is_known)
@@ -537,8 +533,7 @@ class Game:
             opens=opens_decision(body),
             here=position(folded.ledger),
             window=window(self.ledger, record, body, folded),
-            # as stored: what was used of the open decision since this record is given back (play.md, "Who is
-            # there, and time")
+            # play.md, "Who is there, and time": what was used of a decision since this record is given back
             clocks=Clocks.from_bytes(row.clocks),
             taken_at=trio.current_time(),
             at_ms=row.at_ms,

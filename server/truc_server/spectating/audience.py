@@ -151,8 +151,7 @@ class Audience:
 
     def caught_up(self, peer: Peer) -> bool:
         """Note that a follower has been sent everything so far; False if some of it was dropped meanwhile."""
-        # views.md, "When a watcher falls behind": they go on from a fresh snapshot, as the list just sent has
-        # a hole
+        # views.md, "When a watcher falls behind": a snapshot follows, as what was just sent has a hole
         if self.watchers.get(peer) is Gap.SOME:
             self.watchers[peer] = Gap.ALL_SINCE
             return False

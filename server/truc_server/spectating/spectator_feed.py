@@ -274,8 +274,7 @@ class SpectatorFeed:
         if not self.holds_back:
             self._queue.clear()
         elif len(self._queue) > 1:
-            # it is over and not shown for a while: only its times stay in memory, the rest is read again
-            # (decision 13)
+            # decision 13: over, and not shown for a while: its times stay in memory, the rest is read again
             self._queue[-1] = self._queue[-1]._replace(shown=None)
         if len(self._queue) == MATCHES:
             del self._queue[2]
@@ -304,8 +303,7 @@ class SpectatorFeed:
             shown.add(frame, body)
             if self.audience.watchers:
                 self.audience.show_watchers(frame)
-        # the record that closes or voids a hand lets all of it be shown; what stands between two hands comes
-        # at once
+        # what closes or voids a hand lets all of it be shown; what stands between hands comes at once
         elif ledger.hand is None and ledger.phase is not Phase.CALLED:
             self._show_recent(shown, shown.recent.end)
 

@@ -151,8 +151,7 @@ class Table:
         raise RefusedRequestError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
 
     def _check_not_gone(self, player: LoggedInPlayer) -> None:
-        # in this match the seat is another's for good: `seat_gone`, where a stranger is only not seated
-        # (session.md)
+        # session.md: `seat_gone`, as it is another's now; a stranger is only `not_seated`
         if self.board.state == "playing" and self.game is not None and player.id in self.game.players:
             raise RefusedRequestError(Code.SEAT_GONE, "a substitute has taken the seat of this player")
 
@@ -276,8 +275,7 @@ class Table:
         pending = fresh_terms(
             self._backing.identity, self._backing.settings.now, self.blueprint, self.board.seats
         )
-        # not before: until the next match is set up, the one that is over can be resumed, and takes acks
-        # (session.md)
+        # session.md: until the next match is set up, the one that is over can be resumed, and takes acks
         stale = self._drop_game()
         self.board.state, self.board.match = "terms", None
         self._journal.write(*stale, *pending.rows(), self.row())
@@ -367,8 +365,7 @@ class Table:
             RebuildError: The match's secrets do not give what was committed to.
         """
         kept = tuple(rows)
-        # 1 to 6 ms for a hand of mode blind that is closed, in place of 20 to 130 if its steps were checked
-        # again
+        # a closed hand of mode blind takes 1 to 6 ms, in place of 20 to 130 with its steps checked again
         known_before = end_of_closed_hands(kept) if game.is_blind else 0
         for row in kept:
             turn = game.replay(row, is_known=row.k < known_before)
@@ -376,8 +373,7 @@ class Table:
 
     def commit(self, game: Game, turn: Turn) -> None:
         """Store what follows from a record, and tell everybody once it is stored; only then time runs."""
-        # first, so that nobody is told of a record that no batch has: frames wait in their outboxes for this
-        # batch
+        # first, so that nobody is told what no batch has: frames wait in their outboxes for this one
         gate = self._journal.write(*turn.rows)
         if gate != self._gate:  # one start for all records of a batch
             self._gate = gate
@@ -452,8 +448,7 @@ class Table:
         game = self.game
         if game is None or not self._make_due_records(game, turn):
             return
-        # a release is asked for by the call itself (play.md, "Records"); in mode blind `waiting` says who
-        # owes what
+        # the call itself asks for releases (play.md, "Records"); in mode blind `waiting` says who owes what
         if game.ledger.phase is not _CALLED or game.ledger.sealed is not None:
             asked = game.ask(self.audience.answerers)
             self.feed.ask(asked.to_seats, asked.notice)
@@ -466,8 +461,7 @@ class Table:
         if game.hold.unheard:
             return False
         is_draining = self.is_leaving or self._backing.drain.by is not None
-        # each record of the server's may make another one due: the close of a hand the next call, a ruling
-        # the end
+        # each may make another one due: the close of a hand the next call, a ruling the end
         while (turn := game.due(turn, is_draining=is_draining)) is not None:
             self.commit(game, turn)
             if not game.is_calm:
@@ -559,8 +553,7 @@ class Table:
         """Keep the table for a while from now on; for ever while anybody is there to play its match."""
         is_alone = self.board.state == "playing" and not self.audience.online
         if self.board.may_change or is_alone:
-            # play.md, "What follows": a pause goes on for its time though nobody is there, and this time
-            # begins behind it
+            # play.md, "What follows": a pause takes its time though nobody is there, and this begins after it
             pause_ends = None if self.game is None else self.game.clock.rests_until
             since = pause_ends or trio.current_time()
             self.board.expires = since + self._backing.settings.now.tables.expiry_s

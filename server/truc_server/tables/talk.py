@@ -34,8 +34,7 @@ from truc_server.timing.rate_limits import Bucket
 _JOINERS: Final = "\u200c\u200d"  # some scripts, and some pictures, cannot be written without them
 PER_S: Final = 1  # signs of one seat in the long run; phrases likewise
 BURST: Final = 5  # at once
-# Bytes of a sign that goes from seat to seat: nonce (12), word padded to 256, tag (16). Its length tells
-# nothing.
+# Bytes of a sign from seat to seat: nonce (12), word padded to 256, tag (16). Its length tells nothing.
 SEALED_SIGN: Final = 284
 
 

@@ -214,8 +214,7 @@ class TableGiver:
     async def _see_off(self, tables: list[Table], node: Node, gate: int) -> None:
         """Wait until the other node has the tables, then send those who follow them there."""
         try:
-            # only what is stored as given may be taken, and nobody is sent after what may still be here after
-            # a crash
+            # only what is stored as given may be taken: after a crash the tables would still be here
             await self._parts.journal.wait_durable(gate)
         except JournalStoppedError:  # the server ends, and says so to everybody
             return
@@ -289,8 +288,7 @@ async def drain_when_asked(
                 break
             await trio.sleep(LOOK_S)
     log.info("drained", under_way=hands_under_way(lobby))
-    # nodes that drain together end together: a client may still be brought to a table of another through this
-    # one
+    # nodes that drain together end together: clients may still be at a table of another through this one
     if control.together is not None:
         await control.together.wait()
     stop.set()
