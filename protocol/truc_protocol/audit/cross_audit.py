@@ -231,6 +231,7 @@ def _refuting(weighed: Iterable[WeighedItem]) -> dict[int, Refutation]:
     """Return what the evidence refutes first in each transcript, by number."""
     found: dict[int, Refutation] = {}
     for each in weighed:
+        # the first of several, in the order in which evidence was given: a verdict has one reason
         if each.transcript is not None and each.refutation is not None:
             found.setdefault(each.transcript, each.refutation)
     return found

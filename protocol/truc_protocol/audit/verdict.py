@@ -45,6 +45,7 @@ class Refutation(NamedTuple):
     @property
     def in_setup(self) -> int | None:
         """The item of the setup that failed; None if it is a record after it, or the file has no first record."""
+        # what cannot be read before the first record breaks the file, not a record of it
         is_file = self.check == "C41" and self.setup == 0
         return None if self.k is not None or is_file else self.setup
 
@@ -271,6 +272,7 @@ def _with_ledger(verdict: Verdict, signed: Ledger) -> Verdict:
     """Return a verdict with what a ledger tells."""
     winner, reason = signed.outcome or (None, None)
     return verdict._replace(
+        # that of the setup, also after a newcomer with a key has taken a guest's seat (specification.md 12)
         level=signed.setup.level,
         mode=signed.setup.terms.table.mode,
         joined=tuple(seat.name.decode() for seat in signed.setup.seats),

@@ -168,6 +168,7 @@ def _is_servers(record: Record) -> bool:
 
 def _opens_cards(before: Ledger, body: Close | End) -> bool:
     """Tell whether every card of the hands that were still closed is open with this record."""
+    # the seats' links open a hand of mode blind, before its close; the end opens no card of theirs
     if before.is_dealerless:
         return isinstance(body, Close) and opened_hands(before) is not None
     return isinstance(body, End) or body.link is not None
