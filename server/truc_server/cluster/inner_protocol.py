@@ -25,7 +25,7 @@ OPENING: Final = b"truc-inner/1\n"
 LINK_NONCE_BYTES: Final = 32
 PROOF_BYTES: Final = 32
 _LENGTH_BYTES: Final = 2
-_PIECE: Final = 16_384  # bytes that are sealed together
+_PIECE: Final = 16_384  # bytes that are sealed together; with the tag no more than `_LENGTH_BYTES` can say
 _LONGEST: Final = _PIECE + TAG_BYTES
 
 

@@ -149,6 +149,7 @@ _LAST_ID: Final = 2**32 - 1  # this node's own requests count down from there, a
 # Into so many shares a client's outbox is divided: links may fill one, and the other is for what this node
 # says, as a full outbox ends the connection.
 _OUTBOX_SHARE: Final = 2
+# All other reasons are the owner's own affair: the client is told `shutting_down`, and comes back.
 _ENDS_CLIENT: Final = frozenset(
     {Code.BANNED, Code.KICKED, Code.FORGOTTEN, Code.RATE_LIMITED, Code.SLOW_CONSUMER}
 )

@@ -526,7 +526,7 @@ def _look_at_nodes(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
     inner = settings.cluster.inner
     if taken := [node.name for node in others if inner and node.place.inner == inner]:
         yield wrong(f"cluster.inner: node {taken[0]} has the same: each node needs its own")
-
+    # A check asks nobody for a passphrase.
     if known is None or not folder.identity.exists() or _needs_terminal(settings, folder):
         return
     try:

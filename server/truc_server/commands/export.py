@@ -65,6 +65,7 @@ def export_file(path: Path, content: bytes) -> FileState:
         return FileState.KEPT
     if not content.startswith(there):
         return FileState.DIFFERS
+    # The seats' last signatures may come when the match is over, and this file was written before.
     move(_write_unfinished(path, content), path)
     return FileState.LONGER
 

@@ -69,7 +69,7 @@ def _lines(settings: Settings, folder: Folder, identity: PublicIdentity) -> Iter
             f"change {change.serial}",
             f"{made:%Y-%m-%d}  {fingerprint(change.old)} -> {fingerprint(change.new)}",
         )
-    needs = _needs(settings, folder) if identity.rotations else {}
+    needs = _matches_by_key(settings, folder) if identity.rotations else {}
     for rotation in identity.rotations:
         yield _line("earlier key", _earlier(identity, rotation.change.old, needs))
     for public in sorted(identity.revoked, key=fingerprint):
@@ -106,7 +106,7 @@ def _whose(identity: PublicIdentity, public: bytes) -> str:
     return "somebody else's"
 
 
-def _needs(settings: Settings, folder: Folder) -> Mapping[bytes | None, int] | None:
+def _matches_by_key(settings: Settings, folder: Folder) -> Mapping[bytes | None, int] | None:
     """Return how many running matches were begun under each key; None if the database does not say."""
     # Slow to import.
     from truc_server.storage.engine import inspect_server

@@ -83,7 +83,7 @@ def run(file: Path | None, nodes: int | None, *, is_of_nodes: bool, **flags: obj
     _fill_streams()  # before any other file is opened
     settings = load_settings(file, flags)
     logs.configure(settings.log, sys.stderr)
-    os.umask(0o077)
+    os.umask(0o077)  # what libraries make, such as the database, is for this user alone, too
     if nodes is None:
         _run_server(file, flags, settings, is_of_nodes=is_of_nodes)
     else:

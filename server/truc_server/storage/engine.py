@@ -85,6 +85,7 @@ def inspect_server(url: str) -> Inspection:
     except StoreError as error:
         return Inspection(str(error), None)
     try:
+        # By itself, as `_revision` takes whatever is wrong for an empty database.
         engine.connect().close()
     except SQLAlchemyError as error:
         return Inspection(f"cannot open {engine.url}: {reason(error)}", None)
