@@ -126,7 +126,7 @@ def restore(backing: TableBacking, lobby: Lobby, stored: StoredState) -> None:
         backing.journal.write(*(DropSecrets(th) for th in stored.stray))
     # what is stored of them stays, to be looked into: no new table may have one of these codes
     lobby.withhold(*stored.unreadable)
-    lobby.presence.ignoring |= stored.ignoring
+    lobby.online.ignoring |= stored.ignoring
     for found in stored.tables:
         try:
             _restore(backing, lobby, found, stored)

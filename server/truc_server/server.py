@@ -244,7 +244,7 @@ async def _hear_other_nodes(
 
 def _start_pruning(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> None:
     """Delete every day what is kept no longer; each of several nodes does so, and finds only what is left."""
-    tasks.start_soon(retention.prune_guests_daily, parts.settings, parts.store, lobby.presence.guests)
+    tasks.start_soon(retention.prune_guests_daily, parts.settings, parts.store, lobby.online.guests)
     tasks.start_soon(retention.prune_daily, parts.settings, parts.store)
 
 

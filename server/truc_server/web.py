@@ -143,7 +143,7 @@ class PublicDesk:
         return {
             "name": self._parts.settings.now.name,
             "up_since": since.isoformat().replace("+00:00", "Z"),
-            "players": len(self._lobby.presence),
+            "players": len(self._lobby.online),
             "tables": len(self._lobby.tables()),
             "version": _VERSION,
             "tree": self._tree,

@@ -64,7 +64,7 @@ def connections(everybody: Iterable[Peer], lobby: Lobby, text: str) -> Iterator[
 
 def _connection(peer: Peer, lobby: Lobby, codes: frozenset[str]) -> Answer:
     player = peer.player
-    is_bot = player is not None and lobby.calls.is_bot(player)
+    is_bot = player is not None and lobby.bot_calls.is_bot(player)
     return {
         "connection": peer.number,
         "name": None if player is None else player.name,
@@ -317,13 +317,13 @@ class Desk(NamedTuple):
             "web": self.web and self.web.origin,
             "since_ms": self.since_ms,
             "connections": len(self.connections.everybody()),
-            "players": len(self.lobby.presence),
+            "players": len(self.lobby.online),
             "tables": len(tables),
             "playing": sum(table.board.state == "playing" for table in tables),
             "hands": draining.hands_under_way(self.lobby),
             "bots": {
-                "started": len(self.lobby.calls.started),
-                "connected": self.lobby.calls.count_connected(),
+                "started": len(self.lobby.bot_calls.started),
+                "connected": self.lobby.bot_calls.count_connected(),
             },
             "draining": parts.drain.is_on or self.control.drain.is_set(),
             "store": self._store_state(),

@@ -117,12 +117,12 @@ class BulletinExchange:
         if reason is not None:
             return TableNews(code, reason)
         table = self._lobby.get(code)
-        return None if table is None else table_news(table, self._lobby.made.network_of(code))
+        return None if table is None else table_news(table, self._lobby.made_tables.network_of(code))
 
     def _player_news(self, noted: LoggedInPlayer) -> PlayerNews:
-        present = self._lobby.presence.player(noted.tag)
+        present = self._lobby.online.player(noted.tag)
         player = present or noted
-        is_house = noted.tag in self._lobby.calls.started
+        is_house = noted.tag in self._lobby.bot_calls.started
         return PlayerNews(player.id, player.kind, player.name, is_house, present is not None)
 
     async def _keep_hearing(self) -> None:
@@ -180,15 +180,15 @@ class BulletinExchange:
 
     def _heed_line(self, line: LineNews) -> None:
         """Do here what was said or done at another node; what was said before this one was there only if it still holds."""
-        presence = self._lobby.presence
+        online = self._lobby.online
         match line.what:
             # Of a player, and so for good: also if it was said before this node came.
             case LineKind.IGNORE | LineKind.HEAR:
-                presence.note_ignored(line.player, line.kind, line.tag, off=line.what is LineKind.HEAR)
+                online.note_ignored(line.player, line.kind, line.tag, off=line.what is LineKind.HEAR)
             case _ if not self._has_heard:
                 pass
             case LineKind.CHAT:
-                self._lobby.following.tell(ChatLine(player=line.tag, name=line.name, text=line.text))
+                self._lobby.followers.tell(ChatLine(player=line.tag, name=line.name, text=line.text))
             case LineKind.HOST:
                 say_here(self._lobby, line.text)
             case LineKind.KICK:
@@ -196,7 +196,7 @@ class BulletinExchange:
             case LineKind.FORGET:
                 forget_elsewhere(self._lobby, LoggedInPlayer(line.kind, line.player, ""))
             case LineKind.CALL:
-                self._lobby.calls.pass_on(line)
+                self._lobby.bot_calls.pass_on(line)
             case _:
                 assert_never(line.what)
 

@@ -45,8 +45,8 @@ class BotCalls:
         started: those of the bots that the server has started.
     """
 
-    def __init__(self, listed: Sequence[str], presence: OnlinePlayers, others: OtherNodes | None) -> None:
-        self._presence = presence
+    def __init__(self, listed: Sequence[str], online: OnlinePlayers, others: OtherNodes | None) -> None:
+        self._online = online
         self._others = others
         self._elsewhere: Collection[str] = () if others is None else others.players.house_bots
         self.listed = listed
@@ -66,7 +66,7 @@ class BotCalls:
 
     def count_connected(self) -> int:
         """Return how many of the bots that the server has started are connected."""
-        return sum(bool(self._presence.connections(tag)) for tag in self.started)
+        return sum(bool(self._online.connections(tag)) for tag in self.started)
 
     def call(self, table: "Table") -> None:
         """Call every connected bot to the vacant seats of a table."""
@@ -121,7 +121,7 @@ class BotCalls:
 
     def _listener(self, tag: str) -> Peer | None:
         """Return a player's newest connection among those that asked to be called."""
-        connections = reversed(self._presence.connections(tag))
+        connections = reversed(self._online.connections(tag))
         return next((peer for peer in connections if HOUSE_BOTS in peer.wanted), None)
 
     def catch_up(self, peer: Peer, player: LoggedInPlayer, tables: Iterable["Table"]) -> None:

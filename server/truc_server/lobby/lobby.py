@@ -58,13 +58,13 @@ class Lobby:
     """All tables of the server; where others have their own, `share` is what codes of new ones are drawn from.
 
     Attributes:
-        presence: who is connected.
+        online: who is connected.
         names: what everybody who is connected or seated is called.
-        made: who has made the open tables.
+        made_tables: who has made the open tables.
         chat_allowance: how much each player has said.
         list_allowance: how often each player was sent every public table.
-        following: who follows the lobby.
-        calls: calls the host's own bots to vacant seats.
+        followers: who follows the lobby.
+        bot_calls: calls the host's own bots to vacant seats.
         others: what this node knows of the others, and they are to be told; None where there can be none.
         catalogue: the games that tables are made for.
         drain: whether the server is about to be stopped, and where players go then.
@@ -74,17 +74,17 @@ class Lobby:
     def __init__(
         self, backing: TableBacking, catalogue: VariantCatalogue, disk: Disk, *, share: int | None = None
     ) -> None:
-        self.presence = OnlinePlayers()
+        self.online = OnlinePlayers()
         self.others = others = None if share is None else OtherNodes()
         self.names = Names(None if others is None else others.lent)
         self.chat_allowance = Allowance(CHAT)
         self.list_allowance = Allowance(LISTS)
         settings = backing.settings
         elsewhere = None if others is None else TableCounts(others.tables.made_by, others.tables.made_from)
-        self.made = MadeTables(settings.now.limits, elsewhere)
-        self.following = LobbyFollowers(backing.timers, self._state)
-        self.calls = BotCalls(settings.now.access.bots, self.presence, others)
-        self._filling = TablesToFill(settings, backing.timers, backing.drain, self.calls)
+        self.made_tables = MadeTables(settings.now.limits, elsewhere)
+        self.followers = LobbyFollowers(backing.timers, self._state)
+        self.bot_calls = BotCalls(settings.now.access.bots, self.online, others)
+        self._filling = TablesToFill(settings, backing.timers, backing.drain, self.bot_calls)
         self._backing = backing
         self._settings = settings
         self.drain = backing.drain
@@ -100,9 +100,9 @@ class Lobby:
 
     def renew(self, settings: Settings) -> None:
         """Go by other settings from now on; existing tables keep what they were made with."""
-        self.calls.listed = settings.access.bots
+        self.bot_calls.listed = settings.access.bots
         self._defaults = Defaults.of(settings.match)
-        self.made.renew(settings.limits)
+        self.made_tables.renew(settings.limits)
 
     def tables(self) -> tuple[Table, ...]:
         """Return every table."""
@@ -151,7 +151,7 @@ class Lobby:
         chosen, seats = self._choose(game, wanted.seats, wanted.options)
         self._check_room(player)
         # Last of the checks, as this is paid for: a table that is not made costs nothing of the pace.
-        self.made.pay(player, network)
+        self.made_tables.pay(player, network)
         code = self._fresh_code(PRIVATE_CODE if wanted.private else PUBLIC_CODE)
         blueprint = Blueprint(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())
         table = Table(self._backing, blueprint, self)
@@ -226,7 +226,7 @@ class Lobby:
         """
         # The host's bots sit wherever they are called (players.md, "Your own bots"); what is left to them is
         # what fits into the frame that welcomes them.
-        most = MAX_SEATS if self.calls.is_bot(player) else self._settings.now.limits.seats_per_player
+        most = MAX_SEATS if self.bot_calls.is_bot(player) else self._settings.now.limits.seats_per_player
         held = len(self._seats.get(player.id, ()))
         if self.others is not None:
             held += self.others.tables.count_seats(player.id)
@@ -251,7 +251,7 @@ class Lobby:
             # Taken over from another node, which has told where it was made; the store has not.
             network = told.network if told is not None else network
             self.others.untold.note_table(table.code)
-        self.made.add(table.code, table.blueprint.creator, network)
+        self.made_tables.add(table.code, table.blueprint.creator, network)
         if not table.blueprint.private:
             insort(self._public, table.code)
         for seat, seated in enumerate(table.board.seats):
@@ -263,26 +263,26 @@ class Lobby:
     def closed(self, table: Table, notice: TableClosed) -> None:
         """Take a closed table out of the lobby, and tell those who follow the lobby."""
         self.forget(table)
-        self.following.note_closed(table, notice)
+        self.followers.note_closed(table, notice)
         if self.others is not None:
             self.others.untold.note_table(table.code, notice.reason)
 
     def changed(self, table: Table) -> None:
         """Note that a table has changed."""
-        self.following.note_table(table)
+        self.followers.note_table(table)
         self._filling.note(table)
         if self.others is not None:
             self.others.untold.note_table(table.code)
 
     def vacated(self, table: Table) -> None:
         """Call the host's own bots to the seats of a match that are vacant."""
-        self.calls.call(table)
+        self.bot_calls.call(table)
 
     def forget(self, table: Table) -> None:
         """Take out of the lobby a table that cannot go on."""
         del self._tables[table.code]
         self._filling.drop(table.code)
-        self.made.drop(table.code, table.blueprint.creator)
+        self.made_tables.drop(table.code, table.blueprint.creator)
         if not table.blueprint.private:
             self._public.remove(table.code)
         for seated in table.board.seats:
@@ -294,7 +294,7 @@ class Lobby:
         self.forget(table)
         # Nobody may be given the code while the table is on its way: the other node has not told of it yet.
         self.withhold(table.code)
-        self.following.note_state()
+        self.followers.note_state()
 
     def _unseat(self, table: Table, player: LoggedInPlayer) -> None:
         held = self._seats.get(player.id, {})
@@ -305,7 +305,7 @@ class Lobby:
 
     def _free_name(self, player: LoggedInPlayer) -> None:
         """Free the name of a player who is no longer connected or seated."""
-        if player.id not in self._seats and not self.presence.connections(player.tag):
+        if player.id not in self._seats and not self.online.connections(player.tag):
             self.names.drop(player.id)
 
     def give_name(self, player: LoggedInPlayer, kept: str | None = None) -> LoggedInPlayer:
@@ -318,7 +318,7 @@ class Lobby:
         elif kept is not None:
             self.names.replace(player.id, kept)
         named = LoggedInPlayer(player.kind, player.id, kept or self.names.give(player.id, player.name))
-        for connection in self.presence.connections(player.tag):
+        for connection in self.online.connections(player.tag):
             connection.player = named
             if self.others is not None:
                 self.others.untold.note_player(named)
@@ -417,34 +417,34 @@ class Lobby:
         for table in told:
             if table.code not in self._tables:  # else it is this node's by now
                 self._hear_table(others, node, table)
-        self.following.note_state()
+        self.followers.note_state()
 
     def hear_players(self, others: OtherNodes, node: str, told: Iterable[PlayerNews]) -> None:
         """Take in what another node tells of who is connected to it."""
         for player in told:
             others.players.hear(node, player)
-        self.following.note_state()
+        self.followers.note_state()
 
     def _hear_table(self, others: OtherNodes, node: str, told: TableNews) -> None:
         is_new = told.code not in others.tables
         change = others.tables.hear(node, told)
         if change is not None:
-            self.following.note_elsewhere(told.code, change)
+            self.followers.note_elsewhere(told.code, change)
         # A node that begins hears of every table there is; only those just made count towards the pace.
         if is_new and told.reason is None and now_ms() - told.created_ms < _MINUTE_MS:
-            self.made.note_elsewhere(told.creator, told.network)
+            self.made_tables.note_elsewhere(told.creator, told.network)
 
     def forget_node(self, others: OtherNodes, node: str) -> None:
         """Note that another node is gone, with whoever was connected to it; others will take its tables."""
         # Its tables stay listed: they go on at other nodes, which will tell of them.
         others.places.pop(node, None)
         others.players.forget_node(node)
-        self.following.note_state()
+        self.followers.note_state()
 
     def players(self, *, after: str) -> PlayerPage:
         """Return the players after a tag who are connected, here or to another node, ascending."""
         most = PLAYERS + 1
-        tags = self.presence.after(after, most)
+        tags = self.online.after(after, most)
         if self.others is not None:
             tags = sorted({*tags, *self.others.players.after(after, most)})[:most]
         found = map(self.player, tags[:PLAYERS])
@@ -452,7 +452,7 @@ class Lobby:
 
     def player(self, tag: str) -> LoggedInPlayer | None:
         """Return a player who is connected, here or to another node, by their tag."""
-        here = self.presence.player(tag)
+        here = self.online.player(tag)
         return here if here is not None or self.others is None else self.others.players.player(tag)
 
     def is_online(self, tag: str) -> bool:
@@ -506,13 +506,13 @@ class Lobby:
 
     def enter(self, peer: Peer, player: LoggedInPlayer) -> None:
         """Note that a connection speaks for a player now."""
-        self.presence.enter(peer, player)
+        self.online.enter(peer, player)
         if self.drain.by is not None:
             peer.send(_draining(self.drain.by))
-        self.following.note_state()
+        self.followers.note_state()
         if self.others is not None:
             self.others.untold.note_player(player)
-        self.calls.catch_up(peer, player, self._tables.values())
+        self.bot_calls.catch_up(peer, player, self._tables.values())
 
     def say_elsewhere(
         self,
@@ -531,7 +531,7 @@ class Lobby:
         """Tell everybody who is logged in that the server is about to be stopped."""
         if self.drain.by is not None:
             frame = broadcast_frame(_draining(self.drain.by))
-            for peer in self.presence.everybody():
+            for peer in self.online.everybody():
                 peer.offer_frame(frame)
 
     def follows_any(self, peer: Peer) -> bool:
@@ -547,13 +547,13 @@ class Lobby:
 
     def drop_connection(self, peer: Peer) -> None:
         """Forget a connection that has ended, and tell the tables it followed."""
-        self.following.drop(peer)
-        self.presence.leave(peer)
+        self.followers.drop(peer)
+        self.online.leave(peer)
         if peer.player is not None:
             self._free_name(peer.player)
             if self.others is not None:
                 self.others.untold.note_player(peer.player)
-        self.following.note_state()
+        self.followers.note_state()
         # In one order, whatever the hashes of this process are: the same seed must be the same simulation.
         for code in sorted(peer.tables):
             table = self._tables.get(code)
@@ -561,11 +561,11 @@ class Lobby:
                 table.drop(peer)
 
     def _state(self) -> LobbyState:
-        online, tables = len(self.presence), len(self._tables)
+        online, tables = len(self.online), len(self._tables)
         playing = sum(table.feed.is_seen_playing for table in self._tables.values())
         if self.others is not None:
             # A player counts once, at however many nodes they are connected.
-            online += sum(not self.presence.connections(tag) for tag in self.others.players)
+            online += sum(not self.online.connections(tag) for tag in self.others.players)
             tables += len(self.others.tables)
             playing += self.others.tables.playing
         return LobbyState(online=online, tables=tables, playing=playing)

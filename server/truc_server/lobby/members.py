@@ -65,7 +65,7 @@ def check_muted(sanctions: Sanctions, peer: Peer, player: LoggedInPlayer) -> Non
     """
     if not sanctions.is_muted(tag=player.tag, address=peer.address):
         return
-    # Once for a connection: who was muted and goes on trying would else fill the log.
+    # Once for a connection: every further line that is tried says the same.
     if not peer.is_mute_logged:
         peer.is_mute_logged = True
         log.info("muted", subject=player.tag, address=peer.address)

@@ -210,7 +210,7 @@ MEASURES: Final = (
         label="how",
     ),
     Measure(
-        "truc_players", MeasureKind.GAUGE, "Players who are logged in.", lambda seen: len(seen.lobby.presence)
+        "truc_players", MeasureKind.GAUGE, "Players who are logged in.", lambda seen: len(seen.lobby.online)
     ),
     Measure(
         "truc_logins_total",

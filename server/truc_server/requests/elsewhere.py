@@ -20,7 +20,7 @@ from truc_server.requests import login
 from truc_server.storage import TableOwner
 from truc_server.storage.journal import Journal
 
-_AWAITED: Final = 1_024  # tables that are remembered as asked for in vain: anybody can make codes up
+_AWAITED: Final = 1_024  # tables that are remembered as asked for in vain
 # After which a client asks again for a table that is between two nodes. The directory believes the store for
 # half of it, so that the next answer is a new one.
 AGAIN_MS: Final = 1_000

@@ -48,14 +48,14 @@ def _forget_here(lobby: Lobby, player: LoggedInPlayer) -> None:
     # For a guest whom the store has just found by their token: they must not come in again.
     lobby.note_forgotten(player.id)
     lobby.forget_said_by(player.id)
-    lobby.presence.forget_ignored(player.id)
+    lobby.online.forget_ignored(player.id)
 
 
 def _part(lobby: Lobby, player: LoggedInPlayer) -> None:
     """Let a forgotten player's connections that may stay go on under another name."""
     if player.kind is PlayerKind.KEY:
         lobby.give_name(player._replace(name=default_name(player.id)))
-    for connection in lobby.presence.connections(player.tag):
+    for connection in lobby.online.connections(player.tag):
         _empty_or_dismiss(connection, player)
 
 

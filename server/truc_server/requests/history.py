@@ -241,7 +241,7 @@ async def _show_profile(
 
 
 def _shown(lobby: Lobby, found: tuple[Stored, ...]) -> tuple[Standing, ...]:
-    bots = frozenset(lobby.calls.tags)
+    bots = frozenset(lobby.bot_calls.tags)
     return tuple(
         Standing(
             player=rating.tag,

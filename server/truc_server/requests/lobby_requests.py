@@ -96,15 +96,15 @@ async def _follow(
     services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: FollowLobby
 ) -> None:
     """Let a connection follow the lobby, from its present state on, or no longer."""
-    following = lobby.following
+    followers = lobby.followers
     if message.off:
-        following.drop(peer)
-    elif peer not in following:
-        # Not of who follows already: they are sent nothing again.
+        followers.drop(peer)
+    elif peer not in followers:
+        # Whoever follows already pays nothing, and is sent nothing again.
         lobby.list_allowance.pay(peer, player, 1)
         # Before the tables are sent: what changes meanwhile must reach this connection too (lobby.md,
         # "Following the lobby").
-        following.add(peer)
+        followers.add(peer)
         await _tell_tables(services, lobby, peer)
     peer.ok(message)
 
@@ -132,7 +132,7 @@ def _say(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPl
     # Last: what is refused does not count.
     lobby.chat_allowance.pay(peer, player, len(text))
     if table is None:
-        lobby.following.tell(ChatLine(player=player.tag, name=player.name, text=text))
+        lobby.followers.tell(ChatLine(player=player.tag, name=player.name, text=text))
         lobby.say_elsewhere(LineKind.CHAT, tag=player.tag, name=player.name, text=text)
     else:
         seat = table.board.seat_of(player)
@@ -151,7 +151,7 @@ def _check_place(services: RequestServices, lobby: Lobby, peer: Peer, table: Tab
     if not talks:
         place = "the lobby" if table is None else "a table"
         raise RefusedRequestError(Code.NOT_NOW, f"{place} of this server has no chat")
-    follows = peer in lobby.following if table is None else table.audience.is_following(peer)
+    follows = peer in lobby.followers if table is None else table.audience.is_following(peer)
     if not follows:
         place = "the lobby" if table is None else f"table {table.code}"
         raise RefusedRequestError(Code.NOT_NOW, f"expected a connection that follows {place}")
@@ -173,7 +173,7 @@ def _ignore_or_hear(
         _ignore(services, lobby, peer, player, message.player)
         lobby.say_elsewhere(LineKind.IGNORE, player, tag=message.player)
     if player.kind is PlayerKind.GUEST:
-        lobby.presence.keep_ignored(player.id, peer.ignored)
+        lobby.online.keep_ignored(player.id, peer.ignored)
     peer.ok(message)
 
 
@@ -189,5 +189,5 @@ def _ignore(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedI
         raise RefusedRequestError(Code.BAD_MESSAGE, message, field="player")
     if player.kind is PlayerKind.KEY:
         services.journal.write(SaveIgnored(player.id, tag))
-        lobby.presence.ignoring.add(player.id)
+        lobby.online.ignoring.add(player.id)
     peer.ignored.add(tag)

@@ -131,11 +131,11 @@ async def enter_with_key(services: RequestServices, lobby: Lobby, peer: Peer, lo
     """
     player = _proved(services, peer, login)
     # The host's own bots are admitted without being members (players.md, "Your own bots").
-    if members.is_closed(services.settings.now) and not lobby.calls.is_bot(player):
+    if members.is_closed(services.settings.now) and not lobby.bot_calls.is_bot(player):
         access = services.settings.now.access
         await trio.to_thread.run_sync(members.check_member, services.store, access, player.id, login.invite)
     # Few ignore anybody: the store is read for those alone.
-    if player.id in lobby.presence.ignoring:
+    if player.id in lobby.online.ignoring:
         peer.ignored |= await trio.to_thread.run_sync(services.store.ignored, player.id)
     others = await seats_elsewhere(services.store, lobby, player) if services.is_node else ()
     members.check_banned(services.sanctions.now, player)  # again: a ban may have been imposed meanwhile

@@ -79,7 +79,7 @@ def say_to_all(lobby: Lobby, text: str) -> int:
 def say_here(lobby: Lobby, line: str) -> int:
     """Say a line to everybody who is logged in here; return over how many connections."""
     frame = broadcast_frame(HostSays(text=line))
-    listeners = tuple(lobby.presence.everybody())
+    listeners = tuple(lobby.online.everybody())
     for listener in listeners:
         listener.offer_frame(frame)
     return len(listeners)
@@ -90,7 +90,7 @@ def _subject(lobby: Lobby, message: Moderate) -> str:
     meant = message.player or ""
     named = (
         peer.player.tag
-        for peer in lobby.presence.everybody()
+        for peer in lobby.online.everybody()
         if peer.player is not None and meant in (peer.player.tag, peer.player.name)
     )
     elsewhere = None if lobby.others is None else lobby.others.players.find_tag(meant)
@@ -125,5 +125,5 @@ async def _lift(lift: Callable[[], bool], message: Moderate) -> None:
 
 def kick(lobby: Lobby, subject: str) -> None:
     """End the connections of a player here."""
-    for peer in lobby.presence.connections(subject):
+    for peer in lobby.online.connections(subject):
         peer.dismiss(Code.KICKED, "a moderator has ended this connection; you may come back")

@@ -84,12 +84,12 @@ class OwnBots:
 
     def _renew_calls(self) -> None:
         wanted = self._settings.now.tables.bots
-        before = self._lobby.calls.started
-        self._lobby.calls.started = [
+        before = self._lobby.bot_calls.started
+        self._lobby.bot_calls.started = [
             player.tag for number, player in self._players.items() if number <= wanted
         ]
         # nodes call each other's bots to their tables, and so have to know which players are bots
-        if self._lobby.others is not None and self._lobby.calls.started != before:
+        if self._lobby.others is not None and self._lobby.bot_calls.started != before:
             for player in self._players.values():
                 self._lobby.others.untold.note_player(player)
 

@@ -101,12 +101,12 @@ def _cut(parts: ServerParts, lobby: Lobby, connections: Connections) -> None:
         log.info("cut", connection=peer.number, subject=tag, address=peer.address)
         peer.dismiss(Code.BANNED, "the host has shut you out")
     for player in players:
-        if not any(peer.is_open for peer in lobby.presence.connections(player.tag)):
+        if not any(peer.is_open for peer in lobby.online.connections(player.tag)):
             vacate_seats(lobby, player)
 
 
 def _shut_out(parts: ServerParts, lobby: Lobby, connections: Connections) -> tuple[Peer, ...]:
     banned = parts.sanctions.now.banned
-    named = {peer for tag in banned.tags for peer in lobby.presence.connections(tag)}
+    named = {peer for tag in banned.tags for peer in lobby.online.connections(tag)}
     placed = {peer for peer in connections.everybody() if banned.has_address(peer.address)}
     return tuple(peer for peer in named | placed if peer.is_open)
