@@ -210,6 +210,7 @@ def _usual_act(frame: bytes) -> SignedAct | GuestAct | None:
     This takes a third of the time, and nearly every message is an act.
     """
     try:
+        # only a signed act has the key `body`; where these bytes stand for something else, decoding fails
         act = (_SIGNED_ACT if b"\xa4body" in frame else _GUEST_ACT).decode(frame)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
@@ -218,6 +219,7 @@ def _usual_act(frame: bytes) -> SignedAct | GuestAct | None:
 
 
 def _request_id(fields: Mapping[str, object]) -> int | None:
+    # looked at by itself, so that the refusal of a bad request can still name it
     request = fields.get("id")
     return request if type(request) is int and 0 <= request <= _LARGEST_ID else None
 

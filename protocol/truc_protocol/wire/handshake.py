@@ -236,6 +236,7 @@ def check_server_hello(hello: ServerHello, contact: KnownServer) -> ServerIdenti
     _check_certificate(body.cert, contact.cert)
     _expect("C37", "the hash of the info sent along", body.info, sha256(hello.info))
     pin, trust = _recognise(body.spk, hello.rolls, contact)
+    # the info is read only now that a signature of a known server covers it
     return ServerIdentity(pin, trust, body.proto, body.sn, decode_info(hello.info))
 
 
