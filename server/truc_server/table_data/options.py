@@ -35,6 +35,8 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 MOST_SEALED: Final = 104
 """Cards of a pack that a seat can mask: its record of some 68 bytes a card must fit a frame."""
 _KEPT_OPTIONS: Final = (TRANSCRIPT, CLAIM, MODE)
+# C5 bounds `gone`, `guests` and `rekeys`. Of the others a verifier takes every value of the format; these are
+# what this server offers.
 RANGES: Final[Mapping[str, range]] = {
     "decision_ms": range(LEAST_DECISION_MS, _DAY_MS + 1),
     "bank_ms": range(_DAY_MS + 1),

@@ -29,9 +29,9 @@ from truc_server.storage import PlayerKind
 from truc_server.table_data.codes import without_invites
 
 _LOOK_S: Final = 1.0  # between two looks at how many there should be
-_FIRST_S: Final = 1.0  # before a bot that has ended is restarted; doubled each time it soon ends again
+_FIRST_S: Final = 1.0  # before a bot that has lasted is restarted; doubled each time one ends sooner
 _MOST_S: Final = 300.0
-_LASTED_S: Final = 60.0
+_LASTED_S: Final = 60.0  # a bot that has run for so long has lasted
 _GRACE_S: Final = 5.0  # for a bot that is told to end
 _AWAY: Final = 3  # times `limits.idle_s`: a bot that has been without a connection for that long hangs
 _LINE: Final = 500  # characters of what a bot says that the log has
