@@ -93,9 +93,9 @@ class Lobby:
         self._share = share
         self._defaults = Defaults.of(settings.now.match)
         self._tables: dict[str, Table] = {}
-        self._public: list[str] = []
-        self._seats: dict[bytes, dict[str, int]] = {}
-        self._forgotten: list[set[bytes]] = []
+        self._public: list[str] = []  # codes, ascending, as lists are told page by page
+        self._seats: dict[bytes, dict[str, int]] = {}  # by player and by code: each login asks for its seats
+        self._forgotten: list[set[bytes]] = []  # one for each login whose guest is being looked up
         self._withheld: set[str] = set()
 
     def renew(self, settings: Settings) -> None:
@@ -160,7 +160,8 @@ class Lobby:
         try:
             self.join(table, player, wanted.seat)
         except RefusedRequestError:
-            # A guest, say, may not sit at a table without seats for guests: nobody would ever close it.
+            # A guest, say, may not sit at a table without seats for guests: it would stand empty until it
+            # expires.
             table.close("empty")
             raise
         log.info("table_created", table=label(code), variant=wanted.variant, seats=seats, mode=chosen.mode)
