@@ -17,7 +17,7 @@ import { Ui } from '../../client/truc_web/page/ui.mjs'
 import { handEnd } from '../../client/truc_web/page/view/end.mjs'
 import { answeringOf, bubblesOf, buttonsOf, heldBy, ownCards } from '../../client/truc_web/page/view/model.mjs'
 import { Speech } from '../../client/truc_web/page/words.mjs'
-import { refusedBefore, stoppedBefore, visits } from './web_traces.mjs'
+import { anchorsNamed, refusedBefore, stoppedBefore, visits } from './web_traces.mjs'
 
 const { catalogues, own, hands } = JSON.parse(readFileSync(0, 'utf8'))
 const LANGUAGES = Object.keys(catalogues)
@@ -160,6 +160,12 @@ test('a refused body that is taken convicts the server once it has signed behind
   const { check, culprit, k } = told.find(({ what }) => what === 'failed')
   assert.deepEqual([check, culprit, signers[k - 1]], ['C35', 0, 0])
   assert(acted < k - 1 && signers.slice(acted, k - 1).every((signer) => signer !== 0))
+})
+
+test('a new chain that was refused is named again, but not once another seat has copied its anchor', async () => {
+  const [first, again, then] = await anchorsNamed()
+  assert.deepEqual(again, first)
+  assert.notDeepEqual(then, first)
 })
 
 test('what was there before makes no sound and is told only where it was missed; whose turn it is now is told once', () => {

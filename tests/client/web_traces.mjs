@@ -184,3 +184,25 @@ export async function refusedBefore() {
   for (const { k, signer } of records) signers[k] = signer
   return { acted: records.find(({ body }) => same(body, act.body)).k, told: visit.told, signers }
 }
+
+/**
+ * The anchors that a seat names for a new chain: at first, once that was refused, and once another seat has brought the same.
+ *
+ * @returns {Promise<Uint8Array[]>}
+ */
+export async function anchorsNamed() {
+  const page = read('coming-back.md')
+  const frames = framesOf(page)
+  const visit = new Visit(page, 'Ana', await signingKeyOf(secretOf(page, "seed of the server's Ed25519 key")))
+  const begun = frames.findIndex(({ message: { t } }) => t === 'setup')
+  const { message } = frames[begun]
+  await visit.play(frames.slice(0, begun + 1))
+  const { seat } = visit.session.attended.get(message.table).talk
+  const named = async () => {
+    for (const what of Object.keys(visit.own.signed).filter((name) => name.startsWith('rekey'))) delete visit.own.signed[what]
+    return decode((await seat.rekey()).body)[6]
+  }
+  const [first, again] = [await named(), await named()]
+  seat.ledger.used.claim({ anchor: first })
+  return [first, again, await named()]
+}

@@ -405,9 +405,11 @@ export class Seat {
 
   // Overtaken by another record it is signed again for the next position, with the same anchor and x.
   async rekey() {
-    const { ledger: { mid, k, head, index }, own, setup } = this.match
+    const { ledger: { mid, k, head, index, used }, own, setup } = this.match
     const newest = own.chains.at(-1)
-    const chain = newest?.first === index ? newest : await this.freshChain(setup.terms, index)
+    // another seat may have copied what was named, and brought it first: that would be refused again and again (C7)
+    const isNamed = newest?.first === index && !used.has(newest)
+    const chain = newest !== undefined && isNamed ? newest : await this.freshChain(setup.terms, index)
     if (chain !== newest) own.chains.push(chain)
     const { anchor, x } = chain
     return this.sign(`rekey ${k}`, ['truc/1/rekey', mid, k, head, own.seat + 1, index, anchor, x])

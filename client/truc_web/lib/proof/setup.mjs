@@ -58,6 +58,11 @@ class Used {
       this.brought.set(name, isServers)
     }
   }
+
+  /** Whether the anchor or the box key of a chain was brought before. @param {{ anchor: Uint8Array, x: Uint8Array }} chain */
+  has({ anchor, x }) {
+    return this.brought.has(`anchor${toHex(anchor)}`) || this.brought.has(`x${toHex(x)}`)
+  }
 }
 
 /** The records before the first of the match: give each to `attest`, then `take`, until it is `done`. */
