@@ -39,8 +39,8 @@ from truc_rules.contests.values import envido_value
 from truc_rules.positions.match import EnvidoAsk, StakeAsk
 
 _MIXING: Final = 0.1
-"""How much of the chance of winning the game, times its target, hardly matters to it; with less it plays better, and is
-easier to read."""
+"""A difference in the chance of winning the game that hardly matters to it, times the target. With less it plays better,
+and is easier to read."""
 _DEALS: Final = 100
 """How many deals are imagined for one in which its options are open."""
 _COMPARED: Final = 2

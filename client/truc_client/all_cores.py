@@ -29,7 +29,7 @@ class _Done(NamedTuple):
 
 
 _INTERRUPT_CHECK_S: Final = 1.0
-"""An interrupt that the system gives to another thread, as a progress bar has, does not wake this one: it looks by itself."""
+"""How often the wait is left: an interrupt that the system gives to another thread, a progress bar's, does not end it."""
 
 
 def cores() -> int:

@@ -70,7 +70,7 @@ class Partners:
 
     def wait_s(self, own: int, deadline_ms: int | None) -> float:
         """Return how long to wait for the partners of a seat now, at most half of the time left."""
-        # sides alternate around the table (rules.md)
+        # rules.md 1.1: sides alternate
         partners = {seat for seat in self.waiting if seat != own and seat % 2 == own % 2} - self._away
         wanted = max((_PATIENCE_FACTOR * self._slowest.get(seat, inf) for seat in partners), default=0.0)
         return min(wanted, self._limit_s, inf if deadline_ms is None else deadline_ms / 2000)
@@ -194,12 +194,12 @@ async def _next(table: Table, put_off: _PutOff | None) -> Happening | _PutOff | 
 
 
 async def _decide(table: Table, choose: Chooser, turn: YourTurn) -> None:
-    """Choose an option, unless that comes too late."""
+    """Choose an option; a refusal with a code that is not known is passed over."""
     choice = await trio.to_thread.run_sync(choose, turn)
     try:
         await table.choose(choice)
     except RefusedError as error:
-        # a code that is not known yet says only that the choice was not taken: new options follow
+        # it says only that the choice was not taken: new options follow
         if error.code in set(Code):
             raise
 

@@ -169,8 +169,8 @@ class TableSession:
     def _take_notice(self, match: SeatMatch, message: ServerMessage) -> None:
         makes_options = self._session.makes_options or match.is_dealerless
         if isinstance(message, _OPTIONS):
-            # options that were not asked for are passed over: found
-            # by the rules none is forgotten, and none forbidden
+            # options that were not asked for are passed over: those
+            # found by the rules are all there are, and none is forbidden
             if not makes_options:
                 self._take_turn(match, match.take_options(message))
         elif isinstance(message, _TO_THE_SEAT):
@@ -196,7 +196,6 @@ class TableSession:
             case messages.ChatLine(n=n) if n is None or n > self._last_chat:
                 self._last_chat = self._last_chat if n is None else n
                 self._say(chat_said(notice))
-            # the server may still tell who has left when the match is over: nobody is missed any more
             case messages.Away() if not (self._is_of_match(notice.match) and self._is_over):
                 self._say(PresenceChanged(notice.seat, notice.online, notice.missed, notice.claim_in_ms))
             case messages.Draining():
@@ -271,7 +270,7 @@ class TableSession:
         """Begin a match at its setup; one that was played from here before is resumed, never begun anew."""
         if self._is_of_match(message.match):
             return
-        # never begun anew: this home goes on with what it has of the match, and compares what comes with it
+        # this home goes on with what it has of the match, and compares what comes with it
         if not self._is_resuming and self._opener.has_begun(message.match, self.seat):
             if self.match is None or self.match.is_finished:
                 self.come_back(message.match, self._intent)
@@ -369,8 +368,8 @@ class TableSession:
         """Go on as a watcher: another connection or a substitute has the seat."""
         self._say(SeatLost(seat))
         if seat == self.seat:
-            # it is not taken back by itself, or two connections
-            # would take it from each other for ever (session.md)
+            # it is not taken back by itself, or two connections would take
+            # it from each other for ever (session.md, "Taking a seat over")
             self.seat = None
             self.agreement.withdraw()
             if self.match is not None:
@@ -456,7 +455,6 @@ class TableSession:
     def _tell_resumed(self, match: SeatMatch) -> None:
         """Tell that nothing is missing, unless nothing was: this client has only asked again."""
         asked_from, self._asked_from = self._asked_from, None
-        # asked again on the same connection, and nothing was lost: a player need not hear of it
         if match.next != asked_from:
             self._say(Resumed(match.next))
 
@@ -472,7 +470,7 @@ class TableSession:
         match, self._is_resuming = self.match, False
         if isinstance(answer, Refusal):
             raise RefusedError(answer.code, answer.msg)
-        # after a snapshot the missing records decide when nothing is missing
+        # after a snapshot that is told once the records before it have come
         if match is None or match.is_finished or self._catching_up is not None:
             return
         match.reached(match.next if answer.k is None else answer.k)

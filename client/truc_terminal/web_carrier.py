@@ -101,7 +101,7 @@ class ServerPlace:
             return  # another connection has said so already
         self._moves = 1 if now - self._moved >= STEADY_S else self._moves + 1
         self._moved = now
-        # A page that is sent round and round begins anew, at most MAX_MOVES later (session.md, "Goodbye").
+        # After as many moves in a row as a client follows (session.md, "Goodbye") back to the first address.
         self.address = elsewhere if self._moves <= MAX_MOVES else self._first
 
 

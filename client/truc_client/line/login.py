@@ -78,7 +78,7 @@ class LoggedIn(NamedTuple):
     """A login that succeeded.
 
     Attributes:
-        connection: the connection, not yet read from.
+        connection: the connection, which is not run yet.
         address: where it leads; not the address asked for, if the server has moved.
         server: who answers.
         welcome: the server's last message of the handshake.

@@ -152,8 +152,7 @@ def _told_wait(visit: Visit, error: ConnectError | RefusedError, pause: float) -
 
 def _wait(pause: float, asked_ms: int | None) -> float:
     """Return a pause in seconds, at random as short as half; what a server has asked for is never shortened."""
-    # at random, as clients that lose a server together would all come back at one moment; what the server
-    # has asked for is lengthened only
+    # at random, as clients that lose a server together would all come back at one moment
     asked = min((asked_ms or 0) / 1000, _LONGEST_ASKED_S)
     return max(pause * _DICE.uniform(0.5, 1.0), asked * _DICE.uniform(1.0, 1.5))
 

@@ -88,8 +88,8 @@ class Choosing:
             between = records[chosen.at - offered.at :]
             if same_decision(chosen.choice, chosen.offer, offered, between):
                 return chosen
-        # every seat is sent options as long as anybody may have something
-        # to say, so that their coming tells nothing (decision 11)
+        # in games with a flor a seat is sent options even where it has
+        # none, so that their coming tells nothing (decision 11)
         if not offered.choices or offered == known:
             return None
         told = YourTurn(*offered, message.must, message.deadline_ms, self._is_overtaken)

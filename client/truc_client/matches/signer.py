@@ -213,7 +213,7 @@ class Signer:
         j, held = self._ledger.deal_index, self.chain
         if held is None:
             return None
-        # deal j opens the link that hashes down to the newest one known, v_j (keyed-client.md, 3)
+        # deal j opens v_{j+1} (specification.md, 4)
         link = self._links_of(held).link(j + 1)
         body = Release(self._mid, *self._ledger.parallel, j, self._own.seat, link)
         try:

@@ -240,8 +240,7 @@ def _gives_up(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     if server.has_closed or end.code is not None:
         return None
     came = f"it was still waiting after {end.seconds:.0f} s"
-    # Beyond the 10 seconds that a client should wait (session.md, "Login"); else the kit has ended it
-    # earlier.
+    # When it is done a client should have gone (session.md, "Login"); else the kit ended it before.
     is_over = server.done.is_set()
     return CaseOutcome(CaseVerdict.NON_STRICT if is_over else CaseVerdict.INFO, came)
 

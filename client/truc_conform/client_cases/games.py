@@ -198,7 +198,7 @@ def _step_in(server: ClientHarness, newcomer: Puppet) -> None:
     void = voiding(server, newcomer.seat)
 
     def instead() -> Record | None:
-        # specification.md, "Deals", New chains: a `sub` needs a seat that a void has just named.
+        # specification.md, "Deals", New chains: a `sub` needs a seat that is gone, as one that a void names.
         if due(server.at_play()) is not Due.CONSEQUENCE:
             return void()
         server.players[newcomer.seat] = newcomer

@@ -270,7 +270,7 @@ def _resumes_right(server: ClientHarness, end: ClientExit) -> CaseOutcome | None
     resumed = said(server, messages.Resume)
     if not resumed:
         return failed("it did not come back to its seat with `resume`")
-    # session.md, "Coming back": `next` is the first position that it does not have, or one before.
+    # session.md, "Coming back": `next` is the first position that it lacks; an earlier one does no harm.
     had = _whole_records(server)
     if resumed[0].next > had:
         return failed(f"it resumed at {resumed[0].next}, but had no records from {had} on")
@@ -486,7 +486,7 @@ async def _taken_over(server: ClientHarness, message: AnyAct) -> None:
     await server.push(messages.Ok(re=message.id, k=len(server.records) - 1))
     await server.push(messages.SeatTakenOver(table=CODE, seat=0))
     await server.push(messages.Ping(n=ALIVE))
-    # The seat gets no more options (session.md, "Taking a seat over").
+    # This connection has the seat no more (session.md, "Taking a seat over").
     server.bend = lambda sent: (
         None if isinstance(sent, messages.OpenOptions | messages.BoxedOptions) else sent
     )

@@ -42,7 +42,7 @@ async def _act(visit: ServerVisit) -> None:
     mover, _ = await visit.in_hand()
     at = mover.next
     reply = expect_ok(await mover.move(), f"ok with k {at}", k=at)
-    # session.md, "Requests and replies": nothing is told only in a reply, so the record has come before it.
+    # play.md, "Decisions": the answer is the record, to everybody, then `ok`.
     expect(mover.next > at, "the record before the reply that confirms it", reply)
 
 

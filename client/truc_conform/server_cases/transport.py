@@ -71,8 +71,7 @@ async def _profile(visit: ServerVisit, *, raw: bytes) -> None:
     """Send a frame that is not a message of the profile, before a login and after one."""
     whole = length(len(raw)) + raw
     await _ends(visit, raw=whole, code=Code.BAD_MSGPACK)
-    # transport.md, "Messages": it ends the connection at any
-    # time, as nothing after it can be trusted to be whole.
+    # transport.md, "Messages": it ends the connection, in any state.
     await _ends_later(visit, raw=whole, code=Code.BAD_MSGPACK)
 
 

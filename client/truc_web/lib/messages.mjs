@@ -49,8 +49,8 @@ export function unpack(bytes) {
   const uint = (length) => Number(bigEndian(take(length)))
   /** @param {number} length */
   const int = (length) => Number(BigInt.asIntN(8 * length, bigEndian(take(length))))
-  /** @param {number} length */
   // a byte order mark is a letter like any other here; without ignoreBOM the decoder would swallow one
+  /** @param {number} length */
   const str = (length) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(take(length))
   /** @param {number} length @param {number} depth */
   const array = (length, depth) => {

@@ -44,7 +44,7 @@ function beforeCall({ decider, rules }, seat) {
 
 /** A place to cut at, for a seat that does not choose its own. @param {number} deck */
 export function somewhere(deck) {
-  // of 65,536 draws for 127 places at most none is likelier by more than one in 516
+  // two bytes for at most 127 places: none is likelier than another by more than one in 516
   const [byte, other] = randomBytes(2)
   return 1 + (256 * byte + other) % (deck - 1)
 }

@@ -35,8 +35,8 @@ export async function find(table) {
 }
 
 const address = new URL('worker.mjs', HERE).href
-/** @type {any} */
 // the page may make one address that is run as a script, and no other (tree.py, "Content-Security-Policy")
+/** @type {any} */
 const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy('worker', { createScriptURL: (/** @type {string} */ url) => url === address ? url : '' })
 export const worker = new Worker(policy?.createScriptURL(address) ?? address, { type: 'module' })
 

@@ -220,7 +220,7 @@ function playWithAsk(state, action) {
 function concede(state, seat) {
   const { rules } = state
   const winner = otherSide(sideOf(seat))
-  // rules.md 8.5 and 13b.2: paid while an envido could still have been called
+  // rules.md 8.5 and 13b.2
   const bonus = contests.openEnvido(state, seat).length > 0 ? rules.envido?.fold_bonus : 0
   if (bonus === 0) return endRow(state, winner)
   return endRow(state, winner, (now) => award(now, winner, now.hand.bets.stake + bonus, !now.hand.hasOpenClaim))

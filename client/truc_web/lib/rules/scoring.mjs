@@ -47,7 +47,7 @@ export function award(state, side, points, endsGame = true) {
 /** A unit for a side: the other loses its odd points; so does this one if its points have made the unit. @param {State} state @param {number} side @param {number} kept @returns {State} */
 function awardUnit(state, side, kept) {
   const score = state.score.map(({ upper, points }, one) =>
-    // rules.md 7: with a unit the other side's odd points are lost
+    // rules.md 7
     one === side ? { upper: upper + 1, points: kept } : { upper, points: 0 })
   const next = { ...state, score }
   return score[side].upper >= state.rules.target ? winGame(next, side) : next
@@ -70,7 +70,7 @@ function awardStake(state, side) {
 /** The whole game: the score of the winner is set to the target. @param {State} state @param {number} side @returns {State} */
 function winRest(state, side) {
   const { rules: { target }, score } = state
-  // rules.md 13b.11: a game that is won otherwise than by points sets the score to the target
+  // rules.md 13b.11
   const lacks = Math.max(0, target - score[side].points)
   const set = score.map((each, one) => one === side ? { ...each, points: each.points + lacks } : each)
   const next = withHand({ ...state, score: set }, { given: given(state, side, lacks) })
@@ -154,11 +154,10 @@ export const rowFrom = (eldest, stride, left) =>
 /** @param {import('./document.mjs').Rules} rules @returns {import('./state.mjs').Bets} */
 export const firstBets = ({ firstStake }) => ({ stake: firstStake, locked: null, right: [0, 1], offered: [] })
 
-// Where the end of the hand ends the game, the side with more has it; of equal ones nobody.
+// Where the end of the hand ends the game, the side with more has it; of equal ones nobody (rules.md 8.1).
 /** @param {State} state @returns {State} */
 function endHand(state) {
   const { rules, score: [ours, theirs], hand } = state
-  // rules.md 8.1: at the end of the hand the higher score wins; of equal ones another hand decides
   if (rules.isImmediate || rules.pointsPerUnit > 0 || hand.hasOpenClaim || ours.points === theirs.points) return state
   const best = ours.points > theirs.points ? 0 : 1
   return state.score[best].points >= rules.target ? winGame(state, best) : state
