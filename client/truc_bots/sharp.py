@@ -254,7 +254,7 @@ def _envido_strength(match: Match, seat: Seat) -> float:
 def _answer(options: tuple[Action, ...], strong: float, dice: Random) -> Action:
     """Accept, decline or raise, by how strong the hand seems, with some noise so that no threshold is certain."""
     seems = strong + dice.uniform(-_NOISE, _NOISE)
-    # a raise has to be worth it without the noise
+    # it raises only where it would without the noise
     wanted = _RAISE if seems > _RAISES + _NOISE else _ACCEPT if seems > _ACCEPTS else _DECLINE
     found = [option for option in options if option.kind is wanted]
     if found:

@@ -45,7 +45,7 @@ def world(seen: Match, dice: Random) -> Match:
     known.update(dealt.thrown, dealt.up)
     pool = [Card(card) for card in range(len(seen.variant.pack)) if card not in known]
     told = _told_of(seen)
-    # seats of whom something was heard draw first, from a pool that still has the cards that agree
+    # seats of which something was heard draw first, while the pool still has cards that agree
     order = sorted(range(len(dealt.cards)), key=lambda seat: seat not in told)
     found: list[tuple[Seat, int, Card]] = []
     for seat in map(Seat, order):
@@ -100,7 +100,8 @@ def _agrees(match: Match, seat: Seat, cards: tuple[Card, ...]) -> bool:
         return True
     has_played = len(match.hand.row.left[seat]) < match.hand.dealt.each
     declared = seat in match.hand.contests.flores
-    # who has not played may still declare; who has, without a word, is supposed to hold none (rules.md 8.6)
+    # a seat that has not played may still declare; one that played without a word is taken to hold none
+    # (rules.md 8.6)
     return is_flor(match.variant, cards, match.hand.dealt.up) == declared or not (declared or has_played)
 
 

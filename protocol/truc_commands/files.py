@@ -18,7 +18,7 @@ def read_bounded(path: Path, most: int) -> bytes:
     Raises:
         OSError: It cannot be opened or read, or is longer than `most` bytes; `filename` says which file it is.
     """
-    # one byte more tells that there are too many: a device reports no size
+    # one byte more shows that there are too many: a device reports no size
     content = read_beginning(path, most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"expected at most {most} bytes", str(path))
@@ -35,6 +35,6 @@ def read_beginning(path: Path, most: int) -> bytes:
         with path.open("rb") as file:
             return file.read(most)
     except OSError as error:
-        # an error of reading, unlike one of opening, does not name the file
+        # an error while reading, unlike one while opening, does not name the file
         error.filename = str(path)
         raise

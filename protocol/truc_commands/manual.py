@@ -79,7 +79,7 @@ def _names(context: click.Context) -> list[str]:
 
 def _summary(command: click.Command) -> str:
     """Return what a command does in one line, as the list of commands has it."""
-    # whole, which click cuts at 45 characters otherwise
+    # in full: click cuts at 45 characters by default
     return command.get_short_help_str(limit=1000).removesuffix(".")
 
 
@@ -121,6 +121,6 @@ def _related(context: click.Context, heading: str) -> Iterator[str]:
 
 def _text(text: str) -> str:
     """Return a text escaped so that roff prints it letter by letter, and takes no line of it for a request."""
-    # roff makes typographic signs of plain ones, which nobody can copy into a shell
+    # roff turns plain signs into typographic ones, which cannot be pasted into a shell
     plain = text.replace("\\", r"\e").replace("-", r"\-").replace("`", r"\(ga").replace("'", r"\(aq")
     return rf"\&{plain}" if plain.startswith(".") else plain

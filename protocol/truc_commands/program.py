@@ -114,12 +114,12 @@ class Program(OneLineGroup):
 
     def main(self, *args: Any, **named: Any) -> Any:
         """Run the command that is meant; help is told without the marks of Markdown."""
-        # not super(): what runs is the copy, whose own `main` would reword it again
+        # not super(): the copy is what runs, and its own `main` would reword it again
         return click.Group.main(reworded(self, without_markdown), *args, **named)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return what a list says of a command."""
-        # click asks for each command of a list, where a line will do; `resolve_command` imports what runs
+        # click asks this for each command of a list, where a line will do; `resolve_command` imports what runs
         if isinstance(self.commands, LazyCommands):
             return self.commands.line(cmd_name)
         return super().get_command(ctx, cmd_name)
@@ -144,7 +144,7 @@ def _imported(place: str, line: str) -> click.Command:
     module, _, attribute = place.partition(":")
     try:
         command: click.Command = getattr(import_module(module), attribute)
-    # an installation without extras has the programs of all
+    # an installation without extras has all the programs nevertheless
     except ModuleNotFoundError as error:
         lacking = (
             f"{error.name} is not installed; where Truc was installed from, install all that the server needs"

@@ -177,7 +177,7 @@ def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
             continue
         if held is not None:
             raise CardError(f"expected {pack[held]} in slot {slot} of seat {seat}, got {pack[card]}")
-        # copied with the first card that is new here: a close opens every card, and most of them were played
+        # copied only for a card that is new here: a close opens every card, most of which were played
         if not learnt:
             cards = learnt = [list(mine) for mine in dealt.cards]
             out = {*dealt.thrown, *dealt.up, *chain.from_iterable(learnt)}

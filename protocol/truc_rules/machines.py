@@ -54,7 +54,7 @@ def deciders_in_view(match: Match) -> tuple[Seat, ...]:
     offers, waiting = match.hand.offers, deciders(match)
     if not offers or not isinstance(offers[-1], ContraflorAsk):
         return waiting
-    # who answers a contraflor without having declared must hold a flor: to name it would tell
+    # a seat that may answer a contraflor without having declared holds a flor: naming it would reveal that
     return tuple(seat for seat in waiting if seat in match.hand.contests.flores)
 
 
@@ -75,7 +75,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     hand, variant = match.hand, match.variant
     if not 0 <= seat < match.seats:
         return ()
-    # in most games nobody else has anything to do then, and no machine has to be asked
+    # in most games no other seat has anything to do then, so that no machine need be asked
     if variant.waits_its_turn and not hand.offers and hand.phase is PLAYING and hand.row.to_act != seat:
         return ()
     if hand.phase is not PLAYING:
@@ -100,7 +100,7 @@ def _beside_the_stake(match: Match, seat: Seat) -> tuple[Action, ...]:
         if len(hand.row.left[seat]) == hand.dealt.each:  # rules.md 8.4, 8.6: before one's first card
             if not hand.contests.envido_closed:
                 found = envido.calls(match, seat)
-            # once one is declared, others declare theirs in answer, in the round that it opened
+            # once one is declared, the others declare theirs in the round that it opened, as answers
             if variant.flor is not None and not hand.contests.flores:
                 found += flor.declarations(match, seat)
         # rules.md 13b.4: a target has played its first card
@@ -155,7 +155,7 @@ def _allows(match: Match, action: Action) -> bool:
         return shows.allows(match, action)
     if kind in _BESIDE_THE_STAKE:  # a flor may be an answer too
         return action in (legal(match, seat) if hand.offers else _beside_the_stake(match, seat))
-    # by itself, as `legal` builds every card with each stake that could be asked with it
+    # checked alone, as `legal` would also build every card with each stake that could be asked with it
     if kind is _RAISE and not hand.offers and hand.phase is PLAYING:
         return not action.cards and action.value in stakes.askable_stakes(match, seat)
     return action in (_answers(match, seat, hand.offers[-1]) if hand.offers else legal(match, seat))

@@ -114,7 +114,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return every action open to `seat`, in a fixed order."""
     found = machines.legal(match, seat)
     if match.variant.flor is not None and flor.waits_for_unknown(match):
-        # not remembered: some of these are made after the round, in a match that `apply` has to work out
+        # not remembered: some of these are moves in the match after the round, which `apply` has to work out
         after, _ = without_unknown_flor(match)
         found = (*found, *(action for action in machines.legal(after, seat) if action not in found))
     elif found:
@@ -138,7 +138,7 @@ def surely_legal(match: Match, seat: Seat, awaited: Collection[int]) -> tuple[Ma
         return match, machines.legal(match, seat) if is_hidden else ()
     if match.variant.flor is None or match.hand.phase is not _PLAY:
         return match, machines.legal(match, seat)
-    # a flor that was not heard of may have ended the game, or others may hold one to be declared first
+    # a flor not yet heard of may have ended the game, or others may hold one to be declared first
     is_open = isinstance(offer, FlorRound) or (isinstance(offer, Saying) and offer.contest is Kind.FLOR)
     is_sure = not is_open and bool(awaited) and tuple(awaited) == machines.deciders_in_view(match)
     return match, _unclaimed(match, machines.legal(match, seat)) if is_sure else ()
@@ -166,7 +166,7 @@ def apply(match: Match, action: Action) -> Outcome:
     step = machines.attempt(match, action)
     if step is not None:
         return carry_out(match, step)
-    # to whoever does not know the cards a flor round is over as soon as somebody does something else
+    # to a reader without the cards a flor round is over as soon as somebody does something else
     # (specification.md, "Unknown cards")
     if flor.waits_for_unknown(match):
         after, told = without_unknown_flor(match)

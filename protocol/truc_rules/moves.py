@@ -19,7 +19,7 @@ from truc_rules.variants.variant import Variant
 
 GAME = "game"
 _ASK_WITH_CARD = len(("CARD", "raise", "STAKE"))
-# more than any stake or value has; a stranger's line may hold any number
+# more than any stake or value has: a line from outside may hold a number of any length
 _DIGITS = 6
 _KINDS = {str(kind): kind for kind in Kind}
 # looked up once: a lookup in an Enum is costly where lines are written for every option

@@ -81,7 +81,7 @@ def open_slots(match: Match, seat: Seat) -> tuple[int, ...]:
     dealt, variant = match.hand.dealt, match.variant
     held = dealt.cards[seat]
     cards = {slot: card for slot in left if (card := held[slot]) is not None}
-    # what the order allows hangs on cards unknown here: C25 plays the hand again with all of them
+    # what the order allows depends on cards unknown here: C25 plays the hand again with all of them
     if len(cards) < len(left):
         return left
     if order not in EXTREMES:

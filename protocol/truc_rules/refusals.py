@@ -71,15 +71,15 @@ def _reason(match: Match, action: Action) -> tuple[RefusalCode, BrokenRule]:
     if phase in _NOBODY or action.kind in _AT_ANY_TIME:
         return "illegal_action", _why_not_at_all(match, action)
     waiting = machines.deciders(match)
-    # where one concedes on one's turn, it is too early before it; else the rule on conceding is broken
+    # where a seat concedes on its turn, it was merely too early; otherwise it broke the rule on conceding
     off_turn = match.variant.concede == "on_turn" and not match.hand.offers and seat not in waiting
     if action.kind is Kind.CONCEDE and not off_turn:
         return "illegal_action", _why_no_concession(match)
-    # rules.md 2, "Turn", and 13b.12: whoever lost the race with the next card did nothing wrong
+    # rules.md 2, "Turn", and 13b.12: a seat that lost the race with the next card did nothing wrong
     if _is_late_ask(match, action):
         return "void_bet", BrokenRule("late_ask", "the next seat has played its card")
     if seat not in waiting:
-        # not all deciders: the refused seat would learn who holds a flor that is not declared
+        # not all deciders: that would tell the refused seat who holds an undeclared flor
         expected = f"expected {_seats(machines.deciders_in_view(match))} {_awaited(match)}"
         return "not_your_turn", BrokenRule("not_your_turn", expected)
     return "illegal_action", _why_not(match, action)
@@ -115,7 +115,7 @@ def _has_just_played(match: Match, seat: Seat) -> bool:
     on_table = [seat_after(row.leader, match.seats, steps=place) for place in places]
     if len(on_table) > 1 or not row.tricks:
         return seat in on_table
-    # who completed the trick before could still ask until this card was led
+    # the seat that completed the previous trick could still ask until this card was led
     before = seat_after(row.tricks[-1].leader, match.seats, steps=match.seats - row.stride)
     return seat in (*on_table, before)
 
@@ -163,7 +163,7 @@ def _why_no_concession(match: Match) -> BrokenRule:
 
 def _why_not(match: Match, action: Action) -> BrokenRule:
     hand = match.hand
-    # against an open offer every card is refused alike, for the offer
+    # while an offer is open every card is refused alike: the offer has to be answered
     waits = bool(hand.offers) and action.kind in _OF_A_CARD
     if hand.phase is HandPhase.PLAY and not waits and (reason := _objection(match, action)) is not None:
         return reason
@@ -230,7 +230,7 @@ def _why_no_card(match: Match, action: Action) -> BrokenRule:
         if match.hand.dealt.blind:
             return BrokenRule("played_unseen", "the cards of this hand are played unseen")
         return _why_no_such_card(match, action)
-    # the card alone is legal: it is the ask that goes with it that is refused
+    # the card alone is legal: what is refused is the ask that goes with it
     if match.variant.ask_window != "ba":
         return BrokenRule("ask_before_card", "an ask is made before one's card")
     ends = action.value in stakes.askable_stakes(match, action.seat)

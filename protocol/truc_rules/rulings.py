@@ -43,7 +43,7 @@ def _ruled_answer(offer: Offer) -> Kind:
         # an answer that needs no card, so that every reader can recompute it (C22)
         case Saying():
             return Kind.GOOD
-        # rules.md 8.6: who holds a flor has to declare it
+        # rules.md 8.6: the holder of a flor has to declare it
         case FlorRound():
             return Kind.FLOR
         case _:

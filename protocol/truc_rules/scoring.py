@@ -29,7 +29,7 @@ _OVER = HandPhase.OVER
 def hand_won(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> Step:
     """End `hand` in favour of `side`; if more than points is locked in, that is won instead of `points`."""
     owed = settlements(match, hand) if match.variant.is_settled_late else ()
-    # what is owed is scored first, and leaves less to win with a stake that is the rest of the game
+    # what is owed is scored first: a game that was staked then pays only what is still lacking
     settled = match._replace(score=score_after(match.score, owed)) if owed else match
     gained = award(settled, hand, side, points=points, reason=reason)
     return ended(hand, side), (HandWon(side), *owed, *gained)
@@ -51,7 +51,7 @@ def award(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> 
     """Return what `side` scores for the hand: `points`, or what was played for instead of points."""
     mine, scoring = match.score[side], match.variant.scoring
     if hand.bets.locked == TRUT:
-        # rules.md 7: who wins a trut that was bet keeps its odd points
+        # rules.md 7: the winner of a trut that was bet keeps its odd points
         return (UnitScored(side, mine.points, AWARD_UNIT),)
     if hand.bets.locked is not None:
         # rules.md 13b.11: after a game won otherwise than by points the score is set to the target

@@ -99,10 +99,10 @@ def _of_claims(contests: Contests) -> Iterator[_Proof]:
 def _slots(match: Match, proof: _Proof) -> tuple[int, ...]:
     hidden, cards = _hidden(match.hand, proof.seat), match.hand.dealt.cards[proof.seat]
     match proof:
-        # all of them, so that who does not know the cards can tell what is owed
+        # all of them, so that a reader without the cards can tell what is owed
         case _Declared() | _Compared():
             return hidden
-        # which cards are owed hangs on unknown ones: at `end` it is recomputed with all (C23)
+        # which cards are owed depends on unknown ones: at `end` it is recomputed with all (C23)
         case _ if None in cards:
             return ()
         case _Said():

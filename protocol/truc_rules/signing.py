@@ -33,7 +33,7 @@ def _receivers(seat: Seat, seats: int, governed_by: Seat | None, visible_to: str
     partners = tuple(other for other in others if side_of(other) == side_of(seat))
     if governed_by is not None:
         partners = tuple(other for other in partners if other == governed_by)
-    # who has no partner has nobody to sign to, even where all would see it
+    # a seat without a partner has nobody to sign to, even where all would see it
     return others if partners and visible_to == "table" else partners
 
 

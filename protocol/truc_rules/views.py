@@ -75,7 +75,7 @@ def view(match: Match, seat: Seat | None) -> View:
         row=hand.row,
         bets=hand.bets,
         offers=tuple(_public(offer) for offer in hand.offers),
-        # who kept a flor quiet holds one, or may: that it is named would tell
+        # a seat that kept a flor quiet holds one, or may: naming it would reveal that
         contests=hand.contests._replace(quiet=()),
         orders=hand.orders,
         hand_winner=hand.winner,

@@ -158,7 +158,7 @@ def _swap(instead: Mapping[str, str]) -> Callable[[str], str]:
     known = {_capital(plain): _capital(own) for plain, own in instead.items()} | dict(instead)
     # the first alternative that fits is taken: a long word before the one that it begins with
     longest_first = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
-    # what is filled in comes first, so that its name is never taken for a word
+    # placeholders come first, so that their names are never taken for words
     wanted = re.compile(rf"\{{\w*\}}|(?<!\w)(?:{longest_first})(?!\w)")
     return lambda text: wanted.sub(lambda found: known.get(found[0], found[0]), text)
 

@@ -110,7 +110,7 @@ def _fields(kind: type, values: Mapping[str, object]) -> list[str]:
 @cache
 def own_lines(kind: type) -> dict[str, str]:
     """Return the line that stands under each field of this class alone."""
-    # from the source, as Python keeps no text that stands under a field: file, docs and code say the same
+    # read from the source, as Python keeps no text under a field: so file, docs and code say the same
     (definition,) = ast.parse(inspect.getsource(kind)).body
     body = definition.body if isinstance(definition, ast.ClassDef) else []
     return {

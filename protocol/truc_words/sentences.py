@@ -39,7 +39,7 @@ class Sentence(str):
 
     def __str__(self) -> Self:
         """Return the sentence itself."""
-        # that of str returns a plain text: what str() makes of an error could not be told in another language
+        # str's own returns plain text: str() of an error could no longer be told in another language
         return self
 
     def told(self, lang: str, words: str = "") -> str:

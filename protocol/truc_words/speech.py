@@ -112,7 +112,7 @@ _LONGEST_NAME: Final = 24
 
 def printable(text: str) -> str:
     """Return text that came from others without what a terminal would obey."""
-    # neither escapes nor marks that turn the direction of writing are printable to Python
+    # isprintable() is false for escapes, and for marks that reverse the direction of writing
     return "".join(sign for sign in text if sign.isprintable())
 
 

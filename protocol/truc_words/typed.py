@@ -41,7 +41,7 @@ def typed_word(text: str, words: Iterable[str], what: Talk, speech: Speech) -> s
     wanted, known = _plain(text), {word: [*map(_plain, _names(word, what, speech))] for word in words}
     exact = [word for word, names in known.items() if wanted in names]
     begun = [word for word, names in known.items() if any(name.startswith(wanted) for name in names)]
-    # a whole name before one that only begins like it; an empty text begins every name
+    # a whole name wins over the beginning of another; an empty text is the beginning of every name
     for found in (exact, begun if wanted else []):
         if len(found) == 1:
             return found[0]

@@ -7,7 +7,7 @@ from truc_words.moves import move_meaning, own_label, plain_label
 from truc_words.speech import Speech, phrase_label, sign_label
 
 _BETWEEN_HANDS = (Kind.PAUSE, Kind.RESUME, Kind.RESIGN)
-# moves that take a value have an example of one
+# a move that takes a value is shown with an example
 _SAID = ("points 33", "good", "silent")
 _FLOR = ("flor", "flor-fold", "contraflor", "contraflor-rest")
 

@@ -92,6 +92,6 @@ def as_seen_by_all(match: Match) -> Match:
 
 def is_flor_window(match: Match) -> bool:
     """Tell whether the hand of an `as_seen_by_all` match waits for seats that may have nothing to say."""
-    # who knows all cards could go on at once when nobody holds a flor, which would tell what nobody has said
-    # (rules.md 13b.3)
+    # a server knows all cards and could go on at once when nobody holds a flor, but that would tell what
+    # nobody has said (rules.md 13b.3)
     return flor.waits_for_unknown(match)

@@ -68,7 +68,7 @@ def declare(match: Match, action: Action) -> Step:
     if below and isinstance(below[-1], EnvidoAsk):
         below = below[:-1]
     others = seats_from(seat, hand.row.stride, match.seats)[1:]
-    # rules.md 8.6: who has played cannot declare any more: if it holds a flor, it kept it quiet
+    # rules.md 8.6: a seat that has played can no longer declare: if it holds a flor, it kept it quiet
     played = [other for other in others if len(hand.row.left[other]) < hand.dealt.each]
     quiet = tuple(other for other in played if may_hold(match, hand, other))
     contests = hand.contests._replace(envido_closed=True, flores=(seat,), quiet=quiet)
@@ -111,7 +111,7 @@ def round_answer(match: Match, action: Action, asked: FlorRound) -> Step:
     )
     match action.kind:
         case Kind.FLOR:
-            # who was passed over holds none, or it would have had to speak first
+            # a seat that was passed over holds none, or it would have had to speak first
             later = asked.waiting[asked.waiting.index(seat) + 1 :]
             return _with_round(match, declared, later, (FlorDeclared(seat),))
         case Kind.FLOR_FOLD:
@@ -127,7 +127,7 @@ def answerers(match: Match, ask: ContraflorAsk) -> tuple[Seat, ...]:
     """
     hand, asked = match.hand, _asked(match, ask)
     declared = tuple(seat for seat in asked if seat in hand.contests.flores)
-    # a ruling is made for the first, whom everybody must be able to tell (specification.md, "Rulings")
+    # a ruling is made for the first: it must be a seat that everybody can name (specification.md, "Rulings")
     return (*declared, *(seat for seat in asked if seat in unheard(match, hand) and is_sure(match, seat)))
 
 
@@ -179,7 +179,7 @@ def _accepted(match: Match, hand: Hand, seat: Seat, ask: ContraflorAsk) -> Step:
 
 def _rest(match: Match) -> int:
     """Return what the leading side lacks, at least 0; also 0 where claims leave the score open."""
-    # decision 3: as for a falta, a reader that does not know the score supposes the least
+    # decision 3: as with a falta, a reader that does not know the score assumes the least
     leader = max(score.points for score in match.score)
     return 0 if is_score_open(match) else max(match.variant.scoring.target - leader, 0)
 

@@ -30,7 +30,7 @@ def answers(match: Match, seat: Seat, saying: Saying) -> tuple[Action, ...]:
     """Return what `seat` may do: say its value, or any it may have if a card of it is unknown; give in; stay silent."""
     if not _has_turn(match, saying, seat):
         return ()
-    # below 0, which three court cards are worth
+    # one below 0, the value of three court cards
     best = -1 if saying.best is None else saying.best[1]
     found = [
         valued_action(seat, Kind.POINTS, value)
@@ -82,7 +82,7 @@ def answer(match: Match, action: Action, saying: Saying) -> Step:
     else:
         given_in = Saying(contest, points, waiting, spoken, silent, said)
         return _settled(match, contests, given_in, other_side(side_of(seat)), (ValueYielded(seat),))
-    # after a second turn its side is ahead: its others need not speak, the other side's silent seats may
+    # after a second turn its side is ahead: its other seats need not speak, the other side's silent ones may
     later = waiting[waiting.index(seat) + 1 :]
     waiting = tuple([other for other in later if other not in saying.spoken])
     return _next_turn(match, contests, Saying(contest, points, waiting, spoken, silent, said), (told,))

@@ -21,7 +21,7 @@ from truc_rules.variants.vocabulary import SIGNS
 CODES = get_args(RefusalCode)
 NOTHING = "-"
 SIGN = "sign"
-# open besides whatever a line is about: every rank to order, every choice of cards to show
+# legal beside everything else: a line would have to list every rank to order, every choice of cards to show
 _UNLISTED = (Kind.ORDER, Kind.SHOW)
 _LOCKED = MappingProxyType({REST: "game", TRUT: TRUT})
 

@@ -111,7 +111,7 @@ def _dealt(state: ScenarioState, line: ScenarioLine) -> ScenarioState:
     hands: list[Sequence[Card | None]] = []
     for seat in range(match.seats):
         cards = state.given.get(Seat(seat), (None,) * each)
-        # the lines of a deal may stand before a short deal is chosen, which takes the first card of each
+        # lines of a deal may come before a short deal is chosen, which takes the first card of each
         if not each <= len(cards) <= CARDS_EACH:
             enough = str(each) if each == CARDS_EACH else f"{each} to {CARDS_EACH}"
             raise line.error(f"{enough} cards dealt to seat {seat}", str(len(cards)))

@@ -82,7 +82,7 @@ def scenarios(text: str) -> tuple[Scenario, ...]:
 def _lines(text: str) -> Iterator[ScenarioLine]:
     for number, line in enumerate(text.split("\n"), start=1):
         said = line.partition("#")[0]
-        # split() also parts words at spaces that look like others, or like none: a scenario has one spelling
+        # split() also splits at signs that look like spaces, or like nothing: a scenario has one spelling
         if strange := [sign for sign in said if sign.isspace() and sign not in _SPACES]:
             raise ScenarioError(number, f"expected plain spaces between words, got U+{ord(strange[0]):04X}")
         if words := said.split():

@@ -423,7 +423,7 @@ def _check_hand(variant: Variant) -> None:
     # rules.md 9, "Face-down card": the first card of a hand is played face up
     tricks = f"0, or a trick from 2 to {CARDS_EACH}, got {cover}"
     _require("cover_from_trick", tricks, holds=cover == 0 or 1 < cover <= CARDS_EACH)
-    # rules.md 6.1: dealer and eldest govern, each a single partner
+    # rules.md 6.1: dealer and eldest govern, each with a single partner
     governed = variant.players == (4,)
     _require(
         "answerer", "any, as only four players have governors", holds=governed or variant.answerer == "any"
@@ -448,12 +448,12 @@ def _check_stakes(variant: Variant) -> None:
     # the ladder "game" has no numbers: without a remainder nothing could be asked for
     offered = ladder != "game" or variant.remainder != "none"
     _require("remainder", "accept or counter, as the ladder is the game alone", holds=offered)
-    # there is nothing above the one ask
+    # nothing is higher than the one ask
     single = ladder in ("game", "trut")
     _require("ladder", "stakes that an answer can raise", holds=not (single and variant.raise_in_answer))
     units = ladder != "trut" or variant.scoring.points_per_unit > 0
     _require("scoring.points_per_unit", "a number of points, as a unit is played for", holds=units)
-    # rules.md 1.7: by a word, or by asking too
+    # rules.md 1.7: it is taken by a word, or by asking for it too
     answers = variant.accept == "explicit" or variant.remainder == "none"
     _require("accept", "explicit, as a remainder is never taken by playing on", holds=answers)
 
