@@ -35,7 +35,7 @@ export async function comeBack(client) {
 /** @param {Error & Partial<Goodbye>} fault @param {Visitor} client */
 function pauseAfter(fault, client) {
   const { pauseMs = 0, to = null, retryable = true } = fault
-  // what brings something new ends both rows: a client that plays may be sent on any number of times
+  // what brings something new ends both counts: a client that plays may be sent on any number of times
   client.moves = (client.failures === 0 ? 0 : client.moves ?? 0) + (to === null ? 0 : 1)
   client.failures += 1
   if (client.failures > MOST_FAILURES || client.moves > MOST_MOVES) throw new Stopped(`no way to the server: ${fault.message}`)

@@ -73,6 +73,8 @@ export class Greeting {
  * @returns {Pin | { fingerprint: string } | null}
  */
 export function knownBy(pin, named) {
+  // a link may be older than a rotation: it may name the first
+  // key as well as the present one (security.md, "Keys")
   const isNamed = pin !== null && [pin.first, pin.present].some((key) => fingerprint(key) === named)
   return named === null || isNamed ? pin : { fingerprint: named }
 }

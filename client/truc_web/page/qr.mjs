@@ -30,6 +30,7 @@ export function qrCode(text) {
   const { fixed, rows } = frame(version)
   lay(rows, fixed, bitsOf(interleaved(version, padded(bytes, sum(BLOCKS[version - 1][1])))))
   const masked = MASKS.map((mask, number) => withFormat(rows.map((row, y) => row.map((bit, x) => fixed[y][x] ? bit : bit ^ Number(mask(y, x)))), number))
+  // ISO/IEC 18004: of the eight masks the one with the least penalty
   const penalties = masked.map(penalty)
   return masked[penalties.indexOf(Math.min(...penalties))]
 }

@@ -63,6 +63,7 @@ const isTaken = (line, hints) => line === 'raise rest' && 'stake' in hints && !(
 function swap(instead) {
   const known = { ...instead }
   for (const [plain, own] of Object.entries(instead)) known[capital(plain)] = capital(own)
+  // the longest first, or a part of a longer expression would be replaced
   const words = Object.keys(known).sort((a, b) => b.length - a.length || (a < b ? 1 : -1))
   if (words.length === 0) return (text) => text
   const wanted = new RegExp(`\\{\\w*\\}|(?<![\\p{L}\\p{N}_])(?:${words.join('|')})(?![\\p{L}\\p{N}_])`, 'gu')

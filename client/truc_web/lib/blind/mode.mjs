@@ -164,6 +164,7 @@ function release(m, f) {
   m.must(sealing !== null && before === undefined, 'C15', before !== undefined && same(before, f.link) ? null : m.blame)
   m.must(m.garbled !== null || m.won !== null || isHandOver(m), 'C49')
   m.openLink(f.seat + 1, f.link)
+  // who was exposed first is (blind.md, "Exposed"): later links change nothing
   if (m.exposed !== null) return
   if (!isHonest(sealing, { seat: f.seat, link: f.link, xs: xsOf(m) })) m.exposed = { seat: f.seat, kind: 'cheat' }
   else if (silentSeats(m).length === 0) m.exposed = exposedByAll(m, sealing)

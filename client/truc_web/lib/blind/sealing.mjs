@@ -56,6 +56,7 @@ export class Sealing {
     this.players = Array.from({ length: call.seats }, (_, i) => (call.dealer + 1 + i) % call.seats)
     /** @type {Pair[]} as the newest mask leaves them */
     this.pairs = cardPoints(call.deck).map((point) => [BASE, point])
+    // C45: no point stands twice, is G, or is that of a card
     this.seen = new Set([BASE, ...cardPoints(call.deck)].map(nameOf))
     /** @type {number[]} which pair a place is, once the nonce is known */
     this.order = []
@@ -83,6 +84,8 @@ export class Sealing {
     const isFirst = this.d === 0
     if (!isFirst) this.places.push(...this.laid(this.order))
     this.turns.push(
+      // whoever locks a place first is of the other side than its owner,
+      // which cannot copy what lies elsewhere (blind.md, "The argument", 4)
       { kind: 'lock', seat: eldest, trays: 'A', hasNonce: isFirst },
       ...others.map((seat) => /** @type {LockTurn} */ ({ kind: 'lock', seat, trays: 'AB', hasNonce: false })),
       { kind: 'lock', seat: eldest, trays: 'B', hasNonce: false }
@@ -94,6 +97,8 @@ export class Sealing {
   laid(order) {
     const { ncards, up } = this.call
     const slots = Array.from({ length: ncards }, (_, slot) => slot)
+    // as cards are dealt in mode dealt; those turned up come
+    // last, and in the first deal alone (blind.md, "The steps")
     const owners = [
       ...slots.flatMap((slot) => this.players.map((seat) => ({ seat, slot }))),
       ...Array.from({ length: this.d === 0 ? up : 0 }, (_, slot) => ({ seat: null, slot }))
@@ -132,6 +137,7 @@ export class Sealing {
    */
   before({ trays }, nonce) {
     const { dealer } = this.call
+    // the eldest's first lock tells the order of the pack, and is made by it
     const places = nonce === null ? this.newest : this.laid(this.orderBy(nonce))
     return places.filter(({ seat }) => trays.includes(seat !== null && isOneSide(seat, dealer) ? 'A' : 'B'))
       .map((place) => ({ place, Q: place.Q }))

@@ -98,6 +98,7 @@ function shapeRecord(raw, value) {
   if (row === undefined) throw new Malformed('no kind of record')
   const fields = row.fieldsOf(value)
   if (!isSigner(row, raw.signer, fields)) throw new Malformed('another signer')
+  // what a guest does the server writes down, and nobody signs
   if (raw.sig.length !== (kind === 'proxy' ? 0 : 64)) throw new Malformed('the length of the signature')
   return { ...raw, kind, bound: row.bound, phases: row.phases, fields }
 }
@@ -115,6 +116,7 @@ export function readRecord(raw, convicts = () => false) {
     return shapeRecord(raw, value)
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
+    // only what decodes can be bound to a place, and so convict whoever signed it (decision 10)
     must(value === undefined, 'C2', convicts(value) ? raw.signer : null)
     throw new CheckFailed('C1', null)
   }

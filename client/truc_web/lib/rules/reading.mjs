@@ -103,6 +103,7 @@ export class Reading {
     this.unseen = null
     this.know(step.seat, step.args.slot, card)
     this.steps.push(step)
+    // its rules were looked at when it was played, and the replay at the close judges it with all cards
     this.state = after(this.state, step) ?? this.state
   }
 
@@ -201,6 +202,7 @@ function after(state, step) {
   const action = actionIn(state, step)
   for (const reading of readingsOf(state)) {
     if (step.isRuled ? isDue(reading, step) && keepsOrder(reading, step) : isLegal(reading, action)) {
+      // the card is not open yet: the same step is taken again once it is
       const isUnseen = step.kind === 'blind' && reading.hand.cards[step.seat][step.args.slot] === null
       if (isUnseen) return reading
       return step.isRuled ? playRuled(reading, action) : take(reading, action)
@@ -234,6 +236,7 @@ function isDue(state, { seat, kind, args }) {
   if (!seats.includes(seat)) return false
   if (kind !== 'play' && kind !== 'blind') return due.value === (args.count ?? null)
   const slots = state.hand.row.left[seat]
+  // with an order in force any slot may be the lowest one that obeys, until its card is open
   const isFree = state.hand.orders[sideOf(seat)] !== null && slots.some((slot) => state.hand.cards[seat][slot] === null)
   const lowest = slots.find((slot) => allowedByOrder(state, seat, state.hand.cards[seat][slot]))
   return (args.ask ?? null) === null && (isFree ? slots.includes(args.slot) : args.slot === lowest)

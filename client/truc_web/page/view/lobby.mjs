@@ -36,6 +36,7 @@ export function screen(ui) {
 /** The tables and the talk; whoever comes too often in a short time is told when they may ask again. @param {Ui} ui */
 async function follow(ui) {
   const answer = await ui.ask('lobby', {}, { isQuiet: true })
+  // a page that is loaded again and again is refused the list for some seconds, and would show an empty house
   if (answer.t === 'error') setTimeout(() => follow(ui), answer.retry_after_ms ?? AGAIN_MS)
 }
 

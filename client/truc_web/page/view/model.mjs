@@ -99,6 +99,7 @@ export function ownCards(table, armed) {
 export function answeringOf({ hand, options }) {
   const asked = askedIn(hand)
   if (asked === null) return ''
+  // to take the remainder one says it oneself (rules.md 5): no option accepts it
   const isTake = options?.list.some(({ key, hints }) => key === 'raise rest' && 'stake' in hints && !('declined' in hints))
   return asked.answering === 'stake' && asked.stake === 'rest' && isTake ? 'rest' : asked.answering
 }

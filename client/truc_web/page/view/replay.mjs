@@ -82,6 +82,7 @@ function verdict({ state, speech }, { match }) {
 
 /** @param {Ui} ui @param {number} at */
 function goTo(ui, at) {
+  // not a step of its own: the way back leads out of the match, not through it
   history.replaceState(null, '', `#${at}`)
   ui.put('at', at)
 }
