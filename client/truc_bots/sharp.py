@@ -42,7 +42,7 @@ _MIXING: Final = 0.1
 """A difference in the chance of winning the game that hardly matters to it, times the target. With less it plays better,
 and is easier to read."""
 _DEALS: Final = 100
-"""How many deals are imagined for one in which its options are open."""
+"""How many deals are imagined in search of one in which the options are open."""
 _COMPARED: Final = 2
 """How many options are compared to the end."""
 

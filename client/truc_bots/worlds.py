@@ -78,7 +78,7 @@ def _told_of(match: Match) -> dict[Seat, int]:
 
 
 def _drawn(match: Match, seat: Seat, pool: list[Card], count: int, dice: Random) -> list[Card]:
-    """Draw cards for `seat` that agree with what was heard of it; of a side that asked, the best of several."""
+    """Draw cards for `seat` that agree with what was heard of it; for a side that asked, the best of several draws."""
     held = [card for card in match.hand.dealt.cards[seat] if card is not None]
     draws: list[list[Card]] = []
     wanted = _DRAWS if side_of(seat) == _asking(match) else 1

@@ -27,7 +27,7 @@ class KnownValues(StringParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the values that begin with what was typed; a shell falls back on files where there may be one."""
+        """Return the values that begin with what was typed; where a file may be named, a shell falls back on files."""
         del ctx, param
         files = [CompletionItem(incomplete, type=_FILE)] if self._or_file else []
         items = (
@@ -38,7 +38,7 @@ class KnownValues(StringParamType):
 
 @add_completion_class
 class _Zsh(ZshComplete):
-    """What zsh is told: a placeholder for an empty value, which its script would skip and lose count."""
+    """Gives zsh a placeholder for an empty value, which its script would skip, and then lose count."""
 
     def format_completion(self, item: CompletionItem) -> str:
         return super().format_completion(

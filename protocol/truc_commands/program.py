@@ -113,13 +113,13 @@ class Program(OneLineGroup):
     commands: MutableMapping[str, click.Command]
 
     def main(self, *args: Any, **named: Any) -> Any:
-        """Run the command that is meant; help is told without the marks of Markdown."""
+        """Run the command that is named; help is shown without the marks of Markdown."""
         # not super(): the copy is what runs, and its own `main` would reword it again
         return click.Group.main(reworded(self, without_markdown), *args, **named)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return what a list says of a command."""
-        # click asks this for each command of a list, where a line will do; `resolve_command` imports what runs
+        # click asks this for each command it lists, where a line will do; `resolve_command` imports what runs
         if isinstance(self.commands, LazyCommands):
             return self.commands.line(cmd_name)
         return super().get_command(ctx, cmd_name)
@@ -155,7 +155,7 @@ def _imported(place: str, line: str) -> click.Command:
 
 
 class _Help(click.HelpFormatter):
-    """Writes help in which what is to be typed is not broken at its hyphens."""
+    """Writes help in which nothing to be typed is broken at its hyphens."""
 
     def write(self, string: str) -> None:
         """Write a piece of the help, whose lines are broken already."""

@@ -110,7 +110,7 @@ def _beside_the_stake(match: Match, seat: Seat) -> tuple[Action, ...]:
 
 
 def _besides_play(match: Match, seat: Seat) -> list[Action]:
-    """Return what is open to `seat` before the play and after it."""
+    """Return what `seat` may do before play and after it."""
     hand = match.hand
     if hand.offers:
         return _answers(match, seat, hand.offers[-1])

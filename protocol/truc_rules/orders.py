@@ -45,7 +45,7 @@ def order_words(variant: Variant) -> tuple[str, ...]:
 
 
 def partner(match: Match, seat: Seat) -> Seat:
-    """Return the seat opposite `seat`, to which it gives orders."""
+    """Return the seat opposite `seat`, which takes its orders."""
     return Seat((seat + match.seats // 2) % match.seats)
 
 

@@ -87,7 +87,7 @@ def _objection(match: Match, seat: Seat, signals: Signals) -> str | None:
 
 
 def _is_held(match: Match, seat: Seat, word: str) -> bool:
-    """Tell whether a card that `word` claims is held unplayed, or may be as far as known here."""
+    """Tell whether `seat` holds an unplayed card that `word` claims, or may hold one as far as is known here."""
     pack, held, claimed = match.variant.pack, match.hand.dealt.cards[seat], SIGNS[word]
     cards = [held[slot] for slot in match.hand.row.left[seat]]
     return any(card is None or pack[card] in claimed or rank_of(pack[card]) in claimed for card in cards)

@@ -239,7 +239,7 @@ def local_sets() -> Mapping[str, LocalWords]:
 
 
 def _over(like: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a set says: its own words, and in their groups those of the set it is like, but what is empty here."""
+    """Return what a set says: its own words and, group by group, those of the set it is like, without what is empty here."""
     mixed = {**{part: said for part, said in like.items() if part != "names"}, **own}
     shared = [part for part in own if isinstance(own[part], dict) and part in like and part != "names"]
     mixed |= {part: _over(like[part], own[part]) for part in shared}

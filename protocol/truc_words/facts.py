@@ -89,7 +89,7 @@ def tell(
 
 
 def _partner(fact: Fact, players: Sequence[str]) -> str:
-    """Return who is ordered to play; there are orders only between partners who sit across."""
+    """Return who is ordered to play: orders are given to the partner, who sits opposite."""
     return players[(fact["seat"] + len(players) // 2) % len(players)] if "order" in fact else ""
 
 

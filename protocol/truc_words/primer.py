@@ -22,7 +22,7 @@ def counted_pieces(rule: TurnUp) -> str:
 
 
 class Primer(NamedTuple):
-    """What a beginner must know of a game, be it a preset or a house variant."""
+    """What a beginner must know about a game, whether a preset or a house variant."""
 
     variant: Variant
 

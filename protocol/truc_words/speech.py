@@ -142,7 +142,7 @@ def sign_label(word: str, lang: str, words: str) -> str:
 
 
 def phrase_label(phrase: str, lang: str, words: str) -> str:
-    """Return what is said, and what it means."""
+    """Return what a phrase says, and what it means."""
     speech = Speech(lang, words)
     plain = speech.catalogue.phrases.get(phrase)
     if plain is None:

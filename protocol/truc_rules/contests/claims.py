@@ -99,7 +99,7 @@ def is_score_open(match: Match) -> bool:
 
 
 def leaves_open(match: Match, hand: Hand) -> bool:
-    """Tell whether unknown cards leave an envido or any claim of the deal open when `hand` ends, and so who has the game."""
+    """Tell whether unknown cards leave an envido or a claim of the deal open when `hand` ends, and so who wins the game."""
     rows = (hand.contests, *[duel for _, duel in hand.earlier_duels])
     return _is_envido_open(match, hand) or any(
         _is_open(match, hand, target) for row in rows for _, target in row.claims

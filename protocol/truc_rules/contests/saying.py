@@ -97,7 +97,7 @@ def _heard(match: Match, saying: Saying, seat: Seat) -> Contests:
 
 
 def presume_no_flor(match: Match, saying: Saying) -> Step | None:
-    """Return the step in which nobody who is waited for holds a flor; None if one surely does, or in an envido."""
+    """Return the step in which no awaited seat holds a flor; None if one surely does, or in an envido."""
     if saying.contest is not Kind.FLOR or any(is_sure(match, seat) for seat in saying.waiting):
         return None
     return _next_turn(match, match.hand.contests, saying._replace(waiting=()), ())

@@ -119,13 +119,13 @@ PLAIN_PLAYS = tuple(
 
 @cache
 def plain_actions(seat: Seat, *kinds: Kind) -> tuple[Action, ...]:
-    """Return the actions of these kinds, which hold nothing further; built once."""
+    """Return the actions of these kinds, which have neither cards nor a value; built once."""
     return tuple(Action(seat, kind) for kind in kinds)
 
 
 @cache
 def valued_action(seat: Seat, kind: Kind, value: int | str) -> Action:
-    """Return the action of a kind that holds a value; built once."""
+    """Return the action of a kind that has a value; built once."""
     return Action(seat, kind, (), value)
 
 

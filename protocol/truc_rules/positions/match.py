@@ -133,7 +133,7 @@ class EnvidoAsk(NamedTuple):
 
 
 class FlorRound(NamedTuple):
-    """A flor was declared; these seats hold one too, or may as far as known here, and declare it in this order."""
+    """A flor was declared; these seats hold one too, or may as far as is known here, and declare it in this order."""
 
     waiting: tuple[Seat, ...]
 
@@ -183,7 +183,7 @@ class Contests(NamedTuple):
     flores: tuple[Seat, ...]
     """Who declared a flor, in order."""
     quiet: tuple[Seat, ...]
-    """Who had played a card when the first was declared, and so kept the flor quiet that it holds, or may hold."""
+    """Who had played a card when the first was declared, and so kept quiet the flor that it holds, or may hold."""
     claims: tuple[tuple[Seat, Seat], ...]
     """Each claim that a flor was kept quiet: who made it, and against whom."""
     said: tuple[tuple[Seat, int], ...]
@@ -196,7 +196,7 @@ NO_CONTESTS = Contests(envido_closed=False, flor_closed=False, flores=(), quiet=
 
 
 class OrderInForce(NamedTuple):
-    """An order in force: what a governor told its partner to play next, and how many it has given for that card."""
+    """An order in force: what a governor told its partner to play next, and how many orders it has given for that card."""
 
     word: str
     given: int

@@ -135,7 +135,7 @@ def hand_rule(variant: Variant, say: Wording) -> tuple[str, ...]:
 
 
 def all_tied(variant: Variant, say: Wording) -> tuple[str, ...]:
-    """Return who has a hand of nothing but ties."""
+    """Return who wins a hand in which every trick is tied."""
     return (say("all_tied.draw" if variant.all_tied == "draw" else f"all_tied.eldest.{scorer(variant)}"),)
 
 

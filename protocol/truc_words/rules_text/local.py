@@ -47,7 +47,7 @@ _EXPLAINED: Final = frozenset(
         "game_staked",
     )
 )
-"""The keys of a local set that are no move line; what they stand for is told in words, as are all terms."""
+"""The keys of a local set that are not move lines; what they stand for is told in words, like all terms."""
 _NEEDED: Final[Mapping[str, GameHas]] = MappingProxyType(
     {
         Kind.CONCEDE: lambda variant: variant.concede != "vs_ask",
@@ -76,7 +76,7 @@ _NEEDED: Final[Mapping[str, GameHas]] = MappingProxyType(
 
 
 def words(variant: Variant, say: Wording) -> tuple[str, ...]:
-    """Return the words that the game is told in, and its other names."""
+    """Return in whose words the game is told, and its other names."""
     local = local_words(variant.words)
     if local.tongue is None:
         return (say("words.none"),)
