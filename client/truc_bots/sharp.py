@@ -98,13 +98,13 @@ class Sharp:
 
         Other seats' cards that were not shown are not looked at, even if they are known in `match`.
         """
-        tried = self.compare(match, seat, lines)
-        if not tried:
+        results = self.compare(match, seat, lines)
+        if not results:
             return next(iter(_places(as_seen(match, Seat(seat)), Seat(seat), lines).values()), None)
-        best = max(each.chance for each in tried.values())
+        best = max(each.chance for each in results.values())
         mixing = _MIXING / match.variant.scoring.target
-        shares = [exp((each.chance - best) / mixing) for each in tried.values()]
-        return self._dice.choices([*tried], shares)[0]
+        shares = [exp((each.chance - best) / mixing) for each in results.values()]
+        return self._dice.choices([*results], shares)[0]
 
     def compare(self, match: Match, seat: int, lines: Sequence[str]) -> dict[int, OptionResult]:
         """Return what became of the options that were compared to the end, by their places, the best first.
@@ -123,23 +123,23 @@ class Sharp:
         Once the time is up no deal is begun except the first.
         """
         until = self._clock() + self._effort.seconds
-        tries: dict[Action, list[Rollout]] = {option: [] for option in options}
+        rollouts: dict[Action, list[Rollout]] = {option: [] for option in options}
         alive = [*options]
         # after so many halvings the last stage compares two; each stage has an equal share of the rollouts
         stages = max(1, (len(alive) - 1).bit_length())
         for _ in range(stages):
             for _ in range(max(1, self._effort.rollouts // stages // len(alive))):
-                if tries[alive[0]] and self._clock() > until:
+                if rollouts[alive[0]] and self._clock() > until:
                     break
                 whole = self._imagined(seen, options)
                 if whole is None:
                     break
                 for option in alive:
                     end = _played_out(apply(whole, option)[0], self._dice)
-                    tries[option].append(_try(seen, end, side_of(seat)))
-            alive.sort(key=lambda option: -sum(each.chance for each in tries[option]))
+                    rollouts[option].append(_rollout(seen, end, side_of(seat)))
+            alive.sort(key=lambda option: -sum(each.chance for each in rollouts[option]))
             alive = alive[: max(_COMPARED, (len(alive) + 1) // 2)]
-        return {option: _summed(tries[option]) for option in alive if tries[option]}
+        return {option: _summed(rollouts[option]) for option in alive if rollouts[option]}
 
     def _imagined(self, seen: Match, options: Sequence[Action]) -> Match | None:
         """Return a deal in which all options are open to their seat; None if none was found.
@@ -173,15 +173,15 @@ def _read(seen: Match, seat: Seat, line: str) -> Action | None:
     return action if action in legal(seen, seat) else None
 
 
-def _try(seen: Match, end: Match, side: Side) -> Rollout:
+def _rollout(seen: Match, end: Match, side: Side) -> Rollout:
     return Rollout(game_chance(end, side), points_ahead(end, side) - points_ahead(seen, side))
 
 
-def _summed(tries: Sequence[Rollout]) -> OptionResult:
-    gains = [each.gain for each in tries]
+def _summed(rollouts: Sequence[Rollout]) -> OptionResult:
+    gains = [each.gain for each in rollouts]
     return OptionResult(
-        deals=len(tries),
-        chance=fmean(each.chance for each in tries),
+        deals=len(rollouts),
+        chance=fmean(each.chance for each in rollouts),
         ahead=sum(gain > 0 for gain in gains),
         points=fmean(gains),
         is_certain=min(gains) == max(gains),

@@ -60,19 +60,19 @@ async def connect(
     where = parse_address(address) if isinstance(address, str) else address
     account = open_account(player)
     try:
-        demands = WantedCapabilities(tuple(want), tuple(require))
-        visit = Visit(where, account, dial, demands, patience_s=patience_s)
+        wanted = WantedCapabilities(tuple(want), tuple(require))
+        visit = Visit(where, account, dial, wanted, patience_s=patience_s)
         entered = await come_in(visit)
         try:
             async with trio.open_nursery() as nursery:
                 line = ServerLine(visit, entered)
                 session = Session(account, line, entered, nursery, wants_no_options=OWN_OPTIONS in want)
-                followed = Subscriptions(session, is_called=HOUSE_BOTS in want)
-                nursery.start_soon(line.run, followed)
+                subscriptions = Subscriptions(session, is_called=HOUSE_BOTS in want)
+                nursery.start_soon(line.run, subscriptions)
                 try:
-                    yield Connection(session, followed)
+                    yield Connection(session, subscriptions)
                 finally:
-                    followed.close()
+                    subscriptions.close()
                 # the line, and what the session waits for, would go on for ever
                 nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:

@@ -37,12 +37,12 @@ class Connection:
 
     Attributes:
         session: what the tables work with; not for programs.
-        feed: what the line tells of tables and lobby; not for programs.
+        subscriptions: what the line tells of tables and lobby; not for programs.
     """
 
-    def __init__(self, session: Session, feed: Subscriptions) -> None:
+    def __init__(self, session: Session, subscriptions: Subscriptions) -> None:
         self.session = session
-        self.feed = feed
+        self.subscriptions = subscriptions
         self._tables: dict[TableSession, Table] = {}
 
     @property
@@ -98,7 +98,7 @@ class Connection:
     @property
     def followed(self) -> tuple[Table, ...]:
         """Every table followed now."""
-        return tuple(self._table(each) for each in self.feed.tables.values())
+        return tuple(self._table(each) for each in self.subscriptions.tables.values())
 
     async def tables(self, variant: str | None = None) -> tuple[messages.TableState, ...]:
         """Return every public table."""
@@ -176,21 +176,21 @@ class Connection:
     async def _sit_down(self, build: Build) -> Table:
         """Follow the table that a reply names, beginning with what was shown of it before the reply."""
         found: list[TableSession] = []
-        self.feed.begin_seeking()
+        self.subscriptions.begin_seeking()
         try:
             await self.session.request(build, lambda answer: found.append(self._claim(answer)))
         finally:
-            self.feed.end_seeking()
+            self.subscriptions.end_seeking()
         return self._table(found[0])
 
     def _claim(self, answer: messages.Ok) -> TableSession:
         if answer.table is None:
             raise LostError(Sentence("failures.table_without_code"), again=False)
-        return self.feed.claim(answer.table, answer.seat)
+        return self.subscriptions.claim(answer.table, answer.seat)
 
     def _table(self, followed: TableSession) -> Table:
         """Return what a program holds of a table, the same object as long as the table is followed."""
-        live = self.feed.tables.values()
+        live = self.subscriptions.tables.values()
         self._tables = {each: table for each, table in self._tables.items() if each in live}
         return self._tables.setdefault(followed, Table(self.session, followed))
 
@@ -201,8 +201,8 @@ class Connection:
             RefusedError: There is no such table, or that seat is not free.
             LostError: The connection was lost meanwhile.
         """
-        is_followed = code in self.feed.tables
-        followed = self.feed.return_to(code, seat)
+        is_followed = code in self.subscriptions.tables
+        followed = self.subscriptions.return_to(code, seat)
 
         def seated(answer: messages.Ok) -> None:
             if answer.seat is None:
@@ -221,7 +221,7 @@ class Connection:
         Raises:
             RefusedError: There is no such table, or it admits no watchers.
         """
-        followed = self.feed.follow(code, None)
+        followed = self.subscriptions.follow(code, None)
         return await self._follow(followed, lambda n: messages.Watch(id=n, table=code))
 
     async def _follow(
@@ -247,11 +247,11 @@ class Connection:
 
     async def preview(self, code: str) -> TablePreview:
         """Look at a table for a moment, as a watcher, without joining it."""
-        preview = self.feed.previews[code] = TablePreview()
+        preview = self.subscriptions.previews[code] = TablePreview()
         try:
             await watch_for_a_moment(self.session.line, code, preview)
         finally:
-            del self.feed.previews[code]
+            del self.subscriptions.previews[code]
         return preview
 
     async def resume(self, held: messages.SeatHeld, *, rekey: bool = False) -> Table:
@@ -266,7 +266,7 @@ class Connection:
         # a seat without a match is at a table that has none to resume (client-guide.md, 5)
         if held.match is None:
             return await self.join(held.table, held.seat)
-        followed = self.feed.return_to(held.table, held.seat)
+        followed = self.subscriptions.return_to(held.table, held.seat)
         followed.take_back(held.seat)
         followed.come_back(held.match, Intent.REKEY if rekey else Intent.LOOK_ON)
         return self._table(followed)
@@ -277,9 +277,9 @@ class Connection:
         Raises:
             RefusedError: This server has no lobby to follow.
         """
-        feed = self.feed.lobby
+        feed = self.subscriptions.lobby
         if feed is None:
-            feed = self.feed.follow_lobby()
+            feed = self.subscriptions.follow_lobby()
             try:
                 await self.session.request(lambda n: messages.FollowLobby(id=n))
             except ClientError:
@@ -293,7 +293,7 @@ class Connection:
         Raises:
             ClientError: `connect` was not told to want `house-bots`.
         """
-        reports = self.feed.calls
+        reports = self.subscriptions.calls
         if reports is None:
             raise ClientError(Sentence("failures.calls_unwanted", name=repr(HOUSE_BOTS)))
         return Calls(reports)

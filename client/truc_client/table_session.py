@@ -89,7 +89,7 @@ class TableSession:
         self._among = among
         self._opener = MatchOpener(session, code)
         self._say = self.reports.say
-        self._tries = RetryCount()
+        self._retries = RetryCount()
         self._catching_up: CatchingUp | None = None
         self._last_chat = -1
         self._is_resuming = False
@@ -519,9 +519,9 @@ class TableSession:
         """
         match = self.match
         position = None if match is None else (match.mid, match.next)
-        step = self._tries.note(position, may_begin_anew=match is not None and error.is_record)
+        step = self._retries.note(position, may_begin_anew=match is not None and error.is_record)
         if step is NextTry.END:
-            self.fail(error.after(self._tries.count))
+            self.fail(error.after(self._retries.count))
             return
         if step is NextTry.ANEW and match is not None:
             self._drop_match()

@@ -107,7 +107,7 @@ class ClientHarness(ScriptedServer):
         has_closed: a connection has ended before the kit ended the client.
         opened: when each connection began; `doors_used` has its port's place among `doors`.
         rests_from: when the client was told to do nothing more, or nothing for a while.
-        wire: what was said last, on both sides.
+        wire_trace: what was said last, on both sides.
         cheated_at: the position at which the server has cheated; the client may sign nothing for a later one.
     """
 
@@ -139,8 +139,8 @@ class ClientHarness(ScriptedServer):
         self.is_over = False  # the kit is ending the client: what happens then is not the client's doing
         self.is_seated = self.is_ready = False
         self.offers: dict[int, frozenset[str]] = {}  # what a guest could choose, by position
-        self.endings = OpenConnections()
-        self.wire = WireTrace()
+        self.open_connections = OpenConnections()
+        self.wire_trace = WireTrace()
         self._writing = trio.Lock()
         self._spoken = trio.CancelScope()
 
@@ -150,17 +150,17 @@ class ClientHarness(ScriptedServer):
         # this one: what is said then is meant for the newest.
         self._spoken.cancel()
         self._spoken = trio.CancelScope()
-        self.endings.begin()
+        self.open_connections.begin()
         self.opened.append(trio.current_time())
         async with stream:
             with self._spoken:
-                await super().serve(TracedStream(stream, self.wire))
+                await super().serve(TracedStream(stream, self.wire_trace))
         # The kit itself ends clients: their connections break without any fault of theirs.
         if not self.is_over:
             self.has_closed = True
             if self.ends_on_close:
                 self.done.set()
-        self.endings.end()
+        self.open_connections.end()
 
     async def fail(self, failure: Failure) -> None:
         """Note what is not a message, or not one allowed now, and answer it."""
@@ -368,7 +368,7 @@ class ClientHarness(ScriptedServer):
         message = super().offered(twisted)
         if isinstance(message, messages.BoxedOptions):
             # For the author of a client that fails: the box shows them nothing.
-            self.wire.opened[message.box] = tuple(option.line for option in twisted)
+            self.wire_trace.opened[message.box] = tuple(option.line for option in twisted)
         return replace(message, must=not playing.may_decide(self.at_play(), self.players))
 
     def next_counter(self) -> int:

@@ -67,7 +67,7 @@ class ScriptedServer:
         self.offer: int | None = None
         self.opts = Opts(guests=1)
         self.links = 64
-        self.is_wished = False
+        self.is_call_held = False
         self.is_away = False
         self.rules_for_lost = True
         self.match = 0
@@ -188,7 +188,7 @@ class ScriptedServer:
     async def hold_call_back(self, message: messages.WantRekey) -> None:
         """Hold the next call back for the remote seat."""
         await self.send(messages.Ok(re=message.id))
-        self.is_wished, self.is_away = True, self.rules_for_lost
+        self.is_call_held, self.is_away = True, self.rules_for_lost
         await self.go_on()
 
     def check(self, message: messages.KeyLogin) -> None:
@@ -285,7 +285,7 @@ class ScriptedServer:
         self.records.append(forged)
         # What the call was held back for has come.
         if record.signer == 1 and isinstance(parse(record), Rekey | Sub):
-            self.is_wished = self.is_away = False
+            self.is_call_held = self.is_away = False
         await self.send(self.message(len(self.records) - 1))
 
     def message(self, k: int) -> messages.MatchRecord:
@@ -344,7 +344,7 @@ class ScriptedServer:
 
     def is_held(self) -> bool:
         """Tell whether the next call waits for the remote seat's new chain."""
-        return self.is_wished and due(self.at_play()) is Due.CALL
+        return self.is_call_held and due(self.at_play()) is Due.CALL
 
     async def send_options(self) -> None:
         """Tell the remote seat what it may do, or that it is waited for."""

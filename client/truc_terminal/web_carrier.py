@@ -163,13 +163,13 @@ class WebCarrier:
         """Speak with whoever connects."""
         if self._open >= CONNECTIONS:
             return
-        line = HttpConnection(stream, None, trio.current_time())
+        connection = HttpConnection(stream, None, trio.current_time())
         self._open += 1
         try:
             with suppress(*_GONE):
-                carried = await line.converse(self._find)
+                carried = await connection.converse(self._find)
                 if carried is not None:
-                    await _carry(line, carried)
+                    await _carry(connection, carried)
         finally:
             self._open -= 1
 
@@ -249,22 +249,22 @@ def _not_now(why: str) -> PageAnswer:
     return refused(HTTPStatus.SERVICE_UNAVAILABLE, why, ("Retry-After", "1"), CLOSE)
 
 
-async def _carry(line: HttpConnection, carried: _Carried) -> None:
+async def _carry(connection: HttpConnection, carried: _Carried) -> None:
     """Carry frames both ways until either side ends; the page is told by a close frame."""
     _, sealer, server, place = carried
     try:
-        await line.send(carried.answer)
+        await connection.send(carried.answer)
         # What the browser has sent behind its request belongs to the WebSocket already.
-        if line.rest:
-            sealer.take(line.rest)
-        ends = _Ends(line, sealer, server, place)
+        if connection.rest:
+            sealer.take(connection.rest)
+        ends = _Ends(connection, sealer, server, place)
         async with trio.open_nursery() as ways:
             ways.start_soon(ends.take_down, ways.cancel_scope)
             await ends.take_up()
             ways.cancel_scope.cancel()
         # Also while the command ends: a page without a close frame takes the line as lost.
         with trio.move_on_after(SEND_S, shield=True):
-            await line.send(sealer.seal(b"") + sealer.part(ends.why))
+            await connection.send(sealer.seal(b"") + sealer.part(ends.why))
     finally:
         await trio.aclose_forcefully(server)
 
@@ -273,11 +273,11 @@ class _Ends:
     """The two ends of a connection that is carried; `why` is what it ends by, None if the page leaves."""
 
     def __init__(
-        self, line: HttpConnection, sealer: WebSocketSealer, server: trio.abc.Stream, place: ServerPlace
+        self, connection: HttpConnection, sealer: WebSocketSealer, server: trio.abc.Stream, place: ServerPlace
     ) -> None:
         self.why: Code | None = None
         self._place = place
-        self._line = line
+        self._connection = connection
         self._sealer = sealer
         self._server = server
         self._turn = trio.Lock()  # both ways write to the page
@@ -294,7 +294,7 @@ class _Ends:
                 # for nothing with the server (transport.md, "WebSocket").
                 if self._sealer.owes_words:
                     await self._say(b"")
-                received = await self._line.stream.receive_some(_READ_BYTES)
+                received = await self._connection.stream.receive_some(_READ_BYTES)
                 if not received:
                     return
                 self._sealer.feed(bytes(received))
@@ -320,4 +320,4 @@ class _Ends:
 
     async def _say(self, frames: bytes) -> None:
         async with self._turn:
-            await self._line.send(self._sealer.seal(frames))
+            await self._connection.send(self._sealer.seal(frames))

@@ -38,7 +38,7 @@ class DesertedServer(ScriptedServer):
 
     def is_held(self) -> bool:
         is_vacant = self.absent is not None and is_gone(self.ledger, 0)
-        return due(self.ledger) is Due.CALL and (self.is_wished or is_vacant)
+        return due(self.ledger) is Due.CALL and (self.is_call_held or is_vacant)
 
     async def take(self, record: Record) -> None:
         await super().take(record)

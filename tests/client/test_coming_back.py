@@ -253,10 +253,10 @@ async def test_record_that_comes_when_all_is_closed_opens_no_transcript_again(se
     async with connect("host", player, dial=server.dial) as connection:
         table = await start(connection)
         await play_on(table, until=my_turn)
-        following = connection.feed.tables[table.code]
+        following = connection.subscriptions.tables[table.code]
         following.handle(replace(server.state(), state="playing", match=server.message(1).match))
-        connection.feed.close()
-        connection.feed.handle(server.message(1))
+        connection.subscriptions.close()
+        connection.subscriptions.handle(server.message(1))
         assert following.match is None
 
 

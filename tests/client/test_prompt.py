@@ -352,14 +352,14 @@ def test_screenful_reaches_the_terminal_at_once() -> None:
     written: list[str] = []
     terminal = io.StringIO()
     terminal.write = lambda text: written.append(text) or len(text)
-    screenful = TerminalWriter(terminal)
-    with screenful.whole():
-        screenful.write("erased")
-        screenful.flush()
-        LinesAbove(screenful, str).close()
-        screenful.write("drawn")
+    writer = TerminalWriter(terminal)
+    with writer.whole():
+        writer.write("erased")
+        writer.flush()
+        LinesAbove(writer, str).close()
+        writer.write("drawn")
         assert written == []
-    screenful.write("more")
+    writer.write("more")
     assert written == ["eraseddrawn", "more"]
 
 

@@ -151,8 +151,8 @@ def test_keys_step_by_records_and_hands_and_to_the_ends(french) -> None:
 
 
 def test_question_mark_explains_and_any_step_goes_on(french) -> None:
-    walks = {keys: walked(french, keys)[0] for keys in ("?q", "??q", "?nq")}
-    assert {keys: (walk.explains, walk.at) for keys, walk in walks.items()} == {
+    positions = {keys: walked(french, keys)[0] for keys in ("?q", "??q", "?nq")}
+    assert {keys: (position.explains, position.at) for keys, position in positions.items()} == {
         "?q": (True, 0),
         "??q": (False, 0),
         "?nq": (False, 1),
@@ -165,25 +165,34 @@ def test_a_match_is_viewed_from_its_first_cards_on(french) -> None:
 
 
 def test_s_looks_with_the_eyes_of_each_seat_in_turn_and_ctrl_c_leaves(french) -> None:
-    walks = [walked(french, "s" * n + "\x03") for n in range(4)]
-    assert [(walk.replay.seat, status) for walk, status in walks] == [(None, 0), (0, 0), (1, 0), (None, 0)]
+    positions = [walked(french, "s" * n + "\x03") for n in range(4)]
+    assert [(position.replay.seat, status) for position, status in positions] == [
+        (None, 0),
+        (0, 0),
+        (1, 0),
+        (None, 0),
+    ]
 
 
 def test_hand_that_is_not_there_is_answered_with_what_was_expected(french) -> None:
-    walk, status = walked(french, "n99\rq")
-    assert (walk.at, walk.note, status) == (1, f"expected a hand from 1 to {len(french.hands)}, got 99", 0)
+    position, status = walked(french, "n99\rq")
+    assert (position.at, position.note, status) == (
+        1,
+        f"expected a hand from 1 to {len(french.hands)}, got 99",
+        0,
+    )
 
 
 def test_page_longer_than_the_terminal_is_moved_within_its_lines(french) -> None:
-    walk = ReplayPosition(Replay(french, "en", is_plain=False), 0)
+    position = ReplayPosition(Replay(french, "en", is_plain=False), 0)
     tops = []
     for lines in (1, 5, -1, -9, 2):
-        walk.scroll(lines)
-        walk.fit(lines=26, room=23)
-        tops.append(walk.top)
+        position.scroll(lines)
+        position.fit(lines=26, room=23)
+        tops.append(position.top)
     assert tops == [1, 3, 2, 0, 2]
-    walk.step(ReplayStep.FORWARD)
-    assert walk.top == 0
+    position.step(ReplayStep.FORWARD)
+    assert position.top == 0
 
 
 def test_match_is_printed_where_there_is_no_terminal(french) -> None:

@@ -90,7 +90,7 @@ async def substituted(server, player) -> None:
     """Play until a substitute takes the seat over."""
     server.opts = server.opts._replace(gone=1, gone_after=1)
     async with at_turn(server, player) as (table, _):
-        server.is_away = server.is_wished = True
+        server.is_away = server.is_call_held = True
         await server.go_on()
         newcomer = Puppet(0, server.seed, person="newcomer ")
         server.players[0] = newcomer

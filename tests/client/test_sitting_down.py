@@ -70,7 +70,7 @@ async def server(scripted, player) -> WatchedServer:
     return server
 
 
-async def sit_down(server, player, *typed: str | None, wish: WantedTable = ANY) -> tuple[object, str]:
+async def sit_down(server, player, *typed: str | None, wanted: WantedTable = ANY) -> tuple[object, str]:
     """Sit down as `truc play` does; returns the table, and what the screen shows."""
     out = io.StringIO()
     send, receive = trio.open_memory_channel(len(typed) + 1)
@@ -78,7 +78,7 @@ async def sit_down(server, player, *typed: str | None, wish: WantedTable = ANY) 
         send.send_nowait(Typed(text))
     async with connect("host", player, dial=server.dial) as connection:
         screen = Screen(Console(file=out, width=400))
-        table = await _sit_down(connection, wish, screen, Lines(receive))
+        table = await _sit_down(connection, wanted, screen, Lines(receive))
     return table, out.getvalue()
 
 
@@ -95,18 +95,18 @@ async def test_home_that_cannot_play_takes_no_seat(server, elsewhere) -> None:
 async def test_home_without_secrets_goes_on_with_a_new_chain_where_that_is_asked_for(
     server, elsewhere
 ) -> None:
-    table, _ = await sit_down(server, elsewhere, wish=ANY._replace(rekey=True))
+    table, _ = await sit_down(server, elsewhere, wanted=ANY._replace(rekey=True))
     assert table.code == "TABLE"
 
 
 def test_new_chain_is_wished_for_by_a_flag(truc, monkeypatch) -> None:
     wishes: list[WantedTable] = []
     monkeypatch.setattr(
-        "truc_terminal.commands.play.play_at", lambda _where, wish, **_manner: wishes.append(wish)
+        "truc_terminal.commands.play.play_at", lambda _where, wanted, **_playing: wishes.append(wanted)
     )
     for flags in ([], ["--rekey"]):
         assert truc("play", "host", *flags).exit_code == 0
-    assert [wish.rekey for wish in wishes] == [False, True]
+    assert [wanted.rekey for wanted in wishes] == [False, True]
 
 
 async def test_home_that_another_has_replaced_takes_no_seat(server, player, elsewhere) -> None:
@@ -119,7 +119,7 @@ async def test_home_that_another_has_replaced_takes_no_seat(server, player, else
 
 async def test_seat_that_is_played_over_another_connection_is_taken_only_after_asking(server, player) -> None:
     server.online = True
-    table, told = await sit_down(server, player, "", wish=ANY._replace(code="TABLE"))
+    table, told = await sit_down(server, player, "", wanted=ANY._replace(code="TABLE"))
     assert (table, took_seat(server)) == (None, False)
     assert "is being played over another connection of yours" in told
 
@@ -139,7 +139,7 @@ async def test_player_whose_seat_was_taken_is_told_and_sits_nowhere_where_that_t
 ) -> None:
     server.is_lost = True
     with pytest.raises(ClientError, match="your seat at table TABLE was taken"):
-        await sit_down(server, player, wish=ANY._replace(code="TABLE"))
+        await sit_down(server, player, wanted=ANY._replace(code="TABLE"))
     assert not took_seat(server)
     _, told = await sit_down(server, player)
     assert "your seat at table TABLE was taken by somebody else while you were away" in told
@@ -148,7 +148,7 @@ async def test_player_whose_seat_was_taken_is_told_and_sits_nowhere_where_that_t
 async def test_nothing_to_rekey_is_said_and_no_table_opened(scripted, player) -> None:
     server = scripted(kind=WatchedServer)
     with pytest.raises(ClientError, match="there is no match to go on with"):
-        await sit_down(server, player, wish=ANY._replace(rekey=True))
+        await sit_down(server, player, wanted=ANY._replace(rekey=True))
     assert not took_seat(server)
 
 
@@ -259,7 +259,7 @@ async def test_new_table_is_opened_only_after_asking_who_has_a_seat(
     scripted, player, answer, request_sent
 ) -> None:
     server = scripted(kind=WaitingServer)
-    table, told = await sit_down(server, player, answer, wish=ANY._replace(seating=SeatChoice.NEW))
+    table, told = await sit_down(server, player, answer, wanted=ANY._replace(seating=SeatChoice.NEW))
     sent = [
         type(message)
         for message in server.received
@@ -274,8 +274,8 @@ async def test_quick_match_lets_the_server_seek_where_it_can(nursery, player, ca
     server = Hosting()
     server.nursery, server.caps = nursery, capabilities
     server.bend = with_free_seat
-    wish = ANY._replace(variant=FRENCH, seating=SeatChoice.QUICK)
-    table, _ = await sit_down(server, player, wish=wish)
+    wanted = ANY._replace(variant=FRENCH, seating=SeatChoice.QUICK)
+    table, _ = await sit_down(server, player, wanted=wanted)
     assert table.code == "TABLE"
     assert received(server, sent)
 

@@ -177,11 +177,11 @@ def test_standings_say_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeyp
 
 
 def test_notes_under_a_replay_are_from_the_catalogues(spoken) -> None:
-    walk = ReplayPosition(Replay(replayed_file(FRENCH, LANG), LANG, is_plain=False), 0)
-    notes = [walk.note]
-    for act in (lambda: walk.type("9"), lambda: walk.type("9"), walk.jump):
+    position = ReplayPosition(Replay(replayed_file(FRENCH, LANG), LANG, is_plain=False), 0)
+    notes = [position.note]
+    for act in (lambda: position.type("9"), lambda: position.type("9"), position.jump):
         act()
-        notes.append(walk.note)
+        notes.append(position.note)
     assert outside(" ".join(notes)) == []
 
 

@@ -36,10 +36,10 @@ def test_every_transcript_has_a_stage_for_each_record_that_says_something_and_ha
     for stage in replayed.stages:
         laid = sorted((at.seat, at.card or "") for trick in stage.tricks for at in trick.laid)
         gone = sorted(
-            (seat, "" if each.where is CardState.COVERED else each.card)
+            (seat, "" if each.state is CardState.COVERED else each.card)
             for seat, held in enumerate(stage.cards)
             for each in held
-            if each.where in (CardState.PLAYED, CardState.COVERED)
+            if each.state in (CardState.PLAYED, CardState.COVERED)
         )
         assert laid == gone
 

@@ -60,18 +60,21 @@ def test_transcripts_are_those_of_the_vectors() -> None:
 @each_row("file, lang", STEPPED_THROUGH)
 def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
     replayed = replayed_file(file, lang)
-    walk, last = replaying.ReplayPosition(Replay(replayed, lang, is_plain=False), 0), len(replayed.stages) - 1
+    position, last = (
+        replaying.ReplayPosition(Replay(replayed, lang, is_plain=False), 0),
+        len(replayed.stages) - 1,
+    )
     with create_app_session(output=DummyOutput()), set_app(DummyApplication()):
-        forth = [replaying._drawn(walk).value]
+        forth = [replaying._drawn(position).value]
         for _ in range(last):
-            walk.step(ReplayStep.FORWARD)
-            forth.append(replaying._drawn(walk).value)
-        assert walk.at == last
-        back = [replaying._drawn(walk).value]
+            position.step(ReplayStep.FORWARD)
+            forth.append(replaying._drawn(position).value)
+        assert position.at == last
+        back = [replaying._drawn(position).value]
         for _ in range(last):
-            walk.step(ReplayStep.BACK)
-            back.append(replaying._drawn(walk).value)
-    assert (walk.at, back[::-1]) == (0, forth)
+            position.step(ReplayStep.BACK)
+            back.append(replaying._drawn(position).value)
+    assert (position.at, back[::-1]) == (0, forth)
     assert len({*forth}) == len(forth)
 
 

@@ -71,7 +71,7 @@ class WantedCapabilities(NamedTuple):
     require: tuple[str, ...] = ()
 
 
-_NO_DEMANDS: Final = WantedCapabilities()
+_NOTHING_WANTED: Final = WantedCapabilities()
 
 
 class LoggedIn(NamedTuple):
@@ -119,7 +119,7 @@ async def meet(
 ) -> MetServer:
     """Ask a server who it is, and nothing else; raises what `enter` does."""
     with _as_connect_errors(address):
-        greeted = await _greet(_Talk(stream), address, account, _NO_DEMANDS, known)
+        greeted = await _greet(_Talk(stream), address, account, _NOTHING_WANTED, known)
     return MetServer(address, greeted.server, certificate_of(stream))
 
 
@@ -127,7 +127,7 @@ async def enter(
     stream: trio.abc.Stream,
     address: Address,
     account: Account,
-    demands: WantedCapabilities = _NO_DEMANDS,
+    wanted: WantedCapabilities = _NOTHING_WANTED,
     known: Pin | None = None,
 ) -> LoggedIn:
     """Make the handshake; `known` is the pin of the server expected here, from the address it has left.
@@ -141,7 +141,7 @@ async def enter(
         HomeError: The player's home cannot be used.
     """
     with _as_connect_errors(address):
-        return await _enter(stream, address, account, demands, known)
+        return await _enter(stream, address, account, wanted, known)
 
 
 @contextmanager
@@ -166,13 +166,13 @@ async def _enter(
     stream: trio.abc.Stream,
     address: Address,
     account: Account,
-    demands: WantedCapabilities,
+    wanted: WantedCapabilities,
     known: Pin | None,
 ) -> LoggedIn:
     talk, clock = _Talk(stream), ClockOffset()
     asked = time.time()
     # the server proves itself before anything is said about the player (threats.md, "learn who logs in")
-    hello, server, nonce = await _greet(talk, address, account, demands, known)
+    hello, server, nonce = await _greet(talk, address, account, wanted, known)
     clock.note(server.info.now_ms, asked=asked, answered=time.time())
     welcome = await talk.ask(_login(address, account, server, nonce, talk.protocol))
     if not isinstance(welcome, Welcome):
@@ -184,23 +184,23 @@ async def _enter(
 
 
 async def _greet(
-    talk: "_Talk", address: Address, account: Account, demands: WantedCapabilities, known: Pin | None
+    talk: "_Talk", address: Address, account: Account, wanted: WantedCapabilities, known: Pin | None
 ) -> _Greeted:
     nonce = secrets.token_bytes(_NONCE_BYTES)
     client = Software(name="truc", version=_VERSION, lang="Python")
-    hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client, **demands._asdict()))
+    hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client, **wanted._asdict()))
     if not isinstance(hello, ServerHello):
         raise ConnectError(Sentence("failures.hello_expected", got=type(hello).__name__))
     shown = _Shown(talk.protocol.hello_frame(Role.CLIENT), certificate_of(talk.stream))
     server = _recognise(hello, shown, address, account, known)
-    _check_met(demands, server)
+    _check_met(wanted, server)
     return _Greeted(hello, server, nonce)
 
 
-def _check_met(demands: WantedCapabilities, server: ServerIdentity) -> None:
+def _check_met(wanted: WantedCapabilities, server: ServerIdentity) -> None:
     """Check that the server has what is required."""
     # checked here too: a server that does not know the field `require` ignores it
-    missing = ", ".join(name for name in demands.require if name not in server.info.caps)
+    missing = ", ".join(name for name in wanted.require if name not in server.info.caps)
     if missing:
         raise RefusedError(Code.UNSUPPORTED, Sentence("failures.capability_missing", names=missing))
 

@@ -56,7 +56,7 @@ class Visit(NamedTuple):
     address: Address
     account: Account
     dial: Dial
-    demands: WantedCapabilities
+    wanted: WantedCapabilities
     known: Pin | None = None
     patience_s: float = PATIENCE_S
     first: Address | None = None
@@ -222,7 +222,7 @@ async def _enter_known(visit: Visit) -> LoggedIn:
 async def _enter(visit: Visit) -> LoggedIn:
     stream = await visit.dial(visit.address)
     try:
-        return await enter(stream, visit.address, visit.account, visit.demands, visit.known)
+        return await enter(stream, visit.address, visit.account, visit.wanted, visit.known)
     except BaseException:
         await trio.aclose_forcefully(stream)
         raise

@@ -180,7 +180,7 @@ def _trace(server: ClientHarness, end: ClientExit | str, folder: Path) -> Progra
     if isinstance(end, str):
         return None
     stderr, stdout = (_read_output(folder, kind) for kind in ("stderr", "stdout"))
-    return ProgramTrace(_ended(server, end), stderr, stdout, server.wire.frames())
+    return ProgramTrace(_ended(server, end), stderr, stdout, server.wire_trace.frames())
 
 
 def _ended(server: ClientHarness, end: ClientExit) -> str:
@@ -239,7 +239,7 @@ async def await_end(process: RunningClient, server: ClientHarness, patience_s: f
                 nursery.start_soon(_cancel_when_done, server, nursery.cancel_scope)
                 await process.wait()
                 # A process may have ended before the kit has read what it sent last.
-                await server.endings.wait_all(_LAST_WORDS_S)
+                await server.open_connections.wait_all(_LAST_WORDS_S)
                 nursery.cancel_scope.cancel()
         return process.returncode
     finally:

@@ -59,7 +59,7 @@ def create(
     reveal: str | None,
     deal: str | None,
     options: tuple[str, ...],
-    **manner: Unpack[PlayingOptions],
+    **playing: Unpack[PlayingOptions],
 ) -> None:
     """Open a table of VARIANT at ADDRESS, and play there: `truc create HOST truc-catalan --seats 4`.
 
@@ -71,8 +71,8 @@ def create(
     """
     where, game = game_meant(address, variant)
     chosen = with_deal(_chosen(clock, reveal, table_options(options)), deal)
-    wish = WantedTable(variant=game, seats=seats, options=chosen, private=private, seating=SeatChoice.NEW)
-    play_at(where, wish, **manner)
+    wanted = WantedTable(variant=game, seats=seats, options=chosen, private=private, seating=SeatChoice.NEW)
+    play_at(where, wanted, **playing)
 
 
 def _chosen(clock: TableClock | None, reveal: str | None, options: Options) -> Options:
@@ -90,7 +90,7 @@ def _chosen(clock: TableClock | None, reveal: str | None, options: Options) -> O
 @click.argument("link")
 @click.argument("code", required=False)
 @playing_options
-def join(*, link: str, code: str | None, **manner: Unpack[PlayingOptions]) -> None:
+def join(*, link: str, code: str | None, **playing: Unpack[PlayingOptions]) -> None:
     """Sit down at the table of a LINK that you were given: truc join truc://HOST:7373/K7PQA#FINGERPRINT.
 
     Or at the table with a CODE: truc join HOST K7PQA; `truc tables HOST` lists those that are public. If you have a seat
@@ -99,4 +99,4 @@ def join(*, link: str, code: str | None, **manner: Unpack[PlayingOptions]) -> No
     With one server known a CODE alone will do.
     """
     where, table = table_meant(link, code)
-    play_at(where, WantedTable(table), **manner)
+    play_at(where, WantedTable(table), **playing)

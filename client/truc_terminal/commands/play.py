@@ -221,7 +221,7 @@ def play(
     where = server_meant(address)
     wanted_code = code or where.table
     seating = SeatChoice.ANY if quick is None else SeatChoice.QUICK
-    wish = WantedTable(
+    wanted = WantedTable(
         wanted_code and wanted_code.upper(),
         quick or variant,
         seats,
@@ -232,18 +232,18 @@ def play(
     )
     if quick is not None and (variant is not None or private):
         raise usage_error(Sentence("commands.quick_excludes"))
-    _check_usage(wish, is_guest=guest)
-    manner = PlayingOptions(
+    _check_usage(wanted, is_guest=guest)
+    playing = PlayingOptions(
         name=name, guest=guest, plain=plain, no_color=no_color, teach=teach, play_on=play_on
     )
-    play_at(where, wish, **manner)
+    play_at(where, wanted, **playing)
 
 
-def play_at(where: Address, wish: WantedTable, **manner: Unpack[PlayingOptions]) -> None:
-    """Connect, sit down as wished, and play until the player leaves."""
-    guest, home = manner["guest"], own_home()
-    asked_for = None if guest or manner["name"] is not None else asked_name(home)
-    name = asked_for or manner["name"]
+def play_at(where: Address, wanted: WantedTable, **playing: Unpack[PlayingOptions]) -> None:
+    """Connect, sit down as wanted, and play until the player leaves."""
+    guest, home = playing["guest"], own_home()
+    asked_for = None if guest or playing["name"] is not None else asked_name(home)
+    name = asked_for or playing["name"]
     player = own_player(name, is_guest=guest)
     command = f"truc play {'--guest ' if guest else ''}{where._replace(table=None, invite=None)}"
     here: Connection | None = None
@@ -255,7 +255,7 @@ def play_at(where: Address, wish: WantedTable, **manner: Unpack[PlayingOptions])
 
     async def main() -> None:
         nonlocal here
-        screen = own_screen(plain=manner["plain"], no_color=manner["no_color"])
+        screen = own_screen(plain=playing["plain"], no_color=playing["no_color"])
         async with connected_as(where, player) as connection:
             here = connection
             if name is not None:
@@ -264,10 +264,10 @@ def play_at(where: Address, wish: WantedTable, **manner: Unpack[PlayingOptions])
                 screen.say(Sentence("connecting.name_kept", path=home.name), "dim")
             _greet(connection, screen, is_guest=guest)
             async with lines_of(screen) as lines:
-                table = await _sit_down(connection, wish, screen, lines)
-                if table is not None and manner["teach"]:
+                table = await _sit_down(connection, wanted, screen, lines)
+                if table is not None and playing["teach"]:
                     screen.teach = teaching_at(table)
-                plays_on = manner["play_on"]
+                plays_on = playing["play_on"]
                 if table is not None and await play_matches(table, screen, lines, plays_on=plays_on):
                     screen.say(farewell())
 
@@ -275,13 +275,13 @@ def play_at(where: Address, wish: WantedTable, **manner: Unpack[PlayingOptions])
         run(main, farewell)
 
 
-def _check_usage(wish: WantedTable, *, is_guest: bool) -> None:
-    is_about_table = wish.is_new or wish.seats is not None or wish.variant is not None
-    if wish.rekey and is_guest:
+def _check_usage(wanted: WantedTable, *, is_guest: bool) -> None:
+    is_about_table = wanted.is_new or wanted.seats is not None or wanted.variant is not None
+    if wanted.rekey and is_guest:
         raise usage_error(Sentence("commands.rekey_or_guest"))
-    if wish.rekey and is_about_table:
+    if wanted.rekey and is_about_table:
         raise usage_error(Sentence("commands.rekey_goes_on"))
-    if wish.code is not None and is_about_table:
+    if wanted.code is not None and is_about_table:
         raise usage_error(Sentence("commands.for_new_table", options=_FOR_NEW_TABLE))
 
 
@@ -313,29 +313,31 @@ def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
         screen.say(Sentence("connecting.guest" if is_tls else "connecting.guest_in_clear"), "yellow")
 
 
-async def _sit_down(connection: Connection, wish: WantedTable, screen: Screen, lines: Lines) -> Table | None:
+async def _sit_down(
+    connection: Connection, wanted: WantedTable, screen: Screen, lines: Lines
+) -> Table | None:
     """Return the table to play at; None if the player wants none."""
     try:
-        await tell_lost_seats(connection, wish.code, screen)
-        own = await held_places(connection, wish.code)
+        await tell_lost_seats(connection, wanted.code, screen)
+        own = await held_places(connection, wanted.code)
         for place in own:
-            table = await _come_back(connection, place, wish, screen, lines)
+            table = await _come_back(connection, place, wanted, screen, lines)
             if table is not None:
                 return table
-        if wish.rekey:
+        if wanted.rekey:
             raise ClientError(Sentence("commands.no_match_to_go_on", server=connection.address.server))
         # They have a seat at that table and do not want to go on there.
-        if own and wish.code is not None:
+        if own and wanted.code is not None:
             return None
-        if wish.code is not None:
-            return await _join(connection, await connection.join(wish.code), screen, lines)
-        return await _find(connection, wish, screen, lines)
+        if wanted.code is not None:
+            return await _join(connection, await connection.join(wanted.code), screen, lines)
+        return await _find(connection, wanted, screen, lines)
     except _LeftError:
         return None
 
 
 async def _come_back(
-    connection: Connection, place: HeldPlace, wish: WantedTable, screen: Screen, lines: Lines
+    connection: Connection, place: HeldPlace, wanted: WantedTable, screen: Screen, lines: Lines
 ) -> Table | None:
     """Return the table of a seat that the player holds; None if they do not want to go on there.
 
@@ -345,18 +347,18 @@ async def _come_back(
     """
     held = place.held
     # Without a match nothing is taken from anybody, so nothing is asked.
-    if held.match is None and wish.seating is not SeatChoice.NEW:
-        return None if wish.rekey else await _sit_again(connection, place, screen)
-    if not wish.rekey:
+    if held.match is None and wanted.seating is not SeatChoice.NEW:
+        return None if wanted.rekey else await _sit_again(connection, place, screen)
+    if not wanted.rekey:
         check_playable_here(connection, place)
         key, default = ("play_here", False) if place.is_online else ("go_on", True)
         if not _answered(await ask_yes_or_no(screen, lines, key, default=default, table=held.table)):
             return None
-    if wish.is_new or wish.seats is not None:
+    if wanted.is_new or wanted.seats is not None:
         screen.say(Sentence("commands.goes_on_as_it_is"), "yellow")
     if held.match is None:
         return await _sit_again(connection, place, screen)
-    return await connection.resume(held, rekey=wish.rekey)
+    return await connection.resume(held, rekey=wanted.rekey)
 
 
 def _answered(answer: bool | None) -> bool:
@@ -386,35 +388,35 @@ async def _join(connection: Connection, table: Table, screen: Screen, lines: Lin
     return table
 
 
-async def _find(connection: Connection, wish: WantedTable, screen: Screen, lines: Lines) -> Table | None:
-    if wish.seating is SeatChoice.QUICK and "seek" in connection.capabilities:
-        return await _join(connection, await _seek(connection, wish), screen, lines)
-    if not wish.is_new:
-        code = await _open_table(connection, wish)
+async def _find(connection: Connection, wanted: WantedTable, screen: Screen, lines: Lines) -> Table | None:
+    if wanted.seating is SeatChoice.QUICK and "seek" in connection.capabilities:
+        return await _join(connection, await _seek(connection, wanted), screen, lines)
+    if not wanted.is_new:
+        code = await _open_table(connection, wanted)
         if code is not None:
             return await _join(connection, await connection.join(code), screen, lines)
         # A `sub` record brings a key (specification.md, "Deals", New chains).
         if not connection.session.account.is_guest:
-            table = await _step_in(connection, wish, screen, lines)
+            table = await _step_in(connection, wanted, screen, lines)
             if table is not None:
                 return table
     # Most servers admit no guest without it, not even the one who opens the table (play.md, "At the table").
-    options = {"guests": 1, **wish.options} if connection.session.account.is_guest else wish.options
-    variant = wish.variant or _DEFAULT_VARIANT
-    made = await connection.create(variant, seats=wish.seats, options=options, private=wish.private)
+    options = {"guests": 1, **wanted.options} if connection.session.account.is_guest else wanted.options
+    variant = wanted.variant or _DEFAULT_VARIANT
+    made = await connection.create(variant, seats=wanted.seats, options=options, private=wanted.private)
     return await _join(connection, made, screen, lines)
 
 
-async def _seek(connection: Connection, wish: WantedTable) -> Table:
+async def _seek(connection: Connection, wanted: WantedTable) -> Table:
     """Take the seat that the server finds: only tables with the same options fit, so guests ask for two guests."""
-    options = {"guests": 2, **wish.options} if connection.session.account.is_guest else wish.options
-    return await connection.seek(wish.variant or _DEFAULT_VARIANT, seats=wish.seats, options=options)
+    options = {"guests": 2, **wanted.options} if connection.session.account.is_guest else wanted.options
+    return await connection.seek(wanted.variant or _DEFAULT_VARIANT, seats=wanted.seats, options=options)
 
 
-async def _step_in(connection: Connection, wish: WantedTable, screen: Screen, lines: Lines) -> Table | None:
+async def _step_in(connection: Connection, wanted: WantedTable, screen: Screen, lines: Lines) -> Table | None:
     """Offer every seat whose player is gone from a match; None if the player takes none."""
-    for state in await connection.tables(wish.variant):
-        if not vacant_seats(state) or wish.seats not in (None, state.n):
+    for state in await connection.tables(wanted.variant):
+        if not vacant_seats(state) or wanted.seats not in (None, state.n):
             continue
         try:
             table = await connection.join(state.table)
@@ -430,10 +432,10 @@ async def _step_in(connection: Connection, wish: WantedTable, screen: Screen, li
     return None
 
 
-async def _open_table(connection: Connection, wish: WantedTable) -> str | None:
-    for state in await connection.tables(wish.variant):
+async def _open_table(connection: Connection, wanted: WantedTable) -> str | None:
+    for state in await connection.tables(wanted.variant):
         admitted = not connection.session.account.is_guest or _admits_guest(state)
-        if state.state == "open" and has_free_seat(state) and admitted and wish.seats in (None, state.n):
+        if state.state == "open" and has_free_seat(state) and admitted and wanted.seats in (None, state.n):
             return state.table
     return None
 

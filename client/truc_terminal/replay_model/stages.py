@@ -45,7 +45,7 @@ class SeatCard(NamedTuple):
 
     slot: int
     card: str | None
-    where: CardState
+    state: CardState
     opened: int | None
 
     def is_open(self, number: int) -> bool:
@@ -262,7 +262,7 @@ def _moved(cards: tuple[tuple[SeatCard, ...], ...], record: Annotated) -> tuple[
     if record.covered is not None:
         moves[record.covered] = CardState.COVERED
     return tuple(
-        tuple(each._replace(where=moves.get((seat, each.slot), each.where)) for each in held)
+        tuple(each._replace(state=moves.get((seat, each.slot), each.state)) for each in held)
         for seat, held in enumerate(cards)
     )
 

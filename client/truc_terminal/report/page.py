@@ -203,7 +203,7 @@ class CardView(NamedTuple):
     card: str | None
     opened: int | None
     left: int | None
-    where: CardState
+    state: CardState
 
 
 class SeatView(NamedTuple):
@@ -377,10 +377,10 @@ def _cards(rows: Sequence[tuple[SeatCard, ...]], first: int) -> tuple[CardView, 
         each.slot: first + n
         for n, row in reversed([*enumerate(rows)])
         for each in row
-        if each.where in (CardState.PLAYED, CardState.COVERED)
+        if each.state in (CardState.PLAYED, CardState.COVERED)
     }
     last = rows[-1] if rows else ()
-    return tuple(CardView(each.card, each.opened, left.get(each.slot), each.where) for each in last)
+    return tuple(CardView(each.card, each.opened, left.get(each.slot), each.state) for each in last)
 
 
 def _rows(stages: Sequence[MatchStage], names: Sequence[str], speech: Speech) -> Iterator[RowView]:

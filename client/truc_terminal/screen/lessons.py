@@ -151,17 +151,17 @@ class Teacher:
         """Yield what seems best, what next best, and why; nothing before there are cards to judge by."""
         if not board.cards:
             return
-        (best, tried), *others = advice.compared or ((None, None),)
-        if best is None or tried is None:
+        (best, result), *others = advice.compared or ((None, None),)
+        if best is None or result is None:
             return
         yield from self._once("advice", look)
-        values = {"move": _named(best, advice.turn, board, look), "why": _why(tried, look)}
+        values = {"move": _named(best, advice.turn, board, look), "why": _why(result, look)}
         reason = self._reasons(best, board, look)
         yield " ".join([_say(look, "suggestion", **values), *reason])
-        for other, its in others[:1]:
-            values = {"move": _named(other, advice.turn, board, look), "why": _why(its, look)}
+        for other, other_result in others[:1]:
+            values = {"move": _named(other, advice.turn, board, look), "why": _why(other_result, look)}
             yield _say(look, "next-best", **values)
-            if (odd := _oddity(tried, its)) is not None:
+            if (odd := _oddity(result, other_result)) is not None:
                 yield _say(look, odd)
 
     def _reasons(self, best: MoveChoice, board: ShownHand, look: MatchLook) -> Iterator[str]:
@@ -258,13 +258,13 @@ def _seen(board: ShownHand) -> set[str | None]:
     return {*board.own, *board.cards, *played, *shown, board.turned_up}
 
 
-def _oddity(tried: OptionResult, its: OptionResult) -> str | None:
+def _oddity(result: OptionResult, other_result: OptionResult) -> str | None:
     """Return the key of what explains that the next best looks better than the best; None if it does not."""
-    is_richer = round(its.points, 1) > round(tried.points, 1)
-    wins_more = its.ahead * tried.deals > tried.ahead * its.deals
-    if not is_richer and not (wins_more and round(its.points, 1) == round(tried.points, 1)):
+    is_richer = round(other_result.points, 1) > round(result.points, 1)
+    wins_more = other_result.ahead * result.deals > result.ahead * other_result.deals
+    if not is_richer and not (wins_more and round(other_result.points, 1) == round(result.points, 1)):
         return None
-    if tried.chance - its.chance < _EVEN:
+    if result.chance - other_result.chance < _EVEN:
         return "even"
     return "by-score" if is_richer else "fewer-wins"
 
@@ -323,10 +323,10 @@ def _named(choice: MoveChoice, turn: YourTurn, board: ShownHand, look: MatchLook
     return next((f"{key} ({label})" for key in keys), label)
 
 
-def _why(tried: OptionResult, look: MatchLook) -> str:
+def _why(result: OptionResult, look: MatchLook) -> str:
     """Return how an option fared in the imagined deals."""
-    tenths = round(tried.points, 1)
+    tenths = round(result.points, 1)
     points = f"{tenths:+g}".replace(".", look.speech.say("said.decimal")) if tenths else "0"
-    if tried.is_certain:
+    if result.is_certain:
         return _say(look, "certain", points=points)
-    return _say(look, "tried", ahead=tried.ahead, deals=tried.deals, points=points)
+    return _say(look, "tried", ahead=result.ahead, deals=result.deals, points=points)

@@ -67,9 +67,9 @@ class Prompt:
         self._drawn = DrawnLines(0, ())
         self._table_of: tuple[Question, Size] | None = None
         self._table_lines: list[StyleAndTextTuples] = []
-        self._screenful = TerminalWriter(sys.stdout)
-        self.above = LinesAbove(sys.stdout if output else self._screenful, self._show_above)
-        self._session = self._make_session(is_coloured, terminal, output or output_to(self._screenful))
+        self._writer = TerminalWriter(sys.stdout)
+        self.above = LinesAbove(sys.stdout if output else self._writer, self._show_above)
+        self._session = self._make_session(is_coloured, terminal, output or output_to(self._writer))
         self._app = self._session.app
         self._app.refresh_interval = _TICK_S
         self._app.before_render += self._clear_broken
@@ -168,7 +168,7 @@ class Prompt:
         if self._app.is_running and not self._app.is_done:
             # All of it is one write: between two the table would
             # go away for as long as bots think in this process.
-            with self._screenful.whole():
+            with self._writer.whole():
                 self._take_posed()
                 self._app.renderer.erase()
                 self._clear_broken(self._app)

@@ -126,7 +126,7 @@ def _seen(replay: Replay, stage: MatchStage) -> MatchStage:
 def _board(replay: Replay, stage: MatchStage) -> ShownHand:
     """Return the board with the cards known to the viewer: their own as held, those of the others as shown."""
     held = tuple(
-        tuple(each.card for each in cards if each.where in (CardState.HELD, CardState.SHOWN))
+        tuple(each.card for each in cards if each.state in (CardState.HELD, CardState.SHOWN))
         for cards in stage.cards
     )
     memory = stage.board.memory._replace(
@@ -238,10 +238,10 @@ def _of_seat(replay: Replay, stage: MatchStage, look: MatchLook, seat: int) -> I
         is_open = all(each.is_open(stage.number) for each in cards)
         yield digest, "green" if is_open else "dim"
         yield f" {(_tick(replay) if is_open else '').ljust(_GAP)}", "green"
-    for where in CardState:
-        there = [each for each in cards if each.where is where]
+    for state in CardState:
+        there = [each for each in cards if each.state is state]
         if there:
-            yield f"  {replay.said[where]}", "dim"
+            yield f"  {replay.said[state]}", "dim"
             for each in there:
                 yield " ", ""
                 yield _face(each.card, look)
@@ -371,61 +371,61 @@ def step_through(
     replay: Replay, at: int, *, keys: Input | None = None, screen: Output | None = None
 ) -> tuple[ReplayPosition, int]:
     """Show a match from a stage on until the viewer leaves; return where they were, and the exit status."""
-    walk = ReplayPosition(replay, at)
-    page_of = Window(FormattedTextControl(lambda: _drawn(walk)))
-    note = Window(FormattedTextControl(lambda: _noted(walk)), height=1, style="reverse")
+    position = ReplayPosition(replay, at)
+    page_of = Window(FormattedTextControl(lambda: _drawn(position)))
+    note = Window(FormattedTextControl(lambda: _noted(position)), height=1, style="reverse")
     application: Application[int] = Application(
         Layout(HSplit([page_of, note])),
-        key_bindings=_bindings(walk),
+        key_bindings=_bindings(position),
         full_screen=True,
         input=keys,
         output=screen,
     )
-    return walk, application.run(pre_run=partial(_leave_on_signals, application))
+    return position, application.run(pre_run=partial(_leave_on_signals, application))
 
 
-def _drawn(walk: ReplayPosition) -> ANSI:
+def _drawn(position: ReplayPosition) -> ANSI:
     """Return the part of the page that there is room for, with lines wrapped between words."""
     size, drawn = get_app().output.get_size(), StringIO()
     console = Console(file=drawn, force_terminal=True, color_system="standard", width=size.columns)
-    if walk.explains:
-        console.print(Text(walk.replay.said["explain"].replace("|", "\n")))
+    if position.explains:
+        console.print(Text(position.replay.said["explain"].replace("|", "\n")))
     else:
-        console.print(drawn_page(walk.replay, walk.at, width=size.columns, height=size.rows))
+        console.print(drawn_page(position.replay, position.at, width=size.columns, height=size.rows))
     lines, room = drawn.getvalue().splitlines(), size.rows - 1
     # Only now is it known how far it can be scrolled: a page is as long as the terminal is narrow.
-    walk.fit(len(lines), room)
-    return ANSI("\n".join(lines[walk.top : walk.top + room]))
+    position.fit(len(lines), room)
+    return ANSI("\n".join(lines[position.top : position.top + room]))
 
 
-def _noted(walk: ReplayPosition) -> str:
-    more = [walk.replay.said["more"]] if walk.top < walk.most else []
-    return "  ".join([*more, walk.note])
+def _noted(position: ReplayPosition) -> str:
+    more = [position.replay.said["more"]] if position.top < position.most else []
+    return "  ".join([*more, position.note])
 
 
-def _bindings(walk: ReplayPosition) -> KeyBindings:
+def _bindings(position: ReplayPosition) -> KeyBindings:
     bindings = KeyBindings()
     for step, keys in _KEYS.items():
         for key in keys:
-            bindings.add(key)(partial(_step, walk, step))
+            bindings.add(key)(partial(_step, position, step))
     for digit in "0123456789":
-        bindings.add(digit)(partial(_type, walk, digit))
-    bindings.add("down")(lambda _: walk.scroll(1))
-    bindings.add("up")(lambda _: walk.scroll(-1))
-    bindings.add("enter")(lambda _: walk.jump())
-    bindings.add("?")(lambda _: walk.explain())
-    bindings.add("s")(lambda _: walk.change_eyes())
+        bindings.add(digit)(partial(_type, position, digit))
+    bindings.add("down")(lambda _: position.scroll(1))
+    bindings.add("up")(lambda _: position.scroll(-1))
+    bindings.add("enter")(lambda _: position.jump())
+    bindings.add("?")(lambda _: position.explain())
+    bindings.add("s")(lambda _: position.change_eyes())
     for key in _LEAVE:
         bindings.add(key)(_leave)
     return bindings
 
 
-def _step(walk: ReplayPosition, step: ReplayStep, _: KeyPressEvent) -> None:
-    walk.step(step)
+def _step(position: ReplayPosition, step: ReplayStep, _: KeyPressEvent) -> None:
+    position.step(step)
 
 
-def _type(walk: ReplayPosition, digit: str, _: KeyPressEvent) -> None:
-    walk.type(digit)
+def _type(position: ReplayPosition, digit: str, _: KeyPressEvent) -> None:
+    position.type(digit)
 
 
 def _leave(event: KeyPressEvent) -> None:

@@ -12,7 +12,7 @@ export async function look(ui) {
 }
 
 /** Asked once, after the first match that was won: whether the key shall be saved. @param {Ui} ui */
-export function keepPart(ui) {
+export function keyReminder(ui) {
   const { state, speech, settings } = ui
   const hasWon = overOf(state.answers.kept ?? [], Infinity).some((kept) => endOf(kept) === 'won')
   if (!state.me.isKeyed || settings.isKeyAsked || !hasWon) return null

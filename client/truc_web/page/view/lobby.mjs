@@ -4,7 +4,7 @@ import { h } from '../h.mjs'
 import { familiesOf, familyOf, lookOf, wayOf } from '../games.mjs'
 import { LANGUAGES, NAMES_OF_LANGUAGES } from '../settings.mjs'
 import { card, icon } from './cards.mjs'
-import { keepPart } from './key_reminder.mjs'
+import { keyReminder } from './key_reminder.mjs'
 import { lobbySide } from './lobby_side.mjs'
 import { quickOf, rowsOf } from './lobby_model.mjs'
 import { capital } from '../words.mjs'
@@ -28,7 +28,7 @@ export function screen(ui) {
   if (state.server === null || state.me === null) return h('main', { class: 'page', key: 'lobby' }, h('h1', { class: 'wait' }, speech.say('page.connecting')))
   ui.once('lobby', '', () => follow(ui))
   return h('div', { class: 'lobby', key: 'lobby' }, bar(ui),
-    h('main', { class: 'page' }, trouble(ui), own(ui), keepPart(ui), welcome(ui), quick(ui),
+    h('main', { class: 'page' }, trouble(ui), own(ui), keyReminder(ui), welcome(ui), quick(ui),
       h('div', { class: 'cols' }, tables(ui), h('aside', null, lobbySide(ui)))),
     sheet(ui))
 }
