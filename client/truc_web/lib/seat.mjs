@@ -167,25 +167,26 @@ export class Seat {
     const setup = this.setup = new Setup(doc, await import('./rules/index.mjs'), MODES)
     await setup.attest(raw)
     setup.take(raw)
-    const { terms: f, th, opts } = setup
+    const { terms: fields, th, opts } = setup
     const { tables } = this.store.kept
-    must(same(f.spk, this.spk), 'C9', null)
+    must(same(fields.spk, this.spk), 'C9', null)
     const others = Object.entries(tables).filter(([key]) => key !== toHex(th))
-    must(others.every(([, { tn }]) => !same(tn, f.tn)), 'C9', SERVER)
-    const isShown = same(shown.rules, f.rules) && shown.n === f.seats && shown.policy === f.policy &&
-      f.mode === (shown.mode ?? 'dealt') && Object.values(opts).every((value, at) => shown.opts[at] === undefined || shown.opts[at] === value)
+    must(others.every(([, { tn }]) => !same(tn, fields.tn)), 'C9', SERVER)
+    const isShown = same(shown.rules, fields.rules) && shown.n === fields.seats && shown.policy === fields.policy &&
+      fields.mode === (shown.mode ?? 'dealt') &&
+      Object.values(opts).every((value, at) => shown.opts[at] === undefined || shown.opts[at] === value)
     must(isShown, 'C9', null)
     // the same terms come again until their setup, and are answered with what is stored (C9)
-    const own = this.own = tables[toHex(th)] ??= await this.begun(f, seat)
+    const own = this.own = tables[toHex(th)] ??= await this.begun(fields, seat)
     mayGoOn(own)
     const [{ anchor, x }] = own.chains
     return this.signed(own, 'seat', ['truc/1/seat', th, own.seat, this.me.pk, anchor, x, utf8(this.name)])
   }
 
-  /** @param {any} f @param {number} seat @returns {Promise<Own>} */
-  async begun(f, seat) {
-    const chains = [await this.freshChain(f, 0)]
-    return { tn: f.tn, seat, mid: null, stopped: null, accepted: null, signed: {}, refused: [], chains }
+  /** @param {any} fields @param {number} seat @returns {Promise<Own>} */
+  async begun(fields, seat) {
+    const chains = [await this.freshChain(fields, 0)]
+    return { tn: fields.tn, seat, mid: null, stopped: null, accepted: null, signed: {}, refused: [], chains }
   }
 
   /** @param {any} terms @param {number} first @returns {Promise<OwnChain>} */
@@ -314,7 +315,7 @@ export class Seat {
     must(own.accepted === null || own.accepted.k <= ledger.k, 'C33', null)
   }
 
-  /** C18. @param {any} f */
+  /** C18. @param {any} fields */
   async openDeal({ j, d, leaves, boxes, up }) {
     const { seat } = this.match.own
     if (d === 0) this.hands = []
@@ -332,7 +333,7 @@ export class Seat {
     return held.map(([card]) => this.pack[card])
   }
 
-  /** @param {any} f */
+  /** @param {any} fields */
   async openShare({ j, d, giver, receiver, box }) {
     const { leaves } = this.match.ledger.openDeal
     const shared = await this.open(box, shareInfo(j, d, giver, receiver), leaves[giver], { j, d, seat: giver })

@@ -23,204 +23,211 @@ const TAG_AND_HEADER = 17     // of a box of keys
 const KEY = 34     // encoded
 const INSTEAD = ['rule', 'resign', 'garbled']     // of the keys of a card, or a lend
 
-/** Whether both sides are at their last point, so that nobody sees a card before it is played. @param {Ledger} m */
-const isUnseen = (m) => m.rules.blind && m.position !== null && m.engine.atLastPoint(m.position).length === 2
+/** Whether both sides are at their last point, so that nobody sees a card before it is played. @param {Ledger} ledger */
+const isUnseen = ({ rules, position, engine }) =>
+  rules.blind && position !== null && engine.atLastPoint(position).length === 2
 
-/** @param {Ledger} m */
-const xsOf = (m) => m.seats.map(({ x }) => /** @type {Uint8Array} */ (x))     // no seat is a guest's
+/** @param {Ledger} ledger */
+const xsOf = (ledger) => ledger.seats.map(({ x }) => /** @type {Uint8Array} */ (x))     // no seat is a guest's
 
-/** Who must be forfeited before anything else: where the match is over, whose side has won it. @param {Ledger} m */
-function exposedSeat(m) {
-  if (m.exposed === null) return null
-  const { seat } = m.exposed
-  return m.won === null || m.won.winner === seat % 2 ? seat : null
+/** Who must be forfeited before anything else: where the match is over, whose side has won it. @param {Ledger} ledger */
+function exposedSeat(ledger) {
+  if (ledger.exposed === null) return null
+  const { seat } = ledger.exposed
+  return ledger.won === null || ledger.won.winner === seat % 2 ? seat : null
 }
 
-/** Whether links are due, or the keys of a card: then nothing else may stand. @param {Ledger} m */
-const isHeld = (m) => m.garbled !== null || isHandOver(m) || Boolean(m.hand?.blindCard)
+/** Whether links are due, or the keys of a card: then nothing else may stand. @param {Ledger} ledger */
+const isHeld = (ledger) => ledger.garbled !== null || isHandOver(ledger) || Boolean(ledger.hand?.blindCard)
 
-/** @param {Ledger} m */
-const isHandOver = (m) => m.phase === 'hand' && m.openHand.reading.isOver
+/** @param {Ledger} ledger */
+const isHandOver = (ledger) => ledger.phase === 'hand' && ledger.openHand.reading.isOver
 
-/** Whether cards are to be lent, for a question that is still open. @param {Ledger} m @param {import('../proof/ledger.mjs').Hand} hand */
-export const owesLend = (m, { shares, reading }) => shares.length > 0 && m.engine.owedShares(reading.state).length > 0
+/** Whether cards are to be lent, for a question that is still open. @param {Ledger} ledger @param {import('../proof/ledger.mjs').Hand} hand */
+export const owesLend = (ledger, { shares, reading }) =>
+  shares.length > 0 && ledger.engine.owedShares(reading.state).length > 0
 
 // C52, C48, C23, C43, C24; what may be ruled then, `rule` says.
-/** @param {Ledger} m @param {TypedRecord} record @param {number | null} culprit */
-function checkDue(m, { kind }, culprit) {
-  const { hand, sealing } = m
-  if (exposedSeat(m) !== null) return m.must(kind === 'release' || kind === 'rule', 'C52', culprit)
-  if (sealing === null || m.won !== null) return
-  if (m.garbled !== null) return m.must(kind === 'release' || kind === 'rule', 'C48', culprit)
+/** @param {Ledger} ledger @param {TypedRecord} record @param {number | null} culprit */
+function checkDue(ledger, { kind }, culprit) {
+  const { hand, sealing } = ledger
+  if (exposedSeat(ledger) !== null) return ledger.must(kind === 'release' || kind === 'rule', 'C52', culprit)
+  if (sealing === null || ledger.won !== null) return
+  if (ledger.garbled !== null) return ledger.must(kind === 'release' || kind === 'rule', 'C48', culprit)
   if (hand === null) return
-  if (hand.blindCard !== null) m.must(kind === 'keys' || INSTEAD.includes(kind), 'C23', culprit)
-  if (owesLend(m, hand)) m.must(kind === 'lend' || INSTEAD.includes(kind), 'C43', culprit)
-  if (hand.reading.isOver) m.must(['release', 'close', 'rule'].includes(kind), 'C24', culprit)
+  if (hand.blindCard !== null) ledger.must(kind === 'keys' || INSTEAD.includes(kind), 'C23', culprit)
+  if (owesLend(ledger, hand)) ledger.must(kind === 'lend' || INSTEAD.includes(kind), 'C43', culprit)
+  if (hand.reading.isOver) ledger.must(['release', 'close', 'rule'].includes(kind), 'C24', culprit)
 }
 
-/** @param {Ledger} m @param {any} f */
-function call(m, f) {
-  CALLS.call(m, f)
-  if (!m.drawn) return
-  const { dealer, ncards, cut } = f
-  const { deck, up } = m.rules
-  m.sealing = new Sealing({ mid: m.mid, j: f.j, deck, seats: m.seats.length, dealer, ncards, cut, up, isUnseen: isUnseen(m) })
+/** @param {Ledger} ledger @param {any} fields */
+function call(ledger, fields) {
+  CALLS.call(ledger, fields)
+  if (!ledger.drawn) return
+  const { dealer, ncards, cut } = fields
+  const { deck, up } = ledger.rules
+  const { mid, seats: { length: seats } } = ledger
+  ledger.sealing = new Sealing({ mid, j: fields.j, deck, seats, dealer, ncards, cut, up, isUnseen: isUnseen(ledger) })
 }
 
-/** C43: the step is due. @param {Ledger} m @param {string} kind @param {{ seat: number, d: number }} place */
-function stepDue(m, kind, { seat, d }) {
-  const { sealing } = m
-  m.must(sealing !== null && sealing.isDue(kind, seat, d), 'C43')
+/** C43: the step is due. @param {Ledger} ledger @param {string} kind @param {{ seat: number, d: number }} place */
+function stepDue(ledger, kind, { seat, d }) {
+  const { sealing } = ledger
+  ledger.must(sealing !== null && sealing.isDue(kind, seat, d), 'C43')
   return sealing
 }
 
 // C45, C44.
-/** @param {Ledger} m @param {Sealing} sealing @param {Uint8Array[]} points */
-function checkPoints(m, sealing, points) {
-  m.must(sealing.areNew(points), 'C45')
-  m.must(areSound(points), 'C44')
+/** @param {Ledger} ledger @param {Sealing} sealing @param {Uint8Array[]} points */
+function checkPoints(ledger, sealing, points) {
+  ledger.must(sealing.areNew(points), 'C45')
+  ledger.must(areSound(points), 'C44')
 }
 
 // C43, C45, C44.
-/** @param {Ledger} m @param {any} f */
-function mask(m, f) {
-  const sealing = stepDue(m, 'mask', { seat: f.seat, d: 0 })
-  m.must(f.points.length === 2 * m.rules.deck, 'C43')
-  checkPoints(m, sealing, f.points)
-  sealing.mask(f)
+/** @param {Ledger} ledger @param {any} fields */
+function mask(ledger, fields) {
+  const sealing = stepDue(ledger, 'mask', { seat: fields.seat, d: 0 })
+  ledger.must(fields.points.length === 2 * ledger.rules.deck, 'C43')
+  checkPoints(ledger, sealing, fields.points)
+  sealing.mask(fields)
 }
 
 // C43, C45, C44.
-/** @param {Ledger} m @param {any} f */
-function lock(m, f) {
-  const sealing = stepDue(m, 'lock', f)
+/** @param {Ledger} ledger @param {any} fields */
+function lock(ledger, fields) {
+  const sealing = stepDue(ledger, 'lock', fields)
   const turn = /** @type {import('./sealing.mjs').LockTurn} */ (sealing.turns[0])
   const size = sealing.sizeOf(turn)
-  m.must((f.nonce !== null) === turn.hasNonce && f.points.length === size && f.commitments.length === size, 'C43')
-  checkPoints(m, sealing, f.points)
-  sealing.lock(f)
+  const isWhole = fields.points.length === size && fields.commitments.length === size
+  ledger.must((fields.nonce !== null) === turn.hasNonce && isWhole, 'C43')
+  checkPoints(ledger, sealing, fields.points)
+  sealing.lock(fields)
 }
 
 // C43, C44, C45, C46.
-/** @param {Ledger} m @param {any} f */
-function keys(m, f) {
-  const sealing = stepDue(m, 'keys', f)
+/** @param {Ledger} ledger @param {any} fields */
+function keys(ledger, fields) {
+  const sealing = stepDue(ledger, 'keys', fields)
   const { shown, dealt } = sealing.round
   /** @type {{ seat: number, box: Uint8Array | null, opened: Uint8Array[], boxes: Uint8Array[] }} */
-  const { seat, box, opened, boxes } = f
+  const { seat, box, opened, boxes } = fields
   const isShaped = (box !== null) === (dealt !== null) && opened.length === shown.length &&
-    boxes.length === (dealt === null ? 0 : m.seats.length)
-  m.must(isShaped, 'C43')
+    boxes.length === (dealt === null ? 0 : ledger.seats.length)
+  ledger.must(isShaped, 'C43')
   const points = box === null ? [] : [box]
-  m.must(areSound(points), 'C44')
-  m.must(sealing.areNew(points), 'C45')
+  ledger.must(areSound(points), 'C44')
+  ledger.must(sealing.areNew(points), 'C45')
   const length = TAG_AND_HEADER + KEY * sealing.call.ncards
-  m.must(shown.every((place, i) => sealing.isKey(place, seat, opened[i])), 'C46')
-  m.must(boxes.every((one, other) => one.length === (other === seat ? 0 : length)), 'C46')
-  sealing.keys(seat, f)
-  if (sealing.isComplete && m.hand?.blindCard) see(m, sealing, m.hand)
+  ledger.must(shown.every((place, i) => sealing.isKey(place, seat, opened[i])), 'C46')
+  ledger.must(boxes.every((one, other) => one.length === (other === seat ? 0 : length)), 'C46')
+  sealing.keys(seat, fields)
+  if (sealing.isComplete && ledger.hand?.blindCard) see(ledger, sealing, ledger.hand)
 }
 
 // The card that was played unseen is open, by the key of each seat; none, or one that is open already, garbles the hand.
-/** @param {Ledger} m @param {Sealing} sealing @param {import('../proof/ledger.mjs').Hand} hand */
-function see(m, sealing, hand) {
+/** @param {Ledger} ledger @param {Sealing} sealing @param {import('../proof/ledger.mjs').Hand} hand */
+function see(ledger, sealing, hand) {
   const [place] = sealing.round.shown
   const given = sealing.givenOf(place)
   const card = cardIn(sealing, place, given)
   hand.blindCard = null
   if (card === null) {
-    m.garbled = { seat: null }
+    ledger.garbled = { seat: null }
     return
   }
-  m.mode.openCard(m, /** @type {number} */ (place.seat), [place.slot, card, given])
-  if (m.garbled === null) hand.reading.see(card)
+  ledger.mode.openCard(ledger, /** @type {number} */ (place.seat), [place.slot, card, given])
+  if (ledger.garbled === null) hand.reading.see(card)
 }
 
 // C43; what is in it, the giver's link shows (C50).
-/** @param {Ledger} m @param {any} f */
-function lend(m, f) {
-  const { openHand: hand, sealing } = m
+/** @param {Ledger} ledger @param {any} fields */
+function lend(ledger, fields) {
+  const { openHand: hand, sealing } = ledger
   const [due] = hand.shares
-  m.must(owesLend(m, hand) && due[0] === f.seat && due[1] === f.receiver && f.d === hand.deals.length - 1, 'C43')
+  const isDue = owesLend(ledger, hand) && due[0] === fields.seat && due[1] === fields.receiver
+  ledger.must(isDue && fields.d === hand.deals.length - 1, 'C43')
   hand.shares.shift()
-  sealing?.lend(f.seat, f)
+  sealing?.lend(fields.seat, fields)
 }
 
 // C43, C48.
-/** @param {Ledger} m @param {any} f */
-function garbled(m, f) {
-  const { sealing } = m
-  m.must(sealing !== null && f.d === sealing.d, 'C43')
-  m.must(sealing.isComplete, 'C48')
-  m.garbled = { seat: f.seat }
+/** @param {Ledger} ledger @param {any} fields */
+function garbled(ledger, fields) {
+  const { sealing } = ledger
+  ledger.must(sealing !== null && fields.d === sealing.d, 'C43')
+  ledger.must(sealing.isComplete, 'C48')
+  ledger.garbled = { seat: fields.seat }
 }
 
 // C15, C49, C14; then C50 exposes, or what all links show together. The same release again may be anybody's doing.
-/** @param {Ledger} m @param {any} f */
-function release(m, f) {
-  const { sealing } = m
-  if (!m.drawn && m.phase === 'called') return CALLS.release(m, f)
-  const before = m.links.get(f.seat + 1)
-  m.must(sealing !== null && before === undefined, 'C15', before !== undefined && same(before, f.link) ? null : m.blame)
-  m.must(m.garbled !== null || m.won !== null || isHandOver(m), 'C49')
-  m.openLink(f.seat + 1, f.link)
+/** @param {Ledger} ledger @param {any} fields */
+function release(ledger, fields) {
+  const { sealing } = ledger
+  if (!ledger.drawn && ledger.phase === 'called') return CALLS.release(ledger, fields)
+  const before = ledger.links.get(fields.seat + 1)
+  const isRepeat = before !== undefined && same(before, fields.link)
+  ledger.must(sealing !== null && before === undefined, 'C15', isRepeat ? null : ledger.blame)
+  ledger.must(ledger.garbled !== null || ledger.won !== null || isHandOver(ledger), 'C49')
+  ledger.openLink(fields.seat + 1, fields.link)
   // who was exposed first is (blind.md, "Exposed"): later links change nothing
-  if (m.exposed !== null) return
-  if (!isHonest(sealing, { seat: f.seat, link: f.link, xs: xsOf(m) })) m.exposed = { seat: f.seat, kind: 'cheat' }
-  else if (silentSeats(m).length === 0) m.exposed = exposedByAll(m, sealing)
+  if (ledger.exposed !== null) return
+  const { seat, link } = fields
+  if (!isHonest(sealing, { seat, link, xs: xsOf(ledger) })) ledger.exposed = { seat, kind: 'cheat' }
+  else if (silentSeats(ledger).length === 0) ledger.exposed = exposedByAll(ledger, sealing)
 }
 
 // With all links open and no step that differs, no hand is garbled; and all cards are known, and with them every move.
-/** @param {Ledger} m @param {Sealing} sealing @returns {import('../proof/ledger.mjs').Exposed | null} */
-function exposedByAll(m, sealing) {
-  const { hand } = m
-  if (m.garbled !== null && m.garbled.seat !== null) return { seat: m.garbled.seat, kind: 'cheat' }
+/** @param {Ledger} ledger @param {Sealing} sealing @returns {import('../proof/ledger.mjs').Exposed | null} */
+function exposedByAll(ledger, sealing) {
+  const { hand } = ledger
+  if (ledger.garbled !== null && ledger.garbled.seat !== null) return { seat: ledger.garbled.seat, kind: 'cheat' }
   if (hand === null) return null
-  hand.dealt = hand.deals.map(({ up, leaves }, d) => ({ up, leaves, hands: dealtBy(sealing, m.links, d) }))
+  hand.dealt = hand.deals.map(({ up, leaves }, d) => ({ up, leaves, hands: dealtBy(sealing, ledger.links, d) }))
   const denied = hand.reading.denied((d) => cardsOf(hand, d))
   return denied === null ? null : { seat: denied, kind: 'false' }
 }
 
 // Under the call of a hand: C15, C16.
-/** @param {Ledger} m @param {any} f */
-function draw(m, f) {
-  m.must(m.sealing === null || m.sealing.isComplete, 'C15')
-  m.must(m.sealing === null, 'C16')
-  CALLS.draw(m, f)
+/** @param {Ledger} ledger @param {any} fields */
+function draw(ledger, fields) {
+  ledger.must(ledger.sealing === null || ledger.sealing.isComplete, 'C15')
+  ledger.must(ledger.sealing === null, 'C16')
+  CALLS.draw(ledger, fields)
 }
 
 // C16, C15 or C17, C15, C47, C17.
-/** @param {Ledger} m @param {any} f */
-function deal(m, f) {
-  m.must(m.drawn, 'C16')
-  const { sealing } = m
-  const isFirst = m.phase === 'called'
-  m.must(isFirst || m.openHand.reading.awaitsDeal, 'C17')
-  m.must(sealing !== null && sealing.isComplete, 'C15')
+/** @param {Ledger} ledger @param {any} fields */
+function deal(ledger, fields) {
+  ledger.must(ledger.drawn, 'C16')
+  const { sealing } = ledger
+  const isFirst = ledger.phase === 'called'
+  ledger.must(isFirst || ledger.openHand.reading.awaitsDeal, 'C17')
+  ledger.must(sealing !== null && sealing.isComplete, 'C15')
   const { dealer, ncards, cut } = sealing.call
   /** @type {{ leaves: Uint8Array[][], up: number[], boxes: Uint8Array[] }} */
-  const { leaves, up, boxes } = f
+  const { leaves, up, boxes } = fields
   const turned = sealing.newest.filter(({ seat }) => seat === null)
   const own = sealing.leaves()
   const isSame = leaves.length === own.length && leaves.every((some, q) =>
     some.length === own[q].length && some.every((leaf, slot) => same(leaf, own[q][slot])))
   const areUp = up.length === turned.length && turned.every((place, i) =>
-    up[i] < m.rules.deck && sealing.opens(place, up[i], sealing.givenOf(place)))
-  m.must(isSame && areUp, 'C47')
-  m.must(f.d === sealing.d && f.dealer === dealer && f.ncards === ncards && f.cut === cut, 'C17')
-  m.must(boxes.length === m.seats.length && boxes.every((box) => box.length === 0), 'C17')
-  if (isFirst) m.hand = newHand(m, f.j)
-  lay(m, f, isUnseen(m))
+    up[i] < ledger.rules.deck && sealing.opens(place, up[i], sealing.givenOf(place)))
+  ledger.must(isSame && areUp, 'C47')
+  ledger.must(fields.d === sealing.d && fields.dealer === dealer && fields.ncards === ncards && fields.cut === cut, 'C17')
+  ledger.must(boxes.length === ledger.seats.length && boxes.every((box) => box.length === 0), 'C17')
+  if (isFirst) ledger.hand = newHand(ledger, fields.j)
+  lay(ledger, fields, isUnseen(ledger))
 }
 
 // C19. A card that lies open already is no fault of who opens it, and is not played.
-/** @param {Ledger} m @param {number} seat @param {import('../proof/records.mjs').Opening} opening */
-function openCard(m, seat, [slot, card, given]) {
-  const { openHand: hand, openDeal: { d, opened }, sealing } = m
-  m.must(slot < hand.ncards && !opened[seat].has(slot), 'C19')
-  m.must(sealing !== null && sealing.opens(sealing.placeOf(d, seat, slot), card, given), 'C19')
+/** @param {Ledger} ledger @param {number} seat @param {import('../proof/records.mjs').Opening} opening */
+function openCard(ledger, seat, [slot, card, given]) {
+  const { openHand: hand, openDeal: { d, opened }, sealing } = ledger
+  ledger.must(slot < hand.ncards && !opened[seat].has(slot), 'C19')
+  ledger.must(sealing !== null && sealing.opens(sealing.placeOf(d, seat, slot), card, given), 'C19')
   if (hand.open.has(card)) {
-    m.garbled = { seat: null }
+    ledger.garbled = { seat: null }
     return
   }
   opened[seat].add(slot)
@@ -229,10 +236,10 @@ function openCard(m, seat, [slot, card, given]) {
 }
 
 // The keys of a card that is played unseen go to all. And if new cards are granted, their places are to be locked.
-/** @param {Ledger} m @param {any} f */
-function act(m, f) {
-  HANDS.act(m, f)
-  const { hand, sealing } = m
+/** @param {Ledger} ledger @param {any} fields */
+function act(ledger, fields) {
+  HANDS.act(ledger, fields)
+  const { hand, sealing } = ledger
   if (hand === null || sealing === null) return
   if (hand.reading.awaitsDeal && sealing.d < hand.deals.length) sealing.begin()
   if (hand.blindCard === null) return
@@ -242,45 +249,47 @@ function act(m, f) {
 
 // C52, then as in mode `dealt`. Where only links or keys may follow nothing is left to rule but the end, before a deal and once
 // the match is over only what this mode asks for; and what a hand has won is abandoned only for want of its links, or for a cheat.
-/** @param {Ledger} m @param {any} f */
-function rule(m, f) {
-  const exposed = exposedSeat(m)
-  const { ruling, seat, kind } = f
+/** @param {Ledger} ledger @param {any} fields */
+function rule(ledger, fields) {
+  const exposed = exposedSeat(ledger)
+  const { ruling, seat, kind } = fields
   const isEnd = ruling === 'forfeit' || ruling === 'abandon'
-  m.must(m.exposed === null || m.sealing === null || (isEnd && (seat === null || seat === m.exposed.seat)), 'C52')
-  const isCalled = m.phase === 'called'
-  m.must(isEnd || !(isCalled || isHeld(m)), 'C22')
-  m.must(m.won === null || (exposed !== null && ruling === 'forfeit'), 'C22')
-  m.must(ruling !== 'forfeit' || !(isCalled || m.won !== null) || OF_THIS_MODE.includes(kind), 'C22')
-  const isWon = m.hand !== null && m.hand.reading.state.winner !== null
-  m.must(ruling !== 'abandon' || !isWon || (exposed === null ? kind === 'empty' && bothOwe(m) : kind === 'server'), 'C22')
-  RULINGS.rule(m, f)
-  if (m.won === null || !isCalled) return
-  endIndex(m)     // what was not dealt nobody may open
-  m.index += 1     // a call has used its index, also without a deal
+  const isOfExposed = ledger.exposed === null || seat === null || seat === ledger.exposed.seat
+  ledger.must(ledger.exposed === null || ledger.sealing === null || (isEnd && isOfExposed), 'C52')
+  const isCalled = ledger.phase === 'called'
+  ledger.must(isEnd || !(isCalled || isHeld(ledger)), 'C22')
+  ledger.must(ledger.won === null || (exposed !== null && ruling === 'forfeit'), 'C22')
+  ledger.must(ruling !== 'forfeit' || !(isCalled || ledger.won !== null) || OF_THIS_MODE.includes(kind), 'C22')
+  const isWon = ledger.hand !== null && ledger.hand.reading.state.winner !== null
+  const mayAbandon = exposed === null ? kind === 'empty' && bothOwe(ledger) : kind === 'server'
+  ledger.must(ruling !== 'abandon' || !isWon || mayAbandon, 'C22')
+  RULINGS.rule(ledger, fields)
+  if (ledger.won === null || !isCalled) return
+  endIndex(ledger)     // what was not dealt nobody may open
+  ledger.index += 1     // a call has used its index, also without a deal
 }
 
 // The seats that owe a lock or keys once nothing is void any more, or their release at the end.
-/** @param {Ledger} m @returns {number[]} */
-function owing(m) {
-  const { sealing } = m
-  if (sealing === null || m.won !== null) return []
-  if (m.garbled !== null || isHandOver(m)) return silentSeats(m)
+/** @param {Ledger} ledger @returns {number[]} */
+function owing(ledger) {
+  const { sealing } = ledger
+  if (sealing === null || ledger.won !== null) return []
+  if (ledger.garbled !== null || isHandOver(ledger)) return silentSeats(ledger)
   if (sealing.isLocked) return [...sealing.giving]
   return sealing.d > 0 ? [sealing.turns[0].seat] : []
 }
 
-/** Whether seats of both sides owe something. @param {Ledger} m */
-const bothOwe = (m) => [0, 1].every((side) => owing(m).some((seat) => seat % 2 === side))
+/** Whether seats of both sides owe something. @param {Ledger} ledger */
+const bothOwe = (ledger) => [0, 1].every((side) => owing(ledger).some((seat) => seat % 2 === side))
 
-/** @param {Ledger} m @param {number} seat */
-function owesAlone(m, seat) {
-  const seats = owing(m)
+/** @param {Ledger} ledger @param {number} seat */
+function owesAlone(ledger, seat) {
+  const seats = owing(ledger)
   return seats.includes(seat) && seats.every((other) => other % 2 === seat % 2)
 }
 
-/** @param {Exposed['kind']} kind @returns {(m: Ledger, seat: number) => boolean} */
-const isExposed = (kind) => (m, seat) => exposedSeat(m) === seat && m.exposed?.kind === kind
+/** @param {Exposed['kind']} kind @returns {(ledger: Ledger, seat: number) => boolean} */
+const isExposed = (kind) => (ledger, seat) => exposedSeat(ledger) === seat && ledger.exposed?.kind === kind
 /** @typedef {import('../proof/ledger.mjs').Exposed} Exposed */
 
 const OF_THIS_MODE = ['opening', 'cheat', 'false']     // kinds of forfeit
@@ -290,67 +299,67 @@ const ROWS_BESIDE = [
   ['forfeit', 'opening', owesAlone],
   ['forfeit', 'cheat', isExposed('cheat')],
   ['forfeit', 'false', isExposed('false')],
-  ['abandon', 'empty', (m) => isEmpty(m) || bothOwe(m)]
+  ['abandon', 'empty', (ledger) => isEmpty(ledger) || bothOwe(ledger)]
 ]
 
 // The seat whose mask or lock of sub-deal 0 is due, alone.
-/** @param {Ledger} m */
-function missing(m) {
-  if (m.sealing === null) return silentSeats(m)
-  const [turn] = m.sealing.turns
-  return turn !== undefined && m.sealing.d === 0 ? [turn.seat] : []
+/** @param {Ledger} ledger */
+function missing(ledger) {
+  if (ledger.sealing === null) return silentSeats(ledger)
+  const [turn] = ledger.sealing.turns
+  return turn !== undefined && ledger.sealing.d === 0 ? [turn.seat] : []
 }
 
-/** @param {Ledger} m @param {any} f */
-function voided(m, f) {
-  CALLS.void(m, f)
-  m.sealing = null
+/** @param {Ledger} ledger @param {any} fields */
+function voided(ledger, fields) {
+  CALLS.void(ledger, fields)
+  ledger.sealing = null
 }
 
 // C24, C14, C24: the hand as it was played again when its last link was opened; of one that was ended, as far as it came.
-/** @param {Ledger} m @param {any} f */
-function close(m, f) {
-  const { hand } = m
-  m.must(hand !== null, 'C24')
-  m.openServerLink(f.link)
+/** @param {Ledger} ledger @param {any} fields */
+function close(ledger, fields) {
+  const { hand } = ledger
+  ledger.must(hand !== null, 'C24')
+  ledger.openServerLink(fields.link)
   const { reading } = hand
-  const isEnded = m.phase === 'over'
-  const closed = silentSeats(m)
-  m.must((isEnded || (reading.isOver && closed.length === 0)) && f.reason === (isEnded ? 'ended' : 'hand'), 'C24')
-  m.must((isEnded && reading.isUnsure) || isScore(reading.score, f.score), 'C24')
-  settleIndex(m)
-  if (hand.dealt !== undefined) m.hands.push(hand)
-  endHand(m, f, reading.state)
+  const isEnded = ledger.phase === 'over'
+  const closed = silentSeats(ledger)
+  ledger.must((isEnded || (reading.isOver && closed.length === 0)) && fields.reason === (isEnded ? 'ended' : 'hand'), 'C24')
+  ledger.must((isEnded && reading.isUnsure) || isScore(reading.score, fields.score), 'C24')
+  settleIndex(ledger)
+  if (hand.dealt !== undefined) ledger.hands.push(hand)
+  endHand(ledger, fields, reading.state)
 }
 
-/** The open index is over; who has not opened it is kept. @param {Ledger} m */
-function settleIndex(m) {
-  const seats = silentSeats(m)
-  if (seats.length > 0) m.unopened.push({ j: m.index, seats })
-  endIndex(m)
+/** The open index is over; who has not opened it is kept. @param {Ledger} ledger */
+function settleIndex(ledger) {
+  const seats = silentSeats(ledger)
+  if (seats.length > 0) ledger.unopened.push({ j: ledger.index, seats })
+  endIndex(ledger)
 }
 
-/** @param {Ledger} m */
-function endIndex(m) {
-  m.sealing = null
-  m.garbled = null
+/** @param {Ledger} ledger */
+function endIndex(ledger) {
+  ledger.sealing = null
+  ledger.garbled = null
 }
 
-/** @param {Ledger} m @param {Raw} raw */
-async function prepare(m, raw) {
-  if (multiplyAhead !== null) await multiplyAhead(productsOf(m, raw))
+/** @param {Ledger} ledger @param {Raw} raw */
+async function prepare(ledger, raw) {
+  if (multiplyAhead !== null) await multiplyAhead(productsOf(ledger, raw))
 }
 
 // What a record will ask to be multiplied, as far as that is much.
-/** @param {Ledger} m @param {Raw} raw @returns {import('./group.mjs').Product[]} */
-function productsOf(m, raw) {
-  const { sealing } = m
+/** @param {Ledger} ledger @param {Raw} raw @returns {import('./group.mjs').Product[]} */
+function productsOf(ledger, raw) {
+  const { sealing } = ledger
   try {
     const { kind, fields } = readRecord(raw)
-    if (kind === 'call') return cardProducts(m.rules.deck)
+    if (kind === 'call') return cardProducts(ledger.rules.deck)
     if (kind === 'mask' || kind === 'lock') return soundProducts(fields.points)
     if (kind !== 'release' || sealing === null) return []
-    return judgingProducts(sealing, { seat: fields.seat, link: fields.link, xs: xsOf(m) })
+    return judgingProducts(sealing, { seat: fields.seat, link: fields.link, xs: xsOf(ledger) })
   } catch (error) {
     if (!(error instanceof Malformed || error instanceof CheckFailed)) throw error
     return []     // `take` will say why
@@ -372,9 +381,9 @@ export const BLIND = {
   ]),
   rulings: [...ROWS_BESIDE, ...ROWS],
   rulesOf: (rules) => ({ ...rules, absent: 'concede', ownerShows: false }),
-  rolesOf: (m) => allRoles(m).filter((role) => role !== SERVER || !m.drawn),
+  rolesOf: (ledger) => allRoles(ledger).filter((role) => role !== SERVER || !ledger.drawn),
   missing,
-  voidReasons: (m) => m.sealing === null ? ['silent', 'link'] : ['silent', 'link', 'points'],
+  voidReasons: (ledger) => ledger.sealing === null ? ['silent', 'link'] : ['silent', 'link', 'points'],
   isOpened: () => false,
   openCard,
   checkDue,

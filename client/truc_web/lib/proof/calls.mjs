@@ -1,4 +1,4 @@
-// Section 6: call, release, draw, deal, void, and new chains. `m` is the ledger, `f` the fields of the record.
+// Section 6: call, release, draw, deal, void, and new chains.
 
 import { same, toHex } from '../bytes.mjs'
 import { isUtf8 } from './encoding.mjs'
@@ -20,146 +20,154 @@ const sameList = (a, b) => a.length === b.length && a.every((item, i) => item ==
  */
 export const sortedLinks = (links) => [...links].sort(([a], [b]) => a - b)
 
-/** The roles that open a link: the server and every keyed seat. @param {Ledger} m */
-export const allRoles = (m) => [SERVER, ...m.seats.map((_, q) => q + 1).filter((role) => m.keyOf(role) !== null)]
+/** The roles that open a link: the server and every keyed seat. @param {Ledger} ledger */
+export const allRoles = (ledger) =>
+  [SERVER, ...ledger.seats.map((_, q) => q + 1).filter((role) => ledger.keyOf(role) !== null)]
 
 // C13, C26.
-/** @param {Ledger} m @param {any} f */
-function call(m, f) {
-  m.must(m.decider === null, 'C13')
-  const { lastVoid } = m
-  m.must(lastVoid === null || lastVoid.isAtDraw || m.opts.gone !== 1 || lastVoid.missing.size === 0, 'C26')
-  const roles = m.mode.rolesOf(m)
-  const { dealer, ncards, cut } = m.next
-  m.must(f.dealer === dealer && f.ncards === ncards && f.cut === cut && sameList(f.roles, roles), 'C13')
-  m.must(roles.every((role) => !m.chainOf(role).isExhausted(f.j)), 'C13')
-  m.roles = roles
-  m.links = new Map()
-  m.lastVoid = null
-  m.phase = 'called'
+/** @param {Ledger} ledger @param {any} fields */
+function call(ledger, fields) {
+  ledger.must(ledger.decider === null, 'C13')
+  const { lastVoid } = ledger
+  ledger.must(lastVoid === null || lastVoid.isAtDraw || ledger.opts.gone !== 1 || lastVoid.missing.size === 0, 'C26')
+  const roles = ledger.mode.rolesOf(ledger)
+  const { dealer, ncards, cut } = ledger.next
+  const isAsDue = fields.dealer === dealer && fields.ncards === ncards && fields.cut === cut
+  ledger.must(isAsDue && sameList(fields.roles, roles), 'C13')
+  ledger.must(roles.every((role) => !ledger.chainOf(role).isExhausted(fields.j)), 'C13')
+  ledger.roles = roles
+  ledger.links = new Map()
+  ledger.lastVoid = null
+  ledger.phase = 'called'
 }
 
-/** The keyed seats that have not released. @param {Ledger} m */
-export const silentSeats = (m) => m.roles.filter((role) => role !== SERVER && !m.links.has(role)).map((role) => role - 1)
+/** The keyed seats that have not released. @param {Ledger} ledger */
+export const silentSeats = (ledger) =>
+  ledger.roles.filter((role) => role !== SERVER && !ledger.links.has(role)).map((role) => role - 1)
 
 // C15, C14. The same release again may be anybody's doing.
-/** @param {Ledger} m @param {any} f */
-function release(m, f) {
-  const before = m.links.get(f.seat + 1)
-  m.must(before === undefined, 'C15', before !== undefined && same(before, f.link) ? null : m.blame)
-  m.openLink(f.seat + 1, f.link)
+/** @param {Ledger} ledger @param {any} fields */
+function release(ledger, fields) {
+  const before = ledger.links.get(fields.seat + 1)
+  ledger.must(before === undefined, 'C15', before !== undefined && same(before, fields.link) ? null : ledger.blame)
+  ledger.openLink(fields.seat + 1, fields.link)
 }
 
 // C15, C16, C14, C16.
-/** @param {Ledger} m @param {any} f */
-function draw(m, f) {
-  m.must(silentSeats(m).length === 0, 'C15')
-  m.must(!m.drawn, 'C16')
-  m.openLink(SERVER, f.link)
-  m.must(f.first === firstDealer(m.mid, f.j, sortedLinks(m.links), m.seats.length), 'C16')
-  m.drawn = true
-  m.position = m.engine.begin(m.rules, { seats: m.seats.length, dealer: f.first })
-  m.phase = 'between'
-  m.nextHand(f.first)
+/** @param {Ledger} ledger @param {any} fields */
+function draw(ledger, fields) {
+  ledger.must(silentSeats(ledger).length === 0, 'C15')
+  ledger.must(!ledger.drawn, 'C16')
+  ledger.openLink(SERVER, fields.link)
+  ledger.must(fields.first === firstDealer(ledger.mid, fields.j, sortedLinks(ledger.links), ledger.seats.length), 'C16')
+  ledger.drawn = true
+  ledger.position = ledger.engine.begin(ledger.rules, { seats: ledger.seats.length, dealer: fields.first })
+  ledger.phase = 'between'
+  ledger.nextHand(fields.first)
 }
 
-/** The hand that the first deal of an index begins. @param {Ledger} m @param {number} j @returns {import('./ledger.mjs').Hand} */
-export function newHand(m, j) {
+/** The hand that the first deal of an index begins. @param {Ledger} ledger @param {number} j @returns {import('./ledger.mjs').Hand} */
+export function newHand(ledger, j) {
   const nothingYet = { isBlind: false, blindCard: null, lastOpened: null, closed: null }
-  const reading = new m.engine.Reading(/** @type {import('../rules/state.mjs').State} */ (m.position))
-  return { j, ...m.next, links: m.links, deals: [], open: new Set(), shown: [], shares: [], reading, ...nothingYet }
+  const reading = new ledger.engine.Reading(/** @type {import('../rules/state.mjs').State} */ (ledger.position))
+  const empty = { deals: [], open: new Set(), shown: [], shares: [] }
+  return { j, ...ledger.next, links: ledger.links, ...empty, reading, ...nothingYet }
 }
 
-/** A deal has passed: its cards lie in the open hand. @param {Ledger} m @param {any} f @param {boolean} isBlind */
-export function lay(m, { d, ncards, leaves, up }, isBlind) {
-  const { openHand: hand, seats } = m
+/** A deal has passed: its cards lie in the open hand. @param {Ledger} ledger @param {any} fields @param {boolean} isBlind */
+export function lay(ledger, { d, ncards, leaves, up }, isBlind) {
+  const { openHand: hand, seats } = ledger
   hand.deals.push({ d, leaves, up, opened: seats.map(() => new Set()) })
   up.forEach((/** @type {number} */ card) => hand.open.add(card))
   hand.isBlind = isBlind
   hand.reading.deal(ncards, up)
-  hand.shares = m.engine.owedShares(hand.reading.state)
-  m.phase = 'hand'
+  hand.shares = ledger.engine.owedShares(hand.reading.state)
+  ledger.phase = 'hand'
 }
 
 // C16, C15, C17.
-/** @param {Ledger} m @param {any} f */
-function deal(m, f) {
-  const isFirst = m.phase === 'called'
-  m.must(m.drawn, 'C16')
+/** @param {Ledger} ledger @param {any} fields */
+function deal(ledger, fields) {
+  const isFirst = ledger.phase === 'called'
+  ledger.must(ledger.drawn, 'C16')
   if (isFirst) {
-    m.must(silentSeats(m).length === 0, 'C15')
-    m.hand = newHand(m, f.j)
+    ledger.must(silentSeats(ledger).length === 0, 'C15')
+    ledger.hand = newHand(ledger, fields.j)
   }
-  const { openHand: hand, seats, rules } = m
+  const { openHand: hand, seats, rules } = ledger
   /** @type {{ leaves: Uint8Array[][], up: number[], boxes: Uint8Array[] }} */
-  const { leaves, up, boxes } = f
+  const { leaves, up, boxes } = fields
   const { reading } = hand
-  m.must(reading.awaitsDeal && f.d === hand.deals.length, 'C17')
-  m.must(f.dealer === hand.dealer && f.ncards === hand.ncards && f.cut === hand.cut, 'C17')
-  m.must(leaves.length === seats.length && leaves.every((own) => own.length === f.ncards), 'C17')
-  m.must(up.length === (isFirst ? rules.up : 0) && up.every((card) => card < rules.deck), 'C17')
-  m.must(cardsNeeded(seats.length, f.ncards, rules.up, f.d + 1) <= rules.deck, 'C17')
-  const isBlind = rules.blind && m.engine.atLastPoint(reading.state).length === 2
+  ledger.must(reading.awaitsDeal && fields.d === hand.deals.length, 'C17')
+  ledger.must(fields.dealer === hand.dealer && fields.ncards === hand.ncards && fields.cut === hand.cut, 'C17')
+  ledger.must(leaves.length === seats.length && leaves.every((own) => own.length === fields.ncards), 'C17')
+  ledger.must(up.length === (isFirst ? rules.up : 0) && up.every((card) => card < rules.deck), 'C17')
+  ledger.must(cardsNeeded(seats.length, fields.ncards, rules.up, fields.d + 1) <= rules.deck, 'C17')
+  const isBlind = rules.blind && ledger.engine.atLastPoint(reading.state).length === 2
   const isBoxed = boxes.length === seats.length &&
     seats.every(({ x }, q) => (boxes[q].length > 0) === (x !== null && !isBlind))
-  m.must(isBoxed, 'C17')
+  ledger.must(isBoxed, 'C17')
   seats.forEach(({ x }, q) => {
     if (boxes[q].length === 0) return
-    m.sealed.push({ k: f.k, hand, d: f.d, owner: q, receiver: q, x, box: boxes[q], info: handInfo(f.j, f.d, q) })
+    const info = handInfo(fields.j, fields.d, q)
+    ledger.sealed.push({ k: fields.k, hand, d: fields.d, owner: q, receiver: q, x, box: boxes[q], info })
   })
-  lay(m, f, isBlind)
+  lay(ledger, fields, isBlind)
 }
 
 // C26, C14.
-/** @param {Ledger} m @param {any} f */
-function voided(m, f) {
-  const { missing, voidReasons } = m.mode
-  const silent = missing(m)
-  m.must(voidReasons(m).includes(f.reason) && silent.length > 0 && sameList(f.seats, silent), 'C26')
-  m.openServerLink(f.link)
-  m.tell('void', `${f.reason}, seats ${f.seats.join(', ')}`)
-  m.voids += 1
-  m.index += 1
-  m.lastVoid = { missing: new Set(silent), isAtDraw: !m.drawn, isBeyond: m.voids > m.opts.voids }
-  m.phase = 'between'
+/** @param {Ledger} ledger @param {any} fields */
+function voided(ledger, fields) {
+  const { missing, voidReasons } = ledger.mode
+  const silent = missing(ledger)
+  ledger.must(voidReasons(ledger).includes(fields.reason) && silent.length > 0 && sameList(fields.seats, silent), 'C26')
+  ledger.openServerLink(fields.link)
+  ledger.tell('void', `${fields.reason}, seats ${fields.seats.join(', ')}`)
+  ledger.voids += 1
+  ledger.index += 1
+  ledger.lastVoid = { missing: new Set(silent), isAtDraw: !ledger.drawn, isBeyond: ledger.voids > ledger.opts.voids }
+  ledger.phase = 'between'
 }
 
-/** @param {Ledger} m @param {Uint8Array} pk @param {any} f */
-const newChain = (m, pk, f) => new Chain(pk, m.terms.tn, f.first, m.terms.links, f.anchor)
+/** @param {Ledger} ledger @param {Uint8Array} pk @param {any} fields */
+const newChain = (ledger, pk, fields) => new Chain(pk, ledger.terms.tn, fields.first, ledger.terms.links, fields.anchor)
 
 // C27, C7.
-/** @param {Ledger} m @param {any} f */
-function rekey(m, f) {
-  const isExhausted = m.chainOf(f.role).isExhausted(m.index)
-  m.must(f.first === m.index && (f.x === null) === (f.role === SERVER), 'C27')
-  if (f.role === SERVER) {
-    m.must(isExhausted, 'C27')
-    m.used.claim(f)
-    m.server.chains.push(newChain(m, m.server.pk, f))
+/** @param {Ledger} ledger @param {any} fields */
+function rekey(ledger, fields) {
+  const isExhausted = ledger.chainOf(fields.role).isExhausted(ledger.index)
+  ledger.must(fields.first === ledger.index && (fields.x === null) === (fields.role === SERVER), 'C27')
+  if (fields.role === SERVER) {
+    ledger.must(isExhausted, 'C27')
+    ledger.used.claim(fields)
+    ledger.server.chains.push(newChain(ledger, ledger.server.pk, fields))
     return
   }
-  const seat = m.seats[f.role - 1]
+  const seat = ledger.seats[fields.role - 1]
   // an exhausted chain has to be replaced, and does not count against what the terms allow (C27)
   if (!isExhausted) seat.rekeys += 1
-  m.must(seat.rekeys <= m.opts.rekeys, 'C27')
-  m.used.claim(f)
-  Object.assign(seat, { x: f.x, chain: newChain(m, /** @type {Uint8Array} */ (seat.pk), f) })
+  ledger.must(seat.rekeys <= ledger.opts.rekeys, 'C27')
+  ledger.used.claim(fields)
+  Object.assign(seat, { x: fields.x, chain: newChain(ledger, /** @type {Uint8Array} */ (seat.pk), fields) })
 }
 
 // A seat is gone that the last void named, or after opts 9 ruled moves in a row.
-/** @param {Ledger} m @param {number} seat */
-export const isAbsent = (m, seat) => m.opts.gone_after > 0 && m.seats[seat].ruled >= m.opts.gone_after
-/** @param {Ledger} m @param {number} seat */
-export const isGone = (m, seat) => Boolean(m.lastVoid?.missing.has(seat)) || isAbsent(m, seat)
+/** @param {Ledger} ledger @param {number} seat */
+export const isAbsent = (ledger, seat) =>
+  ledger.opts.gone_after > 0 && ledger.seats[seat].ruled >= ledger.opts.gone_after
+/** @param {Ledger} ledger @param {number} seat */
+export const isGone = (ledger, seat) => Boolean(ledger.lastVoid?.missing.has(seat)) || isAbsent(ledger, seat)
 
 // C28, C7. The admission of its key (C4) came with its signature.
-/** @param {Ledger} m @param {any} f */
-function sub(m, f) {
-  m.must(m.opts.gone === 1 && isGone(m, f.seat) && f.first === m.index && isUtf8(f.name), 'C28')
-  m.used.claim(f)
-  Object.assign(m.seats[f.seat], { pk: f.pk, x: f.x, chain: newChain(m, f.pk, f), rekeys: 0, ruled: 0 })
-  m.lastVoid?.missing.delete(f.seat)
-  m.newcomers.set(toHex(f.pk), f.k)
+/** @param {Ledger} ledger @param {any} fields */
+function sub(ledger, fields) {
+  const mayStepIn = ledger.opts.gone === 1 && isGone(ledger, fields.seat)
+  ledger.must(mayStepIn && fields.first === ledger.index && isUtf8(fields.name), 'C28')
+  ledger.used.claim(fields)
+  const chain = newChain(ledger, fields.pk, fields)
+  Object.assign(ledger.seats[fields.seat], { pk: fields.pk, x: fields.x, chain, rekeys: 0, ruled: 0 })
+  ledger.lastVoid?.missing.delete(fields.seat)
+  ledger.newcomers.set(toHex(fields.pk), fields.k)
 }
 
 export const CALLS = { call, release, draw, deal, void: voided, rekey, sub }

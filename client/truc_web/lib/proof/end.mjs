@@ -17,44 +17,45 @@ export const cardsOf = ({ dealt }, d) => dealt?.[d].hands.map((own) => own.map((
 export const isScore = (one, other) => one.every((side, i) => side.every((figure, at) => figure === other[i][at]))
 
 // C25 and C24: a hand under `match`, of which all cards are known now; C23: exactly what was owed was opened.
-/** @param {Ledger} m @param {import('./ledger.mjs').Hand} hand */
-function replayAll(m, hand) {
+/** @param {Ledger} ledger @param {import('./ledger.mjs').Hand} hand */
+function replayAll(ledger, hand) {
   const { reading, closed, shown } = hand
   if (closed === null) return
-  m.must(reading.replay((d) => cardsOf(hand, d)), 'C25')
+  ledger.must(reading.replay((d) => cardsOf(hand, d)), 'C25')
   const isHand = closed.reason === 'hand'
-  m.must((!isHand || reading.isOver) && isScore(reading.score, closed.score), 'C25')
-  m.must(isHand || reading.state.winner === null, 'C24')
+  ledger.must((!isHand || reading.isOver) && isScore(reading.score, closed.score), 'C25')
+  ledger.must(isHand || reading.state.winner === null, 'C24')
   if (!isHand) return
-  const owed = m.engine.owedShows(reading.state)
+  const owed = ledger.engine.owedShows(reading.state)
   const isSame = owed.length === shown.length && owed.every(([seat, slots], i) =>
     seat === shown[i][0] && slots.length === shown[i][1].length && slots.every((slot, at) => slot === shown[i][1][at]))
-  m.must(isSame, 'C23')
+  ledger.must(isSame, 'C23')
 }
 
 // C25: seed, order, leaves of every sub-deal and the cards turned up. Keeps the cards in the hand.
-/** @param {Ledger} m @param {import('./ledger.mjs').Hand} hand */
-export function recompute(m, hand) {
-  const seed = seedOf(m.mid, hand.j, sortedLinks(hand.links))
-  const place = { ...hand, mid: m.mid, seed, deck: m.rules.deck, seats: m.seats.length, up: m.rules.up }
+/** @param {Ledger} ledger @param {import('./ledger.mjs').Hand} hand */
+export function recompute(ledger, hand) {
+  const seed = seedOf(ledger.mid, hand.j, sortedLinks(hand.links))
+  const { mid, rules: { deck, up: turned }, seats } = ledger
+  const place = { ...hand, mid, seed, deck, seats: seats.length, up: turned }
   const dealt = hand.dealt = dealAll(place, hand.deals.length)
   hand.deals.forEach((deal, d) => {
     const { leaves, up } = dealt[d]
-    m.must(up.every((card, i) => card === deal.up[i]), 'C25', SERVER)
-    m.must(leaves.every((own, q) => own.every((leaf, slot) => same(leaf, deal.leaves[q][slot]))), 'C25', SERVER)
+    ledger.must(up.every((card, i) => card === deal.up[i]), 'C25', SERVER)
+    ledger.must(leaves.every((own, q) => own.every((leaf, slot) => same(leaf, deal.leaves[q][slot]))), 'C25', SERVER)
   })
 }
 
 // C30: J, and for every chain the server has had with b < J its last link used, which hashes down to its anchor. Returns
 // how to find the server's link of any deal.
-/** @param {Ledger} m @param {any} f */
-function checkChains(m, f) {
-  const chains = m.server.chains.filter((chain) => chain.first < m.index)
-  const used = chains.map((chain) => Math.min(m.index, chain.last))
-  m.must(f.next_index === m.index && f.links.length === chains.length, 'C30')
+/** @param {Ledger} ledger @param {any} fields */
+function checkChains(ledger, fields) {
+  const chains = ledger.server.chains.filter((chain) => chain.first < ledger.index)
+  const used = chains.map((chain) => Math.min(ledger.index, chain.last))
+  ledger.must(fields.next_index === ledger.index && fields.links.length === chains.length, 'C30')
   /** @type {[first: number, link: Uint8Array][]} */
-  const links = f.links
-  links.forEach(([first, link], i) => m.must(first === chains[i].first && chains[i].fits(used[i], link), 'C30'))
+  const links = fields.links
+  links.forEach(([first, link], i) => ledger.must(first === chains[i].first && chains[i].fits(used[i], link), 'C30'))
   return (/** @type {number} */ j) => {
     const i = chains.findLastIndex((chain) => chain.first <= j)
     return hashDown(chains[i].pk, chains[i].tn, links[i][1], used[i], j + 1)
@@ -62,40 +63,40 @@ function checkChains(m, f) {
 }
 
 // C31: every box of every deal and share is made again. A seat without x has an empty one.
-/** @param {Ledger} m @param {Uint8Array} xsec */
-function checkBoxes(m, xsec) {
+/** @param {Ledger} ledger @param {Uint8Array} xsec */
+function checkBoxes(ledger, xsec) {
   // an exchange takes milliseconds, and a match has few keys but a box for each of their hands
   const sharedWith = remembered((x) => exchange(xsec, x))
-  for (const { hand, d, owner, x, box, info } of m.sealed) {
+  for (const { hand, d, owner, x, box, info } of ledger.sealed) {
     const cards = /** @type {import('./deals.mjs').Dealt[]} */ (hand.dealt)[d].hands[owner]
-    const made = x === null ? new Uint8Array(0) : sealHand(boxKey(sharedWith(x), m.mid, info), cards)
-    m.must(same(made, box), 'C31')
+    const made = x === null ? new Uint8Array(0) : sealHand(boxKey(sharedWith(x), ledger.mid, info), cards)
+    ledger.must(same(made, box), 'C31')
   }
 }
 
 // C24, C30, C31, C25, C24, C23, C31.
-/** @param {Ledger} m @param {any} f */
-function end(m, f) {
-  const won = /** @type {{ winner: number | null, reason: string }} */ (m.won)     // in the phase `over`
-  m.must(m.hand === null && f.winner === won.winner && f.reason === won.reason, 'C24')
-  m.must(isScore(m.score, f.score), 'C24')
-  const linkOf = checkChains(m, f)
-  m.must(same(boxKeyOf(f.xsec), m.server.x), 'C31')
-  for (const hand of m.hands.filter(({ dealt }) => dealt === undefined)) {
+/** @param {Ledger} ledger @param {any} fields */
+function end(ledger, fields) {
+  const won = /** @type {{ winner: number | null, reason: string }} */ (ledger.won)     // in the phase `over`
+  ledger.must(ledger.hand === null && fields.winner === won.winner && fields.reason === won.reason, 'C24')
+  ledger.must(isScore(ledger.score, fields.score), 'C24')
+  const linkOf = checkChains(ledger, fields)
+  ledger.must(same(boxKeyOf(fields.xsec), ledger.server.x), 'C31')
+  for (const hand of ledger.hands.filter(({ dealt }) => dealt === undefined)) {
     hand.links.set(SERVER, linkOf(hand.j))
-    recompute(m, hand)
-    replayAll(m, hand)
+    recompute(ledger, hand)
+    replayAll(ledger, hand)
   }
-  checkBoxes(m, f.xsec)
-  m.result = { ...won, score: f.score }
-  m.phase = 'ended'
+  checkBoxes(ledger, fields.xsec)
+  ledger.result = { ...won, score: fields.score }
+  ledger.phase = 'ended'
 }
 
 // C32. The same ack again may be anybody's doing, and each seat's has only one possible body.
-/** @param {Ledger} m @param {any} f */
-function ack(m, f) {
-  m.must(!m.acked.has(f.seat), 'C32', null)
-  m.acked.add(f.seat)
+/** @param {Ledger} ledger @param {any} fields */
+function ack(ledger, fields) {
+  ledger.must(!ledger.acked.has(fields.seat), 'C32', null)
+  ledger.acked.add(fields.seat)
 }
 
 export const END = { end, ack }

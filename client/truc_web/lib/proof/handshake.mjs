@@ -102,13 +102,13 @@ export function webBinding(origin) {
  */
 export function checkHello(client, { body, sig, info, rolls }) {
   if (rolls.length > MOST_ROLLS) throw new Malformed('more rotations than a hello holds')
-  const f = read(body, helloShape, 'C37')
-  must(isAdmissible(f.spk) && signatureHolds(f.spk, body, sig), 'C37', null)
-  const fits = same(f.frame, sha256(client.frame)) && client.offered.includes(f.proto) &&
-    isSame(f.cert, client.cert) && same(f.info, sha256(info))
+  const fields = read(body, helloShape, 'C37')
+  must(isAdmissible(fields.spk) && signatureHolds(fields.spk, body, sig), 'C37', null)
+  const fits = same(fields.frame, sha256(client.frame)) && client.offered.includes(fields.proto) &&
+    isSame(fields.cert, client.cert) && same(fields.info, sha256(info))
   must(fits, 'C37', null)
-  must(!isIn(client.revoked, f.spk), 'C40', null)
-  return { sn: f.sn, ...trust(client, f.spk, rolls) }
+  must(!isIn(client.revoked, fields.spk), 'C40', null)
+  return { sn: fields.sn, ...trust(client, fields.spk, rolls) }
 }
 
 /** @param {Knowledge} client @param {Uint8Array} spk @param {Roll[]} rolls @returns {Trust} */
@@ -151,12 +151,12 @@ function serialOf(steps, rolls, spk, client) {
  * @returns {Uint8Array}
  */
 export function checkLogin(server, { body, sig }) {
-  const f = read(body, loginShape, 'C38')
-  const fits = same(f.spk, server.spk) && same(f.cn, server.cn) && same(f.sn, server.sn) &&
-    same(f.frame, sha256(server.frame))
-  must(fits && isAdmissible(f.pk) && signatureHolds(f.pk, body, sig), 'C38', null)
-  must(!isIn(server.revoked, f.pk), 'C40', null)
-  return f.pk
+  const fields = read(body, loginShape, 'C38')
+  const fits = same(fields.spk, server.spk) && same(fields.cn, server.cn) && same(fields.sn, server.sn) &&
+    same(fields.frame, sha256(server.frame))
+  must(fits && isAdmissible(fields.pk) && signatureHolds(fields.pk, body, sig), 'C38', null)
+  must(!isIn(server.revoked, fields.pk), 'C40', null)
+  return fields.pk
 }
 
 /** C40: the key that is given up. @param {Uint8Array} body @param {Uint8Array} sig @returns {Uint8Array} */

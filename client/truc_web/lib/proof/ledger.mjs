@@ -20,17 +20,17 @@ import { END } from './end.mjs'
  * @typedef {object} Mode
  * @property {string[]} never kinds of records that stand nowhere in it (C11)
  * @property {Record<string, string[]>} also phases in which a kind may stand besides those of section 5
- * @property {Record<string, (m: Ledger, f: any) => void>} take what step 3 asks of each kind of record
+ * @property {Record<string, (ledger: Ledger, fields: any) => void>} take what step 3 asks of each kind of record
  * @property {import('./records.mjs').Acts} acts
  * @property {import('./rulings.mjs').Row[]} rulings but for moves
  * @property {(rules: Rules) => Rules} rulesOf the rules of its games
- * @property {(m: Ledger) => number[]} rolesOf the roles that the call at hand names
- * @property {(m: Ledger) => number[]} missing the seats that a void has to name now
- * @property {(m: Ledger) => string[]} voidReasons
- * @property {(m: Ledger) => boolean} isOpened whether a close or void carries the server's link
- * @property {(m: Ledger, seat: number, opening: import('./records.mjs').Opening) => void} openCard
- * @property {(m: Ledger, record: TypedRecord, culprit: number | null) => void} checkDue
- * @property {((m: Ledger, raw: Raw) => Promise<void>) | null} prepare computes ahead what a record will be asked for
+ * @property {(ledger: Ledger) => number[]} rolesOf the roles that the call at hand names
+ * @property {(ledger: Ledger) => number[]} missing the seats that a void has to name now
+ * @property {(ledger: Ledger) => string[]} voidReasons
+ * @property {(ledger: Ledger) => boolean} isOpened whether a close or void carries the server's link
+ * @property {(ledger: Ledger, seat: number, opening: import('./records.mjs').Opening) => void} openCard
+ * @property {(ledger: Ledger, record: TypedRecord, culprit: number | null) => void} checkDue
+ * @property {((ledger: Ledger, raw: Raw) => Promise<void>) | null} prepare computes ahead what a record will be asked for
  */
 
 /** @typedef {import('./setup.mjs').Rules} Rules */
@@ -48,7 +48,7 @@ const DEALT = {
   rolesOf: allRoles,
   missing: silentSeats,
   voidReasons: () => ['silent', 'link'],
-  isOpened: (m) => m.rules.reveal === 'hand',
+  isOpened: (ledger) => ledger.rules.reveal === 'hand',
   openCard,
   checkDue,
   prepare: null
@@ -56,15 +56,15 @@ const DEALT = {
 
 // What has to follow: the open of a card played blind, after the first open at the end of a hand the others and the close,
 // shares (C23). A hand that has won the match is closed (C24).
-/** @param {Ledger} m @param {TypedRecord} record @param {number | null} culprit */
-function checkDue(m, { kind, fields }, culprit) {
-  const { hand } = m
-  if (hand?.blindCard) m.must(kind === 'open', 'C23', culprit)
-  if (hand?.lastOpened != null) m.must(kind === 'open' || kind === 'close', 'C23', culprit)
-  if (hand && hand.shares.length > 0) m.must(kind === 'share', 'C23', culprit)
+/** @param {Ledger} ledger @param {TypedRecord} record @param {number | null} culprit */
+function checkDue(ledger, { kind, fields }, culprit) {
+  const { hand } = ledger
+  if (hand?.blindCard) ledger.must(kind === 'open', 'C23', culprit)
+  if (hand?.lastOpened != null) ledger.must(kind === 'open' || kind === 'close', 'C23', culprit)
+  if (hand && hand.shares.length > 0) ledger.must(kind === 'share', 'C23', culprit)
   const isShow = (kind === 'act' || kind === 'proxy') && fields.kind === 'show'
-  const isWon = m.phase === 'hand' && m.openHand.reading.state.winner !== null
-  m.must(!isWon || isShow || kind === 'open' || kind === 'close', 'C24', culprit)
+  const isWon = ledger.phase === 'hand' && ledger.openHand.reading.state.winner !== null
+  ledger.must(!isWon || isShow || kind === 'open' || kind === 'close', 'C24', culprit)
 }
 
 /** A seat as it stands. @typedef {import('./setup.mjs').SetSeat & { rekeys: number, ruled: number }} Seat */

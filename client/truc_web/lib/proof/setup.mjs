@@ -119,9 +119,9 @@ export class Setup {
     return kind === 'seat' || (kind === 'guest' && this.terms.mode === 'dealt')
   }
 
-  /** @param {any} f @param {TypedRecord} record */
-  table(f, record) {
-    must(same(sha256(this.document), f.rules), 'C5', null)     // anybody could have put another document there
+  /** @param {any} fields @param {TypedRecord} record */
+  table(fields, record) {
+    must(same(sha256(this.document), fields.rules), 'C5', null)     // anybody could have put another document there
     try {
       this.rules = this.engine.readRules(decode(this.document))
     } catch (error) {
@@ -130,51 +130,54 @@ export class Setup {
     }
     const { rules } = this
     // what an older server leaves out has its default (specification.md, 13)
-    const filled = Object.entries(OPTS).map(([name, otherwise], at) => [name, f.opts[at] ?? otherwise])
+    const filled = Object.entries(OPTS).map(([name, otherwise], at) => [name, fields.opts[at] ?? otherwise])
     this.opts = /** @type {Opts} */ (Object.fromEntries(filled))
-    const fits = f.deck === rules.deck && f.deck >= 6 && f.deck <= 128 && f.deck >= 3 * f.seats + rules.up &&
-      rules.players.includes(f.seats) && f.links >= 1 && f.links <= 4096 && f.policy === rules.reveal &&
-      this.modes.includes(f.mode) && MODES[f.mode](rules, this.opts) && f.opts.length <= filled.length &&
-      this.opts.gone <= 2 && this.opts.guests <= f.seats && this.opts.rekeys <= 100 && isUtf8(f.name)
+    const { deck, seats, links } = fields
+    const fits = deck === rules.deck && deck >= 6 && deck <= 128 && deck >= 3 * seats + rules.up &&
+      rules.players.includes(seats) && links >= 1 && links <= 4096 && fields.policy === rules.reveal &&
+      this.modes.includes(fields.mode) && MODES[fields.mode](rules, this.opts) && fields.opts.length <= filled.length &&
+      this.opts.gone <= 2 && this.opts.guests <= fields.seats && this.opts.rekeys <= 100 && isUtf8(fields.name)
     must(fits, 'C5', SERVER)
-    this.used.claim({ ...f, pk: f.spk }, SERVER, true)
-    this.terms = f
+    this.used.claim({ ...fields, pk: fields.spk }, SERVER, true)
+    this.terms = fields
     this.th = sha256(record.body)
-    this.server = { pk: f.spk, x: f.x, chains: [new Chain(f.spk, f.tn, 0, f.links, f.anchor)] }
+    const chain = new Chain(fields.spk, fields.tn, 0, links, fields.anchor)
+    this.server = { pk: fields.spk, x: fields.x, chains: [chain] }
   }
 
   // C6. Nobody is to blame for a seat record, which any key can sign, nor for what is of another table or place; but for
   // what would do in no place of this table.
-  /** @param {any} f @param {number | null} culprit */
-  checkPlace(f, culprit) {
-    must(same(f.th, this.th), 'C6', null)
-    must(f.seat < this.terms.seats && isUtf8(f.name), 'C6', culprit)
-    must(f.seat === this.seats.length, 'C6', null)
+  /** @param {any} fields @param {number | null} culprit */
+  checkPlace(fields, culprit) {
+    must(same(fields.th, this.th), 'C6', null)
+    must(fields.seat < this.terms.seats && isUtf8(fields.name), 'C6', culprit)
+    must(fields.seat === this.seats.length, 'C6', null)
   }
 
-  /** @param {any} f */
-  seat(f) {
-    this.checkPlace(f, null)
-    this.used.claim(f)
-    this.seats.push({ pk: f.pk, x: f.x, chain: new Chain(f.pk, this.terms.tn, 0, this.terms.links, f.anchor) })
+  /** @param {any} fields */
+  seat(fields) {
+    this.checkPlace(fields, null)
+    this.used.claim(fields)
+    const { tn, links } = this.terms
+    this.seats.push({ pk: fields.pk, x: fields.x, chain: new Chain(fields.pk, tn, 0, links, fields.anchor) })
   }
 
-  /** @param {any} f */
-  guest(f) {
-    this.checkPlace(f, SERVER)
+  /** @param {any} fields */
+  guest(fields) {
+    this.checkPlace(fields, SERVER)
     must(this.seats.filter((seat) => seat.pk === null).length < this.opts.guests, 'C6', SERVER)
-    this.used.claim(f, SERVER)
-    this.seats.push({ pk: null, x: f.x, chain: null })
+    this.used.claim(fields, SERVER)
+    this.seats.push({ pk: null, x: fields.x, chain: null })
   }
 
   // C8. Who writes the file can exchange a seat record for another of the same seat: nobody is to blame.
-  /** @param {any} f @param {TypedRecord} record */
-  match(f, record) {
+  /** @param {any} fields @param {TypedRecord} record */
+  match(fields, record) {
     const hashes = this.records.slice(1).map(({ body }) => sha256(body))
     /** @type {Uint8Array[]} */
-    const seats = f.seats
+    const seats = fields.seats
     const isSame = seats.length === hashes.length && seats.every((hash, i) => same(hash, hashes[i]))
-    must(isSame && same(f.th, this.th), 'C8', null)
+    must(isSame && same(fields.th, this.th), 'C8', null)
     this.mid = sha256(record.body)
     this.done = true
     const keyed = this.seats.filter((seat) => seat.pk !== null).length
