@@ -199,7 +199,7 @@ def seen_by_a_seat(variant: Variant, seats: int, seed: str) -> Hand:
             told.append(["ask", awaited])
             found.append(_sure(match, seat, awaited))
     first = steps[0].before
-    is_second = first.number > 1
+    is_second = first.hand_number > 1
     table = {**table_of(first), "dealer": (first.dealer - is_second) % seats}
     return Hand({"table": table, "isSecond": is_second, "seat": seat, "steps": told}, found)
 
