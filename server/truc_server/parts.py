@@ -68,7 +68,7 @@ class ServerParts:
         self.flusher = Flusher()
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self.fail)
         self.tokens = GuestTokens(store)
-        self.pages = PageReader()
+        self.page_reader = PageReader()
         # a step of mode blind takes milliseconds, which no signature of an act should wait for
         self.checks = Checks(Worker("signatures"), Worker("steps"))
         self.pace = Pace(settings.limits)
@@ -85,7 +85,7 @@ class ServerParts:
             self.identity,
             self.epoch if epoch is None else epoch,
             self.store,
-            self.pages,
+            self.page_reader,
             self.journal,
             self.timers,
             self.drain,

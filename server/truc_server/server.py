@@ -165,7 +165,7 @@ async def _run(
             routing = (
                 None
                 if lease_keeper is None
-                else Routing(parts, lobby, public=_public(parts.settings.now), board=lobby)
+                else Routing(parts, lobby, public=_public(parts.settings.now), public_tables=lobby)
             )
             elsewhere = None if routing is None else routing.routes
             dispatch = Dispatch(parts.services(), lobby, admission, elsewhere)
@@ -193,8 +193,8 @@ async def _run(
             web = await _open_web(parts, lobby, connections, admission, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
             if control is not None:
-                giving = None if lease_keeper is None else TableGiver(parts, lobby, control.drain)
-                desk = Desk(parts, lobby, connections, watch, control, folder, port, now_ms(), web, giving)
+                giver = None if lease_keeper is None else TableGiver(parts, lobby, control.drain)
+                desk = Desk(parts, lobby, connections, watch, control, folder, port, now_ms(), web, giver)
                 await _open_desk(desk, lease_keeper, stop, tasks)
             announce(port, None if web is None else web.origin)
             notify.tell(notify.READY, status=_LISTENING.format(port))
@@ -226,7 +226,7 @@ async def _start_inner_tasks(parts: ServerParts, tasks: trio.Nursery) -> None:
     for part in (
         parts.timers,
         parts.journal,
-        parts.pages,
+        parts.page_reader,
         parts.tokens,
     ):
         tasks.start_soon(part.run)
@@ -293,12 +293,12 @@ async def _open_desk(
     desk: Desk, lease_keeper: LeaseKeeper | None, stop: trio.Event, tasks: trio.Nursery
 ) -> None:
     """Do what the host asks for; a node gives tables away when it is told to, or drains."""
-    if desk.giving is not None:
-        await tasks.start(desk.giving.run)
+    if desk.giver is not None:
+        await tasks.start(desk.giver.run)
     if lease_keeper is not None:
         tasks.start_soon(_announce_drain, desk.control, lease_keeper)
     await tasks.start(partial(command_socket.serve, desk, desk.folder))
-    drain = partial(draining.drain_when_asked, control=desk.control, stop=stop, giving=desk.giving)
+    drain = partial(draining.drain_when_asked, control=desk.control, stop=stop, giver=desk.giver)
     tasks.start_soon(drain, desk.parts.settings, desk.parts.drain, desk.lobby)
     if desk.parts.settings.now.cluster.shares_ports:
         tasks.start_soon(_stop_accepting_when_draining, desk)
@@ -314,7 +314,7 @@ async def _stop_accepting_when_draining(desk: Desk) -> None:
     """When this node drains, leave new connections to the others on its ports, unless they drain too."""
     await desk.control.drain.wait()
     # then there is nobody else, and players with a seat may still come back
-    if desk.control.together is not None and desk.control.together.is_on:
+    if desk.control.machine_drain is not None and desk.control.machine_drain.is_on:
         return
     desk.connections.shut()
     if desk.web is not None:

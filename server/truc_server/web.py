@@ -233,7 +233,7 @@ class WebDoor:
         self._admission = admission
         self.tls = tls
         self._meter = Meter[str](REQUESTS_PER_MIN)
-        self._lines: dict[HttpConnection, str] = {}  # with its network; the one that has waited longest first
+        self._open: dict[HttpConnection, str] = {}  # with its network; the one that has waited longest first
         self._networks: Counter[str] = Counter()
         self._accepting = trio.CancelScope()
 
@@ -278,35 +278,35 @@ class WebDoor:
         began, network = trio.current_time(), network_of(address)
         # everybody behind the host's proxy comes from its address
         is_crowded = self._networks[network] >= NETWORK_CONNECTIONS and not is_proxy(address, self._proxies)
-        # a house full of players opens one link at once: who waits for nothing yields
-        is_full = is_crowded or len(self._lines) >= CONNECTIONS
+        # many in one household may open a link at once: a connection that waits for a request makes room
+        is_full = is_crowded or len(self._open) >= CONNECTIONS
         if is_full and not self._make_room(network if is_crowded else None):
             self._parts.figures.web_refused["busy"] += 1
             return
         tls = None if self.tls is None else TlsSealer(self.tls)
-        line = HttpConnection(stream, tls, began)
+        connection = HttpConnection(stream, tls, began)
         upgraded = None
-        with self._counted(line, network):
+        with self._counted(connection, network):
             if tls is None or await self._encrypt(tls, stream):
-                upgraded = await line.converse(partial(self._answer, line, address=address))
+                upgraded = await connection.converse(partial(self._answer, connection, address=address))
             # it made room for somebody else while it waited
-            self._parts.figures.web_refused["busy"] += line.is_cut
+            self._parts.figures.web_refused["busy"] += connection.is_cut
         if upgraded is not None:
-            await self._hand_over(line, upgraded)
+            await self._hand_over(connection, upgraded)
 
     @property
     def _proxies(self) -> Sequence[IPv4Network | IPv6Network]:
         return networks(self._parts.settings.now.web.proxies)
 
     @contextmanager
-    def _counted(self, line: HttpConnection, network: str) -> "Iterator[None]":
-        self._lines[line] = network
+    def _counted(self, connection: HttpConnection, network: str) -> "Iterator[None]":
+        self._open[connection] = network
         self._networks[network] += 1
         self._parts.figures.web_connections += 1
         try:
             yield
         finally:
-            self._lines.pop(line, None)
+            self._open.pop(connection, None)
             self._parts.figures.web_connections -= 1
             self._networks[network] -= 1
             if not self._networks[network]:
@@ -314,10 +314,10 @@ class WebDoor:
 
     def _make_room(self, network: str | None) -> bool:
         """End the connection that has waited longest for a request, if any does; of this network, if given."""
-        for line, its in self._lines.items():
-            if line.is_waiting and network in (None, its):
-                line.cut()
-                del self._lines[line]
+        for connection, its in self._open.items():
+            if connection.is_waiting and network in (None, its):
+                connection.cut()
+                del self._open[connection]
                 return True
         return False
 
@@ -328,18 +328,18 @@ class WebDoor:
         self._parts.figures.web_refused["tls"] += 1
         return False
 
-    async def _answer(self, line: HttpConnection, asked: Asked, address: str) -> PageAnswer | _Upgraded:
+    async def _answer(self, connection: HttpConnection, asked: Asked, address: str) -> PageAnswer | _Upgraded:
         """Return the answer to a request, counted; or the WebSocket that it becomes."""
         found: PageAnswer | _Upgraded
         if isinstance(asked, h11.RemoteProtocolError):
             kind, found = OTHER, malformed(asked)
         else:
             client = client_of(address, asked.headers, self._proxies)
-            kind, found = await self._route(line, asked, client)
+            kind, found = await self._route(connection, asked, client)
         if isinstance(found, _Upgraded):
             return found
-        if line in self._lines:  # it will begin to wait anew
-            self._lines[line] = self._lines.pop(line)
+        if connection in self._open:  # it will begin to wait anew
+            self._open[connection] = self._open.pop(connection)
         figures = self._parts.figures
         figures.web_requests[f"{kind} {found.status}"] += 1
         if found.why is not None:
@@ -347,7 +347,7 @@ class WebDoor:
         return found if self.tls is None else found._replace(headers=(*found.headers, _HSTS))
 
     async def _route(
-        self, line: HttpConnection, request: h11.Request, client: str
+        self, connection: HttpConnection, request: h11.Request, client: str
     ) -> tuple[str, PageAnswer | _Upgraded]:
         """Return which kind of thing is asked for, and the answer."""
         network, path = network_of(client), path_of(request)
@@ -355,7 +355,7 @@ class WebDoor:
         if wrong is not None:
             return OTHER, wrong
         if path == WEBSOCKET_PATH:
-            return SOCKET, await self._upgrade(line, request, client, network)
+            return SOCKET, await self._upgrade(connection, request, client, network)
         if path == "/door":
             # a question about room takes none, or asking would fill the server
             return DOOR, door(self._admission.enter(client, network, counts=False))
@@ -374,7 +374,7 @@ class WebDoor:
         return refused(HTTPStatus.TOO_MANY_REQUESTS, words, retry, CLOSE, why="pace")
 
     async def _upgrade(
-        self, line: HttpConnection, request: h11.Request, client: str, network: str
+        self, connection: HttpConnection, request: h11.Request, client: str, network: str
     ) -> PageAnswer | _Upgraded:
         agreed = accept_upgrade(request)
         if isinstance(agreed, PageAnswer):
@@ -384,20 +384,20 @@ class WebDoor:
         if why is not None:
             return _turned_away(why)
         self._parts.figures.web_requests[f"{SOCKET} {HTTPStatus.SWITCHING_PROTOCOLS}"] += 1
-        sealer = WebSocketSealer(self._bound_to, line.tls, agreed.socket)
+        sealer = WebSocketSealer(self._bound_to, connection.tls, agreed.socket)
         return _Upgraded(agreed.answer, sealer, client)
 
-    async def _hand_over(self, line: HttpConnection, upgraded: _Upgraded) -> None:
+    async def _hand_over(self, connection: HttpConnection, upgraded: _Upgraded) -> None:
         """Speak the protocol in a WebSocket that was counted in, and count it out."""
         figures, (answer, sealer, client) = self._parts.figures, upgraded
         figures.websockets += 1
         try:
-            await line.send(answer)
+            await connection.send(answer)
             # what came together with the upgrade is the beginning of the protocol
-            if line.rest:
-                sealer.take(line.rest)
+            if connection.rest:
+                sealer.take(connection.rest)
             await self._connections.attend(
-                Peer(self._parts, line.stream, client, began=line.began, sealer=sealer)
+                Peer(self._parts, connection.stream, client, began=connection.began, sealer=sealer)
             )
         finally:
             figures.websockets -= 1

@@ -31,9 +31,9 @@ class Ghost:
         self._came = trio.Event()
 
     async def serve(self, stream: trio.SocketStream) -> None:
-        sealed, preface = await accept_link(stream, self._at_rest)
-        await answer_preface(stream, sealed, self.answers)
-        self.links.append(GhostLink(stream, sealed, preface))
+        sealer, preface = await accept_link(stream, self._at_rest)
+        await answer_preface(stream, sealer, self.answers)
+        self.links.append(GhostLink(stream, sealer, preface))
         self._came.set()
         await trio.sleep_forever()
 
@@ -47,9 +47,9 @@ class Ghost:
 class GhostLink:
     """One client at a ghost."""
 
-    def __init__(self, stream, sealed, preface) -> None:
+    def __init__(self, stream, sealer, preface) -> None:
         self.stream = stream
-        self.sealed = sealed
+        self.sealer = sealer
         self.preface = preface
         self._frames = FrameSplitter(CLIENT_LIMIT)
 
@@ -57,19 +57,19 @@ class GhostLink:
         """Return the next message that is passed on."""
         with trio.fail_after(20):
             while (frame := self._frames.next_frame()) is None:
-                if (opened := self.sealed.read()) is not None:
+                if (opened := self.sealer.read()) is not None:
                     self._frames.feed(opened)
                     continue
                 received = await self.stream.receive_some(4_096)
                 assert received, "the link was closed"
-                self.sealed.feed(received)
+                self.sealer.feed(received)
         return unpack(frame)
 
     async def say(self, *messages: bytes | dict) -> None:
         """Send messages, or their bytes as they are."""
         encoded = [pack(one) if isinstance(one, dict) else one for one in messages]
         frames = b"".join(to_frame(one, SERVER_LIMIT) for one in encoded)
-        await self.stream.send_all(self.sealed.seal(frames))
+        await self.stream.send_all(self.sealer.seal(frames))
 
 
 class Nodes:

@@ -113,9 +113,9 @@ async def test_preface_that_was_said_before_is_cut(nodes, one):
             return await self.stream.receive_some(count)
 
     stream = await trio.open_unix_socket(nodes.inner("one"))
-    _, admitted = await open_link(Recorded(stream), one_key(nodes), BROUGHT)
+    _, answer = await open_link(Recorded(stream), one_key(nodes), BROUGHT)
     await stream.aclose()
-    assert admitted.code is None
+    assert answer.code is None
     came, counted = await cut_with(nodes, one, bytes(said))
     assert (len(came), counted) == (LINK_NONCE_BYTES + PROOF_BYTES, {"in": 1, "forged": 1})
 

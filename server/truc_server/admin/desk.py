@@ -169,7 +169,7 @@ class Desk(NamedTuple):
     port: int
     since_ms: int
     web: "WebDoor | None" = None
-    giving: TableGiver | None = None
+    giver: TableGiver | None = None
 
     async def do(self, request: requests.AdminRequest) -> Answer:
         """Do what the host asks, and return the answer.
@@ -277,15 +277,15 @@ class Desk(NamedTuple):
     async def _of_cluster(
         self, request: requests.MoveTable | requests.ShowCluster | requests.Drain
     ) -> Answer:
-        if self.giving is None:
+        if self.giver is None:
             raise AdminError("this server is no node of a cluster: cluster.node is empty")
         if isinstance(request, requests.ShowCluster):
             return await trio.to_thread.run_sync(cluster, self.parts)
         try:
             if isinstance(request, requests.Drain):
-                await self.giving.let_drain(request.node)
+                await self.giver.let_drain(request.node)
                 return {"node": request.node, "hands": None, "seconds": None, "before": False}
-            moved = await self.giving.move(request.table, request.node)
+            moved = await self.giver.move(request.table, request.node)
         except GivingError as error:
             raise AdminError(str(error)) from error
         return {"table": moved.code, "node": request.node, "owner": moved.owner, "waits": moved.waits}

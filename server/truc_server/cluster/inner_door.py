@@ -89,14 +89,14 @@ class InnerDoor:
     async def _serve(self, stream: trio.SocketStream) -> None:
         """Speak with a player whom another node brings, until one of them ends it."""
         try:
-            sealed, preface = await self._receive(stream)
+            sealer, preface = await self._receive(stream)
             # Only a node gets here, so its word about the address is good.
             why = self._admission.enter_brought(preface.address)
             if why is not None:
-                await answer_preface(stream, sealed, _refused(why))
+                await answer_preface(stream, sealer, _refused(why))
                 return
             try:
-                await self._let_in(stream, sealed, preface)
+                await self._let_in(stream, sealer, preface)
             finally:
                 self._admission.leave_brought()
         except StrangerError as error:
@@ -117,21 +117,21 @@ class InnerDoor:
         self._parts.figures.brought[error.why] += 1
         self._warnings.say(log.warning, "inner_stranger", reason=error.why)
 
-    async def _let_in(self, stream: trio.SocketStream, sealed: LinkSealer, preface: Preface) -> None:
+    async def _let_in(self, stream: trio.SocketStream, sealer: LinkSealer, preface: Preface) -> None:
         player = LoggedInPlayer(preface.kind, preface.player, preface.name)
         # Looked up where the table is, too: the other node may not have heard of a ban yet.
         try:
             members.check_banned(self._parts.sanctions.now, player)
         except RefusedRequestError as error:
-            await answer_preface(stream, sealed, _refused(error.refusal(None)))
+            await answer_preface(stream, sealer, _refused(error.refusal(None)))
             return
         if self._lobby.drain.is_on and not self._lobby.has_seat(player):
             away = refusal(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
-            await answer_preface(stream, sealed, _refused(away))
+            await answer_preface(stream, sealer, _refused(away))
             return
-        await answer_preface(stream, sealed, DoorAnswer())
+        await answer_preface(stream, sealer, DoorAnswer())
         self._parts.figures.brought["in"] += 1
-        peer = self._brought(stream, sealed, preface)
+        peer = self._brought(stream, sealer, preface)
         # The name that they have there: their client signs with it.
         self._lobby.note_name(player)
         peer.admit(player)
@@ -140,8 +140,8 @@ class InnerDoor:
         peer.ignored |= set(preface.ignored)
         await self._connections.attend(peer, self._handle)
 
-    def _brought(self, stream: trio.SocketStream, sealed: LinkSealer, preface: Preface) -> Peer:
-        peer = Peer(self._parts, stream, preface.address, began=trio.current_time(), sealer=sealed)
+    def _brought(self, stream: trio.SocketStream, sealer: LinkSealer, preface: Preface) -> Peer:
+        peer = Peer(self._parts, stream, preface.address, began=trio.current_time(), sealer=sealer)
         peer.connection.begin_ready()  # hello and login were said to the node that brings them
         peer.wanted = preface.wanted
         return peer

@@ -201,20 +201,20 @@ class _Handshake:
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise StrangerError("gone") from error
 
-    async def open(self, sealed: LinkSealer, kind: type[T]) -> T:
+    async def open(self, sealer: LinkSealer, kind: type[T]) -> T:
         """Return what the other end has sealed first.
 
         Raises:
             StrangerError: It has not the key, or has hung up.
         """
         # All that has come, also what is behind the first piece: from here on the sealer holds it.
-        sealed.feed(self.rest)
+        sealer.feed(self.rest)
         taken, self.rest = len(self.rest), b""
         try:
-            while (piece := sealed.read()) is None:
+            while (piece := sealer.read()) is None:
                 if taken > _MAX_GREETING:
                     raise StrangerError("forged")
-                sealed.feed(received := await self._more())
+                sealer.feed(received := await self._more())
                 taken, self.rest = taken + len(received), b""
             return msgspec.convert(unpack(piece), kind, builtin_types=(bytes,))
         except (RemoteError, EncodingError, msgspec.ValidationError) as error:
@@ -234,17 +234,17 @@ async def open_link(
         StrangerError: The other end is no node of this server, or has hung up.
         trio.TooSlowError: It does not answer.
     """
-    words, nonce = _Handshake(stream), token_bytes(LINK_NONCE_BYTES)
+    handshake, nonce = _Handshake(stream), token_bytes(LINK_NONCE_BYTES)
     with trio.fail_after(GREETING_S):
-        await words.say(OPENING + nonce)
-        other, proof = await words.read(LINK_NONCE_BYTES), await words.read(PROOF_BYTES)
+        await handshake.say(OPENING + nonce)
+        other, proof = await handshake.read(LINK_NONCE_BYTES), await handshake.read(PROOF_BYTES)
         keys = link_keys(at_rest, nonce, other)
         # The door first: whoever only stands where a node was learns of no player.
         if not same_secret(proof, keys.door):
             raise StrangerError("forged")
-        sealed = LinkSealer(seals=keys.to_owner, opens=keys.to_client)
-        await words.say(sealed.seal(_packed(preface)))
-        return sealed, await words.open(sealed, DoorAnswer)
+        sealer = LinkSealer(seals=keys.to_owner, opens=keys.to_client)
+        await handshake.say(sealer.seal(_packed(preface)))
+        return sealer, await handshake.open(sealer, DoorAnswer)
 
 
 async def accept_link(stream: trio.SocketStream, at_rest: bytes) -> tuple[LinkSealer, Preface]:
@@ -253,25 +253,25 @@ async def accept_link(stream: trio.SocketStream, at_rest: bytes) -> tuple[LinkSe
     Raises:
         StrangerError: They are no node of this server, or have hung up.
     """
-    words, nonce = _Handshake(stream), token_bytes(LINK_NONCE_BYTES)
+    handshake, nonce = _Handshake(stream), token_bytes(LINK_NONCE_BYTES)
     try:
         with trio.fail_after(GREETING_S):
-            opening = await words.read(len(OPENING))
+            opening = await handshake.read(len(OPENING))
             # Cut without a byte in reply, whoever it is; the reason is for the host.
             if opening != OPENING:
                 is_node = opening.startswith(OPENING.partition(b"/")[0])
                 raise StrangerError("version" if is_node else "stranger")
-            keys = link_keys(at_rest, await words.read(LINK_NONCE_BYTES), nonce)
-            await words.say(nonce + keys.door)
-            sealed = LinkSealer(seals=keys.to_client, opens=keys.to_owner)
-            return sealed, await words.open(sealed, Preface)
+            keys = link_keys(at_rest, await handshake.read(LINK_NONCE_BYTES), nonce)
+            await handshake.say(nonce + keys.door)
+            sealer = LinkSealer(seals=keys.to_client, opens=keys.to_owner)
+            return sealer, await handshake.open(sealer, Preface)
     except trio.TooSlowError as error:
         raise StrangerError("slow") from error
 
 
-async def answer_preface(stream: trio.SocketStream, sealed: LinkSealer, admitted: DoorAnswer) -> None:
+async def answer_preface(stream: trio.SocketStream, sealer: LinkSealer, answer: DoorAnswer) -> None:
     """Tell the node that has brought a player whether they may come in; raises what `accept_link` does."""
     with trio.move_on_after(GREETING_S) as patience:
-        await _Handshake(stream).say(sealed.seal(_packed(admitted)))
+        await _Handshake(stream).say(sealer.seal(_packed(answer)))
     if patience.cancelled_caught:
         raise StrangerError("slow")

@@ -92,13 +92,15 @@ _PATIENCE_LEASES: Final = 3
 
 
 class Routing:
-    """Routes to the other nodes; `public` is where players reach this one, `board` knows the public tables of the others.
+    """Routes to the other nodes; `public` is where players reach this one, `public_tables` knows those of the others.
 
     Attributes:
         routes: what becomes of requests for tables that are not here.
     """
 
-    def __init__(self, parts: ServerParts, lobby: Lobby, *, public: str, board: PublicTables | None) -> None:
+    def __init__(
+        self, parts: ServerParts, lobby: Lobby, *, public: str, public_tables: PublicTables | None
+    ) -> None:
         cluster = parts.settings.now.cluster
         self._parts = parts
         self._lobby = lobby
@@ -117,7 +119,7 @@ class Routing:
             patience_s=self._patience_s,
             directory=self._directory,
             links=self._links,
-            board=board,
+            public_tables=public_tables,
         )
 
     def leave(self, peer: Peer) -> None:
@@ -171,14 +173,14 @@ class NodeLink:
     """
 
     def __init__(
-        self, peer: Peer, place: TableOwner, stream: trio.SocketStream, sealed: LinkSealer, parts: ServerParts
+        self, peer: Peer, place: TableOwner, stream: trio.SocketStream, sealer: LinkSealer, parts: ServerParts
     ) -> None:
         self.peer = peer
         self.place = place
         self.stream = stream
-        self.sealed = sealed
+        self.sealer = sealer
         self.scope = trio.CancelScope()
-        self.outbox = Outbox(stream.socket, LINK_BYTES, parts.flusher, sealed, on_broken=self.scope.cancel)
+        self.outbox = Outbox(stream.socket, LINK_BYTES, parts.flusher, sealer, on_broken=self.scope.cancel)
         self.tables: set[str] = set()
         self.heard = trio.current_time()
         self.pinged: float | None = None
@@ -296,14 +298,14 @@ class NodeLinks:
         except OSError as error:
             raise self._lost("unreached", place, str(error)) from error
         try:
-            sealed = await self._introduce(stream, peer, player, place)
+            sealer = await self._introduce(stream, peer, player, place)
         except BaseException:
             stream.socket.close()
             raise
         if not peer.is_open:  # `drop` was called already, and would not be called for this link
             stream.socket.close()
             return None
-        link = NodeLink(peer, place, stream, sealed, self._parts)
+        link = NodeLink(peer, place, stream, sealer, self._parts)
         self._links.setdefault(peer, {})[place.node] = link
         self._parts.figures.links += 1
         self._tasks.start_soon(self._attend, link)
@@ -322,14 +324,14 @@ class NodeLinks:
             ignored=tuple(peer.ignored),
         )
         try:
-            sealed, admitted = await open_link(stream, self._parts.identity.at_rest, preface)
+            sealer, answer = await open_link(stream, self._parts.identity.at_rest, preface)
         except (StrangerError, trio.TooSlowError) as error:
             raise self._lost("refused", place, str(error)) from error
-        if admitted.code is not None:
+        if answer.code is not None:
             self._parts.figures.links_lost["refused"] += 1
-            why = f"the node that has it lets nobody in from there now: {admitted.msg}"
-            raise TooSoonError(why, admitted.retry_after_ms or AGAIN_MS)
-        return sealed
+            why = f"the node that has it lets nobody in from there now: {answer.msg}"
+            raise TooSoonError(why, answer.retry_after_ms or AGAIN_MS)
+        return sealer
 
     def _lost(self, why: str, place: TableOwner, reason: str) -> TooSoonError:
         self._parts.figures.links_lost[why] += 1
@@ -376,7 +378,7 @@ class NodeLinks:
     async def _pass_back(self, link: NodeLink) -> None:
         splitter, outbox = FrameSplitter(SERVER_LIMIT), link.peer.outbox
         while not link.peer.outbox.is_broken:
-            while (opened := link.sealed.read()) is not None:
+            while (opened := link.sealer.read()) is not None:
                 splitter.feed(opened)
             # Cut into frames, though they go on as they are: some are for this node, not for the client.
             while (frame := splitter.next_frame()) is not None:
@@ -388,7 +390,7 @@ class NodeLinks:
             if not received:
                 return
             link.heard, link.pinged = trio.current_time(), None
-            link.sealed.feed(received)
+            link.sealer.feed(received)
 
     def _pass_to_client(self, link: NodeLink, frame: bytes) -> bool:
         """Pass a frame on, unless it is for this node; tell whether it was the last."""

@@ -176,11 +176,11 @@ async def _serve(
     async with trio.open_nursery() as nursery:
         at_signal = drain if settings.tables.drain_s else None  # 0: SIGTERM stops at once
         hearing: trio.CancelScope = await nursery.start(_stop_on_signal, nursery.cancel_scope, at_signal)
-        together = MachineDrain() if is_of_nodes else None
+        machine_drain = MachineDrain() if is_of_nodes else None
         # From the end on signals are as usual: one more SIGTERM ends a server whose last commit hangs.
-        control = Control(drain, reread, on_end=hearing.cancel, together=together)
-        if together is not None:
-            nursery.start_soon(_drain_with_all, control, together)
+        control = Control(drain, reread, on_end=hearing.cancel, machine_drain=machine_drain)
+        if machine_drain is not None:
+            nursery.start_soon(_drain_with_all, control, machine_drain)
             nursery.start_soon(_stop_when_left_alone, nursery.cancel_scope)
         await serve(settings, folder, store, identity, announce, catalogue=catalogue, control=control)
         nursery.cancel_scope.cancel()
@@ -219,13 +219,13 @@ async def _stop_on_signal(
             return
 
 
-async def _drain_with_all(control: Control, together: MachineDrain) -> None:
+async def _drain_with_all(control: Control, machine_drain: MachineDrain) -> None:
     """Drain with all other nodes when the process that watches them says so; tell it when no hand is under way here."""
     with trio.open_signal_receiver(DRAIN_TOGETHER) as signals:
         async for _ in signals:
-            together.is_on = True
+            machine_drain.is_on = True
             control.drain.set()
-            await together.drained.wait()
+            await machine_drain.drained.wait()
             _print(DRAINED)
 
 

@@ -65,7 +65,7 @@ class Lobby:
         list_allowance: how often each player was sent every public table.
         followers: who follows the lobby.
         bot_calls: calls the host's own bots to vacant seats.
-        others: what this node knows of the others, and they are to be told; None where there can be none.
+        others: what this node knows of the others, and what they are to be told; None where there can be none.
         catalogue: the games that tables are made for.
         drain: whether the server is about to be stopped, and where players go then.
         disk: whether there is room for what a match will store.
@@ -84,7 +84,7 @@ class Lobby:
         self.made_tables = MadeTables(settings.now.limits, elsewhere)
         self.followers = LobbyFollowers(backing.timers, self._state)
         self.bot_calls = BotCalls(settings.now.access.bots, self.online, others)
-        self._filling = TablesToFill(settings, backing.timers, backing.drain, self.bot_calls)
+        self._tables_to_fill = TablesToFill(settings, backing.timers, backing.drain, self.bot_calls)
         self._backing = backing
         self._settings = settings
         self.drain = backing.drain
@@ -271,7 +271,7 @@ class Lobby:
     def changed(self, table: Table) -> None:
         """Note that a table has changed."""
         self.followers.note_table(table)
-        self._filling.note(table)
+        self._tables_to_fill.note(table)
         if self.others is not None:
             self.others.untold.note_table(table.code)
 
@@ -282,7 +282,7 @@ class Lobby:
     def forget(self, table: Table) -> None:
         """Take out of the lobby a table that cannot go on."""
         del self._tables[table.code]
-        self._filling.drop(table.code)
+        self._tables_to_fill.drop(table.code)
         self.made_tables.drop(table.code, table.blueprint.creator)
         if not table.blueprint.private:
             self._public.remove(table.code)

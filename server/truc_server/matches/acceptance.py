@@ -64,7 +64,7 @@ CODES: Final[Mapping[str, Code]] = {
 }
 """What a failed check of a player's body is answered with."""
 
-# rules.md 13b.12: an ask is void when another seat's card lies first.
+# rules.md 2, "Turn", and 13b.12: an ask is void once the next seat has played.
 _CLOSES_WINDOW: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
 
 
@@ -292,7 +292,7 @@ def accept_substitute(game: Game, signed: Verified, newcomer: LoggedInPlayer, *a
 def _taken(
     game: Game, placed: PlacedRecord, *also: Write, found: FoldedRecord | CheckError | None = None
 ) -> Turn:
-    # another record came in between: a body for its place brings no evidence
+    # another record came in between: a body for its place is refused unsigned, as stale
     if placed.ledger is not game.ledger:
         placed, found = _in_place(game, placed.record, placed.body), None
     try:
@@ -307,10 +307,10 @@ def _taken(
 
 def refused(game: Game, placed: PlacedRecord, error: CheckError) -> RefusedBodyError:
     """Return the refusal of a signed record that fails a check in its place, and note it if it is the step that is due."""
-    # late bodies are refused unsigned: a signed refusal of what the rules allow convicts the server (C35)
     code, seat = code_of(error), placed.record.signer - 1
     if error.check in _STEPS_FAIL and (due := steps_due(game.ledger)) is not None and seat in due.seats:
         game.clock.has_failed = True
+    # late bodies are refused unsigned: a signed refusal of what the rules allow convicts the server (C35)
     evidence = (
         None if code in OVERTAKEN_CODES else game.dealer.refuse(game.mid, placed.record.body, str(code))
     )

@@ -93,7 +93,7 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
 def _of_sealed(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState) -> Record | None:
     """Return what follows in mode blind from a seat that is exposed, or from what seats owe and have not sent in time."""
     exposed = None if ledger.sealed is None else ledger.sealed.exposed
-    # the others open the hand before it: a link signed for another head could not come again
+    # the others open the hand first: their links name the head that the forfeit would move on
     if exposed is not None:
         is_due = owes_forfeit(ledger) and (unrecorded.is_held_out or is_opened(ledger))
         return dealer.forfeit(ledger, *exposed) if is_due else None
@@ -139,9 +139,9 @@ def absent(ledger: Ledger, returned: Collection[int]) -> tuple[int, ...]:
 
 
 def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
+    # specification.md, "Voids": no forfeit stands where seats of both sides are named
     if may_abandon(ledger, "empty"):
         return dealer.abandon(ledger, "empty")
-    # specification.md, "Voids": no forfeit stands where seats of both sides are named
     for seat in ledger.silent:
         if may_forfeit(ledger, seat, "silent"):
             return dealer.forfeit(ledger, seat, "silent")

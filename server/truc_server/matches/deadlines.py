@@ -181,7 +181,7 @@ class MatchClock:
         opts, what = self._opts, steps.what
         if ledger.pause.active and ledger.phase is not _OVER:
             return Wait("pause", (), opts.pause_ms)
-        # nothing voids it: who waits for a seat that is gone waits for it here too
+        # nothing voids the deal any more; where a seat that is gone is waited for, it is here too
         if ledger.phase is not _OVER and seats_owing(ledger):
             ms = max(opts.release_ms, opts.pause_ms) if opts.gone == GONE_WAIT else opts.release_ms
             return None if self.is_over else Wait(what, steps.seats, ms)

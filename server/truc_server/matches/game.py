@@ -408,7 +408,6 @@ class Game:
         ):
             ruling = self._ruling(ledger)
         ends = self._is_deserted and ledger.phase is _OVER  # nobody may be there to open the hand
-        # a ruling goes before what is waited for
         if ruling is None and self.clock.wait is not None and not ends:
             return None
         # decision 18: a hand under way is played to its end, and the next call is left to the next start

@@ -107,18 +107,18 @@ def _all_of(values: Iterable[str], counted: Mapping[str, int]) -> Mapping[str, f
     return {value: counted.get(value, 0) for value in map(str, values)}
 
 
-def _all_states(seen: MetricSources) -> Value:
-    return _all_of(get_args(State), Counter(table.board.state for table in seen.lobby.tables()))
+def _all_states(sources: MetricSources) -> Value:
+    return _all_of(get_args(State), Counter(table.board.state for table in sources.lobby.tables()))
 
 
-def _connections(seen: MetricSources) -> Value:
-    figures = seen.parts.figures
+def _connections(sources: MetricSources) -> Value:
+    figures = sources.parts.figures
     logged_in = figures.logins.total() - figures.left
     return {"login": figures.connections - figures.closed - logged_in, "ready": logged_in}
 
 
-def _lease_left(seen: MetricSources) -> Value:
-    until = seen.parts.figures.lease_until
+def _lease_left(sources: MetricSources) -> Value:
+    until = sources.parts.figures.lease_until
     return 0.0 if until is None else max(0.0, until - time.monotonic())
 
 
@@ -127,7 +127,7 @@ MEASURES: Final = (
         "truc_healthy",
         MeasureKind.GAUGE,
         "1 while /health says ok, 0 otherwise.",
-        lambda seen: health(seen.parts).is_well,
+        lambda sources: health(sources.parts).is_well,
     ),
     Measure(
         "truc_connections",
@@ -140,26 +140,26 @@ MEASURES: Final = (
         "truc_connections_opened_total",
         MeasureKind.COUNTER,
         "Connections that were let in, and have agreed on TLS where listen.tls is on.",
-        lambda seen: seen.parts.figures.connections,
+        lambda sources: sources.parts.figures.connections,
     ),
     Measure(
         "truc_tls_failures_total",
         MeasureKind.COUNTER,
         "Connections that were let in and have not agreed on TLS, although listen.tls is on.",
-        lambda seen: seen.parts.figures.unencrypted,
+        lambda sources: sources.parts.figures.unencrypted,
     ),
     Measure(
         "truc_certificate_ends_seconds",
         MeasureKind.GAUGE,
         "When the certificate that new connections are shown ends, in seconds since 1970; 0 while listen.tls is off.",
-        lambda seen: seen.parts.figures.certificate_ends,
+        lambda sources: sources.parts.figures.certificate_ends,
     ),
     Measure(
         "truc_turned_away_total",
         MeasureKind.COUNTER,
         "Connections that were not let in, by the reason: banned, full (limits.connections), address "
         "(limits.connections_per_address), site (a tenth of limits.connections), pace (limits.connects_per_min).",
-        lambda seen: _all_of(get_args(Reason), seen.parts.figures.turned_away),
+        lambda sources: _all_of(get_args(Reason), sources.parts.figures.turned_away),
         label="reason",
     ),
     Measure(
@@ -167,21 +167,21 @@ MEASURES: Final = (
         MeasureKind.COUNTER,
         "What came to cluster.inner: players brought by another node (in), and what was cut: no node (stranger), another "
         "version (version), without the key (forged), too slow (slow), gone (gone), too many at once (crowded).",
-        lambda seen: _all_of(("in", *INNER_CUTS), seen.parts.figures.brought),
+        lambda sources: _all_of(("in", *INNER_CUTS), sources.parts.figures.brought),
         label="reason",
     ),
     Measure(
         "truc_links",
         MeasureKind.GAUGE,
         "Links to other nodes that are open for players of this one.",
-        lambda seen: seen.parts.figures.links,
+        lambda sources: sources.parts.figures.links,
     ),
     Measure(
         "truc_links_lost_total",
         MeasureKind.COUNTER,
         "Links to other nodes that came to nothing: the node does not answer (unreached), or lets nobody in (refused); and "
         "those that ended while their player was here (ended).",
-        lambda seen: _all_of(LINK_LOSSES, seen.parts.figures.links_lost),
+        lambda sources: _all_of(LINK_LOSSES, sources.parts.figures.links_lost),
         label="reason",
     ),
     Measure(
@@ -194,29 +194,35 @@ MEASURES: Final = (
         "truc_lease_renewal_seconds",
         MeasureKind.HISTOGRAM,
         "How long one renewal of the lease took.",
-        lambda seen: seen.parts.renewals_s.shape(),
+        lambda sources: sources.parts.renewals_s.shape(),
     ),
     Measure(
         "truc_lease_failures_total",
         MeasureKind.COUNTER,
         "Renewals of the lease that the database has not taken; each is tried again.",
-        lambda seen: seen.parts.figures.renewals_failed,
+        lambda sources: sources.parts.figures.renewals_failed,
     ),
     Measure(
         "truc_tables_moved_total",
         MeasureKind.COUNTER,
         "Tables taken up from nodes that are gone or have given them (taken), and given to others (given).",
-        lambda seen: {"taken": seen.parts.figures.tables_taken, "given": seen.parts.figures.tables_given},
+        lambda sources: {
+            "taken": sources.parts.figures.tables_taken,
+            "given": sources.parts.figures.tables_given,
+        },
         label="how",
     ),
     Measure(
-        "truc_players", MeasureKind.GAUGE, "Players who are logged in.", lambda seen: len(seen.lobby.online)
+        "truc_players",
+        MeasureKind.GAUGE,
+        "Players who are logged in.",
+        lambda sources: len(sources.lobby.online),
     ),
     Measure(
         "truc_logins_total",
         MeasureKind.COUNTER,
         "Logins, by the kind of player.",
-        lambda seen: _all_of(PlayerKind, seen.parts.figures.logins),
+        lambda sources: _all_of(PlayerKind, sources.parts.figures.logins),
         label="kind",
     ),
     Measure(
@@ -230,33 +236,33 @@ MEASURES: Final = (
         "truc_blind_tables",
         MeasureKind.GAUGE,
         "Tables whose host sees no card (mode blind), in any state.",
-        lambda seen: sum(table.blueprint.chosen.mode == BLIND for table in seen.lobby.tables()),
+        lambda sources: sum(table.blueprint.chosen.mode == BLIND for table in sources.lobby.tables()),
     ),
     Measure(
         "truc_acts_total",
         MeasureKind.COUNTER,
         "Acts that seats have signed (key) or chosen (guest) and the server has accepted.",
-        lambda seen: _all_of(PlayerKind, seen.parts.figures.acts),
+        lambda sources: _all_of(PlayerKind, sources.parts.figures.acts),
         label="kind",
     ),
     Measure(
         "truc_act_seconds",
         MeasureKind.HISTOGRAM,
         "Time from when an act was read until it was durable and sent out.",
-        lambda seen: seen.parts.journal.acts_s.shape(),
+        lambda sources: sources.parts.journal.acts_s.shape(),
     ),
     Measure(
         "truc_errors_total",
         MeasureKind.COUNTER,
         "What was answered with an error, by its code.",
-        lambda seen: _all_of(Code, seen.parts.figures.errors),
+        lambda sources: _all_of(Code, sources.parts.figures.errors),
         label="code",
     ),
     Measure(
         "truc_goodbyes_total",
         MeasureKind.COUNTER,
         "Connections that the server has ended of its own accord, by the code of its bye.",
-        lambda seen: _all_of(Code, seen.parts.figures.goodbyes),
+        lambda sources: _all_of(Code, sources.parts.figures.goodbyes),
         label="code",
     ),
     Measure(
@@ -264,34 +270,34 @@ MEASURES: Final = (
         MeasureKind.COUNTER,
         "Connections that were cut because they do not read: more waits than limits.outbox_bytes (full), or "
         "nothing was taken for long (stuck).",
-        lambda seen: {"full": seen.parts.figures.cut, "stuck": seen.parts.flusher.stuck},
+        lambda sources: {"full": sources.parts.figures.cut, "stuck": sources.parts.flusher.stuck},
         label="reason",
     ),
     Measure(
         "truc_frames_dropped_total",
         MeasureKind.COUNTER,
         "Frames for watchers dropped for want of room; the watcher is sent the state later instead.",
-        lambda seen: seen.parts.figures.dropped,
+        lambda sources: sources.parts.figures.dropped,
     ),
     Measure(
         "truc_received_bytes_total",
         MeasureKind.COUNTER,
         "Bytes of the protocol that clients have sent, without what TLS adds.",
-        lambda seen: seen.parts.figures.received,
+        lambda sources: sources.parts.figures.received,
     ),
     Measure(
         "truc_sent_bytes_total",
         MeasureKind.COUNTER,
         "Bytes of the protocol that clients were sent, without what TLS adds.",
-        lambda seen: seen.parts.flusher.sent,
+        lambda sources: sources.parts.flusher.sent,
     ),
     Measure(
         "truc_web_requests_total",
         MeasureKind.COUNTER,
         "Requests of browsers that were answered, by what was asked for and the status.",
-        lambda seen: {
+        lambda sources: {
             **dict.fromkeys((f"{path} 200" for path in WEB_PATHS), 0),
-            **seen.parts.figures.web_requests,
+            **sources.parts.figures.web_requests,
         },
         label="path status",
     ),
@@ -299,16 +305,16 @@ MEASURES: Final = (
         "truc_web_refused_total",
         MeasureKind.COUNTER,
         "What came to web.listen and was not served, by the reason.",
-        lambda seen: _all_of(WEB_REFUSALS, seen.parts.figures.web_refused),
+        lambda sources: _all_of(WEB_REFUSALS, sources.parts.figures.web_refused),
         label="why",
     ),
     Measure(
         "truc_web_connections",
         MeasureKind.GAUGE,
         "Open connections of browsers: for pages (http), or with the protocol (websocket), which truc_connections has too.",
-        lambda seen: {
-            "http": seen.parts.figures.web_connections,
-            "websocket": seen.parts.figures.websockets,
+        lambda sources: {
+            "http": sources.parts.figures.web_connections,
+            "websocket": sources.parts.figures.websockets,
         },
         label="kind",
     ),
@@ -316,48 +322,48 @@ MEASURES: Final = (
         "truc_web_tree_info",
         MeasureKind.GAUGE,
         "1, with the name of the tree of files that browsers are given; 0 without one while web.listen is empty.",
-        lambda seen: {seen.parts.figures.web_tree: bool(seen.parts.figures.web_tree)},
+        lambda sources: {sources.parts.figures.web_tree: bool(sources.parts.figures.web_tree)},
         label="tree",
     ),
     Measure(
         "truc_append_seconds",
         MeasureKind.HISTOGRAM,
         "How long one commit of the journal took.",
-        lambda seen: seen.parts.journal.commits_s.shape(),
+        lambda sources: sources.parts.journal.commits_s.shape(),
     ),
     Measure(
         "truc_append_writes",
         MeasureKind.HISTOGRAM,
         "How many writes one commit of the journal had.",
-        lambda seen: seen.parts.journal.sizes.shape(),
+        lambda sources: sources.parts.journal.sizes.shape(),
     ),
     Measure(
         "truc_journal_waiting_writes",
         MeasureKind.GAUGE,
         f"Writes that wait for a commit; with {MAX_WAITING} the journal is behind.",
-        lambda seen: seen.parts.journal.waiting,
+        lambda sources: sources.parts.journal.waiting,
     ),
     Measure(
         "truc_loop_lag_seconds",
         MeasureKind.HISTOGRAM,
         "How late the event loop is, measured four times a second; the log reports more than a second as `stood_still`.",
-        lambda seen: seen.late_s.shape(),
+        lambda sources: sources.late_s.shape(),
     ),
     Measure(
         "truc_disk_nearly_full",
         MeasureKind.GAUGE,
         "1 while less than store.spare_mb is free, and no table or match begins.",
-        lambda seen: seen.parts.disk.is_nearly_full,
+        lambda sources: sources.parts.disk.is_nearly_full,
     ),
     Measure(
         "truc_disk_free_bytes",
         MeasureKind.GAUGE,
         "What is free on the disk of the data folder, looked at every 10 seconds.",
-        lambda seen: seen.parts.disk.free,
+        lambda sources: sources.parts.disk.free,
     ),
 )
 
 
-def read(seen: MetricSources) -> tuple[Reading, ...]:
+def read(sources: MetricSources) -> tuple[Reading, ...]:
     """Return every metric as it is at this moment."""
-    return tuple(Reading(measure, measure.read(seen)) for measure in MEASURES)
+    return tuple(Reading(measure, measure.read(sources)) for measure in MEASURES)

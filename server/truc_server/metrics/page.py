@@ -95,7 +95,7 @@ class MetricsPage:
     """What one server says about itself."""
 
     def __init__(self, parts: ServerParts, lobby: Lobby, late_s: Histogram) -> None:
-        self._seen = MetricSources(parts, lobby, late_s)
+        self._sources = MetricSources(parts, lobby, late_s)
         self._told = CachedText(b"", float("-inf"))
         self._mutex = trio.Lock()
         self._open = 0
@@ -135,14 +135,14 @@ class MetricsPage:
         return await source()
 
     async def _health(self) -> MetricsAnswer:
-        found = health(self._seen.parts)
+        found = health(self._sources.parts)
         status = HTTPStatus.OK if found.is_well else HTTPStatus.SERVICE_UNAVAILABLE
         return MetricsAnswer(status, f"{found.text}\n".encode())
 
     async def _metrics(self) -> MetricsAnswer:
         async with self._mutex:
             if trio.current_time() >= self._told.moment + FRESH_S:
-                moment, readings = trio.current_time(), read(self._seen)
+                moment, readings = trio.current_time(), read(self._sources)
                 # in a thread: it takes milliseconds where many files are open, as these are counted
                 self._told = CachedText(await trio.to_thread.run_sync(text_of, readings), moment)
         return MetricsAnswer(HTTPStatus.OK, self._told.text, CONTENT_TYPE)

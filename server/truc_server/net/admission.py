@@ -53,10 +53,10 @@ class OtherCrowds:
         """Take up what a node tells of networks; return what has come since, nothing of a node heard for the first time."""
         is_new = node not in self._told
         crowds = self._told.setdefault(node, {})
-        fresh = {crowd.network: self._hear(crowds, crowd) for crowd in told}
+        arrivals = {crowd.network: self._hear(crowds, crowd) for crowd in told}
         # What a node tells first are its totals since it began: charging them here at once would make their
         # networks wait for connections of long ago.
-        return {} if is_new else fresh
+        return {} if is_new else arrivals
 
     def _hear(self, crowds: dict[str, CrowdNews], told: CrowdNews) -> UntoldArrivals:
         before = crowds.pop(told.network, CrowdNews(told.network, 0, 0, 0))
@@ -88,7 +88,8 @@ def _more(before: int, now: int) -> int:
     return now - before if now >= before else now
 
 
-# Sites that it takes to fill the server: a /48, with 65,536 networks, costs nothing (decision 15).
+# So many sites fill the server, as each has at most a tenth of the connections (decision 15): a /48, with
+# 65,536 networks, costs nothing.
 _SITES: Final = 10
 _TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once
 # Those turned away who have time to read why: each has a file open that `limits.connections` does not count.
@@ -226,12 +227,12 @@ class Admission:
     def hear(self, node: str, crowds: Iterable[CrowdNews]) -> None:
         """Count what another node tells; what came and failed there is charged here as well."""
         now = trio.current_time()
-        others = {} if self._others is None else self._others.hear(node, crowds)
-        for network, fresh in others.items():
-            if fresh.came:
-                self._connects.charge(network, fresh.came, now)
-            if fresh.failed:
-                self._failures.charge(network, fresh.failed, now)
+        arrivals = {} if self._others is None else self._others.hear(node, crowds)
+        for network, untold in arrivals.items():
+            if untold.came:
+                self._connects.charge(network, untold.came, now)
+            if untold.failed:
+                self._failures.charge(network, untold.failed, now)
 
     def forget_node(self, node: str) -> None:
         """Stop counting what was told by a node that is gone."""
@@ -246,14 +247,13 @@ class Admission:
         """
         if code not in _FAILURES:
             return
-        # Only a login that has failed comes here: a network is shared, and nobody is to lock its others out.
-        # Guessing is slowed all the same, and a right key or token cannot be guessed at any speed.
+        # Only a login that has failed comes here: a network is shared, and nobody may lock the others in it out.
         wait_ms = self._failures.pay(network, trio.current_time())
         if not wait_ms and self._others is not None:
             self._note(network, failed=1)
         if wait_ms:
             most = self._backing.settings.now.limits.failed_logins_per_min
-            # In place of the refusal, so that a guesser learns nothing from this guess.
+            # In place of the refusal: an address that has to wait is told nothing else (limits.md, "Addresses").
             raise TooSoonError(f"expected at most {most} logins of one address to fail in a minute", wait_ms)
 
     async def turn_away(self, stream: trio.SocketStream, why: Refusal) -> None:

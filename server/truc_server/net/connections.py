@@ -99,9 +99,9 @@ class Connections:
             try:
                 # Held here: a reload may put another in its place during the handshake.
                 tls = self._tls
-                encrypted = None if tls is None else await self._encrypt(stream, tls, address)
-                if tls is None or encrypted is not None:
-                    await self.attend(Peer(self._backing, stream, address, began=began, sealer=encrypted))
+                sealer = None if tls is None else await self._encrypt(stream, tls, address)
+                if tls is None or sealer is not None:
+                    await self.attend(Peer(self._backing, stream, address, began=began, sealer=sealer))
             finally:
                 self._admission.leave(network)
         except Exception:  # harms no other connection
@@ -138,12 +138,12 @@ class Connections:
 
     async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> TlsSealer | None:
         """Agree with a client on encryption, within the time for the login; None if that failed."""
-        encrypted, seconds = TlsSealer(tls), self._backing.settings.now.limits.login_s
+        sealer, seconds = TlsSealer(tls), self._backing.settings.now.limits.login_s
         is_agreed = False
         try:
             with trio.move_on_after(seconds):
-                is_agreed = await encrypted.shake_hands(stream)
-                return encrypted if is_agreed else None
+                is_agreed = await sealer.shake_hands(stream)
+                return sealer if is_agreed else None
             log.info("not_encrypted", address=address, reason=f"expected a handshake within {seconds} s")
         except MistakenSchemeError as error:
             log.info("not_encrypted", address=address, reason=str(error))

@@ -62,8 +62,8 @@ class SpokenLine(NamedTuple):
 class RecentTalk:
     """What every player has said in the last seconds."""
 
-    def __init__(self, allowed: TalkLimit) -> None:
-        self._allowed = allowed
+    def __init__(self, limit: TalkLimit) -> None:
+        self._limit = limit
         self._spoken: dict[bytes, tuple[SpokenLine, ...]] = {}  # the last to speak comes last
 
     def pay(self, player: bytes, size: int, now: float) -> None:
@@ -81,9 +81,9 @@ class RecentTalk:
         Raises:
             TooMuchTalkError: It is one too many, or too much after the others.
         """
-        wait_s = _wait(self._allowed, self._recent(player, now), size, now)
+        wait_s = _wait(self._limit, self._recent(player, now), size, now)
         if wait_s:
-            message = f"expected at most {self._allowed.what} in {self._allowed.seconds} s"
+            message = f"expected at most {self._limit.what} in {self._limit.seconds} s"
             raise TooMuchTalkError(message, int(wait_s * 1000) + 1)
 
     def note(self, player: bytes, size: int, now: float) -> None:
@@ -92,10 +92,10 @@ class RecentTalk:
         # Taken out first, so that those who have been silent for longest come first, to be forgotten.
         self._spoken.pop(player, None)
         self._spoken[player] = spoken
-        self._forget(now - self._allowed.seconds)
+        self._forget(now - self._limit.seconds)
 
     def _recent(self, player: bytes, now: float) -> tuple[SpokenLine, ...]:
-        since = now - self._allowed.seconds
+        since = now - self._limit.seconds
         return tuple(one for one in self._spoken.get(player, ()) if one.moment > since)
 
     def _forget(self, since: float) -> None:
@@ -114,9 +114,9 @@ class Allowance:
     from each of them.
     """
 
-    def __init__(self, allowed: TalkLimit) -> None:
-        self._players = RecentTalk(allowed)
-        self._crowds = RecentTalk(allowed.of_crowd())
+    def __init__(self, limit: TalkLimit) -> None:
+        self._players = RecentTalk(limit)
+        self._crowds = RecentTalk(limit.of_crowd())
 
     def pay(self, peer: Peer, player: LoggedInPlayer, size: int) -> None:
         """Count one more thing that a player says on a connection.
@@ -131,13 +131,13 @@ class Allowance:
         self._players.note(player.id, size, now)
 
 
-def _wait(allowed: TalkLimit, spoken: tuple[SpokenLine, ...], size: int, now: float) -> float:
+def _wait(limit: TalkLimit, spoken: tuple[SpokenLine, ...], size: int, now: float) -> float:
     """Return after how many seconds there is room, as enough of what was said no longer counts."""
     for past in range(len(spoken) + 1):
         rest = spoken[past:]
-        if len(rest) < allowed.times and sum(one.size for one in rest) + size <= allowed.total:
-            return spoken[past - 1].moment + allowed.seconds - now if past else 0.0
-    raise ValueError(f"expected at most {allowed.total} at once, got {size}")
+        if len(rest) < limit.times and sum(one.size for one in rest) + size <= limit.total:
+            return spoken[past - 1].moment + limit.seconds - now if past else 0.0
+    raise ValueError(f"expected at most {limit.total} at once, got {size}")
 
 
 _MINUTE_S: Final = 60
@@ -186,7 +186,7 @@ class Budget:
         for oldest in list(islice(paid_until, 2)):  # those who owe nothing go as fast as they come
             if paid_until[oldest] <= now or too_many > 0:
                 del paid_until[oldest]
-        # Behind the act, which is taken and answered: no player is kept from moving (decision 15).
+        # Behind the act, which is taken and answered: no player is kept from moving (limits.md, "Rates").
         if wait_s > 0:
             await trio.sleep(wait_s)
 

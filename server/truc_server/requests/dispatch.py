@@ -143,7 +143,7 @@ class Dispatch:
                     taken = acts.choose(self._lobby, peer, player, message)
                 case _:
                     assert_never(message)
-            # Only a new act is free: a flood of requests must not keep a player from moving (decision 15).
+            # Only a new act is free: a flood of requests must not keep a player from moving (limits.md, "Rates").
             # The same act again has its price, and so has one that is refused, or both could go on for ever.
             if taken is None:
                 self._charge(peer)

@@ -20,7 +20,7 @@ from truc_server.requests import login
 from truc_server.storage import TableOwner
 from truc_server.storage.journal import Journal
 
-_AWAITED: Final = 1_024  # tables that are remembered as asked for in vain
+_REMEMBERED: Final = 1_024  # tables that are remembered as asked for in vain
 # After which a client asks again for a table that is between two nodes. The directory believes the store for
 # half of it, so that the next answer is a new one.
 AGAIN_MS: Final = 1_000
@@ -118,7 +118,7 @@ class VainLookups:
         if now - last > self._patience_s:
             first = now
         self._asked[code] = first, now
-        if len(self._asked) > _AWAITED:
+        if len(self._asked) > _REMEMBERED:
             del self._asked[next(iter(self._asked))]
         if now - first > self._patience_s:
             return False
@@ -140,7 +140,7 @@ class Routes:
         patience_s: float,
         directory: OwnerDirectory,
         links: Carrier,
-        board: PublicTables | None,
+        public_tables: PublicTables | None,
     ) -> None:
         self._node = node
         self._public = public
@@ -150,8 +150,8 @@ class Routes:
         self._sends = sends
         self._directory = directory
         self._links = links
-        self._board = board
-        self._awaited = VainLookups(patience_s)
+        self._public_tables = public_tables
+        self._vain_lookups = VainLookups(patience_s)
 
     async def take(self, peer: Peer, message: AnyMessage) -> bool:
         """Take a request to the node that owns the table it names; False if there is no such table."""
@@ -167,7 +167,7 @@ class Routes:
             return place is not None
         if place.node in ("", self._node) or not (place.public or place.inner):
             # It is between two nodes, or its node has come and does not listen yet.
-            return self._awaited.check(code)
+            return self._vain_lookups.check(code)
         if await self._route(peer, player, message, place, code):
             return True
         # Whoever wants to follow the table is told that there is one; for anything else it is unknown.
@@ -178,7 +178,7 @@ class Routes:
 
     async def seek(self, peer: Peer, player: LoggedInPlayer, wanted: Seek) -> bool:
         """Take a search for a seat to a node with a public table that suits; False if none is known."""
-        place = None if self._board is None else self._board.find_elsewhere(player, wanted)
+        place = None if self._public_tables is None else self._public_tables.find_elsewhere(player, wanted)
         if place is None or place.node == self._node:
             return False
         return await self._route(peer, player, wanted, place, None)
@@ -216,14 +216,14 @@ class BroughtRequests:
 
     def __init__(self, directory: OwnerDirectory, patience_s: float) -> None:
         self._directory = directory
-        self._awaited = VainLookups(patience_s)
+        self._vain_lookups = VainLookups(patience_s)
 
     async def take(self, _peer: Peer, message: AnyMessage) -> bool:
         """Tell whoever asks to look again for a table that is on its way; False if there is no such table."""
         code = code_of(message)
         if code is None or await self._directory.owner_of(code) is None:
             return False
-        return self._awaited.check(code)
+        return self._vain_lookups.check(code)
 
     async def seek(self, _peer: Peer, _player: LoggedInPlayer, _wanted: Seek) -> bool:
         """Look nowhere else."""

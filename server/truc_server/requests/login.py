@@ -87,7 +87,7 @@ def greet(services: RequestServices, peer: Peer, hello: ClientHello, introductio
 
 
 def _info(services: RequestServices, introduction: Introduction) -> bytes:
-    # The time is its last field, so that all before it is encoded once (`encode_until_now`).
+    # The time is its last field, so that all before it is encoded once (`encode_up_to_clock`).
     encoded = introduction.info + pack(now_ms())
     return encoded if services.grease is None else services.grease.info(encoded)
 

@@ -69,10 +69,10 @@ class Control(NamedTuple):
         drain: set when the server is to let hands end and then stop.
         reread: reads the settings again, from where they were read at the start; raises a `SettingsError`.
         on_end: called when the server begins to say goodbye, and can be asked for nothing more.
-        together: when several nodes drain at once, so that none ends while its clients play on at another.
+        machine_drain: when several nodes drain at once, so that none ends while its clients play on at another.
     """
 
     drain: trio.Event
     reread: Callable[[], Settings]
     on_end: Callable[[], object]
-    together: MachineDrain | None = None
+    machine_drain: MachineDrain | None = None

@@ -214,7 +214,7 @@ class SpectatorFeed:
         self,
         board: TableBoard,
         store: Store,
-        pages: PageReader,
+        page_reader: PageReader,
         timers: Timers,
         *,
         on_shown: Callable[[], None],
@@ -226,7 +226,7 @@ class SpectatorFeed:
         self.delay_s = max(0, spectators - WATCH_LATE)
         self._is_by_hand = spectators == WATCH_BY_HAND
         self._store = store
-        self._pages = pages
+        self._page_reader = page_reader
         self._board = board
         self._on_shown = on_shown
         self._queue: list[QueuedMatch] = []
@@ -349,7 +349,7 @@ class SpectatorFeed:
         if shown.k < min(k, shown.recent.first):
             self._is_reading = True
             read = partial(self._store.records, shown.setup.mid, first=shown.k, limit=PAGE)
-            self._pages.ask(read, self._show_page)
+            self._page_reader.ask(read, self._show_page)
             return False
         self._show_recent(shown, k)
         return True
@@ -402,7 +402,7 @@ class SpectatorFeed:
         mid, _, shown = self._queue[1]
         if shown is None:
             self._is_reading = True
-            self._pages.ask(partial(self._read_past, mid), self._take_past)
+            self._page_reader.ask(partial(self._read_past, mid), self._take_past)
             return
         del self._queue[0]
         self._tell_shown_state()

@@ -91,14 +91,14 @@ class TableBacking(NamedTuple):
 
     Attributes:
         epoch: under which ownership of the store the server runs; no box is sealed twice with one counter.
-        pages: reads what is shown late from the store.
+        page_reader: reads what is shown late from the store.
     """
 
     settings: CurrentValue[Settings]
     identity: Identity
     epoch: int
     store: Store
-    pages: PageReader
+    page_reader: PageReader
     journal: Journal
     timers: Timers
     drain: ServerDrain
@@ -118,7 +118,7 @@ class Table:
         self.feed = SpectatorFeed(
             self.board,
             backing.store,
-            backing.pages,
+            backing.page_reader,
             backing.timers,
             on_shown=lambda: register.changed(self),
         )

@@ -268,7 +268,7 @@ async def drain_when_asked(
     *,
     control: Control,
     stop: trio.Event,
-    giving: TableGiver | None = None,
+    giver: TableGiver | None = None,
 ) -> None:
     """Wait until a drain is asked for; stop the server when every hand is over, or after tables.drain_s.
 
@@ -282,15 +282,15 @@ async def drain_when_asked(
     notify.tell(notify.STOPPING, status="draining: hands under way end")
     with trio.move_on_after(seconds):
         while True:
-            leaving = 0 if giving is None else await giving.give_all()
+            leaving = 0 if giver is None else await giver.give_all()
             # hands alone would do for a server by itself; a node also waits until others have its tables
             if not (leaving or hands_under_way(lobby)):
                 break
             await trio.sleep(LOOK_S)
     log.info("drained", under_way=hands_under_way(lobby))
     # nodes that drain together end together: clients may still be at a table of another through this one
-    if control.together is not None:
-        await control.together.wait()
+    if control.machine_drain is not None:
+        await control.machine_drain.wait()
     stop.set()
 
 
