@@ -198,8 +198,7 @@ class Table:
         while True:
             at, asked = match.next, match.sign_pause_request(kind)
             is_late = await self._decide(match, asked)
-            # neither taken nor late without a record: the table
-            # has closed, which is told as what happens next
+            # taken; or the table has closed meanwhile, which is told as what happens next
             if match.has_taken(at, asked) or (match.next == at and not is_late):
                 return
             # another record is said to have come first, and has not: asking again would go on for ever

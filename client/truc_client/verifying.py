@@ -85,7 +85,7 @@ def examine_files(
     tasks = sorted(((part, [sources[n] for n in part]) for part in tied), key=_size, reverse=True)
     counted = _WholeProgress(progress, sum(map(_size, tasks)))
     count = min(processes, len(tasks)) if counted.whole > _MIN_PARALLEL_BYTES else 1
-    # cores that no part has help with the signatures within the parts
+    # where there are fewer parts than cores, the others help with the signatures of a part
     work = partial(_examine, max(1, processes // max(1, count)))
     for n, outcome in spread(work, [task for _, task in tasks], count, counted.note):
         counted.end(n, _size(tasks[n]))

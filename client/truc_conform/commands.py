@@ -202,7 +202,7 @@ def client(
         raise click.UsageError("no case at this level has a matching name")
     order = JudgingOrder(command, seed=seed, patience_s=timeout, jobs=jobs)
     results = trio.run(perform_all, scenes, order, _teller())
-    # Without the patterns: a report of some cases says of how many they are.
+    # All cases of the level: the report of a part says of how many it is.
     cases = sum(len(scene.judged) for scene in chosen(asked))
     _conclude(Report(shlex.join(command), asked or "all levels", seed, results, cases), as_data, page)
 

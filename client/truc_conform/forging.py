@@ -221,7 +221,7 @@ def twisting(change: Callable[[ClientHarness, Option], Option]) -> Cheat:
         def twist(option: Option) -> Option:
             if option.kind != "play":
                 return option
-            # The option itself must not be signed, and that would be for this position.
+            # Counted from this position on: to sign the option itself is a fault.
             note_cheat(server, server.at_play().k - 1)
             return change(server, option)
 

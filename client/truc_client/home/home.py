@@ -133,7 +133,7 @@ def master_seed(home: Home) -> bytes:
     if not has_seed(home):
         write_seed(home, secrets.token_bytes(KEY_BYTES))
     with as_home_error("failures.key_unread", home.seed):
-        # no more than it may have: what stands there may lead to a device that never ends
+        # bounded: the path may lead to a device that never ends
         seed = read_beginning(home.seed, MAX_TEXT)
     if len(seed) != KEY_BYTES:
         raise HomeError(Sentence("failures.key_length", path=home.seed, n=KEY_BYTES, got=len(seed)))

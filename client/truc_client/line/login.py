@@ -223,7 +223,7 @@ class _Talk:
             self.inbox.extend(map(expect_message, self.protocol.receive(bytes(received))))
         answer = self.inbox.popleft()
         match answer:
-            # so a server that encrypts answers whoever comes in clear (transport.md, "TLS")
+            # what a server that encrypts answers whoever comes in clear (transport.md, "TLS")
             case Refusal(code=Code.UNSUPPORTED, detail={"tls": True}):
                 raise EncryptedError
             case Refusal():

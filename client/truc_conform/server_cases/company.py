@@ -114,7 +114,6 @@ async def _chat_outsider(visit: ServerVisit) -> None:
     (first, _) = await _talking(visit)
     stranger = await visit.player()
     check_refusal(await say(stranger, "hello", table=first.table), Code.NOT_NOW)
-    # The lobby's chat is for those who follow the lobby.
     check_refusal(await say(stranger, "hello"), Code.NOT_NOW)
 
 

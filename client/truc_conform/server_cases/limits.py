@@ -128,7 +128,6 @@ async def _drip(visit: ServerVisit) -> None:
         raise InconclusiveError(f"silence ends a connection after {last_s:g} s: longer than this run waits")
     rest = await _dripped(client, last_s + _SLACK_S)
     expect(rest is not None, f"the end after {last_s:g} s without a whole frame", "an open connection")
-    # session.md, "Keep-alive": every whole frame is a sign of life, a part of one is not.
     expect(rest and rest[-1].get("code") == Code.TIMEOUT, "bye timeout", rest)
 
 

@@ -101,7 +101,7 @@ async def _running(prompt: "Prompt") -> AsyncIterator[None]:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(trio.to_thread.run_sync, run)
                 try:
-                    # A prompt that has not started cannot be stopped: who is
+                    # A prompt that has not started cannot be stopped: a block
                     # cancelled meanwhile would wait for its thread for ever.
                     with trio.CancelScope(shield=True):
                         await started.wait()

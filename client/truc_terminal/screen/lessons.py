@@ -115,7 +115,7 @@ class Teacher:
             yield from self._once("word-halves", look, low=low, high=high)
 
     def _turn(self, turn: YourTurn, board: ShownHand, look: MatchLook) -> Iterator[str]:
-        # What one only may do comes again after every record; its meaning is told when it is asked for.
+        # What one may do, but need not, is offered after every record: its meaning is told when asked for.
         if not turn.must:
             return
         if any(choice.kind in _ENVIDO for choice in turn.options) or board.answering == "envido":

@@ -170,7 +170,7 @@ function release(ledger, fields) {
   ledger.must(sealing !== null && before === undefined, 'C15', isRepeat ? null : ledger.blame)
   ledger.must(ledger.garbled !== null || ledger.won !== null || isHandOver(ledger), 'C49')
   ledger.openLink(fields.seat + 1, fields.link)
-  // who was exposed first is (blind.md, "Exposed"): later links change nothing
+  // the first seat that is exposed stays the one (blind.md, "Records"): later links change nothing
   if (ledger.exposed !== null) return
   const { seat, link } = fields
   if (!isHonest(sealing, { seat, link, xs: xsOf(ledger) })) ledger.exposed = { seat, kind: 'cheat' }

@@ -61,7 +61,7 @@ export function ownKeys(sealing, seat, secrets, exchange) {
   const own = sealing.newest.filter((place) => place.seat === seat)
   const given = sealing.keysOf(sealing.d)
   const all = Array.from({ length: sealing.seats }, (_, giver) => {
-    // no box is sent to oneself: the own keys follow from the link
+    // no box is sent to oneself: one's own keys follow from the link
     if (giver === seat) return own.map((place) => keyOf(secrets, place))
     const { box, boxes } = given[giver]
     const shared = exchange(/** @type {Uint8Array} */ (box))

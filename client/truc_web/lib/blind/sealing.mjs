@@ -84,8 +84,8 @@ export class Sealing {
     const isFirst = this.d === 0
     if (!isFirst) this.places.push(...this.laid(this.order))
     this.turns.push(
-      // whoever locks a place first is of the other side than its owner,
-      // which cannot copy what lies elsewhere (blind.md, "The argument", 4)
+      // the first to lock a place is of the other side than its owner,
+      // so that no side can copy a card (blind.md, "The argument", 4)
       { kind: 'lock', seat: eldest, trays: 'A', hasNonce: isFirst },
       ...others.map((seat) => /** @type {LockTurn} */ ({ kind: 'lock', seat, trays: 'AB', hasNonce: false })),
       { kind: 'lock', seat: eldest, trays: 'B', hasNonce: false }

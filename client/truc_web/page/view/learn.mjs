@@ -33,7 +33,7 @@ export function screen(ui) {
 async function practise(ui, variant) {
   ui.set('isTaught', true)
   const offer = ui.state.server.variants.find((/** @type {any} */ { name }) => name === variant)
-  // nobody is hurried who learns
+  // no clock runs for somebody who learns
   const answer = await ui.ask('create', { variant, seats: offer.seats[0], options: { decision_ms: 0, ...(ui.state.me.isKeyed ? {} : { guests: offer.seats[0] }) } })
   if (answer === null) return
   ui.go(`/t/${answer.table}`)
