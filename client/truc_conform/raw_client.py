@@ -201,8 +201,8 @@ class RawClient:
         rolls = tuple((body, old, new) for body, old, new in reply.get("rolls", ()))
         hello = ServerHello(re=0, body=reply["body"], sig=reply["sig"], info=reply["info"], rolls=rolls)
         # Packed again as `frame` has sent it: the hello binds these bytes (security.md, "The handshake").
-        contact = KnownServer(pack(sent), sent["proto"], None, int(time.time()), self.cert)
-        self.server = check_server_hello(hello, contact)
+        known_server = KnownServer(pack(sent), sent["proto"], None, int(time.time()), self.cert)
+        self.server = check_server_hello(hello, known_server)
         self.spk, self.info, self.hello_frame = self.server.spk, unpack(reply["info"]), whole
 
     async def _greet(self, want: Sequence[str]) -> None:

@@ -98,7 +98,7 @@ def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int, is_opening: Is
             return Move(Action(seat, kind))
         case ArgShape.SHOW, [list() | tuple() as items]:
             return _read_show(seat, kind, items, deck, is_opening)
-        # decoded numbers are never negative; 0, which only a ruling may cut, the rules refuse to a seat (C20)
+        # decoded numbers are never negative; 0, which only a ruling may cut, is of a seat C20, not C2
         case ArgShape.CUT, [place] if type(place) is int and place < deck:
             return Move(Action(seat, kind), cut=place)
         case ArgShape.STAKE, [stake] if _is_stake(stake):

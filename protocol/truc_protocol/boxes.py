@@ -17,7 +17,7 @@ BLOCK_BYTES: Final = 256
 # all options of the presets fit, so that their box never tells how many there are (decision 11)
 OPTIONS_BYTES: Final = 1_024
 COUNTER_BYTES: Final = 8
-NO_COUNTER: Final = -1  # the first box of all has 0
+NO_COUNTER: Final = -1  # below every counter
 _HALF_COUNTER: Final = 2**32
 _MARK: Final = b"\x80"
 _NONCE_START: Final = bytes(NONCE_BYTES - COUNTER_BYTES)
@@ -304,7 +304,8 @@ def _open_counted(what: str, key: bytes, box: bytes, aad: bytes, *, after: int) 
     prefix, sealed = box[:COUNTER_BYTES], box[COUNTER_BYTES:]
     ctr = int.from_bytes(prefix, "big")
     items = _decode(what, unpad(_unseal(what, key, _NONCE_START + prefix, sealed, aad)))
-    # checked last: with a counter changed on the way nothing opens; gaps are fine (specification.md 7)
+    # checked last: it is the nonce, so a box that opens has the counter it was sealed with. Gaps are fine
+    # (specification.md 7)
     if ctr <= after:
         raise BoxError(f"{what}: expected a counter above {after}, got {ctr}")
     return ctr, items

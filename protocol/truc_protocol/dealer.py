@@ -402,7 +402,7 @@ class BoxSealer:
         """Return the key and the counter of a seat's next box: options and signs have one key, and so one count."""
         number = self._numbers.get(seat, 0)
         self._numbers[seat] = number + 1
-        # also by x, which changes when the seat rekeys or is taken over
+        # by x too, which changes when the seat rekeys or is taken over
         key = self._keys.get((seat, public))
         if key is None:
             key = self._keys[seat, public] = boxes.downward_key(self._dealer.exchange(public), mid, seat)

@@ -45,7 +45,7 @@ def read_revocation(text: str) -> bytes:
     head, _, rest = text.partition("\n")
     if head.strip() != _REVOCATION_HEAD:
         raise KeyFileError(f"line 1: expected {_REVOCATION_HEAD!r}, got {head[:40]!r}")
-    # words, not lines: line endings change when a revocation is sent by mail
+    # words, not lines: a revocation is handed from person to person, and mail changes line endings
     words = rest.split()
     if len(words) != len(SignedBody._fields):
         raise KeyFileError(f"expected a body and a signature in hex digits, got {len(words)} words")

@@ -64,7 +64,8 @@ def duty(ledger: Ledger, seat: int, *, is_garbled: bool = False) -> Duty | None:
     if sealed is None or match is None or pack is None:
         return None
     is_over = ledger.hand is not None and is_hand_over(match)
-    # an open link shows every card of the hand: the rules alone make it due, never the server's word (C49)
+    # links open the cards: the records alone make one due, never what the server waits for (blind.md, "What a
+    # client does")
     if sealed.garbled or sealed.exposed is not None or is_over or ledger.phase is Phase.OVER:
         return Duty.LINK if seat in seats_unopened(ledger) else None
     if ledger.pause.active:

@@ -188,7 +188,7 @@ def parse(record: Record) -> AnyBody:
         body = msgspec.convert(items, kind.body, builtin_types=(bytes,))
     except msgspec.ValidationError as error:
         raise CheckError("C2", f"{tag}: {error}") from error
-    # compared before any signature is verified, so that signing for another seat is refused cheaply
+    # part of C2, and so before any signature is verified (specification.md 11)
     expected = signer_of(body)
     if record.signer != expected:
         raise CheckError("C2", f"{tag_of(body)}: expected signer {expected}, got {record.signer}")

@@ -71,7 +71,7 @@ def _reason(match: Match, action: Action) -> tuple[RefusalCode, BrokenRule]:
     if phase in _NOBODY or action.kind in _AT_ANY_TIME:
         return "illegal_action", _why_not_at_all(match, action)
     waiting = machines.deciders(match)
-    # where a seat concedes on its turn, it was merely too early; otherwise it broke the rule on conceding
+    # where seats may concede on their turn, this one is merely out of turn; else it broke the rule on conceding
     off_turn = match.variant.concede == "on_turn" and not match.hand.offers and seat not in waiting
     if action.kind is Kind.CONCEDE and not off_turn:
         return "illegal_action", _why_no_concession(match)

@@ -59,8 +59,8 @@ def trick_result(
         if strength[place] == top
     ]
     sides = {side_of(seat) for seat in best}
-    # rules.md 6.3: equal cards of partners take the trick only if one of them was led, and is the first card;
-    # rules.md 7: the last to play a tying card is the spoiler
+    # rules.md 6.3: equal cards of partners take the trick only if the first of them was led; rules.md 7: the
+    # last to play a tying card is the spoiler
     if len(sides) > 1 or (first > 0 and variant.partner_tie == "leader_only"):
         return None, best[-1] if variant.tie_leader == "spoiler" else leader
     # rules.md 1.4: of equal partners the one who played earlier leads next
@@ -171,7 +171,7 @@ def allows(match: Match, action: Action) -> bool:
         return False
     card, held = action.cards[0], hand.dealt.cards[seat]
     slots = hand.row.left[seat] if hand.orders is NO_ORDERS else orders.open_slots(match, seat)
-    # None in `held` is an unknown card, and none that can be played
+    # None in `held` is an unknown card, which cannot be played
     if card is None or card not in held or held.index(card) not in slots:
         return False
     if action.value is None:

@@ -92,7 +92,7 @@ def message_of(fields: Fields) -> ServerHello:
     return ServerHello(re=1, rolls=rolls, **parts)
 
 
-def contact_of(fields: Fields) -> KnownServer:
+def known_server_of(fields: Fields) -> KnownServer:
     """Return what the client of a test knows."""
     match fields["known"]:
         case None:
@@ -111,9 +111,9 @@ def contact_of(fields: Fields) -> KnownServer:
     )
 
 
-def proved(hello: ServerHello, contact: KnownServer) -> Fields:
+def proved(hello: ServerHello, known_server: KnownServer) -> Fields:
     """Return what a hello proves."""
-    server = check_server_hello(hello, contact)
+    server = check_server_hello(hello, known_server)
     pin = {"first": server.pin.first.hex(), "present": server.pin.present.hex(), "serial": server.pin.serial}
     return {"sn": server.sn.hex(), "pin": pin, "trust": server.trust.name.lower().replace("_", " ")}
 
@@ -121,7 +121,7 @@ def proved(hello: ServerHello, contact: KnownServer) -> Fields:
 def hello(_group: Fields, test: Fields) -> bool:
     came = message_of(test)
     assert decode(h(test["frame"]), Direction.TO_CLIENT) == came
-    found = proved(came, contact_of(test))
+    found = proved(came, known_server_of(test))
     return dec(came.body) == value(test["value"]) and found == {name: test[name] for name in found}
 
 

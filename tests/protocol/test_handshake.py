@@ -60,7 +60,7 @@ def hello_of(key=SERVER, *, rolls=(), cert=None, client_frame=CLIENT_FRAME):
     return server_hello(Greeting(key, SN, 1, INFO, cert, rolls), 1, client_frame)
 
 
-def contact(known=None, **changes):
+def known_server(known=None, **changes):
     return KnownServer(CLIENT_FRAME, (1,), known, NOW)._replace(**changes)
 
 
@@ -86,7 +86,7 @@ def failed(hello, seen):
 
 def login_for(hello=None, *, key=PLAYER, cn=CN):
     hello = hello or hello_of()
-    server = check_server_hello(hello, contact())
+    server = check_server_hello(hello, known_server())
     signed = authenticate(key, server, cn=cn, hello_frame=encode(hello))
     return KeyLogin(id=2, body=signed.body, sig=signed.sig)
 
@@ -128,33 +128,33 @@ def test_wanted_capability_that_is_missing_does_no_harm():
 
 
 def test_first_contact_takes_the_key_and_says_so():
-    server = check_server_hello(hello_of(), contact())
+    server = check_server_hello(hello_of(), known_server())
     assert (server.pin, server.trust) == (PINNED, Trust.FIRST_CONTACT)
 
 
 def test_server_hello_tells_what_it_proved():
-    server = check_server_hello(hello_of(), contact())
+    server = check_server_hello(hello_of(), known_server())
     assert (server.spk, server.proto, server.sn, server.info.name) == (SERVER.public, 1, SN, "Casa")
 
 
 def test_old_rolls_do_not_move_a_pin_that_is_present():
     pin = Pin(SERVER.public, LAST.public, 2)
-    assert check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(pin)).pin == pin
+    assert check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), known_server(pin)).pin == pin
 
 
 @each_row("body", [b"\xc1", enc(["truc/1/hello"]), enc(["truc/1/auth", *[bytes(32)] * 5]), enc(1)])
 def test_hello_of_another_shape_fails_c37(body):
-    error = failed(ServerHello(re=1, body=body, sig=bytes(64), info=INFO), contact())
+    error = failed(ServerHello(re=1, body=body, sig=bytes(64), info=INFO), known_server())
     assert (error.check, error.code) == ("C37", Code.BAD_MESSAGE)
 
 
 def test_hello_under_an_inadmissible_key_fails_c37():
-    error = failed(hello_with(spk=SMALL_ORDER), contact())
+    error = failed(hello_with(spk=SMALL_ORDER), known_server())
     assert (error.check, error.code) == ("C37", Code.KEY_NOT_ALLOWED)
 
 
 def test_hello_signed_by_another_key_fails_c37():
-    error = failed(hello_with(spk=STRANGER.public), contact())
+    error = failed(hello_with(spk=STRANGER.public), known_server())
     assert str(error) == "C37: the server's signature is not valid"
 
 
@@ -168,16 +168,16 @@ def test_hello_signed_by_another_key_fails_c37():
     ],
 )
 def test_hello_for_other_terms_fails_c37(changes, text):
-    assert str(failed(hello_with(**changes), contact())) == text
+    assert str(failed(hello_with(**changes), known_server())) == text
 
 
 def test_certificate_that_was_not_signed_fails_c37():
-    error = failed(hello_of(), contact(cert=CERT))
+    error = failed(hello_of(), known_server(cert=CERT))
     assert (error.check, error.what) == ("C37", BrokenPart.ENCRYPTION)
 
 
 def test_changed_key_is_named_with_both_fingerprints():
-    error = failed(hello_of(STRANGER), contact(PINNED))
+    error = failed(hello_of(STRANGER), known_server(PINNED))
     assert str(error) == (
         "C37: the server's key has changed: "
         f"expected {fingerprint(SERVER.public)}, got {fingerprint(STRANGER.public)}"
@@ -187,7 +187,7 @@ def test_changed_key_is_named_with_both_fingerprints():
 def test_info_that_is_no_map_is_refused():
     hello = server_hello(Greeting(SERVER, SN, 1, b"\x01"), 1, CLIENT_FRAME)
     with pytest.raises(RemoteError, match="info: expected a map"):
-        check_server_hello(hello, contact())
+        check_server_hello(hello, known_server())
 
 
 # Rotation
@@ -217,18 +217,18 @@ NEVER = f"C39: rotation 1 is not in force before second {MAX_INT} since 1970; th
     ],
 )  # fmt: skip
 def test_broken_rotation_fails_c39(rolls, text):
-    assert str(failed(hello_of(LAST, rolls=rolls), contact(PINNED))) == text
+    assert str(failed(hello_of(LAST, rolls=rolls), known_server(PINNED))) == text
 
 
 @each_row("known", [None, PINNED, Fingerprint("A" * 26)])
 def test_roll_of_another_shape_fails_c39(known):
-    error = failed(hello_of(LAST, rolls=((b"\x90", bytes(64), bytes(64)),)), contact(known))
+    error = failed(hello_of(LAST, rolls=((b"\x90", bytes(64), bytes(64)),)), known_server(known))
     assert (error.check, error.code) == ("C39", Code.BAD_MESSAGE)
 
 
 def test_roll_to_an_inadmissible_key_fails_c39():
     body = body_of(KeyRoll(old=SERVER.public, new=SMALL_ORDER, serial=1, not_before=NOW))
-    error = failed(hello_of(LAST, rolls=((body, SERVER.sign(body), bytes(64)),)), contact(PINNED))
+    error = failed(hello_of(LAST, rolls=((body, SERVER.sign(body), bytes(64)),)), known_server(PINNED))
     assert (error.check, str(error)) == ("C39", "C39: rotation 1 names an inadmissible key")
 
 
@@ -281,7 +281,7 @@ def test_login_of_another_shape_fails_c38():
 
 
 def test_hello_through_a_relay_with_a_certificate_of_its_own_fails_c37():
-    error = failed(hello_of(cert=CERT), contact(PINNED, cert=bytes(32)))
+    error = failed(hello_of(cert=CERT), known_server(PINNED, cert=bytes(32)))
     assert (error.check, error.what) == ("C37", BrokenPart.CERTIFICATE)
 
 
@@ -289,8 +289,8 @@ def test_hello_through_a_relay_with_a_certificate_of_its_own_fails_c37():
 
 
 def test_rolls_that_a_relay_has_left_out_at_first_contact_do_not_stop_the_next_rotation():
-    pin = check_server_hello(hello_of(NEXT), contact()).pin
-    server = check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(pin))
+    pin = check_server_hello(hello_of(NEXT), known_server()).pin
+    server = check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), known_server(pin))
     assert (server.pin, server.trust) == (Pin(NEXT.public, LAST.public, 2), Trust.ROLLED)
 
 
@@ -298,34 +298,34 @@ def test_rotation_that_a_relay_makes_up_at_first_contact_pins_no_serial():
     """A serial that no rotation to come is above would make the client refuse them all."""
     body, *_ = make_roll(STRANGER, SERVER, serial=2**53 - 1, not_before=NOW)
     made_up = (body, STRANGER.sign(body), bytes(64))
-    assert failed(hello_of(SERVER, rolls=(made_up,)), contact()).check == "C39"
+    assert failed(hello_of(SERVER, rolls=(made_up,)), known_server()).check == "C39"
 
 
 def test_rotation_from_the_pinned_key_that_was_followed_before_is_not_followed_again():
     """The server went back to a key of before; its first rotation away from that key is replayed."""
     back = make_roll(NEXT, SERVER, serial=2, not_before=NOW)
     pin = Pin(SERVER.public, SERVER.public, 2)
-    assert failed(hello_of(NEXT, rolls=(ROLL_1,)), contact(pin)).check == "C37"
-    assert failed(hello_of(NEXT, rolls=(ROLL_1, back)), contact(pin)).check == "C37"
+    assert failed(hello_of(NEXT, rolls=(ROLL_1,)), known_server(pin)).check == "C37"
+    assert failed(hello_of(NEXT, rolls=(ROLL_1, back)), known_server(pin)).check == "C37"
 
 
 def test_thief_of_an_old_key_cannot_roll_a_pin_back():
     theirs = make_roll(SERVER, STRANGER, serial=1, not_before=NOW)
     pin = Pin(SERVER.public, NEXT.public, 1)
-    assert failed(hello_of(STRANGER, rolls=(theirs,)), contact(pin)).check == "C37"
+    assert failed(hello_of(STRANGER, rolls=(theirs,)), known_server(pin)).check == "C37"
 
 
 def test_thief_of_an_old_key_cannot_lead_a_pin_past_the_present_key():
     theirs = make_roll(SERVER, STRANGER, serial=2, not_before=NOW)
     pin = Pin(SERVER.public, NEXT.public, 1)
-    assert failed(hello_of(STRANGER, rolls=(theirs,)), contact(pin)).check == "C39"
+    assert failed(hello_of(STRANGER, rolls=(theirs,)), known_server(pin)).check == "C39"
 
 
 def test_thief_of_the_present_key_can_roll_until_it_is_revoked():
     theirs = make_roll(SERVER, STRANGER, serial=1, not_before=NOW)
     hello = hello_of(STRANGER, rolls=(theirs,))
-    assert check_server_hello(hello, contact(PINNED)).spk == STRANGER.public
-    assert failed(hello, contact(PINNED, revoked={SERVER.public})).check == "C40"
+    assert check_server_hello(hello, known_server(PINNED)).spk == STRANGER.public
+    assert failed(hello, known_server(PINNED, revoked={SERVER.public})).check == "C40"
 
 
 # Revocations
@@ -333,7 +333,7 @@ def test_thief_of_the_present_key_can_roll_until_it_is_revoked():
 
 def test_invite_to_a_revoked_key_is_not_followed():
     known = Fingerprint(fingerprint(SERVER.public))
-    seen = contact(known, revoked={SERVER.public})
+    seen = known_server(known, revoked={SERVER.public})
     assert failed(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), seen).check == "C40"
 
 

@@ -280,17 +280,17 @@ def _recognise(
     """
     pin = _expected(account.store.pin(address.server), moved, address)
     known = pin or address.fingerprint
-    contact = KnownServer(
+    known_server = KnownServer(
         shown.own_frame, PROTOCOLS, known, int(time.time()), shown.certificate, revoked_keys(account.home)
     )
     try:
-        server = check_server_hello(hello, contact)
+        server = check_server_hello(hello, known_server)
     except HandshakeError as error:
         raise ServerKeyError(_what_to_do(error, hello, address, pin)) from error
     except RemoteError as error:
         raise ConnectError(Sentence("failures.at", server=address.server, error=error)) from error
     if pin is not None:
-        _check_link(hello, contact, address, server)
+        _check_link(hello, known_server, address, server)
     # before the login, whose key is derived from the pin (keyed-client.md, 7)
     account.store.keep_pin(address.server, server.pin, is_tls=address.is_tls)
     _report_new_key(server, address, account, pin)
@@ -331,13 +331,15 @@ def keys_shown(hello: ServerHello, server: ServerIdentity, revoked: Collection[b
     return frozenset(keys)
 
 
-def _check_link(hello: ServerHello, contact: KnownServer, address: Address, server: ServerIdentity) -> None:
+def _check_link(
+    hello: ServerHello, known_server: KnownServer, address: Address, server: ServerIdentity
+) -> None:
     """Check that a link means the known server: by its first key, the present one, or one of its rotations."""
     invited = address.fingerprint
     if invited is None or invited in (fingerprint(server.pin.first), fingerprint(server.spk)):
         return
     try:
-        check_server_hello(hello, contact._replace(known=invited))
+        check_server_hello(hello, known_server._replace(known=invited))
     except HandshakeError as error:
         keys = {"key": fingerprint(server.spk), "invited": invited}
         raise ServerKeyError(Sentence("failures.other_link", server=address.server, **keys)) from error

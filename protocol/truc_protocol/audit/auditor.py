@@ -221,7 +221,7 @@ class Auditor:
         if self._ledger is None:
             return Finding(None, self._feed_setup(record))
         before = self._ledger
-        # C1 to C3 first, as specification.md 11 has them: nobody is blamed by what nobody has signed
+        # C1 to C3 first, as specification.md 11 has them: nobody is blamed for what nobody has signed
         body = _parse(before, record)
         _check_author(before, record, body, self._sound)
         folded = self._close(before, record, body) if isinstance(body, Close) else fold(before, record, body)

@@ -46,7 +46,7 @@ def verify(
     `notes` are told of each record that passes, `note_failed` of the one that fails. With several `threads` the signatures
     of many records are checked together.
     """
-    # a file that has no document yet needs an auditor, too: to fail, and say so as every other verdict does
+    # for a file without a document, whose verdict comes from an auditor like any other
     auditor, record = Auditor(b""), None
     try:
         document, rest = read_document_item(file)
@@ -61,7 +61,7 @@ def verify(
         if note_failed is not None and record is not None:
             note_failed(record)
         return auditor.verdict()
-    # an item that cannot be read; a record that is read and fails comes as the other error
+    # an item that cannot be read; a record that is read and fails a check is an AuditError
     except CheckError as error:
         auditor.refute(error)
         return auditor.verdict()._replace(result=Result.UNREADABLE)

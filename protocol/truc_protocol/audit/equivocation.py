@@ -76,13 +76,13 @@ def contradictions(
 def refused_record(transcript: PassedRecords, refusal: SignedRefusal) -> Equivocation | None:
     """Find the record that a refusal refuses, although its server took it or the rules allow it (C35)."""
     item = transcript.bodies.get(refusal.body.body)
-    # only what one position binds: a release or an ack may come again, and is refused as it was taken before
+    # only what one position binds: a release or an ack may come again, and is then refused for being a repeat
     if item is None or not isinstance(item.body, Act | Resign | Rekey | Sub):
         return None
     if item.body.mid != refusal.mid or not _is_signed(refusal, transcript.items):
         return None
     code = refusal.body.code
-    # taken is what the server has signed behind: the end of a list is whoever's who wrote it
+    # the server took what it has signed a record behind; what stands after that, anybody may have put there
     if item in transcript.vouched:
         what = "took it"
     # unless cards that nobody has opened decide whether it is allowed, or another record may have stood there
@@ -191,7 +191,7 @@ def _rival_pairs(
     one: Sequence[PassedRecord], other: Sequence[PassedRecord]
 ) -> Iterator[tuple[PassedRecord, PassedRecord]]:
     """Yield pairs of different bodies of one match that share a position, or are calls or releases of one index."""
-    # by index, so that the work grows with the length of the lists, not with their product
+    # looked up by place, so that the work grows with the length of the lists, not with their product
     places: dict[tuple[object, ...], list[PassedRecord]] = {}
     for item in one:
         for place in _places(item):
@@ -208,7 +208,7 @@ def _places(item: PassedRecord) -> list[tuple[object, ...]]:
         return []
     found: list[tuple[object, ...]] = [(_mid(item.body), "k", item.k)]
     match item.body:
-        # these come once an index: two of them convict their signer wherever each stands
+        # these come once for each index: two of them convict their signer wherever each stands
         case Call(j=j) | Release(j=j):
             found.append((_mid(item.body), tag_of(item.body), j))
         case Mask(j=j, seat=seat) | Keys(j=j, d=0, seat=seat, box=bytes()):

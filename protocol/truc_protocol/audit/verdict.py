@@ -239,7 +239,6 @@ class Verdict(NamedTuple):
         """The forfeit of a seat that the records show to have cheated with the pack, or to have said what its cards deny."""
         return next((rule for _, rule in self.rulings if rule.kind in ("cheat", "false")), None)
 
-    # for the first line of a verdict: a loser whose every move was ruled never had the time to choose
     @property
     def losers_moves(self) -> int:
         """How many moves the losing side has made, those of rulings included; 0 while nobody has lost."""

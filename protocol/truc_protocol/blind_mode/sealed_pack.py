@@ -242,8 +242,8 @@ def begin(plan: PackPlan) -> SealedPack:
 def lock_turns(plan: PackPlan) -> list[LockTurn]:
     """Return who locks which trays, in order: one turn more than there are seats."""
     eldest, *others = plan.in_order()
-    # nobody locks a place of its own side first: whoever does takes its mask off what the masks left there,
-    # and a copy of another place would still carry it (blind.md, "The argument", 4)
+    # each place is first locked by the other side, which takes its mask off what the masks have left there, and
+    # off no copy that the place's own side may put there later (blind.md, "The argument", 4)
     between = [LockTurn(seat, dealers_side=True, other_side=True) for seat in others]
     first = LockTurn(eldest, dealers_side=True, other_side=False)
     last = LockTurn(eldest, dealers_side=False, other_side=True)

@@ -16,7 +16,8 @@ def open_link(ledger: Ledger, role: int, link: bytes) -> Ledger:
     contributor = ledger.contributors[role]
     number = ledger.deal_index + 1
     table = ledger.setup.terms.table
-    # down to the newest link known, not to the anchor (specification.md 4): one hash, however long the match
+    # down to the newest link known, not to the anchor (specification.md 4): mostly one hash, however long the
+    # match
     if contributor is None or not chains.descends(
         contributor.public, table.tn, known=contributor.known, index=number, link=link
     ):

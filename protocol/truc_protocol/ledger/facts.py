@@ -168,7 +168,7 @@ def state_fact(ledger: Ledger, in_view: tuple[int, ...] | None = None) -> Fact:
     if phase is _CALLED:
         fact["waiting"] = list(seats_missing(ledger))
     elif match is not None and (phase is _HAND or phase is _BETWEEN):
-        # a card played unseen is the server's to open: until then no seat is waited for
+        # a card played unseen is opened first, by the server or by everybody's keys: nobody decides until then
         opens = ledger.hand is not None and ledger.hand.unseen is not None
         bets = match.hand.bets
         fact["dealer"] = match.dealer

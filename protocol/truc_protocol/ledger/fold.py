@@ -297,7 +297,6 @@ def _close(ledger: Ledger, body: Close) -> Taken:
     Raises:
         CheckError: C12, C14, C23, C24, C25.
     """
-    # C14 stands before C25 (specification.md 11): whoever recomputes the cards has checked the link before
     check_index(ledger, body.j, _SERVER)
     if ledger.hand is None or ledger.match is None:
         raise CheckError("C24", "no hand is open to be closed", _SERVER)
@@ -321,6 +320,7 @@ def _close(ledger: Ledger, body: Close) -> Taken:
     elif is_unsure(match):
         match = _believe_score(match, body.score)
     _check_score(side_scores(match), body.score)
+    # C14 stands before C25 (specification.md 11): an auditor has checked the link before it recomputed the cards
     return _after_close(server_link(ledger, body.link), match), happened
 
 

@@ -57,8 +57,8 @@ def _check_blind_mode(ledger: Ledger, body: Rule) -> None:
         raise CheckError("C52", f"expected the forfeit of seat {exposed.seat}, who is exposed", _SERVER)
     if ledger.phase in _BLIND_MODE_PHASES and not ends:
         raise _not_listed(body)
-    # nothing is left to be decided, and in a pause seats could not send their keys. For a lend that does not
-    # come a move may be ruled all the same: its side decides the question without it
+    # nothing is left to be decided, and in a pause seats could not send their keys. A lend that does not come
+    # is no such thing: the question that waits for it is ruled without it
     if body.ruling in ("move", "pause") and _opens_next(ledger):
         raise CheckError("C22", f"expected no {body.ruling}: nothing but links or keys may follow", _SERVER)
 
@@ -142,8 +142,8 @@ def may_abandon(ledger: Ledger, kind: str) -> bool:
     if ledger.phase is Phase.OVER:
         return False
     is_won = ledger.sealed is not None and ledger.match is not None and ledger.match.winner is not None
-    # it is won by a hand that is over and not open yet. The server must not take that away, but from a winner
-    # who has cheated, or where both sides keep their links back (blind.md, "Rulings")
+    # it is won by a hand that is over and not open yet. The server must not take that away, except after a seat
+    # was exposed, or where both sides keep their links back (blind.md, "Rulings")
     if is_won:
         return kind == "server" if owes_forfeit(ledger) else kind == "empty" and _both_owe(ledger)
     match kind:

@@ -67,7 +67,7 @@ from truc_protocol.records import Phase
 from truc_rules import Card, Match, RulesError, awaits_deal, is_blind, is_hand_over
 
 StepBody = Mask | Lock | Keys | Lend
-# what may come while something is due; a ruling always, as who keeps a step back loses by one
+# what may come while something is due: always a ruling too, by which whoever keeps a step back loses
 _TO_OPEN: Final = (Release, Rule)
 _TO_CLOSE: Final = (*_TO_OPEN, Close)
 _TO_LEND: Final = (Lend, Garbled, Rule, Resign)
@@ -224,7 +224,7 @@ def claim_garbled(ledger: Ledger, body: Garbled) -> Ledger:
     """
     author = role_name(body.seat + 1)
     check_index(ledger, body.j, author)
-    # with what is granted or played since its last step: new cards and a card played unseen wait for keys
+    # with what was granted or played since its last step: new cards, and a card played unseen, wait for keys
     pack = sealed_pack(ledger)
     if pack is None or body.d != pack.d:
         raise CheckError("C43", f"expected a claim of the newest sub-deal, got one of {body.d}", author)

@@ -44,7 +44,7 @@ from truc_protocol.wire.encoding import (
     to_frame,
 )
 
-MAX_OUTSTANDING: Final = 64  # limits.md, "Sizes"
+MAX_OUTSTANDING: Final = 64
 
 
 class Role(StrEnum):
@@ -70,7 +70,7 @@ class State(StrEnum):
     __hash__ = str.__hash__
 
 
-FATAL: Final = "error, close"  # no tag: the step that an error with `close` makes
+FATAL: Final = "error, close"  # stands in the table where an error with `close` differs from one without
 _READY, _CLOSED = State.READY, State.CLOSED  # looked up once: an Enum lookup is expensive
 _HANDSHAKE_TAGS: Final = ("hello", "login", "welcome")
 _OPEN: Final = tuple(state for state in State if state is not State.CLOSED)

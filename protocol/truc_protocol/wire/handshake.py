@@ -213,7 +213,7 @@ def server_hello(greeting: Greeting, request: int, client_frame: bytes) -> Serve
     )
 
 
-def check_server_hello(hello: ServerHello, contact: KnownServer) -> ServerIdentity:
+def check_server_hello(hello: ServerHello, known_server: KnownServer) -> ServerIdentity:
     """Check who answers, before saying who asks.
 
     Raises:
@@ -227,15 +227,15 @@ def check_server_hello(hello: ServerHello, contact: KnownServer) -> ServerIdenti
         raise HandshakeError("C37", "expected an admissible server key", Code.KEY_NOT_ALLOWED)
     if not verify(body.spk, hello.body, hello.sig):
         raise HandshakeError("C37", "the server's signature is not valid")
-    _expect("C37", "the hash of this client's hello", body.client_hello, sha256(contact.hello_frame))
-    if body.proto not in contact.proto:
+    _expect("C37", "the hash of this client's hello", body.client_hello, sha256(known_server.hello_frame))
+    if body.proto not in known_server.proto:
         raise HandshakeError(
-            "C37", f"expected a protocol of {list(contact.proto)}, got {body.proto}", Code.UNSUPPORTED
+            "C37", f"expected a protocol of {list(known_server.proto)}, got {body.proto}", Code.UNSUPPORTED
         )
     # whoever decrypts in between has another certificate than the one the server signed (decision 16)
-    _check_certificate(body.cert, contact.cert)
+    _check_certificate(body.cert, known_server.cert)
     _expect("C37", "the hash of the info sent along", body.info, sha256(hello.info))
-    pin, trust = _recognise(body.spk, hello.rolls, contact)
+    pin, trust = _recognise(body.spk, hello.rolls, known_server)
     # the info is read only now that a signature of a known server covers it
     return ServerIdentity(pin, trust, body.proto, body.sn, decode_info(hello.info))
 
@@ -292,13 +292,13 @@ def check_revoke(revocation: SignedBody) -> bytes:
     return body.pk
 
 
-def _recognise(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple[Pin, Trust]:
+def _recognise(spk: bytes, rolls: Sequence[Roll], known_server: KnownServer) -> tuple[Pin, Trust]:
     """Find the way from what is known to the key that signed."""
-    # first, because a thief of this key can sign rotations to it too (C40)
-    _check_revoked(spk, contact.revoked)
-    match contact.known:
+    # first, as this key may be the pinned one, or at first contact any: a revoked one is never accepted (C40)
+    _check_revoked(spk, known_server.revoked)
+    match known_server.known:
         case None:
-            return _first_contact(spk, rolls, contact)
+            return _first_contact(spk, rolls, known_server)
         case Pin() as pin:
             if spk == pin.present:
                 return pin, Trust.PINNED
@@ -306,11 +306,11 @@ def _recognise(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple
             due = _newer_rolls(rolls, pin)
             if not due:
                 raise _key_changed(fingerprint(pin.present), spk)
-            return Pin(pin.first, spk, _follow(*_from_pinned_key(pin, due), spk, contact)), Trust.ROLLED
+            return Pin(pin.first, spk, _follow(*_from_pinned_key(pin, due), spk, known_server)), Trust.ROLLED
         case str() as invited:
-            return _recognise_invited(invited, spk, rolls, contact)
+            return _recognise_invited(invited, spk, rolls, known_server)
         case _:
-            assert_never(contact.known)
+            assert_never(known_server.known)
 
 
 def _newer_rolls(rolls: Sequence[Roll], pin: Pin) -> list[Roll]:
@@ -328,7 +328,7 @@ def _from_pinned_key(pin: Pin, due: Sequence[Roll]) -> tuple[Pin, Sequence[Roll]
     return pin, due
 
 
-def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> tuple[Pin, Trust]:
+def _first_contact(spk: bytes, rolls: Sequence[Roll], known_server: KnownServer) -> tuple[Pin, Trust]:
     """Take the key as it is; the rolls only tell how far its serials have come."""
     # all are checked, or a made-up one with a high serial would make the next real one look old
     serial = 0
@@ -336,26 +336,26 @@ def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: KnownServer) -> t
         oldest = _parse(rolls[0][0], KeyRoll, "C39")
         start = Pin(oldest.old, oldest.old, oldest.serial - 1)
         # Nothing is trusted because of the earlier keys: one of them that was revoked does no harm to the present one.
-        serial = _follow(start, rolls, spk, contact._replace(revoked=()))
+        serial = _follow(start, rolls, spk, known_server._replace(revoked=()))
     return Pin(spk, spk, serial), Trust.FIRST_CONTACT
 
 
 def _recognise_invited(
-    invited: Fingerprint, spk: bytes, rolls: Sequence[Roll], contact: KnownServer
+    invited: Fingerprint, spk: bytes, rolls: Sequence[Roll], known_server: KnownServer
 ) -> tuple[Pin, Trust]:
     """Take the key whose fingerprint the join string gave, or one that it was rolled to."""
     if fingerprint(spk) == invited:
-        return _first_contact(spk, rolls, contact)
+        return _first_contact(spk, rolls, known_server)
     for i, roll in enumerate(rolls):
         body = _parse(roll[0], KeyRoll, "C39")
         if fingerprint(body.old) == invited:
             pin = Pin(body.old, body.old, body.serial - 1)
             # pinned as the first key, because the player's own key for this server is derived from that
-            return Pin(body.old, spk, _follow(pin, rolls[i:], spk, contact)), Trust.ROLLED
+            return Pin(body.old, spk, _follow(pin, rolls[i:], spk, known_server)), Trust.ROLLED
     raise _key_changed(invited, spk)
 
 
-def _follow(pin: Pin, rolls: Sequence[Roll], spk: bytes, contact: KnownServer) -> int:
+def _follow(pin: Pin, rolls: Sequence[Roll], spk: bytes, known_server: KnownServer) -> int:
     """Follow rotations from a pinned key to `spk` and return the last serial."""
     present, serial = pin.present, pin.serial
     for body, sig_old, sig_new in rolls:
@@ -364,13 +364,13 @@ def _follow(pin: Pin, rolls: Sequence[Roll], spk: bytes, contact: KnownServer) -
         if roll.serial != serial:
             raise HandshakeError("C39", f"expected the rotation with serial {serial}, got {roll.serial}")
         _expect("C39", f"the key before in rotation {serial}", roll.old, present)
-        if roll.not_before > contact.now:
-            begins, now = _time_text(roll.not_before), _time_text(contact.now)
+        if roll.not_before > known_server.now:
+            begins, now = _time_text(roll.not_before), _time_text(known_server.now)
             raise HandshakeError(
                 "C39",
                 f"rotation {serial} is not in force before {begins}; the clock here says {now}: is it right?",
             )
-        _check_roll_keys(roll, contact.revoked)
+        _check_roll_keys(roll, known_server.revoked)
         if not (verify(roll.old, body, sig_old) and verify(roll.new, body, sig_new)):
             raise HandshakeError("C39", f"rotation {serial} is not signed by both keys")
         present = roll.new

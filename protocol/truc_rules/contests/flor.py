@@ -111,7 +111,7 @@ def round_answer(match: Match, action: Action, asked: FlorRound) -> Step:
     )
     match action.kind:
         case Kind.FLOR:
-            # a seat that was passed over holds none, or it would have had to speak first
+            # a seat that was passed over holds none, or would have had to speak first
             later = asked.waiting[asked.waiting.index(seat) + 1 :]
             return _with_round(match, declared, later, (FlorDeclared(seat),))
         case Kind.FLOR_FOLD:
