@@ -12,8 +12,9 @@
 
 The names in `__all__` are public, and docs/clients/api.txt lists them with their signatures; everything else may move.
 
-Within: `table_session` follows one table, `matches` is what is audited, signed and sent in one match, `line` the
-connection to a server, `home` what a player keeps. Programs for people are `truc_terminal`, on which nothing here leans.
+Within: `line` is the connection to a server, `subscriptions` gives what comes to the table it is about, `table_session`
+follows that table, `matches` is what is audited, signed and sent in one match, `reports` what has happened, for the
+program to read; `home` is what a player keeps. Programs for people are `truc_terminal`, on which nothing here leans.
 """
 
 from truc_client.address import Address, parse_address

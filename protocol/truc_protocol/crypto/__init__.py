@@ -1,1 +1,1 @@
-"""Keys, hash chains, the shuffle and boxes: the only doors to cryptography."""
+"""Keys and what they sign and seal, certificates, hash chains, the shuffle: the one door to the crypto library."""

@@ -1,6 +1,6 @@
 """The one door to the crypto library: signatures, key exchange, derivation and sealing; X.509 alone is in certificates.py.
 
-The rules about which keys may be used at all are also here (docs/fairness/specification.md, "Keys and handshake"), and
+The rules about which keys may be used at all are also here (docs/fairness/specification.md, "Keys"), and
 the only randomness of this package besides certificates.py: fresh keys and the nonces of what is stored. Callers decide
 what is signed or sealed, and under which derivation. A secret is never in a repr or an error text.
 """

@@ -1,7 +1,8 @@
 """The fold of a match's records: what follows from them, and what may come next.
 
 State, and the questions asked of it, in `state`; what the rules are told in `replay`; the records in `deals`, `play`,
-`opens`, `rulings` and `ends`; `fold` joins them.
+`opens` and `rulings`, those of mode blind in `sealed`; `fold` joins them and has those that end a hand or the match.
+`facts` says what a record means.
 """
 
 from truc_protocol.ledger.deals import check_server_link, learn, learn_all, next_call

@@ -1,1 +1,1 @@
-"""The wire: frames, the connection, the handshake, error codes and capabilities."""
+"""The wire: messages as bytes in frames, the state of a connection, the handshake, capabilities, what lies below."""

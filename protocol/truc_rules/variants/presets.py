@@ -1,4 +1,4 @@
-"""The presets: the games of rules.md, section 14, as data.
+"""The presets: the games of docs/rules/README.md, as data.
 
 A preset that is another with a change is written as that change. To add a game whose machines exist, add an entry here.
 """

@@ -24,7 +24,11 @@ from truc_rules.variants.toml_text import as_toml
 from truc_rules.variants.vocabulary import SIGNS, is_checkable
 
 ENGINE = 1
-"""The version of this engine, that is, of the meaning of the fields below."""
+"""The version of this engine, that is, of the meaning of the fields below.
+
+A rule that is added to a group, with a default, leaves it as it is: documents of older games stay what they were. A
+field of `Variant` itself would change every document and its hash, and needs another version.
+"""
 HIGHEST_TARGET = 1000
 """The highest target that a game can have, and the highest stake."""
 HIGHEST_TARGET_OF_ANY = 120
@@ -158,7 +162,7 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """The rules of one game; rules.md, section 14, names the fields."""
+    """The rules of one game; docs/rules/parameters.md is made from the fields and the lines under them."""
 
     name: str
     """The name of the preset or house rule."""

@@ -1,1 +1,1 @@
-"""One table: who sits and who watches, the terms of its matches, what is shown to whom, and when."""
+"""One table: who sits there, who stands by for a seat, the terms of its matches, what is said."""

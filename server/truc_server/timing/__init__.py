@@ -1,1 +1,1 @@
-"""The clock the server runs by, and the timers set on it."""
+"""The clock the server runs by, the timers set on it, and how often something may be done."""
