@@ -36,7 +36,7 @@ from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.operation.logs import LastingFault
 from truc_server.parts import ServerParts
 
-# At once, who have not proved anything yet; one more is cut, so a flood of them costs no more than that.
+# Who have proved nothing yet, at once. One more is cut, so that a flood of them costs no more than that.
 MAX_STRANGERS: Final = 64
 
 log = structlog.get_logger()

@@ -2,9 +2,9 @@
 
 The node that connects opens with its nonce; the door answers with its own, and a proof that it has the key; the
 preface follows, sealed, which is the proof of the node that connects; the door answers whether the player may come
-in, sealed too. Invariants: nothing about a player is
-said to anybody who has not proved that it has the key; every wait has an end; what is opened was sealed by the other
-end, in this order, with nothing left out before it; no key is in a repr, and none leaves the process.
+in, sealed too. Invariants: nothing about a player is said to anybody who has not proved that it has the key; every wait
+has an end; what is opened was sealed by the other end, in this order, with nothing left out before it; no key is in a
+repr, and none leaves the process.
 """
 
 from secrets import token_bytes

@@ -1,8 +1,7 @@
 """The certificate of a server with TLS: the host's own, or one that is made in the data folder.
 
 Players know the server by its key, which signs the hash of the certificate in every hello. Invariant: the hash announced
-is that of the certificate shown. A host's own is used as it is or not at all, and what is wrong with it is said in one
-line.
+is that of the certificate shown. A host's own is used as it is or not at all, and what is wrong with it is said in one line.
 """
 
 import ssl

@@ -252,7 +252,7 @@ class MatchClock:
         return self._halted_at is not None
 
     def halt(self) -> None:
-        """Let the time of the seats stand still: nobody is connected."""
+        """Let the time of the seats stand still, as while nobody is connected."""
         if self._halted_at is None:
             self._halted_at = trio.current_time()
 

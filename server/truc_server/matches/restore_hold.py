@@ -33,7 +33,7 @@ class RestoreHold:
         self._mid = mid
         self.unheard: tuple[int, ...] = ()
         self._put_off: list[tuple[Peer, Request, Callable[[], object]]] = []
-        self._doubting: tuple[int, ...] = ()
+        self._claiming: tuple[int, ...] = ()
 
     @property
     def is_on(self) -> bool:
@@ -96,16 +96,16 @@ class RestoreHold:
 
         One seat's claim proves nothing, since it can be made up for nothing; several may be in league as well.
         """
-        if seat in self._doubting:
+        if seat in self._claiming:
             return
-        self._doubting += (seat,)
-        is_alone = len(self._doubting) == 1
+        self._claiming += (seat,)
+        is_alone = len(self._claiming) == 1
         log.warning(
             "player_has_seen_more",
             table=self._table,
             match=self._mid.hex(),
             seat=seat,
-            claims=len(self._doubting),
+            claims=len(self._claiming),
             seen=seen,
             newest=k - 1,
             reason="the claim of this seat alone, which proves nothing"

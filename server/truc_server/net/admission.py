@@ -3,9 +3,9 @@
 Newcomers are told apart by their network (timing/rate_limits.py), as nothing else is known of them yet. Somebody with
 very many networks, as everybody may have with IPv6, still has one site, and a site gets only a share of the
 connections. Turning one away costs one small write: no outbox, no timer, no player. Connections of a network at other
-nodes count as well, as last told. Invariants: a connection that was let in is counted
-until it leaves; what a node has told counts until it tells otherwise, or is gone; of networks without a connection no
-more are remembered than of those that are limited here.
+nodes count as well, as last told. Invariants: a connection that was let in is counted until it leaves; what a node has
+told counts until it tells otherwise, or is gone; of networks without a connection no more are remembered than of those
+that are limited here.
 """
 
 from collections.abc import Iterable

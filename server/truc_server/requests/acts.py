@@ -1,6 +1,6 @@
 """What a seat asks of a match: its signed acts, a guest's choices, its words and signs to others, claims and wishes.
 
-Only a signed act waits, while what it signs is checked: it is looked at before, and again afterwards. Invariant: the answer to
+Only a signed act waits, while what it signs is checked: it is prechecked at before, and again afterwards. Invariant: the answer to
 an act comes after its record, and the match goes on after the answer.
 """
 
@@ -97,7 +97,7 @@ def wrong_way_to_act(message: SignedAct | GuestAct) -> RefusedRequestError:
 
 
 class _SentStep(Struct, frozen=True):
-    """What a seat has sent of a hand in mode blind, and where it belongs; `looked` is how it stands there."""
+    """What a seat has sent of a hand in mode blind, and where it belongs; `prechecked` is how it stands there."""
 
     lobby: Lobby
     peer: Peer
@@ -105,7 +105,7 @@ class _SentStep(Struct, frozen=True):
     message: SignedAct
     mid: bytes
     place: ActPlace
-    looked: PlacedRecord
+    prechecked: PlacedRecord
 
 
 async def sign(
@@ -127,20 +127,20 @@ async def sign(
     record = Record(place.seat + 1, message.body, message.sig)
     # All that can be compared for nothing, so that nobody makes the server check signatures in vain
     # (test_cheap_checks.py).
-    looked = precheck_sub(place.game, record, player) if place.stands_by else precheck(place.game, record)
-    match looked:  # a pattern, as `isinstance` is a call
+    prechecked = precheck_sub(place.game, record, player) if place.stands_by else precheck(place.game, record)
+    match prechecked:  # a pattern, as `isinstance` is a call
         # session.md: to send the same bytes again is always safe.
         case RepeatedBody():
-            _answer_again(peer, message, looked)
+            _answer_again(peer, message, prechecked)
             return None
         case _:
             pass
-    if looked.ledger.sealed is not None:
-        return await _sign_step(checks.steps, _SentStep(lobby, peer, player, message, mid, place, looked))
+    if prechecked.ledger.sealed is not None:
+        return await _sign_step(checks.steps, _SentStep(lobby, peer, player, message, mid, place, prechecked))
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 %
     # more. Meanwhile the loop serves others, and the match may go on without this record.
-    signed = await checks.signatures.run(verified, player.id, looked)
-    # Only what can have changed meanwhile is looked at again; `accept` does so for the position.
+    signed = await checks.signatures.run(verified, player.id, prechecked)
+    # Only what can have changed meanwhile is prechecked at again; `accept` does so for the position.
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return None
     if not place.is_kept_by(peer, player):
@@ -154,7 +154,7 @@ async def _sign_step(steps: Worker, sent: _SentStep) -> Taken | None:
     checking = sent.place.game.blind_steps
     if checking is None:
         raise ValueError("no hand is sealed at a table whose server deals")
-    match sent.looked.body:
+    match sent.prechecked.body:
         case Release(seat=seat) if not checking.has_link(seat):
             return await _open(steps, checking, sent, seat)
         case _:
@@ -167,29 +167,35 @@ async def _sign_step(steps: Worker, sent: _SentStep) -> Taken | None:
 
 async def _sign_alone(steps: Worker, sent: _SentStep) -> Taken | None:
     """Take one record alone, in its turn."""
-    peer, player, message, place, looked = sent.peer, sent.player, sent.message, sent.place, sent.looked
+    peer, player, message, place, prechecked = (
+        sent.peer,
+        sent.player,
+        sent.message,
+        sent.place,
+        sent.prechecked,
+    )
     while True:
-        if place.game.ledger is not looked.ledger:
-            again = precheck(place.game, looked.record)
+        if place.game.ledger is not prechecked.ledger:
+            again = precheck(place.game, prechecked.record)
             if isinstance(again, RepeatedBody):
                 _answer_again(peer, message, again)
                 return None
-            looked = again
+            prechecked = again
         held = () if place.game.keys is None else place.game.keys.bodies()
-        signed = await steps.run(judged, player.id, looked, held)
+        signed = await steps.run(judged, player.id, prechecked, held)
         if not peer.is_open:
             return None
         if not place.is_kept_by(peer, player):
             place = _place_again(sent.lobby, peer, player, message, mid=sent.mid, signed=signed)
-        if place.game.ledger is looked.ledger:
+        if place.game.ledger is prechecked.ledger:
             taken_at = _take_signed(sent.lobby, peer, player, message, place=place, signed=signed)
-            return None if taken_at is None else (taken_at, not isinstance(looked.body, _DECISIONS))
+            return None if taken_at is None else (taken_at, not isinstance(prechecked.body, _DECISIONS))
 
 
 async def _open(steps: Worker, checking: StepsInTurn, sent: _SentStep, seat: int) -> Taken | None:
     """Take a seat's link, with those of the others if they come within a moment."""
     table, game = sent.place.table, sent.place.game
-    link = SentLink(sent.looked, sent.peer, sent.player, sent.message)
+    link = SentLink(sent.prechecked, sent.peer, sent.player, sent.message)
     # A hand that is over is opened by all seats at once. Judged together their links take half the time, so
     # that each waits a moment (`blind_hands.GATHER_S`), but only for seats that are connected.
     with checking.keep_waiting(seat, link):
@@ -225,7 +231,7 @@ async def _take_together(steps: Worker, table: Table, game: Game, links: Sequenc
 
 
 def _turn_of(table: Table, game: Game, link: SentLink, signed: Verified | RefusedBodyError) -> Turn | None:
-    """Take one of the links that were judged together; return None if it is refused, or has to be looked at again."""
+    """Take one of the links that were judged together; return None if it is refused, or has to be prechecked at again."""
     if not link.peer.is_open or table.board.seat_of(link.player) != link.placed.record.signer - 1:
         return None
     try:
@@ -312,11 +318,11 @@ def _sign_late(
     """
     place = place_of(lobby, peer, player, message, mid)
     record = Record(place.seat + 1, message.body, message.sig)
-    looked = precheck_sub(place.game, record, player) if place.stands_by else precheck(place.game, record)
-    if isinstance(looked, RepeatedBody):
-        _answer_again(peer, message, looked)
+    prechecked = precheck_sub(place.game, record, player) if place.stands_by else precheck(place.game, record)
+    if isinstance(prechecked, RepeatedBody):
+        _answer_again(peer, message, prechecked)
         return None
-    return _take_signed(lobby, peer, player, message, place=place, signed=verified(player.id, looked))
+    return _take_signed(lobby, peer, player, message, place=place, signed=verified(player.id, prechecked))
 
 
 def _sign_terms(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct) -> Taken | None:

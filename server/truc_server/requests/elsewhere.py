@@ -2,9 +2,8 @@
 
 A request that names a table is looked for here first; only when there is none of that code is the directory asked. A
 connection that follows nothing here may be sent to the owner of the table; one that follows a table here, or has a link
-already, stays, and is brought. Invariants:
-a request for a table that is here costs nothing extra; the owner's own word counts, the directory only says whom to
-ask.
+already, stays, and is brought. Invariants: a request for a table that is here costs nothing extra; the owner's own word
+counts, the directory only says whom to ask.
 """
 
 from typing import Final, Protocol

@@ -99,7 +99,7 @@ def for_reading(engine: Engine) -> Engine:
     """Return the same engine for `reading`: each transaction sees one state of the database, and takes no lock to write."""
     if engine.dialect.name == "postgresql":
         # By default each statement would see what was committed since the one before: a match that is deleted
-        # meanwhile was found without its records.
+        # meanwhile would be found without its records.
         return engine.execution_options(reading=True, isolation_level="REPEATABLE READ")
     return engine.execution_options(reading=True)
 

@@ -1,6 +1,6 @@
 """Guests who come back, found in the store by their tokens: those who come during one lookup share the next.
 
-Invariant: a question is answered from a state of the store that is no older than itself.
+Invariant: a lookup is answered from a state of the store that is no older than itself.
 """
 
 from dataclasses import dataclass, field
@@ -41,17 +41,17 @@ class GuestTokens:
         Raises:
             StoreError: The store cannot be read.
         """
-        question = TokenLookup(token_hash)
-        self._asked.append(question)
+        lookup = TokenLookup(token_hash)
+        self._asked.append(lookup)
         self._wake.set()
-        await question.answered.wait()
-        if question.failure is not None:
-            raise StoreError(question.failure)
-        return question.guest
+        await lookup.answered.wait()
+        if lookup.failure is not None:
+            raise StoreError(lookup.failure)
+        return lookup.guest
 
     async def run(self) -> None:
         """Answer lookups, together those that came during the last one."""
-        # When a line fails everybody comes back at once. A hop to a thread and a statement for each took 350
+        # After a failure of the network everybody comes back at once. A hop to a thread and a statement for each took 350
         # microseconds, more than all the rest of a login; together it is 25 for each.
         while True:
             await self._wake.wait()
@@ -61,7 +61,7 @@ class GuestTokens:
             await self._answer(asked)
 
     async def _answer(self, asked: list[TokenLookup]) -> None:
-        hashes = {question.token_hash for question in asked}
+        hashes = {lookup.token_hash for lookup in asked}
         found = dict[bytes, SaveGuest]()
         failure: str | None = None
         try:
@@ -71,6 +71,6 @@ class GuestTokens:
         except Exception:  # it concerns those who have asked, and nobody else
             log.exception("internal", incident="tokens")
             failure = "the store has failed in an unforeseen way"
-        for question in asked:
-            question.guest, question.failure = found.get(question.token_hash), failure
-            question.answered.set()
+        for lookup in asked:
+            lookup.guest, lookup.failure = found.get(lookup.token_hash), failure
+            lookup.answered.set()

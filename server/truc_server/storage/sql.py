@@ -214,7 +214,7 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._reading = for_reading(engine)
-        # For `sever`: SQLite waits for no line that could be cut.
+        # For `sever`: with SQLite there is no connection to a server that could be cut.
         self._drivers = WeakSet[Any]()
         self._drivers_lock = Lock()
         if engine.dialect.name != "sqlite":

@@ -120,8 +120,8 @@ def inspect(database: Path) -> Inspection:
 
 def _address(database: Path) -> str:
     """Return the address by which a database is opened for looking at it."""
-    # Even a read-only connection makes a log where there is none. Then nobody writes to the database, and as
-    # one that cannot change it is opened without.
+    # Even a read-only connection makes a log where there is none. But without a log nobody writes to the
+    # database, so that it may be opened as one that does not change.
     is_alone = not database.with_name(f"{database.name}-wal").exists()
     return f"file:{quote(str(database.absolute()))}?{'immutable=1' if is_alone else 'mode=ro'}"
 

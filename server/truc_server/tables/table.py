@@ -133,7 +133,7 @@ class Table:
         self._register = register
         self._expiry = Alarm(backing.timers, self._expire)
         self._signing = Alarm(backing.timers, self.drop_terms)
-        self._clock = Alarm(backing.timers, self._time_out)
+        self._deadline = Alarm(backing.timers, self._time_out)
         # the batch of the newest record: until it is durable, nobody's time runs for what it asks
         self._gate = 0
         self._put_off: int | None = None  # the position whose time ran out while something was being checked
@@ -345,7 +345,7 @@ class Table:
         self.board.vacant = ()
         if game is None:
             return ()
-        self._clock.set(None)
+        self._deadline.set(None)
         return (DropSecrets(game.setup.terms.th),)
 
     def open_game(self, lineup: Lineup, dealer: Dealer) -> Game:
@@ -467,7 +467,7 @@ class Table:
             if not game.is_calm:
                 self._tell_changes(game)
         if self._journal.durable >= self._gate:
-            self._clock.set(game.clock.ends_at)
+            self._deadline.set(game.clock.ends_at)
         if game.ledger.phase is _ENDED:
             self._end(game)
         return True
@@ -490,7 +490,7 @@ class Table:
         """Let time run for what the newest record asks, once that is stored."""
         # a newer record may wait for the next batch, which calls this again
         if self.game is not None and self._journal.durable >= self._gate:
-            self._clock.set(self.game.clock.start(now))
+            self._deadline.set(self.game.clock.start(now))
 
     def _time_out(self) -> None:
         game = self.game
@@ -498,12 +498,12 @@ class Table:
             return  # nobody has been shown yet what to answer: time has not begun
         if self._journal.is_full:
             # answers are not taken now either: nobody is ruled against for want of one
-            self._clock.set(trio.current_time() + RETRY_S)
+            self._deadline.set(trio.current_time() + RETRY_S)
             return
         if game.blind_steps is not None and game.blind_steps.is_busy and self._put_off != game.ledger.k:
             # once: what has come in time is taken before it is ruled that it is missing
             self._put_off = game.ledger.k
-            self._clock.set(trio.current_time() + CHECKED_S)
+            self._deadline.set(trio.current_time() + CHECKED_S)
             return
         if game.keys is not None and game.keys.held:  # whoever has sent its own owes nothing
             self._write_keys(game, game.keys)
@@ -573,7 +573,7 @@ class Table:
         self._expiry.set(None)
         self._signing.set(None)
         self.chat.stop()
-        self._clock.stop()
+        self._deadline.stop()
 
     def give(self, to: str) -> None:
         """Let another node have the table: from now on nothing is written about it here. Whoever follows it is not told."""
