@@ -179,7 +179,7 @@ class ServerVisit:
         second = await self.seat(1, keyed=1 not in guests, boxed=boxed)
         chosen = ({"guests": PAIR} if guests else {}) | options
         reply = await first.open_table(chosen, game=game, private=private)
-        # Which options a server has is the host's affair (options.md).
+        # specification.md, "Setup": a server may offer less than the format has.
         if reply["t"] == "error" and reply["code"] == Code.BAD_OPTION:
             raise UnofferedError(f"no table with the options {chosen}: {reply['msg']}")
         expect_ok(reply, "a table to be created")

@@ -221,7 +221,7 @@ def tree_of(found: Mapping[str, bytes]) -> Tree:
 
 def without_comments(module: bytes) -> bytes:
     """Return a module without the comments that stand on lines of their own; no text in it may begin a line like one."""
-    # the lines stay where they are, so that what a browser complains of is found
+    # lines keep their numbers, by which a browser names an error
     return _COMMENTS.sub(lambda found: b"\n" * found[0].count(b"\n"), module)
 
 

@@ -147,7 +147,7 @@ async def told_of_waiting(table: Table, screen: Screen) -> AsyncIterator[None]:
 
 
 async def _tell(table: Table, screen: Screen) -> None:
-    # A match may have begun and ended before a line is due: another `table.match` than now tells.
+    # A match may have begun and ended before a line is due; `table.match` is another then.
     began, before = trio.current_time(), table.match
     for waited in _moments():
         await trio.sleep_until(began + waited)

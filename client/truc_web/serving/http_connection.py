@@ -21,7 +21,7 @@ CHUNK_BYTES: Final = 65_536
 SEND_S: Final = 10.0
 _READ_BYTES: Final = 4_096
 _PART_S: Final = 1.0  # for the last answer to arrive
-_REST_BYTES: Final = 65_536  # read behind it at most
+_REST_BYTES: Final = 65_536  # read behind the last answer, at most
 _UNCHANGED: Final = HTTPStatus.NOT_MODIFIED
 
 T = TypeVar("T")

@@ -18,10 +18,10 @@ const CARDS_EACH = 3
  * What the cards are worth, by their index: strength, number in envido and flor, and whether they are pieces, which go
  * with any suit.
  *
- * @typedef {{ strengths: number[], numbers: number[], pieces: boolean[] }} Beside
+ * @typedef {{ strengths: number[], numbers: number[], pieces: boolean[] }} Worths
  */
 
-/** What the cards are worth beside those turned up. @param {Rules} rules @param {number[]} up @returns {Beside} */
+/** What the cards are worth beside those turned up. @param {Rules} rules @param {number[]} up @returns {Worths} */
 function worthsBeside(rules, up) {
   const turned = rules.turnup === null ? -1 : up[0] ?? -1
   const found = rules.worthsByTurnUp.get(turned)

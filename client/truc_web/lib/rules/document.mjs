@@ -340,7 +340,7 @@ export function readRules(document) {
     /** @type {Group} */
     turnup: p.turnup,
     /** What cards are worth beside each card turned up, once it was asked for. */
-    worthsByTurnUp: /** @type {Map<number, import('./cards.mjs').Beside>} */ (new Map()),
+    worthsByTurnUp: /** @type {Map<number, import('./cards.mjs').Worths>} */ (new Map()),
     up: p.turnup === null ? 0 : 1
   }
 }
