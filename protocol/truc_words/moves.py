@@ -94,7 +94,7 @@ def local_label(line: str, hints: Hints, speech: Speech, *, answering: str) -> s
     is_answer = general.startswith(_ANSWERS) and general not in _ANSWERS
     kind = line.split(maxsplit=1)[0]
     special = (general,) if general != kind else ()
-    # the most special word that the game has
+    # the most specific word that the game has
     for key in (general,) if is_answer else (*special, line, _step(line, hints), kind):
         if key in moves:
             return moves[key].format(stake=line.partition(" ")[2])

@@ -226,7 +226,7 @@ class Verdict(NamedTuple):
             names[newcomer.seat] = newcomer.name.decode()
             seatings.append(tuple(names))
         came = [k for k, _ in self.substitutes]
-        # left: before a newcomer's own record their predecessor sits there
+        # left: at a newcomer's own record their predecessor still sits there
         return lambda k: seatings[bisect_left(came, k)]
 
     @property

@@ -112,7 +112,8 @@ def may_forfeit(ledger: Ledger, seat: int, kind: str) -> bool:
     if ledger.is_dealerless and (ledger.phase in _BLIND_MODE_PHASES or kind in _BLIND_MODE_FORFEITS):
         return _may_forfeit_sealed(ledger, seat, kind)
     opts = ledger.setup.terms.opts
-    # under terms that wait for seats nobody loses by absence while voids are left (specification.md 9)
+    # where seats are waited for, neither silence nor absence loses before the voids are used up
+    # (specification.md 9)
     waits = opts.gone == GONE_WAIT and ledger.voids <= opts.voids
     match kind:
         case "silent":

@@ -20,7 +20,7 @@ from truc_protocol.messages import ClientHello, Info, KeyLogin, ServerHello, dec
 from truc_protocol.records import encode, encode_own
 
 PROTOCOLS: Final = (1,)
-MAX_ROLLS: Final = 8  # the newest: a rotation has 222 bytes, and whoever connects is sent a hello
+MAX_ROLLS: Final = 8  # the newest: each has 222 bytes, and whoever connects is sent a hello
 
 Fingerprint = NewType("Fingerprint", str)
 Roll = tuple[bytes, bytes, bytes]
