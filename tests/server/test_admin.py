@@ -30,6 +30,7 @@ from truc_server.operation import logs
 from truc_server.settings.folder import Folder
 from truc_server.settings.settings import LogSettings, Settings
 from truc_server.settings.settings_file import KEYS
+from truc_server.tables.table import ACKS_S, Table
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)
@@ -212,6 +213,18 @@ class TestClose:
         seats = await paused(server)
         await ask(server, "close", table=seats[0].table)
         assert (await seats[0].client.until("closed"))["reason"] == "server"
+
+    async def test_table_given_to_another_node_before_it_is_closed_stays_stored(
+        self, server, mock_clock, monkeypatch
+    ):
+        seats = await in_hand(server)
+        wanted, close = [], Table.close_for_host
+        monkeypatch.setattr(Table, "close_for_host", lambda table: wanted.append(table) or close(table))
+        await ask(server, "close", table=seats[0].table)
+        wanted[0].give("two")
+        mock_clock.jump(ACKS_S)
+        await (await guest(server)).ask(FRENCH)
+        assert seats[0].table in {row.code for row in server.store.tables()}
 
 
 class TestReload:
