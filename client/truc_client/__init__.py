@@ -68,7 +68,7 @@ from truc_client.happenings import (
 from truc_client.home.account import Delay, NewKey, Player
 from truc_client.home.home import Home, default_root, open_home
 from truc_client.lobby import Lobby
-from truc_client.paging import HistoryRecord, PastRecords
+from truc_client.paging import HistoryRecord, HistoryRecords
 from truc_client.reports import HOUSE_BOTS, Calls
 from truc_client.table import Table
 from truc_client.verifying import verify_file
@@ -93,6 +93,7 @@ __all__ = [
     "Fact",
     "Happening",
     "HistoryRecord",
+    "HistoryRecords",
     "Home",
     "HomeError",
     "HostSaid",
@@ -109,7 +110,6 @@ __all__ = [
     "NewKey",
     "NotPlayedError",
     "PartnerCards",
-    "PastRecords",
     "PhraseSaid",
     "Player",
     "PresenceChanged",

@@ -10,7 +10,7 @@ from truc_client.line.single_connection import Build
 from truc_client.lobby import Lobby
 from truc_client.matches.signer import Intent
 from truc_client.paging import (
-    PastRecords,
+    HistoryRecords,
     fetch_transcript,
     free_path,
     list_matches,
@@ -350,9 +350,9 @@ class Connection:
         """
         return await list_matches(self.session.line, newest=newest)
 
-    def history(self, match: bytes, first: int = 0) -> PastRecords:
+    def history(self, match: bytes, first: int = 0) -> HistoryRecords:
         """Return the records of a match from a position on, to be iterated; unchecked, as far as they may be read."""
-        return PastRecords(self.session.line, match, first)
+        return HistoryRecords(self.session.line, match, first)
 
     async def transcript(self, match: bytes, path: Path | None = None) -> Path:
         """Write the transcript of a match as the server gives it out, unchecked, and return its path.

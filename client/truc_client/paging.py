@@ -74,14 +74,14 @@ class HistoryPages:
         return page
 
 
-class PastRecords:
+class HistoryRecords:
     """The records of a match from a position on, unchecked, as far as they may be read now: `async for` yields each."""
 
     def __init__(self, line: ServerLine, match: bytes, first: int = 0) -> None:
         self._pages = HistoryPages(line, match, first)
         self._read: deque[HistoryRecord] = deque()
 
-    def __aiter__(self) -> "PastRecords":
+    def __aiter__(self) -> "HistoryRecords":
         return self
 
     async def __anext__(self) -> HistoryRecord:

@@ -15,7 +15,7 @@ from truc_client.errors import ClientError, RefusedError
 from truc_client.happenings import BotCalled
 from truc_client.line.login import LoggedIn
 from truc_client.lobby import LobbyFeed
-from truc_client.paging import HistoryRecord, PastRecords
+from truc_client.paging import HistoryRecord, HistoryRecords
 from truc_client.reports import Reports, called
 from truc_client.session import Session
 from truc_client.table_session import TableSession
@@ -268,7 +268,7 @@ async def watch_for_a_moment(line: "ServerLine", code: str, preview: TablePrevie
 
 async def _recall(line: "ServerLine", preview: TablePreview, snapshot: Snapshot) -> None:
     records: list[HistoryRecord] = []
-    async for record in PastRecords(line, snapshot.match):
+    async for record in HistoryRecords(line, snapshot.match):
         if record.k >= snapshot.k:
             break
         records.append(record)
