@@ -447,26 +447,6 @@ def test_two_steps_of_a_seat_for_one_place_convict_it():
     assert {(each.check, each.culprit) for each in found} == {("C34", f"seat {parse(mask).seat}")}
 
 
-def two_values(*, opens: bool) -> list[Transcript]:
-    """Two lists in which a seat says another value each, of a hand that it resigns, and that is then opened or not."""
-    lists = []
-    for other in (False, True):
-        table, seat = asked_for_a_value()
-        _, value = _says(table)
-        table.add(table.act(seat, "points", ((33 if value != 33 else 32) if other else value,)))
-        table.silent = frozenset() if opens else frozenset(range(2))
-        table.add(table.players[seat].resign(table.ledger))
-        lists.append(Transcript(table.document, tuple(table.run().records)))
-    return lists
-
-
-@each_row("opens", [False, True])
-def test_two_values_convict_their_seat_only_where_the_hand_is_opened(opens):
-    found = compare(*two_values(opens=opens))
-    said = [each for each in found if each.check == "C34" and isinstance(parse(each.first), Act)]
-    assert len(said) == opens
-
-
 def empty_boxes(index: int) -> Callable[[BlindTable, object], object]:
     """Give keys that do not open, in one deal."""
 

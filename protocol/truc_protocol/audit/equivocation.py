@@ -33,6 +33,9 @@ from truc_protocol.evidence_file import SignedRefusal
 from truc_protocol.records import SERVER, Record, tag_of
 from truc_protocol.transcript import Transcript
 
+_Refused = tuple[bytes | None, bytes]
+"""The match that a refusal names, and the SHA-256 of the body."""
+
 
 class Equivocation(NamedTuple):
     """Two records that contradict each other; together they convict `culprit`.
@@ -61,7 +64,7 @@ def contradictions(
 
     A body that the server refused convicts no seat here, nor does a decision that the rules may not have allowed.
     """
-    refused = frozenset(each.body.body for each in refusals if _is_signed(each, first.items))
+    refused = frozenset((each.mid, each.body.body) for each in refusals if _is_signed(each, first.items))
     one, other = first.signed, second.signed
     found = [
         *_setup_contradictions(one, other),
@@ -152,7 +155,7 @@ def _list_contradictions(one: PassedRecords, other: PassedRecords) -> Iterator[E
 
 
 def _seat_contradictions(
-    one: PassedRecords, other: PassedRecords, refused: frozenset[bytes]
+    one: PassedRecords, other: PassedRecords, refused: frozenset[_Refused]
 ) -> Iterator[Equivocation]:
     """C34: two decisions of a seat for one position, two releases for one index."""
     # a seat must not be convicted by what anybody has signed under a key that they brought themselves
@@ -183,8 +186,9 @@ def _newcomers_keys(*lists: Sequence[PassedRecord]) -> frozenset[bytes]:
     return frozenset(item.body.pk for each in lists for item in each if isinstance(item.body, Sub))
 
 
-def _is_refused(refused: frozenset[bytes], *signed: PassedRecord) -> bool:
-    return any(sha256(each.record.body) in refused for each in signed)
+def _is_refused(refused: frozenset[_Refused], *signed: PassedRecord) -> bool:
+    # with the match: a refusal that names another one shows nothing, so it must not clear anybody either
+    return any((_mid(each.body), sha256(each.record.body)) in refused for each in signed)
 
 
 def _rival_pairs(

@@ -120,7 +120,7 @@ class PassedRecorder:
 
     def _judge_unsure(self, before: Ledger, body: Close | End) -> None:
         """Note which unsure decisions the rules have allowed, now that their hands were played again with all cards."""
-        opened = _opens_cards(before, body)
+        opened = _replays_closed_hands(before, body)
         for earlier in self._unsure if opened else ():
             self._items[earlier] = self._items[earlier]._replace(is_sure=True)
         # in mode blind no later record opens a hand that its seats have not
@@ -166,11 +166,13 @@ def _is_servers(record: Record) -> bool:
     return record.signer == SERVER and bool(record.sig)
 
 
-def _opens_cards(before: Ledger, body: Close | End) -> bool:
-    """Tell whether every card of the hands that were still closed is open with this record."""
-    # the seats' links open a hand of mode blind, before its close; the end opens no card of theirs
+def _replays_closed_hands(before: Ledger, body: Close | End) -> bool:
+    """Tell whether the hands that were still closed were played again with this record, with every card."""
     if before.is_dealerless:
-        return isinstance(body, Close) and opened_hands(before) is not None
+        # the seats' links open a hand of mode blind, before its close; the end opens no card of theirs. Where a move is
+        # what exposes its seat, the cards deny it and nothing behind it was played again
+        is_exposed = before.sealed is not None and before.sealed.exposed is not None
+        return isinstance(body, Close) and not is_exposed and opened_hands(before) is not None
     return isinstance(body, End) or body.link is not None
 
 

@@ -68,7 +68,7 @@ function draw(ledger, fields) {
 
 /** The hand that the first deal of an index begins. @param {Ledger} ledger @param {number} j @returns {import('./ledger.mjs').Hand} */
 export function newHand(ledger, j) {
-  const nothingYet = { isBlind: false, blindCard: null, lastOpened: null, closed: null }
+  const nothingYet = { isBlind: false, blindCard: null, lastOpened: null, closed: null, isReplayed: false }
   const reading = new ledger.engine.Reading(/** @type {import('../rules/state.mjs').State} */ (ledger.position))
   const empty = { deals: [], open: new Set(), shown: [], shares: [] }
   return { j, ...ledger.next, links: ledger.links, ...empty, reading, ...nothingYet }

@@ -82,12 +82,14 @@ function end(ledger, fields) {
   ledger.must(isScore(ledger.score, fields.score), 'C24')
   const linkOf = checkChains(ledger, fields)
   ledger.must(same(boxKeyOf(fields.xsec), ledger.server.x), 'C31')
-  for (const hand of ledger.hands.filter(({ dealt }) => dealt === undefined)) {
+  const hands = ledger.hands.filter(({ dealt }) => dealt === undefined)
+  for (const hand of hands) {
     hand.links.set(SERVER, linkOf(hand.j))
     recompute(ledger, hand)
     replayAll(ledger, hand)
   }
   checkBoxes(ledger, fields.xsec)
+  hands.forEach((hand) => { hand.isReplayed = true })
   ledger.result = { ...won, score: fields.score }
   ledger.phase = 'ended'
 }

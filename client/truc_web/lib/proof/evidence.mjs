@@ -93,9 +93,10 @@ const isSigned = ({ signed, sig }, { table }) => table !== null && signatureHold
 const isRefused = ({ kind, body }, item) =>
   item.kind === 'refusal' && REFUSABLE.includes(kind) && same(sha256(body), item.body)
 
-// Whether the rules allow a record that passes for certain: closed cards could have made it wrong, until they are opened.
+// Whether the rules allow a record that passes for certain: closed cards could have made it wrong, until its hand has been
+// played again with all of them.
 /** @param {TypedRecord} record */
-const isAllowed = ({ hangsOn }) => !hangsOn || hangsOn.dealt !== undefined
+const isAllowed = ({ hangsOn }) => !hangsOn || hangsOn.isReplayed
 
 /** @param {Complaint} complaint @param {Ledger} ledger @param {Shown} nothing @returns {Shown} */
 function judge({ k, seat, secret }, ledger, nothing) {

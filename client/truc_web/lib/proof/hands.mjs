@@ -168,6 +168,8 @@ function close(ledger, fields) {
  */
 export function endHand(ledger, fields, position) {
   const isOver = ledger.phase === 'over'
+  const { openHand: hand } = ledger
+  hand.isReplayed = hand.dealt !== undefined && ledger.exposed === null
   ledger.position = position
   ledger.score = fields.score
   ledger.hand = null

@@ -94,6 +94,7 @@ function checkDue(ledger, { kind, fields }, culprit) {
  * @property {Reading} reading of the rules
  * @property {{ score: number[][], reason: string } | null} closed what its close says
  * @property {import('./deals.mjs').Dealt[]} [dealt]
+ * @property {boolean} isReplayed once a close or an end has passed for which all its cards allow all its moves
  */
 
 /** @typedef {import('../rules/reading.mjs').Reading} Reading */
