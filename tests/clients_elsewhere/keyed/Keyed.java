@@ -496,7 +496,9 @@ public class Keyed {
                 hand("ack", list("truc/1/ack", match.mid, match.k0, match.head0, seat));
             } else if (match.phase.equals("between") && match.j >= match.chainOf(role()).last && !match.isPaused) {
                 Map<String, Object> last = map(chains().get(chains().size() - 1));
-                Map<String, Object> chain = n(last.get("first")) == match.j ? last : freshChain(match.terms, match.j);
+                boolean isFree = !match.used.contains(hex(last.get("anchor"))) && !match.used.contains(hex(last.get("x")));
+                boolean isNamed = n(last.get("first")) == match.j && isFree;
+                Map<String, Object> chain = isNamed ? last : freshChain(match.terms, match.j);
                 hand("act " + match.k, list("truc/1/rekey", match.mid, match.k, match.head, role(), match.j,
                     chain.get("anchor"), chain.get("x")));
             }
