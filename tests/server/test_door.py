@@ -13,10 +13,11 @@ from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
+from truc_protocol.errors import Code
 from truc_server.net import admission
 from truc_server.net import admission as door
 from truc_server.net.admission import Admission, OtherCrowds
-from truc_server.net.peer import LOGIN_OUTBOX, Peer
+from truc_server.net.peer import LOGIN_OUTBOX, Peer, TooSoonError
 from truc_server.operation.figures import Figures
 from truc_server.settings.in_force import CurrentValue
 from truc_server.storage.node_news import CrowdNews
@@ -270,6 +271,16 @@ async def test_one_site_with_many_networks_has_a_tenth_of_the_connections(entran
     first, *_, last = networks("1", 11)
     entrance.leave(first)  # which makes room for the site
     assert entrance.enter(last, last) is None
+
+
+async def test_reload_that_changes_no_limit_gives_nobody_their_pace_back(mock_clock):
+    entrance = door_of(failed_logins_per_min=1)
+    entrance.note_refused("192.0.2.7", Code.BAD_TOKEN)
+    entrance.renew(changed(QUICK, limits={"failed_logins_per_min": 1}).limits)
+    with pytest.raises(TooSoonError):
+        entrance.note_refused("192.0.2.7", Code.BAD_TOKEN)
+    entrance.renew(changed(QUICK, limits={"failed_logins_per_min": 2}).limits)
+    entrance.note_refused("192.0.2.7", Code.BAD_TOKEN)
 
 
 async def test_full_server_has_room_again_when_one_has_left(entrance):

@@ -126,8 +126,8 @@ def _note_dump(file: Path | None, flags: Mapping[str, object], chosen: OpenMatch
         if not settings.store.url:
             raise WrongSettingsError("expected store.url to name the database that was restored from a dump")
         with locked(folder), closing(open_store(settings.store.url)) as store:
-            # A lease that was dumped with the rest looks like that of a node that runs. One that does renews
-            # it.
+            # A lease that was dumped with the rest looks like that of a node that runs; only a node that does
+            # run renews its own meanwhile.
             time.sleep(_left_s(store))
             play = store.raise_epoch(int(time.time()))
             if chosen != "continue":

@@ -346,7 +346,7 @@ class NodeSupervisor:
             status = await self._run_once(name, environment)
             if self._ending.is_set():
                 break
-            # What keeps a node from its first start, such as wrong settings, would keep it from all others.
+            # What keeps a node from its first start, such as wrong settings, would keep it from every later one.
             if name not in self._have_listened:
                 self._failed = f"node {name} has ended before it listened, with exit status {status}"
                 self._end(drains=False)

@@ -2,8 +2,8 @@
 
 Nothing here changes a match: what is taken is answered with a turn, which the table commits. Invariants: nothing reaches
 the ledger unless its signature was verified under the key in force for its seat; a validly signed body at the present
-place that is not taken is refused with the server's signature, unless it is said to be late; a guest's choice becomes the record that the server
-writes for it.
+place that is not taken is refused with the server's signature, unless it is said to be late; a guest's choice becomes
+the record that the server writes for it.
 """
 
 from collections.abc import Mapping, Sequence

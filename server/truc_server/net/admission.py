@@ -125,13 +125,19 @@ class Admission:
         self._others = OtherCrowds() if backing.settings.now.cluster.node else None
         self._tallies: dict[str, Tally] = {}  # of networks, as other nodes are told; who came last comes last
         self._untold: set[str] = set()
-        self.renew(backing.settings.now.limits)
+        self._set(backing.settings.now.limits)
 
-    def renew(self, limits: LimitSettings) -> None:
-        """Start counting anew, against these limits, how fast connections come and logins fail."""
+    def _set(self, limits: LimitSettings) -> None:
+        self._limits = limits
         burst = max(limits.connects_per_min, _TWICE * limits.connections_per_address)
         self._connects = Meter[str](limits.connects_per_min, burst=burst)
         self._failures = Meter[str](limits.failed_logins_per_min)
+
+    def renew(self, limits: LimitSettings) -> None:
+        """Count against other limits from now on how fast connections come and logins fail."""
+        # A reload that changes something else gives nobody their pace back.
+        if limits != self._limits:
+            self._set(limits)
 
     def enter(self, address: str, network: str, *, counts: bool = True) -> Refusal | None:
         """Count a connection in; if it may not come in, return why. Without `counts` only say so, and count nothing."""

@@ -223,7 +223,7 @@ async def _take_together(steps: Worker, table: Table, game: Game, links: Sequenc
         for link, signed in zip(here, found, strict=True)
         if (turn := _turn_of(table, game, link, signed)) is not None
     ]
-    # All are committed by now, and so stored in one batch; the match goes on once, behind every answer.
+    # All are committed by now; the match goes on once, behind every answer.
     for link, turn in turns:
         link.peer.ok(link.request, k=turn.k, dup=False)
     if turns:

@@ -198,7 +198,7 @@ def locked(folder: Folder) -> Iterator[None]:
     descriptor = _open_lock(folder, os.O_RDWR | os.O_CREAT)
     try:
         _take(folder, descriptor)
-        # Whose lock it is counts for nothing but the words in which others are refused.
+        # The process's number is only for the words in which others are refused.
         with _naming(folder.lock):
             _hand_over(descriptor, folder.root)
             os.ftruncate(descriptor, 0)

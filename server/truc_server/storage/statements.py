@@ -139,7 +139,7 @@ _NOT_UPDATED: Final = {"tables": ("owner", "epoch", "unasked")}
 """Columns that a write sets in a new row only: who owns a table is changed by claims and gifts alone."""
 
 _CODE: Final[BindParameter[str]] = bindparam("code")
-# Not `player`: an update keeps the names of its columns to itself.
+# Not `player`: in an update SQLAlchemy keeps the names of the columns for itself.
 _FORGOTTEN: Final[BindParameter[bytes]] = bindparam("forgotten")
 # A forgotten line leaves its number behind, which is not used again.
 _EMPTY_LINE: Final = {"player": b"", "tag": "", "name": "", "seat": None, "text": "", "at_ms": 0}
