@@ -33,6 +33,7 @@ from truc_protocol.evidence_file import SignedRefusal
 from truc_protocol.records import SERVER, Record, tag_of
 from truc_protocol.transcript import Transcript
 
+_Place = tuple[object, ...]
 _Refused = tuple[bytes | None, bytes]
 """The match that a refusal names, and the SHA-256 of the body."""
 
@@ -172,10 +173,10 @@ def _seat_contradictions(
                 message = f"the seat signed two decisions for position {a.k}"
             case Release(), Release() if a.body.j == b.body.j:
                 message = f"the seat signed two releases for index {a.body.j}"
-            case (Mask(j=j), Mask(j=again)) | (Lock(j=j), Lock(j=again)) if j == again:
+            case Lock(), Lock():
+                message = f"the seat signed two locks for position {a.k}"
+            case (Mask(j=j), Mask(j=again)) | (Keys(j=j), Keys(j=again)) if j == again:
                 message = f"the seat took one step with the pack of index {j} twice"
-            case Keys(), Keys() if (a.body.j, a.body.d) == (b.body.j, b.body.d):
-                message = f"the seat took one step with the pack of index {a.body.j} twice"
             case _:
                 continue
         yield Equivocation("C34", role_name(a.record.signer), message, a.record, b.record, (a.k, b.k))
@@ -197,26 +198,39 @@ def _rival_pairs(
     """Yield pairs of different bodies of one match that share a position, or are calls or releases of one index."""
     # looked up by place, so that the work grows with the length of the lists, not with their product
     places: dict[tuple[object, ...], list[PassedRecord]] = {}
-    for item in one:
-        for place in _places(item):
-            places.setdefault(place, []).append(item)
-    for item in other:
-        for place in _places(item):
-            for rival in places.get(place, ()):
-                if rival.record.body != item.record.body:
-                    yield rival, item
+    for place, item in _placed(one):
+        places.setdefault(place, []).append(item)
+    for place, item in _placed(other):
+        for rival in places.get(place, ()):
+            if rival.record.body != item.record.body:
+                yield rival, item
 
 
-def _places(item: PassedRecord) -> list[tuple[object, ...]]:
+def _placed(items: Sequence[PassedRecord]) -> Iterator[tuple[_Place, PassedRecord]]:
+    """Yield each record by every place in which its signer may say only one thing."""
+    gave_keys = set[_Place]()
+    for item in items:
+        for place in _places(item):
+            if isinstance(item.body, Keys):
+                # only those of the first deal: before later ones a pause may come in between, and then the seat has to
+                # sign the same keys again for their new place (blind.md)
+                if place in gave_keys:
+                    continue
+                gave_keys.add(place)
+            yield place, item
+
+
+def _places(item: PassedRecord) -> list[_Place]:
     if item.k is None:
         return []
-    found: list[tuple[object, ...]] = [(_mid(item.body), "k", item.k)]
+    at = (_mid(item.body), "k", item.k)
     match item.body:
         # these come once for each index: two of them convict their signer wherever each stands
         case Call(j=j) | Release(j=j):
-            found.append((_mid(item.body), tag_of(item.body), j))
-        case Mask(j=j, seat=seat) | Keys(j=j, d=0, seat=seat, box=bytes()):
-            found.append((_mid(item.body), tag_of(item.body), j, seat))
+            return [at, (_mid(item.body), tag_of(item.body), j)]
+        case Mask(j=j, seat=seat):
+            return [at, (_mid(item.body), tag_of(item.body), j, seat)]
+        case Keys(j=j, seat=seat):
+            return [(_mid(item.body), tag_of(item.body), j, seat)]
         case _:
-            pass
-    return found
+            return [at]
