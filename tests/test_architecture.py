@@ -102,12 +102,24 @@ AT_BOTH_ENDS = {"Lobby", "Table"}
 """What stands for the same thing in the client library and in the server."""
 
 
+def top_level():
+    """Yield every statement at the top of a module of the product."""
+    for package in packages():
+        for path in (ROOT / package).glob("*.py"):
+            yield from ast.parse(path.read_text("utf-8")).body
+
+
+def class_names():
+    """Return the name of every public class, as often as there is one."""
+    named = (node.name for node in top_level() if isinstance(node, ast.ClassDef))
+    return [name for name in named if not name.startswith("_")]
+
+
 def test_class_name_means_one_thing():
-    named = Counter(
-        node.name
-        for package in packages()
-        for path in (ROOT / package).glob("*.py")
-        for node in ast.parse(path.read_text("utf-8")).body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-    )
-    assert {name for name, times in named.items() if times > 1} == AT_BOTH_ENDS
+    assert {name for name, times in Counter(class_names()).items() if times > 1} == AT_BOTH_ENDS
+
+
+def test_no_other_type_has_the_name_of_a_class():
+    assigned = (node.targets[0] for node in top_level() if isinstance(node, ast.Assign))
+    types = {target.id for target in assigned if isinstance(target, ast.Name)}
+    assert types & {*class_names()} == set()

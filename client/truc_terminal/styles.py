@@ -21,7 +21,7 @@ from truc_client.happenings import MoveChoice, YourTurn
 from truc_client.table import Table
 from truc_rules import Match
 
-Style = Callable[[int, Table], Chooser]
+BotStyle = Callable[[int, Table], Chooser]
 """Makes a chooser from a seed, for a table."""
 
 
@@ -47,7 +47,7 @@ def _lines(turn: YourTurn) -> list[str]:
     return [choice.line for choice in turn.options]
 
 
-STYLES: Final[Mapping[str, Style]] = MappingProxyType(
+STYLES: Final[Mapping[str, BotStyle]] = MappingProxyType(
     {
         "careless": lambda seed, _table: careless(seed),
         "careful": lambda seed, _table: careful(seed),

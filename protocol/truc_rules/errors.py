@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple
 
 RefusalCode = Literal["not_your_turn", "illegal_action", "void_bet"]
-Rule = Literal[
+RuleKey = Literal[
     "after_first_card",
     "all_at_stake",
     "answer_first",
@@ -80,7 +80,7 @@ class MatchError(RulesError):
 class BrokenRule(NamedTuple):
     """The rule that an action breaks: its key, by which the catalogues have words for a player, and a text of its own."""
 
-    rule: Rule
+    rule: RuleKey
     text: str
 
 

@@ -26,7 +26,7 @@ from truc_rules.scoring import count_points, ended, more_duels
 from truc_rules.seats import Seat, Side, seat_after
 from truc_rules.variants.variant import Scoring, Variant
 
-Outcome = tuple[Match, tuple[Event, ...]]
+NextMatch = tuple[Match, tuple[Event, ...]]
 
 _NOTHING = Score(0, 0)
 # looked up once: a lookup in an Enum is costly in the engine's loops
@@ -151,7 +151,7 @@ def _unclaimed(match: Match, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     return tuple(action for action in actions if action.kind is not Kind.CLAIM)
 
 
-def apply(match: Match, action: Action) -> Outcome:
+def apply(match: Match, action: Action) -> NextMatch:
     """Carry out `action`.
 
     Raises:
@@ -177,7 +177,7 @@ def apply(match: Match, action: Action) -> Outcome:
     raise refusals.refusal(match, action)
 
 
-def carry_out(match: Match, step: Step) -> Outcome:
+def carry_out(match: Match, step: Step) -> NextMatch:
     """Put a hand's step into the match: count the points, and see whether game and match are won or a duel follows."""
     hand, events = step
     before = match.hand
@@ -204,7 +204,7 @@ def _with_hand(match: Match, hand: Hand) -> Match:
 
 def _game_won(
     match: Match, hand: Hand, events: tuple[Event, ...], score: tuple[Score, Score], winner: Side
-) -> Outcome:
+) -> NextMatch:
     # a side bet can win the game in the middle of a hand, which then has no winner
     last = hand if hand.phase is _OVER else ended(hand, None)
     games = (match.games[0] + (winner == 0), match.games[1] + (winner == 1))
@@ -224,7 +224,7 @@ def is_hand_over(match: Match) -> bool:
     return match.hand.phase is _OVER
 
 
-def deal(match: Match, cards: Hands, turn: Sequence[Card] = ()) -> Outcome:
+def deal(match: Match, cards: Hands, turn: Sequence[Card] = ()) -> NextMatch:
     """Give every seat its cards, by slot; None for a card that is unknown here.
 
     Raises:
@@ -249,7 +249,7 @@ def know_all(match: Match, known: Iterable[KnownCard]) -> Match:
     return match if hand is match.hand else _with_hand(match, hand)
 
 
-def without_unknown_flor(match: Match) -> Outcome:
+def without_unknown_flor(match: Match) -> NextMatch:
     """Return the match in which a flor that only unknown cards could make is taken not to exist."""
     events: tuple[Event, ...] = ()
     while (step := flor.presume_no_flor(match)) is not None:

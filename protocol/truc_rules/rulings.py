@@ -9,7 +9,7 @@ from truc_rules import machines, tricks
 from truc_rules.cards import CARDS_EACH
 from truc_rules.deals import lowest_slot
 from truc_rules.errors import MatchError
-from truc_rules.match import Outcome, apply, carry_out
+from truc_rules.match import NextMatch, apply, carry_out
 from truc_rules.positions.actions import Action, Kind
 from truc_rules.positions.match import FlorRound, HandPhase, Match, Offer, Saying
 from truc_rules.seats import Seat
@@ -60,7 +60,7 @@ def _ruled_turn(match: Match, seat: Seat) -> Action:
     return Action(seat, Kind.PLAY, () if card is None else (card,))
 
 
-def apply_ruled(match: Match, action: Action) -> Outcome:
+def apply_ruled(match: Match, action: Action) -> NextMatch:
     """Carry out a ruling; a ruled concession needs no right to concede.
 
     Raises:

@@ -33,7 +33,7 @@ from truc_words.speech import (
     sign_label,
     time_label,
 )
-from truc_words.typed import Talk, typed_name, typed_word, with_english_command
+from truc_words.typed import TalkKind, typed_name, typed_word, with_english_command
 
 __all__ = [
     "ENGLISH",
@@ -46,7 +46,7 @@ __all__ = [
     "MoveWords",
     "Sentence",
     "Speech",
-    "Talk",
+    "TalkKind",
     "as_told",
     "catalogue",
     "chosen_language",

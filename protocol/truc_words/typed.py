@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from truc_words.speech import Speech
 
-Talk = Literal["sign", "phrase"]
+TalkKind = Literal["sign", "phrase"]
 
 _ARTICLE: Final = re.compile(r"(?:(?:an?|the|una?|uma?|el|l[ae]|[ao]) |l')(?=\w)")
 """Of any of the languages: a game's words may be in another than the player's."""
@@ -31,12 +31,12 @@ def with_english_command(text: str, speech: Speech) -> str:
     return words.get(_plain(text), text)
 
 
-def typed_name(word: str, what: Talk, speech: Speech) -> str:
+def typed_name(word: str, what: TalkKind, speech: Speech) -> str:
     """Return what to type for a sign or phrase: its name without an article, and without what a comma adds to it."""
     return next(iter(_names(word, what, speech)))
 
 
-def typed_word(text: str, words: Iterable[str], what: Talk, speech: Speech) -> str | None:
+def typed_word(text: str, words: Iterable[str], what: TalkKind, speech: Speech) -> str | None:
     """Return which of the words of a game a text means; None if it means none, or several."""
     wanted, known = _plain(text), {word: [*map(_plain, _names(word, what, speech))] for word in words}
     exact = [word for word, names in known.items() if wanted in names]
@@ -48,7 +48,7 @@ def typed_word(text: str, words: Iterable[str], what: Talk, speech: Speech) -> s
     return None
 
 
-def _names(word: str, what: Talk, speech: Speech) -> Iterable[str]:
+def _names(word: str, what: TalkKind, speech: Speech) -> Iterable[str]:
     if what == "sign":
         own, plain = speech.local.signs.get(word), speech.catalogue.signs.get(word)
     else:

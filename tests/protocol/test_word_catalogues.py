@@ -12,7 +12,7 @@ from rows import each_row
 
 from truc_protocol.ledger.facts import RECORD_FACTS, fact_name
 from truc_rules import Event, Kind, preset, presets
-from truc_rules.errors import Rule
+from truc_rules.errors import RuleKey
 from truc_rules.variants.vocabulary import SIGNS
 from truc_words import LANGUAGES, LanguageError, catalogue, chosen_language, local_sets, local_words
 from truc_words.catalogue import read_spoken
@@ -198,7 +198,7 @@ def test_sentence_fills_in_fields_of_its_event_only(event) -> None:
 
 
 def test_every_rule_that_a_move_breaks_has_words() -> None:
-    assert set(catalogue("en").forbidden) == set(get_args(Rule))
+    assert set(catalogue("en").forbidden) == set(get_args(RuleKey))
 
 
 def test_every_sign_has_a_label() -> None:

@@ -57,7 +57,7 @@ _CUT: Final = "cut"
 _OPEN: Final = (Phase.BETWEEN, Phase.HAND)
 _BEHIND: Final = "failures.behind"
 _LOST: Final = "failures.secrets_lost"
-Notice = OwnCards | messages.Waiting | BoxedSignSeen | OpenSignSeen
+SeatNotice = OwnCards | messages.Waiting | BoxedSignSeen | OpenSignSeen
 
 
 class SeatMatch:
@@ -478,7 +478,7 @@ class SeatMatch:
         if kept is not None:
             self.audit.refused(at, sent, kept, was_offered=not self._finds_options)
 
-    def take_notice(self, message: Notice) -> list[Happening]:
+    def take_notice(self, message: SeatNotice) -> list[Happening]:
         """Take what only this seat is told: a guest's cards or its partner's, whom the hand waits for, a sign.
 
         Raises:

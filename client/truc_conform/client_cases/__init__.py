@@ -111,7 +111,7 @@ class JudgingOrder(NamedTuple):
     jobs: int = 1
 
 
-Visit = Callable[[ClientHarness, Path], Awaitable[ClientExit | str]]
+VisitByClient = Callable[[ClientHarness, Path], Awaitable[ClientExit | str]]
 """Lets a client visit the server once, in a folder that need not be there yet; returns how it ended."""
 
 
@@ -137,7 +137,7 @@ def _filled(word: str, places: dict[str, str]) -> str:
     return word
 
 
-async def perform(scene: Scene, order: JudgingOrder, visit: Visit | None = None) -> list[CaseResult]:
+async def perform(scene: Scene, order: JudgingOrder, visit: VisitByClient | None = None) -> list[CaseResult]:
     """Run one scene and judge its cases; `visit` is what a client does that is no program with a command."""
     began = time.monotonic()
     server = scene.harness(scene.game, seed=order.seed)
@@ -155,7 +155,7 @@ def _judged(judge: Judge, server: ClientHarness, end: ClientExit | str) -> CaseO
     return failed(end) if isinstance(end, str) else judge(server, end) or PASSED
 
 
-async def _play(server: ClientHarness, scene: Scene, visit: Visit, folder: Path) -> ClientExit | str:
+async def _play(server: ClientHarness, scene: Scene, visit: VisitByClient, folder: Path) -> ClientExit | str:
     async with trio.open_nursery() as nursery:
         server.nursery = nursery
         for door in range(_DOORS):

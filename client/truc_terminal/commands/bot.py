@@ -22,7 +22,7 @@ from truc_terminal.commands.language import lang_option
 from truc_terminal.commands.output import FailedError, tell, usage_error
 from truc_terminal.commands.player import at_server, own_home, run, told_player
 from truc_terminal.commands.server_lookup import server_meant
-from truc_terminal.commands.table_options import Options, options_option, table_options
+from truc_terminal.commands.table_options import ChosenOptions, options_option, table_options
 from truc_terminal.commands.tables import has_free_seat, tables_at, vacant_seats
 from truc_terminal.styles import style_option
 from truc_words import Sentence
@@ -38,7 +38,7 @@ class BotWork(NamedTuple):
     code: str | None
     variant: str | None
     seats: int | None
-    options: Options
+    options: ChosenOptions
     private: bool
     matches: int
     substitute: bool

@@ -9,7 +9,7 @@ from truc_terminal.commands.output import usage_error
 from truc_terminal.commands.play import SeatChoice, WantedTable, play_at
 from truc_terminal.commands.server_lookup import game_meant, table_meant
 from truc_terminal.commands.table_options import (
-    Options,
+    ChosenOptions,
     TableClock,
     deal_option,
     options_option,
@@ -75,9 +75,9 @@ def create(
     play_at(where, wanted, **playing)
 
 
-def _chosen(clock: TableClock | None, reveal: str | None, options: Options) -> Options:
+def _chosen(clock: TableClock | None, reveal: str | None, options: ChosenOptions) -> ChosenOptions:
     """Return all table options, including those given by an option of the command."""
-    named: Options = {} if clock is None else {**clock._asdict()}
+    named: ChosenOptions = {} if clock is None else {**clock._asdict()}
     if reveal is not None:
         named["reveal"] = reveal
     # Neither may win silently: somebody who says both expects both.

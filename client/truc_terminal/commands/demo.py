@@ -32,7 +32,7 @@ from truc_terminal.commands.output import FailedError, usage_error
 from truc_terminal.commands.player import own_home, player_name, run
 from truc_terminal.commands.rules import game_called
 from truc_terminal.commands.table_options import (
-    Options,
+    ChosenOptions,
     deal_option,
     options_option,
     table_options,
@@ -49,7 +49,7 @@ from truc_terminal.commands.web import open_browser
 from truc_terminal.screen.lessons import teaching_at
 from truc_terminal.screen.person import Lines, Person
 from truc_terminal.screen.screen import Screen
-from truc_terminal.styles import STYLES, Style, sharp_advice, style_option
+from truc_terminal.styles import STYLES, BotStyle, sharp_advice, style_option
 from truc_words import Sentence
 
 _START_S: Final = 30.0
@@ -70,9 +70,9 @@ class DemoOptions(NamedTuple):
 
     variant: str
     seats: int
-    style: Style
+    style: BotStyle
     teach: bool
-    options: Options
+    options: ChosenOptions
 
 
 @click.command()
@@ -282,7 +282,7 @@ async def _play_in_browser(table: _BotsTable, origin: str, *, opens: bool) -> No
             await trio.sleep_forever()
 
 
-def _terms(wanted: DemoOptions) -> Options:
+def _terms(wanted: DemoOptions) -> ChosenOptions:
     return {"decision_ms": 0, **wanted.options}  # bots wait
 
 
@@ -299,7 +299,7 @@ async def _play_person(table: Table, screen: Screen, lines: Lines, keep: Home, w
 
 @asynccontextmanager
 async def _bots(
-    address: str, code: str, folder: Path, style: Style, seats: range, *, leave_to: int
+    address: str, code: str, folder: Path, style: BotStyle, seats: range, *, leave_to: int
 ) -> AsyncIterator[None]:
     async with trio.open_nursery() as nursery:
         for seat in seats:
@@ -309,7 +309,7 @@ async def _bots(
         nursery.cancel_scope.cancel()
 
 
-async def _bot(address: str, code: str, player: Player, style: Style, seat: int, *, leave_to: int) -> None:
+async def _bot(address: str, code: str, player: Player, style: BotStyle, seat: int, *, leave_to: int) -> None:
     async with connect(address, player) as connection:
         table = await connection.join(code, seat)
         await table.ready()

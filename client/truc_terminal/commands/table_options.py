@@ -20,7 +20,7 @@ _LONGEST_S: Final = 86_400  # a day
 _MODE: Final = "mode"
 
 
-Options = dict[str, int | str]
+ChosenOptions = dict[str, int | str]
 
 options_option: Final = click.option(
     "--option",
@@ -38,7 +38,7 @@ deal_option: Final = click.option(
 )
 
 
-def with_deal(options: Options, deal: str | None) -> Options:
+def with_deal(options: ChosenOptions, deal: str | None) -> ChosenOptions:
     """Return table options with who deals, if that is said by an option of the command."""
     if deal is None:
         return options
@@ -47,9 +47,9 @@ def with_deal(options: Options, deal: str | None) -> Options:
     return {**options, _MODE: deal}
 
 
-def table_options(pairs: tuple[str, ...]) -> Options:
+def table_options(pairs: tuple[str, ...]) -> ChosenOptions:
     """Read NAME=VALUE pairs."""
-    options: Options = {}
+    options: ChosenOptions = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
         if not sign or not name:

@@ -21,7 +21,7 @@ from truc_rules import (
     View,
 )
 
-Score = tuple[tuple[int, int, int], tuple[int, int, int]]
+ShownScore = tuple[tuple[int, int, int], tuple[int, int, int]]
 
 _PARTNERED: Final = 4
 _LOCKED: Final[Mapping[str | None, str]] = {REST: "game", TRUT: TRUT}
@@ -104,7 +104,7 @@ class ShownHand(NamedTuple):
 
     seats: int
     seat: int | None
-    score: Score = ((0, 0, 0), (0, 0, 0))
+    score: ShownScore = ((0, 0, 0), (0, 0, 0))
     dealer: int | None = None
     stake: int | str = 1
     tricks: tuple[LaidTrick, ...] = ()
@@ -213,7 +213,7 @@ def board_of(view: View, pack: Sequence[str], memory: SeatMemory = NOTHING_REMEM
     return board._replace(orders=orders, held=tuple(_held(board, view, pack)))
 
 
-def _score(view: View) -> Score:
+def _score(view: View) -> ShownScore:
     (first, second), (games, others) = view.score, view.games
     return (games, first.upper, first.points), (others, second.upper, second.points)
 
@@ -283,7 +283,7 @@ def with_score(board: ShownHand, state: Fact) -> ShownHand:
     return ShownHand(board.seats, board.seat, score_of(state), state.get("dealer"), memory=memory)
 
 
-def score_of(state: Fact) -> Score:
+def score_of(state: Fact) -> ShownScore:
     """Return the score as a fact `state` has it."""
     first, second = (tuple(side) for side in state["score"])
     return first, second

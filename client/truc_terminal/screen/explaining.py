@@ -18,7 +18,7 @@ from truc_terminal.replay_model.board import ShownHand
 from truc_terminal.screen.drawing import MatchLook
 from truc_terminal.screen.questions import SIDE_COMMANDS, meanings, moves_typed, talk_typed
 from truc_terminal.screen.wrapping import said_again
-from truc_words import Speech, Talk, move_meaning, time_label, typed_name
+from truc_words import Speech, TalkKind, move_meaning, time_label, typed_name
 from truc_words.primer import Primer
 from truc_words.rules_page import Chapter
 
@@ -106,7 +106,7 @@ def _chapter_of(kind: str, answered: str) -> str | None:
     return next((chapter for chapter, kinds in _KINDS.items() if kind in kinds), None)
 
 
-def word_expected(got: str, words: tuple[str, ...], what: Talk, speech: Speech) -> str:
+def word_expected(got: str, words: tuple[str, ...], what: TalkKind, speech: Speech) -> str:
     """Return the sentence for a word that is no sign or phrase of this game."""
     said = speech.catalogue.screen
     key = "words_to_sign" if what == "sign" else "words_to_say"

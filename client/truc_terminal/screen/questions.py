@@ -34,7 +34,7 @@ _MOST_DIGITS: Final = 6
 BETWEEN_KEYS: Final = 3
 """Columns between a label and the next key."""
 
-Names = Callable[[MoveChoice], Iterable[str]]
+NamesOf = Callable[[MoveChoice], Iterable[str]]
 
 
 def unnumbered(turn: YourTurn, board: ShownHand) -> tuple[MoveChoice, ...]:
@@ -56,7 +56,7 @@ def _is_number(word: str) -> bool:
     return word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS
 
 
-def find_choice(turn: YourTurn, text: str, names: Names) -> tuple[MoveChoice | None, int | None]:
+def find_choice(turn: YourTurn, text: str, names: NamesOf) -> tuple[MoveChoice | None, int | None]:
     """Return the option that a line means, by its move line or one of its `names`; for `cut 12` also the place."""
     found = _named(turn, text, names)
     if found is not None:
@@ -67,7 +67,7 @@ def find_choice(turn: YourTurn, text: str, names: Names) -> tuple[MoveChoice | N
     return None, None
 
 
-def _named(turn: YourTurn, text: str, names: Names) -> MoveChoice | None:
+def _named(turn: YourTurn, text: str, names: NamesOf) -> MoveChoice | None:
     """Return the option with this move line, else the only one with this name."""
     wanted = plain_text(text)
     by_line = [choice for choice in turn.options if plain_text(choice.line) == wanted]
@@ -113,7 +113,7 @@ class OptionKey(NamedTuple):
     line: str
 
 
-Draw = Callable[[int, int], Iterable[Text]]
+DrawTable = Callable[[int, int], Iterable[Text]]
 """Draws a table for a terminal of so many columns and rows."""
 
 
@@ -134,7 +134,7 @@ class Question(NamedTuple):
     keys: tuple[OptionKey, ...] = ()
     words: tuple[str, ...] = ()
     deadline_ms: int | None = None
-    draw: Draw | None = None
+    draw: DrawTable | None = None
 
 
 Pose = Callable[[Question], None]

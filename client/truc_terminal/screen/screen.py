@@ -74,7 +74,7 @@ from truc_terminal.screen.menu import keyed, menu
 from truc_terminal.screen.picture import picture, rows_for_table
 from truc_terminal.screen.questions import (
     BY_PROGRAMS,
-    Draw,
+    DrawTable,
     Pose,
     Question,
     WhyNot,
@@ -469,7 +469,7 @@ class Screen:
             self._awaited = self._speech.say("screen.sent")
             self.offer(None)
 
-    def table(self, title: str) -> Draw | None:
+    def table(self, title: str) -> DrawTable | None:
         """Return what draws the table as it stands now; None before there is one, and after the match."""
         if not self.knows_game or self._is_over:
             return None

@@ -20,7 +20,7 @@ ProtocolNumber = Annotated[int, Meta(ge=1, le=65_535)]
 ProtocolNumbers = Annotated[tuple[ProtocolNumber, ...], Meta(min_length=1, max_length=16)]
 SeatNumber = Annotated[int, Meta(ge=0, le=15)]
 RoleNumber = Annotated[int, Meta(ge=0, le=16)]  # 0 the server, i + 1 seat i
-Position = Annotated[int, Meta(ge=-1, le=2**53 - 1)]  # -1: from the setup on
+RecordPosition = Annotated[int, Meta(ge=-1, le=2**53 - 1)]  # -1: from the setup on
 Signature = Annotated[bytes, Meta(min_length=64, max_length=64)]
 Token = Annotated[str, Meta(min_length=16, max_length=128)]
 TableCode = Annotated[str, Meta(min_length=1, max_length=32)]
@@ -28,13 +28,13 @@ Word = Annotated[str, Meta(min_length=1, max_length=64)]
 # in characters; a server also holds names to 64 bytes (limits.md, "Names")
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 PlayerTag = Annotated[str, Meta(min_length=1, max_length=32)]
-Origin = Annotated[str, Meta(min_length=8, max_length=260, pattern=r"^https?://[a-z0-9._:\[\]-]+$")]
-Invite = Annotated[str, Meta(min_length=8, max_length=64)]
+WebOrigin = Annotated[str, Meta(min_length=8, max_length=260, pattern=r"^https?://[a-z0-9._:\[\]-]+$")]
+InviteText = Annotated[str, Meta(min_length=8, max_length=64)]
 ChatText = Annotated[str, Meta(min_length=1, max_length=CHAT_LENGTH)]
 MoveLine = Annotated[str, Meta(min_length=1, max_length=64)]
-Capabilities = Annotated[tuple[Word, ...], Meta(max_length=32)]
+CapabilityNames = Annotated[tuple[Word, ...], Meta(max_length=32)]
 TableOptions = Annotated[dict[Word, int | Word], Meta(max_length=32)]
-Opts = Annotated[tuple[U, ...], Meta(max_length=10)]
+OptsArray = Annotated[tuple[U, ...], Meta(max_length=10)]
 Hints = dict[Word, int | Word]
 Fact = Mapping[str, object]
 Roll = tuple[bytes, Signature, Signature]
@@ -42,22 +42,22 @@ Rolls = Annotated[tuple[Roll, ...], Meta(max_length=8)]
 
 __all__ = [
     "CHAT_LENGTH",
-    "Capabilities",
+    "CapabilityNames",
     "ChatText",
     "Fact",
     "Hash",
     "Hints",
-    "Invite",
+    "InviteText",
     "MatchNotice",
     "MatchRequest",
     "Message",
     "MoveLine",
     "Name",
-    "Opts",
+    "OptsArray",
     "PlayerTag",
-    "Position",
     "ProtocolNumbers",
     "Record",
+    "RecordPosition",
     "Request",
     "RequestId",
     "RoleNumber",

@@ -13,8 +13,8 @@ from truc_protocol.messages.fields import (
     MatchNotice,
     Name,
     PlayerTag,
-    Position,
     Record,
+    RecordPosition,
     Request,
     RoleNumber,
     SeatNumber,
@@ -40,7 +40,7 @@ class History(Request, frozen=True, kw_only=True, tag="history"):
 
     match: Hash
     """The match id."""
-    first: Position = msgspec.field(name="from")
+    first: RecordPosition = msgspec.field(name="from")
     """The first position wanted; -1 asks for the setup too."""
     limit: U | None = None
     """How many records at most. 0 only with -1: the setup alone."""

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from truc_protocol.codec import EncodingError, pack, unpack
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages.fields import Fact, Origin, SeatNumber, U, Word
+from truc_protocol.messages.fields import Fact, SeatNumber, U, WebOrigin, Word
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,7 +63,7 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether players without a key may log in."""
     motd: str | None = None
     """The host's message to everybody."""
-    web: Origin | None = None
+    web: WebOrigin | None = None
     """The [origin](transport.md#websocket) at which browsers reach the server."""
     # last, so that everything before it is encoded once and not for every hello
     now_ms: U

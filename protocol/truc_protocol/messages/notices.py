@@ -17,7 +17,7 @@ from truc_protocol.messages.fields import (
     Message,
     MoveLine,
     Name,
-    Opts,
+    OptsArray,
     PlayerTag,
     Record,
     RoleNumber,
@@ -67,7 +67,7 @@ class TableState(TableNotice, frozen=True, kw_only=True, tag="table"):
     """Not listed in `tables`."""
     options: TableOptions
     """The table options chosen ([options.md](options.md))."""
-    opts: Opts
+    opts: OptsArray
     """The [terms](options.md#terms) of the match by position."""
     policy: Literal["hand", "match"]
     """When the cards are opened."""

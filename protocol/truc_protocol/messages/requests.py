@@ -7,14 +7,14 @@ has a class for each.
 import msgspec
 
 from truc_protocol.messages.fields import (
-    Capabilities,
+    CapabilityNames,
     Hash,
-    Invite,
+    InviteText,
     MatchRequest,
     MoveLine,
     Name,
-    Position,
     ProtocolNumbers,
+    RecordPosition,
     Request,
     SeatNumber,
     Signature,
@@ -45,9 +45,9 @@ class ClientHello(Request, frozen=True, kw_only=True, tag="hello"):
     """The protocol numbers the client speaks; the server chooses one."""
     cn: Hash
     """32 fresh random bytes."""
-    want: Capabilities = ()
+    want: CapabilityNames = ()
     """Capabilities the client would like to use."""
-    require: Capabilities = ()
+    require: CapabilityNames = ()
     """Capabilities the client cannot do without; if one is missing, the answer is `unsupported`."""
     client: Software | None = None
     """Which program is speaking."""
@@ -62,7 +62,7 @@ class KeyLogin(Request, frozen=True, kw_only=True, tag="login"):
     """The signature of `body` by the player's key."""
     name: Name | None = None
     """The name to show, at most 64 bytes of UTF-8; a label, never an identity."""
-    invite: Invite | None = None
+    invite: InviteText | None = None
     """An invite, by which a key becomes a member of a closed server."""
 
 
@@ -193,7 +193,7 @@ class WantRekey(MatchRequest, frozen=True, kw_only=True, tag="rekey"):
 class Resume(MatchRequest, frozen=True, kw_only=True, tag="resume"):
     """Take one's seat on this connection, and be sent every record that one has missed."""
 
-    next: Position
+    next: RecordPosition
     """The first position wanted; -1 asks for the setup too."""
 
 

@@ -36,7 +36,7 @@ from truc_server.storage import AddPlayer, TableOwner
 from truc_server.storage.node_news import LineKind, PlayerNews, TableNews
 from truc_server.table_data.board import Blueprint, Seated, seat_row
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
-from truc_server.table_data.options import ChosenGame, Defaults, Options, choose, offered_game
+from truc_server.table_data.options import ChosenGame, ChosenOptions, Defaults, choose, offered_game
 from truc_server.tables.table import Table, TableBacking
 from truc_server.timing.clock import now_ms
 
@@ -196,7 +196,7 @@ class Lobby:
                 return table
         return None
 
-    def _choose(self, game: Variant, seats: int | None, options: Options) -> tuple[ChosenGame, int]:
+    def _choose(self, game: Variant, seats: int | None, options: ChosenOptions) -> tuple[ChosenGame, int]:
         return choose(game, seats, options, self._defaults)
 
     def check_may_begin(self) -> None:

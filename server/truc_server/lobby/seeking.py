@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from truc_server.net.peer import LoggedInPlayer
 from truc_server.table_data.board import admits
-from truc_server.table_data.options import Options
+from truc_server.table_data.options import ChosenOptions
 from truc_server.tables.table import Table
 
 
@@ -28,7 +28,12 @@ class Fit(NamedTuple):
 
 
 def suitable(
-    tables: Iterable[Table], player: LoggedInPlayer, *, variant: str, seats: int | None, options: Options
+    tables: Iterable[Table],
+    player: LoggedInPlayer,
+    *,
+    variant: str,
+    seats: int | None,
+    options: ChosenOptions,
 ) -> list[Table]:
     """Return the tables here that a player may be given, best first, then in the order of `tables`.
 
@@ -38,7 +43,7 @@ def suitable(
     return sorted(found, key=lambda table: _fit(table, player))
 
 
-def _fits(table: Table, variant: str, seats: int | None, options: Options) -> bool:
+def _fits(table: Table, variant: str, seats: int | None, options: ChosenOptions) -> bool:
     blueprint = table.blueprint
     # lobby.md, "A quick seat": exactly these options; whoever names none wants none.
     same_game = blueprint.chosen.variant.name == variant and blueprint.options == options

@@ -67,7 +67,7 @@ from truc_server.storage import AddRecord, EndMatch, RatedPlayer, RateMatch, Sav
 from truc_server.table_data.board import Blueprint, Lineup
 from truc_server.timing.clock import now_ms
 
-GuestChoice = tuple[int, str, int | None]
+TakenChoice = tuple[int, str, int | None]
 """A guest's choice: its position, its move line, and where it cuts."""
 
 _BETWEEN, _OVER, _ENDED = Phase.BETWEEN, Phase.OVER, Phase.ENDED  # a lookup in an Enum is slow
@@ -238,7 +238,7 @@ class Game:
         self.mid = self.setup.mid
         self.ledger: Ledger = start_ledger(self.setup)
         self.recent = RecentRecords()
-        self.guest_choices: dict[int, GuestChoice] = {}
+        self.guest_choices: dict[int, TakenChoice] = {}
         self.dealer = dealer
         self.is_calm = False
         self.signers_ahead: tuple[int, ...] = ()

@@ -20,7 +20,7 @@ from truc_server.operation.figures import INNER_CUTS, LINK_LOSSES, WEB_PATHS, WE
 from truc_server.parts import ServerParts
 from truc_server.storage import PlayerKind
 from truc_server.storage.journal import MAX_WAITING, SLOW_S, Histogram, HistogramShape, Journal
-from truc_server.table_data.board import State
+from truc_server.table_data.board import TableStage
 
 EVERY_S: Final = 0.25  # between two looks at how late the loop is
 
@@ -108,7 +108,7 @@ def _all_of(values: Iterable[str], counted: Mapping[str, int]) -> Mapping[str, f
 
 
 def _all_states(sources: MetricSources) -> Value:
-    return _all_of(get_args(State), Counter(table.board.state for table in sources.lobby.tables()))
+    return _all_of(get_args(TableStage), Counter(table.board.state for table in sources.lobby.tables()))
 
 
 def _connections(sources: MetricSources) -> Value:

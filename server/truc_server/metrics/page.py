@@ -54,7 +54,7 @@ class MetricsAnswer(NamedTuple):
     content_type: str = _PLAIN
 
 
-Source = Callable[[], Awaitable[MetricsAnswer]]
+MetricsSource = Callable[[], Awaitable[MetricsAnswer]]
 
 
 class CachedText(NamedTuple):
@@ -126,7 +126,7 @@ class MetricsPage:
             await _send(connection, stream, answer, has_body=request.method != b"HEAD")
 
     async def _answer(self, request: h11.Request) -> MetricsAnswer:
-        sources: dict[bytes, Source] = {b"/metrics": self._metrics, b"/health": self._health}
+        sources: dict[bytes, MetricsSource] = {b"/metrics": self._metrics, b"/health": self._health}
         source = sources.get(request.target.partition(b"?")[0])
         if source is None:
             return MetricsAnswer(HTTPStatus.NOT_FOUND, b"expected /metrics or /health\n")

@@ -23,7 +23,7 @@ WRITE_S: Final = 10.0
 LOW_BYTES: Final = 16_384  # a replay goes on when less than this waits
 
 
-Waiting = tuple[int, bytes, bool]
+QueuedFrame = tuple[int, bytes, bool]
 """The batch that a frame waits for, the frame, and whether it may be dropped."""
 
 
@@ -125,7 +125,7 @@ class Outbox:
         self._on_broken = on_broken
         self.limit = limit
         self._flusher = flusher
-        self._frames: list[Waiting] = []
+        self._frames: list[QueuedFrame] = []
         self.newest, self.newest_gate = b"", 0
         self._drained: trio.Event | None = None  # while somebody waits for room
 

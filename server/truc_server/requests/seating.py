@@ -14,7 +14,7 @@ from truc_server.requests import login
 from truc_server.requests.elsewhere import Elsewhere
 from truc_server.requests.services import RequestServices
 from truc_server.storage import PlayerKind
-from truc_server.table_data.options import MODE, Options
+from truc_server.table_data.options import MODE, ChosenOptions
 from truc_server.tables.table import Table
 
 SeatRequest = Create | Join | Seek | Leave | Ready | Unready | Unwatch
@@ -53,7 +53,9 @@ async def take(
             assert_never(message)
 
 
-def _check_options(services: RequestServices, peer: Peer, player: LoggedInPlayer, options: Options) -> None:
+def _check_options(
+    services: RequestServices, peer: Peer, player: LoggedInPlayer, options: ChosenOptions
+) -> None:
     """Check that a player can sit at a table with these options.
 
     Raises:

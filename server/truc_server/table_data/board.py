@@ -16,11 +16,11 @@ from truc_protocol.messages import SeatState, Setup, TableState, Terms
 from truc_protocol.setup import MatchSetup, MatchTerms
 from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
 from truc_server.storage import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat, SaveTable
-from truc_server.table_data.options import ChosenGame, Options
+from truc_server.table_data.options import ChosenGame, ChosenOptions
 from truc_server.timing.clock import now_ms
 
 SEATS_MAY_CHANGE: Final = ("open", "over")
-State = Literal["open", "terms", "playing", "over"]
+TableStage = Literal["open", "terms", "playing", "over"]
 
 
 class Blueprint(NamedTuple):
@@ -29,7 +29,7 @@ class Blueprint(NamedTuple):
     code: str
     chosen: ChosenGame
     seats: int
-    options: Options
+    options: ChosenOptions
     private: bool
     creator: bytes
     created_ms: int
@@ -65,7 +65,7 @@ class TableBoard:
     def __init__(self, blueprint: Blueprint) -> None:
         self.blueprint = blueprint
         self.seats: list[Seated | None] = [None] * blueprint.seats
-        self.state: State = "open"
+        self.state: TableStage = "open"
         self.match: bytes | None = None
         self.vacant: tuple[int, ...] = ()
         self.expires = 0.0

@@ -11,7 +11,7 @@ from truc_server.net.peer import RefusedRequestError
 from truc_server.settings.settings import LEAST_DECISION_MS, MAX_DELAY_S, MatchDefaults
 from truc_server.settings.variants import VariantCatalogue
 
-Options = Mapping[str, int | str]
+ChosenOptions = Mapping[str, int | str]
 
 _DAY_MS: Final = 86_400_000
 WATCH_NOTHING, WATCH_LIVE, WATCH_BY_HAND, WATCH_LATE = range(4)
@@ -98,7 +98,7 @@ def wrong_seats(variant: Variant, count: int) -> RefusedRequestError:
 
 
 def choose(
-    variant: Variant, seats: int | None, options: Options, defaults: Defaults
+    variant: Variant, seats: int | None, options: ChosenOptions, defaults: Defaults
 ) -> tuple[ChosenGame, int]:
     """Return what `options` make of a game, and the number of seats.
 
@@ -115,7 +115,7 @@ def choose(
     return chosen, count
 
 
-def with_kept_options(variant: Variant, opts: Opts, options: Options, defaults: Defaults) -> ChosenGame:
+def with_kept_options(variant: Variant, opts: Opts, options: ChosenOptions, defaults: Defaults) -> ChosenGame:
     """Return a game and its terms with what the table keeps beside them.
 
     Raises:
@@ -139,7 +139,7 @@ def _check_blind(chosen: ChosenGame) -> None:
         raise RefusedRequestError(Code.BAD_OPTION, f"mode blind: {hindrance}", field="options/mode")
 
 
-def _word(options: Options, option: str, words: tuple[_Word, ...], default: _Word) -> _Word:
+def _word(options: ChosenOptions, option: str, words: tuple[_Word, ...], default: _Word) -> _Word:
     chosen = options.get(option, default)
     for word in words:
         if word == chosen:
@@ -148,7 +148,7 @@ def _word(options: Options, option: str, words: tuple[_Word, ...], default: _Wor
     raise RefusedRequestError(Code.BAD_OPTION, message, field=f"options/{option}")
 
 
-def chosen_terms(options: Options, seats: int, defaults: Opts) -> Opts:
+def chosen_terms(options: ChosenOptions, seats: int, defaults: Opts) -> Opts:
     """Return the terms that `options` make of the server's defaults at a table of `seats`.
 
     Raises:
@@ -167,7 +167,7 @@ def chosen_terms(options: Options, seats: int, defaults: Opts) -> Opts:
     return opts._replace(guests=seats)
 
 
-def raised_to_least(options: Options) -> Options:
+def raised_to_least(options: ChosenOptions) -> ChosenOptions:
     """Return options that an earlier version took, in which a term may be below what is now the least."""
     return {key: _raised(key, value) for key, value in options.items()}
 
@@ -177,7 +177,7 @@ def _raised(key: str, value: int | str) -> int | str:
     return RANGES[key].start if is_low else value
 
 
-def _house_rules(variant: Variant, options: Options) -> Variant:
+def _house_rules(variant: Variant, options: ChosenOptions) -> Variant:
     for key, value in options.items():
         if key in RANGES or key in _KEPT_OPTIONS:
             continue

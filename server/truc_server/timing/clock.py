@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 import trio
 
-Call = Callable[[], object]
+TimedCall = Callable[[], object]
 
 STEP_S: Final = 1.0
 FEW: Final = 64  # entries in the heap; below that cancelled ones are not looked for
@@ -67,8 +67,8 @@ class Timer:
 
     __slots__ = ("_call",)
 
-    def __init__(self, call: Call) -> None:
-        self._call: Call | None = call
+    def __init__(self, call: TimedCall) -> None:
+        self._call: TimedCall | None = call
 
     @property
     def is_pending(self) -> bool:
@@ -96,11 +96,11 @@ class Timers:
         self._sweep_at = FEW
         self._sooner = trio.Event()
 
-    def after(self, seconds: float, call: Call) -> Timer:
+    def after(self, seconds: float, call: TimedCall) -> Timer:
         """Ask for `call` in `seconds`."""
         return self.at(trio.current_time() + seconds, call)
 
-    def at(self, moment: float, call: Call) -> Timer:
+    def at(self, moment: float, call: TimedCall) -> Timer:
         """Ask for `call` at a moment of Trio's clock."""
         if len(self._heap) >= self._sweep_at:
             self._sweep()
@@ -144,7 +144,7 @@ class Alarm:
 
     __slots__ = ("_call", "_moment", "_set_for", "_timer", "_timers")
 
-    def __init__(self, timers: Timers, call: Call) -> None:
+    def __init__(self, timers: Timers, call: TimedCall) -> None:
         self._timers = timers
         self._call = call
         self._moment: float | None = None
