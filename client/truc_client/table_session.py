@@ -51,8 +51,8 @@ from truc_words import Sentence
 if TYPE_CHECKING:
     from truc_client.session import Session
 
-TableNews = messages.Said | messages.ChatLine | messages.Away | messages.Draining | messages.HostSays
-_OF_THE_TABLE: Final = TableState | messages.SeatTakenOver | TableNews
+SaidAtTable = messages.Said | messages.ChatLine | messages.Away | messages.Draining | messages.HostSays
+_OF_THE_TABLE: Final = TableState | messages.SeatTakenOver | SaidAtTable
 """They tell nothing of what a match may lack."""
 _OPTIONS: Final = messages.BoxedOptions | messages.OpenOptions
 _TO_THE_SEAT: Final = messages.OwnCards | messages.Waiting | messages.BoxedSignSeen | messages.OpenSignSeen
@@ -134,7 +134,7 @@ class TableSession:
                 self._begin(message)
             case Snapshot() if self.seat is None:
                 self._take_snapshot(message)
-            case _ if isinstance(message, TableNews):
+            case _ if isinstance(message, SaidAtTable):
                 self._tell(message)
             case messages.SeatTakenOver():
                 self._yield_seat(message.seat)
@@ -186,7 +186,7 @@ class TableSession:
         elif answer is not None:
             self.sending.send(match, match.next, answer)
 
-    def _tell(self, notice: TableNews) -> None:
+    def _tell(self, notice: SaidAtTable) -> None:
         """Tell what was said, and who is away: once a match is over nobody is, whatever notices were still on their way."""
         match notice:
             case messages.Said():

@@ -5,7 +5,7 @@ from typing import Final
 
 from truc_conform.expectations import Map, UnexpectedError
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_protocol.blind_mode.sealed_pack import PackStage, SealedPack, SeatStep
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read_hand
@@ -28,7 +28,7 @@ from truc_rules import CardError
 WANT: Final = (OWN_OPTIONS, BLIND_TABLES)
 
 
-class BlindSeat(Seat):
+class BlindSeat(RawSeat):
     """A player with a key who deals.
 
     Attributes:

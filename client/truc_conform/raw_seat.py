@@ -33,7 +33,7 @@ _ENDS: Final = ("concede", "decline", "raise")  # the kinds that may end a hand
 Pick = Callable[[Map, list[Map]], Map | None]
 
 
-class Seat:
+class RawSeat:
     """A player: keyed if `key`, boxed if `x`. `client` may be replaced after a lost connection.
 
     Attributes:
@@ -184,7 +184,7 @@ class Seat:
         self.sent = message
         await self.client.send(message)
 
-    async def play(self, until: "Callable[[Seat], object]" = lambda seat: seat.done) -> "Seat":
+    async def play(self, until: "Callable[[RawSeat], object]" = lambda seat: seat.done) -> "RawSeat":
         """React to what comes until a condition holds, by default until the match has ended and is acked."""
         while not until(self):
             await self.react(await self.client.receive())

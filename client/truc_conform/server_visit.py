@@ -15,7 +15,7 @@ import trio
 from truc_conform.blind_seat import BlindSeat
 from truc_conform.expectations import Map, UnexpectedError, UnofferedError, expect, expect_ok
 from truc_conform.raw_client import PAIR, RawClient
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_conform.result import Case, CaseOutcome
 from truc_conform.websocket import CLEAR, SECURE, Origin, WebSocketStream, connect, read_origin
 from truc_protocol.crypto.keys import SigningKey, generate_signing_key
@@ -107,7 +107,7 @@ class ServerVisit:
         self.patience_s = patience_s
         self.hands = hands
         self._clients: list[RawClient] = []
-        self._seats: list[Seat] = []
+        self._seats: list[RawSeat] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -150,9 +150,9 @@ class ServerVisit:
 
     async def seat(
         self, number: int = 0, *, keyed: bool = True, boxed: bool = True, want: Sequence[str] = ()
-    ) -> Seat:
+    ) -> RawSeat:
         """Return a player who is logged in and has no seat."""
-        seat = Seat(await self.connect(), seed=self.seed * 100 + number, keyed=keyed, boxed=boxed)
+        seat = RawSeat(await self.connect(), seed=self.seed * 100 + number, keyed=keyed, boxed=boxed)
         welcomed(await seat.login(want=want), _CLOSED_DOOR if keyed else _GUESTS_UNWANTED)
         self._seats.append(seat)
         return seat
@@ -173,7 +173,7 @@ class ServerVisit:
         private: bool = True,
         want: Sequence[str] = (),
         **options: int | str,
-    ) -> list[Seat]:
+    ) -> list[RawSeat]:
         """Return two players at one table, neither of them ready; the first wants these capabilities."""
         first = await self.seat(0, keyed=0 not in guests, boxed=boxed, want=want)
         second = await self.seat(1, keyed=1 not in guests, boxed=boxed)
@@ -186,14 +186,14 @@ class ServerVisit:
         expect_ok(await second.join(first.table), "a seat at the table")
         return [first, second]
 
-    async def match(self, seats: list[Seat] | None = None) -> list[Seat]:
+    async def match(self, seats: list[RawSeat] | None = None) -> list[RawSeat]:
         """Return players who have all said ready, at a table as the server makes it unless they sit at another."""
         seats = seats or await self.seats()
         for seat in seats:
             expect_ok(await seat.ready(), "ok to ready")
         return seats
 
-    async def in_hand(self, seats: list[Seat] | None = None) -> tuple[Seat, Seat]:
+    async def in_hand(self, seats: list[RawSeat] | None = None) -> tuple[RawSeat, RawSeat]:
         """Return two players in a hand that has been dealt, who no longer move by themselves; the first is to move."""
         first, second = seats = await self.match(seats)
         for seat in seats:
@@ -219,7 +219,7 @@ def _wait_at_the_door(client: RawClient) -> float:
     return int(errors[-1].get("retry_after_ms", 0)) / 1000
 
 
-async def _give_up(seat: Seat) -> None:
+async def _give_up(seat: RawSeat) -> None:
     """Resign from a match and leave the table; it does not matter whether the server hears it."""
     try:
         if seat.auditor is not None and not seat.done:
@@ -237,19 +237,21 @@ async def all_at_once(*tasks: Callable[[], Awaitable[object]]) -> None:
             nursery.start_soon(task)
 
 
-async def play_on(seats: Iterable[Seat], until: Callable[[Seat], object] = lambda seat: seat.done) -> None:
+async def play_on(
+    seats: Iterable[RawSeat], until: Callable[[RawSeat], object] = lambda seat: seat.done
+) -> None:
     """Let players play until something holds for each, by default the end of the match."""
     await all_at_once(*(partial(seat.play, until) for seat in seats))
 
 
-def is_asked(seat: Seat) -> bool:
+def is_asked(seat: RawSeat) -> bool:
     """Tell whether the first decision of a hand has come to this seat."""
     # One of the two comes to everybody (play.md, "Decisions").
     told = (seat.options, seat.waiting)
     return any(each is not None and each["at"] == seat.next and seat.ledger.hand for each in told)
 
 
-async def catch_up(*seats: Seat) -> None:
+async def catch_up(*seats: RawSeat) -> None:
     """Let players read on until all have the same records."""
     newest = max(seat.next for seat in seats)
     await play_on(seats, lambda seat: seat.next >= newest)

@@ -24,7 +24,7 @@ from benchmarks.measuring import each_us, spent_us
 from benchmarks.proc import cores, pin, usage
 from protocol.sealed_deals import SealedDeal
 from server.blind_seats import WANT, BlindSeat
-from server.rawclient import Map, RawClient, Seat
+from server.rawclient import Map, RawClient, RawSeat
 
 from truc_protocol.blind_mode.points import encoded, scalar, times
 from truc_protocol.blind_mode.seat_steps import first_difference
@@ -35,7 +35,7 @@ from truc_protocol.records import Record, parse_own
 GAME: Final = "truco-paulista"
 """Of two, four and six seats, with 40 cards and one turned up."""
 COUNTS: Final = (2, 4, 6)
-MODES: Final = {"blind": BlindSeat, "dealt": Seat}
+MODES: Final = {"blind": BlindSeat, "dealt": RawSeat}
 _TO_THE_CARDS: Final = ("cut", "tap", "play")
 _TOGETHER: Final = {Keys, Release}
 """What all seats send at once."""
@@ -51,7 +51,7 @@ class Watch:
         messages: of each, how many came one after the other, before the deal.
     """
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: RawSeat) -> None:
         self.seat = seat
         self.closed = 0
         self.deal_ms: list[float] = []
@@ -91,7 +91,7 @@ def plain(_message: Map, options: list[Map]) -> Map | None:
     return next((option for option in options if option["kind"] in _TO_THE_CARDS), None)
 
 
-async def sit_down(seats: list[Seat], port: int, mode: str, count: int) -> None:
+async def sit_down(seats: list[RawSeat], port: int, mode: str, count: int) -> None:
     """Let players be ready at a table of their own."""
     for number in range(1, count + 1):
         seat = MODES[mode](RawClient(await trio.open_tcp_stream("127.0.0.1", port)), seed=number)
@@ -108,7 +108,7 @@ async def sit_down(seats: list[Seat], port: int, mode: str, count: int) -> None:
 async def play(port: int, pid: int, mode: str, count: int, hands: tuple[int, int]) -> dict[str, Any]:
     """Play hands to warm up, and then so many more; return what one of those takes."""
     warm, measured = hands
-    seats: list[Seat] = []
+    seats: list[RawSeat] = []
     try:
         await sit_down(seats, port, mode, count)
         watches = {id(seat): Watch(seat) for seat in seats}
@@ -130,7 +130,7 @@ async def play(port: int, pid: int, mode: str, count: int, hands: tuple[int, int
     }
 
 
-async def _until(seats: Sequence[Seat], until: Callable[[Seat], object]) -> None:
+async def _until(seats: Sequence[RawSeat], until: Callable[[RawSeat], object]) -> None:
     async with trio.open_nursery() as nursery:
         for seat in seats:
             nursery.start_soon(partial(seat.play, until))

@@ -11,7 +11,7 @@ from chaos.thin import Address, Game, Tally, close, connect
 
 from truc_conform.expectations import UnexpectedError
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import Seat, bodies
+from truc_conform.raw_seat import RawSeat, bodies
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Close
 
@@ -20,10 +20,10 @@ ENDINGS: Final = (UnexpectedError, trio.BrokenResourceError, trio.ClosedResource
 
 async def play_keyed(addresses: Sequence[Address], tally: Tally, game: Game, *, seed: int) -> None:
     """Play one match after the other at one table, a seat from each address, until cancelled."""
-    seats: list[Seat] = []
+    seats: list[RawSeat] = []
     try:
         for i, address in enumerate(addresses):
-            seats.append(Seat(RawClient(await connect(address)), seed=seed * 10 + i))
+            seats.append(RawSeat(RawClient(await connect(address)), seed=seed * 10 + i))
             await seats[i].login()
         table = await seats[0].create(game.variant, seats=game.seats, options=dict(game.options))
         for i, seat in enumerate(seats[1:], 1):
@@ -36,7 +36,7 @@ async def play_keyed(addresses: Sequence[Address], tally: Tally, game: Game, *, 
         await close(seat.client.stream for seat in seats)
 
 
-async def _match(seats: Sequence[Seat], tally: Tally) -> None:
+async def _match(seats: Sequence[RawSeat], tally: Tally) -> None:
     for seat in seats:
         seat.done = False
     for seat in seats:
@@ -58,7 +58,7 @@ class Watch:
         self._tally = tally
         self._seen = seen
 
-    def see(self, seat: Seat) -> bool:
+    def see(self, seat: RawSeat) -> bool:
         """Count what is new; tell whether the match is over for this seat."""
         if seat.done:
             self._end(seat)
@@ -71,7 +71,7 @@ class Watch:
         self._seen = len(seat.records)
         return seat.done
 
-    def _end(self, seat: Seat) -> None:
+    def _end(self, seat: RawSeat) -> None:
         self._tally.matches += 1
         if seat.auditor is None or seat.auditor.verdict().result is not Result.PROVEN:
             self._tally.blame(f"a match at table {seat.table} does not verify")

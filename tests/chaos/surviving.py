@@ -13,7 +13,7 @@ import trio
 from chaos.parties import Game, Party
 from chaos.servers import ServerProcess
 from chaos.stored import ViolationError, stored_chat, stored_records, unfinished
-from server.rawclient import GoneError, Map, RawClient, Seat
+from server.rawclient import GoneError, Map, RawClient, RawSeat
 
 from truc_protocol.audit import Result, Verdict
 from truc_protocol.bodies import Proxy, Resign, Rule
@@ -49,7 +49,7 @@ async def reach(server: ServerProcess) -> RawClient:
             await trio.sleep(0.01)
 
 
-class Survivor(Seat):
+class Survivor(RawSeat):
     """A seat that plays its party's matches, whatever becomes of the server.
 
     Attributes:

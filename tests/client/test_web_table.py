@@ -21,7 +21,7 @@ from page.playing import NAMES, people, without_lost_connections
 from server.admins import host_says, hosting
 from server.browsers import Door, door
 from server.conftest import QUICK, changed, together
-from server.rawclient import RawClient, Seat
+from server.rawclient import RawClient, RawSeat
 from wsproto import WSConnection
 from wsproto.connection import ConnectionType
 from wsproto.events import Request, TextMessage
@@ -115,7 +115,7 @@ async def test_whole_matches_are_carried_and_the_hello_is_checked_against_the_ce
         told = await web.local()
         assert told["server"] == f"127.0.0.1:{web.server.port}"
         assert (told["binding"] is not None) == tls
-        seats = [Seat(await web.client(), seed=n) for n in range(2)]
+        seats = [RawSeat(await web.client(), seed=n) for n in range(2)]
         for seat in seats:
             assert (await seat.login())["t"] == "welcome"
         table = await seats[0].create("truc-french", seats=2, options={"target": 3})

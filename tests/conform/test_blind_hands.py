@@ -5,7 +5,7 @@ from conform.judging import CASES, judge_server
 from rules.played import known
 from server.conftest import running
 
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_conform.result import CaseVerdict
 from truc_protocol import dealing
 from truc_protocol.blind_mode import sealed_pack, seat_secrets
@@ -41,7 +41,7 @@ def deals_one(seat, message, options):
 
 
 async def test_step_that_is_done_wrongly_is_refused_however_few_cards_are_dealt(tmp_path, monkeypatch):
-    monkeypatch.setattr(Seat, "pick", deals_one)
+    monkeypatch.setattr(RawSeat, "pick", deals_one)
     async with running(tmp_path / "data") as server:
         outcomes = {name: await judge_server(server.port, name, patience_s=5.0) for name in STEPS}
     assert {name: it.came for name, it in outcomes.items() if it.verdict is not CaseVerdict.PASS} == {}

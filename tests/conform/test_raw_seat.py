@@ -3,7 +3,7 @@
 import pytest
 
 from truc_conform.expectations import UnexpectedError
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_conform.server_cases.play import unoffered
 from truc_rules import KINDS
 
@@ -11,24 +11,24 @@ IN_CLEAR = {"t": "options", "at": 5, "offer": 5, "must": True, "list": [{"key": 
 
 
 def test_a_guest_without_a_box_is_shown_its_options_in_clear():
-    seat = Seat(None, keyed=False, boxed=False)
+    seat = RawSeat(None, keyed=False, boxed=False)
     assert seat.open(IN_CLEAR) == IN_CLEAR["list"]
 
 
 @pytest.mark.parametrize("kind", [{"keyed": True}, {"keyed": False, "boxed": True}])
 def test_whoever_has_a_key_or_x_takes_none_in_clear(kind):
-    seat = Seat(None, **kind)
+    seat = RawSeat(None, **kind)
     with pytest.raises(UnexpectedError, match="in a box"):
         seat.open(IN_CLEAR)
 
 
 def test_answer_that_may_end_the_hand_is_not_harmless():
-    seat = Seat(None)
+    seat = RawSeat(None)
     seat.offered = [{"kind": "decline"}, {"kind": "play"}]
     assert seat.harmless()["kind"] == "play"
 
 
 def test_move_that_nobody_has_offered_is_one_of_the_games():
-    seat = Seat(None)
+    seat = RawSeat(None)
     seat.offered = [{"kind": "accept"}]
     assert unoffered(seat)["kind"] in set(map(str, KINDS))

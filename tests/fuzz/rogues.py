@@ -14,7 +14,7 @@ from fuzz.mischief import Booty, Mischief, is_answer, is_answered
 
 from truc_conform.expectations import GoneError, Map, UnexpectedError
 from truc_conform.raw_client import RawClient, check_fits
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_protocol.audit import AuditError
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.boxes import BoxError
@@ -120,7 +120,7 @@ class Rogue(RawClient):
         return ViolationError(f"{what}\nthe last steps, of {len(self.mischief.steps)}:\n  {steps}")
 
 
-class RogueSeat(Seat):
+class RogueSeat(RawSeat):
     """A player on such connections."""
 
     client: Rogue

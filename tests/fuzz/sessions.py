@@ -23,7 +23,7 @@ from fuzz.mischief import Booty, Mischief
 from fuzz.rogues import Rogue, RogueSeat
 
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_protocol.audit import Result
 from truc_rules import preset, presets
 
@@ -103,9 +103,11 @@ class Fuzzer:
         self._streams.append(stream)
         return stream
 
-    async def _honest_table(self) -> list[Seat]:
+    async def _honest_table(self) -> list[RawSeat]:
         """Return two players with keys, both ready; their table becomes known to the others."""
-        seats = [Seat(RawClient(await self._connect()), seed=2 * self.figures.matches + i) for i in range(2)]
+        seats = [
+            RawSeat(RawClient(await self._connect()), seed=2 * self.figures.matches + i) for i in range(2)
+        ]
         for seat in seats:
             await seat.login()
         table = await seats[0].create(HONEST, seats=2, private=True)
@@ -115,7 +117,7 @@ class Fuzzer:
         self.booty.learn({"table": table, "player": seats[0].client.welcome["player"]})
         return seats
 
-    async def _play_to_the_end(self, seat: Seat) -> None:
+    async def _play_to_the_end(self, seat: RawSeat) -> None:
         try:
             with trio.fail_after(PATIENCE_S):
                 await seat.play()

@@ -3,12 +3,12 @@
 from functools import partial
 
 from server.conftest import in_hand, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 
 from truc_protocol.bodies import Act
 
 
-def act(player: Seat, kind: str, args=(), **fields) -> Act:
+def act(player: RawSeat, kind: str, args=(), **fields) -> Act:
     ledger = player.ledger
     body = {
         "k": ledger.k,
@@ -20,20 +20,20 @@ def act(player: Seat, kind: str, args=(), **fields) -> Act:
     return Act(**{**body, **fields}, kind=kind, args=args)
 
 
-async def hand_in(seat: Seat, body, *, key=None, **fields) -> dict:
+async def hand_in(seat: RawSeat, body, *, key=None, **fields) -> dict:
     message = seat.sign(body) | fields
     if key is not None:
         message["sig"] = key.sign(message["body"])
     return await seat.ask(message)
 
 
-def card(seat: Seat) -> tuple:
+def card(seat: RawSeat) -> tuple:
     """Return the play of the seat's first card."""
     slot, opening = 0, seat.auditor.openings[0]
     return "play", (slot, opening.card, opening.salt, None)
 
 
-async def paused(server, **fields) -> list[Seat]:
+async def paused(server, **fields) -> list[RawSeat]:
     """Return players in a hand that rests."""
     seats = await in_hand(server, **fields)
     for at, seat in enumerate(seats, seats[0].next):
@@ -43,6 +43,6 @@ async def paused(server, **fields) -> list[Seat]:
     return seats
 
 
-async def choose(seat: Seat, line: str, **fields) -> dict:
+async def choose(seat: RawSeat, line: str, **fields) -> dict:
     here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": seat.next}
     return await seat.ask({"t": "act", **here, "choose": line, **fields})

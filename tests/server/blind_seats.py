@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from server.conftest import together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 
 from truc_conform.blind_seat import WANT
 from truc_conform.blind_seat import BlindSeat as Dealer
@@ -144,12 +144,12 @@ async def blind_match(server, count=2, variant="truc-valencia", **fields) -> lis
     return seats
 
 
-async def play_on(seats, until: Callable[[Seat], object] = lambda seat: seat.done) -> None:
+async def play_on(seats, until: Callable[[RawSeat], object] = lambda seat: seat.done) -> None:
     """Let every seat play until a condition holds for it."""
     await together(*(partial(seat.play, until) for seat in seats))
 
 
-def is_in_hand(seat: Seat) -> bool:
+def is_in_hand(seat: RawSeat) -> bool:
     """Tell whether this seat has seen that a hand's first decision is waited for."""
     waiting = seat.waiting
     return (
@@ -161,10 +161,10 @@ def is_in_hand(seat: Seat) -> bool:
     )
 
 
-def is_due(what: str, *seats: int) -> Callable[[Seat], bool]:
+def is_due(what: str, *seats: int) -> Callable[[RawSeat], bool]:
     """Return what tells whether a seat has been told that a kind of step is waited for, of these seats if any are given."""
 
-    def told(seat: Seat) -> bool:
+    def told(seat: RawSeat) -> bool:
         waiting = seat.waiting
         return (
             waiting is not None

@@ -3,7 +3,7 @@
 from functools import partial
 
 from server.conftest import together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 
 from truc_protocol.bodies import Rule
 from truc_protocol.records import Phase, parse
@@ -11,11 +11,11 @@ from truc_protocol.records import Phase, parse
 BRIEF = {"match": 1, "target": 3}
 
 
-def bodies(seat: Seat, kind) -> list:
+def bodies(seat: RawSeat, kind) -> list:
     return [body for body in map(parse, seat.records) if isinstance(body, kind)]
 
 
-def rulings(seat: Seat) -> list[tuple]:
+def rulings(seat: RawSeat) -> list[tuple]:
     return [(body.ruling, body.seat, body.kind) for body in bodies(seat, Rule)]
 
 
@@ -31,14 +31,14 @@ def after(k: int):
     return lambda seat: seat.next >= k
 
 
-def held(seat: Seat) -> bool:
+def held(seat: RawSeat) -> bool:
     """Tell whether a seat knows that the call is held back at the position it has come to."""
     return bool(
         seat.auditor and seat.waiting and (seat.waiting["at"], "what" in seat.waiting) == (seat.next, True)
     )
 
 
-def is_ended(seat: Seat) -> bool:
+def is_ended(seat: RawSeat) -> bool:
     return seat.auditor is not None and seat.ledger.phase is Phase.ENDED
 
 
@@ -46,14 +46,14 @@ async def nothing() -> None:
     pass
 
 
-async def awake(*seats: Seat) -> None:
+async def awake(*seats: RawSeat) -> None:
     """Let seats sign what is due from them, from now on."""
     for seat in seats:
-        seat.follow = partial(Seat.follow, seat)
+        seat.follow = partial(RawSeat.follow, seat)
         await seat.follow()
 
 
-async def called(server, *, count=2, variant="truc-french", **fields) -> list[Seat]:
+async def called(server, *, count=2, variant="truc-french", **fields) -> list[RawSeat]:
     """Return seats to whom the draw is called, none of whom releases."""
     seats = await server.match(count, variant, **fields)
     for seat in seats:

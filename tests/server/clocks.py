@@ -4,7 +4,7 @@ from functools import partial
 
 from server.acting import act
 from server.conftest import together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from trio.testing import wait_all_tasks_blocked
 
 
@@ -12,11 +12,11 @@ async def until_next(seats, k) -> None:
     await together(*(partial(seat.play, lambda seat: seat.next >= k) for seat in seats))
 
 
-def wish(seat: Seat, kind: str) -> dict:
+def wish(seat: RawSeat, kind: str) -> dict:
     return seat.sign(act(seat, kind))
 
 
-def stand(seat: Seat) -> dict:
+def stand(seat: RawSeat) -> dict:
     return wish(seat, "stand")
 
 

@@ -15,7 +15,7 @@ import pytest
 import structlog
 import trio
 from server import compiled_once
-from server.rawclient import RawClient, Seat
+from server.rawclient import RawClient, RawSeat
 from server.stored import url
 
 from truc_protocol.audit import Result
@@ -84,14 +84,14 @@ class Running:
         self.clients.append(client)
         return client
 
-    async def seat(self, *, want=(), **fields) -> Seat:
-        seat = Seat(await self.connect(), **fields)
+    async def seat(self, *, want=(), **fields) -> RawSeat:
+        seat = RawSeat(await self.connect(), **fields)
         assert (await seat.login(want=want))["t"] == "welcome"
         return seat
 
     async def seats(
         self, count, variant="truc-french", *, guests=(), boxed=True, seed=1, want=(), **fields
-    ) -> list[Seat]:
+    ) -> list[RawSeat]:
         """Return `count` players at one table, none of them ready."""
         seats = [
             await self.seat(seed=seed * 10 + i, keyed=i not in guests, boxed=boxed, want=want)
@@ -102,7 +102,7 @@ class Running:
             await seat.join(table, i)
         return seats
 
-    async def match(self, count=2, variant="truc-french", **fields) -> list[Seat]:
+    async def match(self, count=2, variant="truc-french", **fields) -> list[RawSeat]:
         """Return `count` players who have all said ready."""
         seats = await self.seats(count, variant, **fields)
         for seat in seats:
@@ -249,7 +249,7 @@ async def give_up(seats) -> None:
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
-def asked(seat: Seat) -> bool:
+def asked(seat: RawSeat) -> bool:
     """Tell whether the first decision of the first hand has come to this seat."""
     return any(
         told is not None and told["at"] == seat.next and seat.ledger.hand
@@ -257,7 +257,7 @@ def asked(seat: Seat) -> bool:
     )
 
 
-async def in_hand(server, variant="truc-french", **fields) -> list[Seat]:
+async def in_hand(server, variant="truc-french", **fields) -> list[RawSeat]:
     """Return two players in the middle of a hand, neither of whom moves any more."""
     seats = await server.match(2, variant, **fields)
     for seat in seats:
@@ -271,13 +271,13 @@ def only_cut(message, options):
     return next((option for option in options if option["kind"] == "cut"), None)
 
 
-def holder_of(seats) -> tuple[Seat, Seat]:
+def holder_of(seats) -> tuple[RawSeat, RawSeat]:
     """Return the seat that is to move, and the other."""
     first, second = seats
     return (first, second) if is_to_move(first) else (second, first)
 
 
-def is_to_move(seat: Seat) -> bool:
+def is_to_move(seat: RawSeat) -> bool:
     """Tell whether a seat holds the decision at this position."""
     return seat.options is not None and seat.options["must"] and seat.options["at"] == seat.next
 

@@ -2,6 +2,16 @@
 
 from truc_conform.expectations import GoneError, Map, UnexpectedError
 from truc_conform.raw_client import RawClient, frame, length
-from truc_conform.raw_seat import Seat, bodies, is_rash
+from truc_conform.raw_seat import RawSeat, bodies, is_rash
 
-__all__ = ["GoneError", "Map", "RawClient", "Seat", "UnexpectedError", "bodies", "frame", "is_rash", "length"]
+__all__ = [
+    "GoneError",
+    "Map",
+    "RawClient",
+    "RawSeat",
+    "UnexpectedError",
+    "bodies",
+    "frame",
+    "is_rash",
+    "length",
+]

@@ -4,15 +4,15 @@ import contextlib
 
 import trio
 from server.conftest import running, together
-from server.rawclient import GoneError, Seat
+from server.rawclient import GoneError, RawSeat
 
 
-async def play_until_gone(seat: Seat) -> None:
+async def play_until_gone(seat: RawSeat) -> None:
     with contextlib.suppress(GoneError, trio.BrokenResourceError, trio.ClosedResourceError):
         await seat.play()
 
 
-async def come_back(server, seat: Seat) -> None:
+async def come_back(server, seat: RawSeat) -> None:
     """Come back as soon as the match is there: a node may still be taking its table up."""
     with trio.fail_after(20):
         while (answer := await seat.come_back(await server.connect()))["t"] == "error":
@@ -21,7 +21,7 @@ async def come_back(server, seat: Seat) -> None:
     await seat.send_again()
 
 
-async def interrupted(path, count, variant, *, after, **fields) -> list[Seat]:
+async def interrupted(path, count, variant, *, after, **fields) -> list[RawSeat]:
     """Play until a seat has seen `after` records, and stop the server."""
     async with running(path) as server:
         seats = await server.match(count, variant, options={"match": 1}, **fields)

@@ -8,14 +8,16 @@ from server.calls import (
     nothing,
     until,
 )
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 
 from truc_protocol.records import Phase
 
 TERMS = {"gone": 1, "release_ms": 5000, "decision_ms": 1000, "bank_ms": 0, **BRIEF}
 
 
-async def voided(server, mock_clock, *, count=2, silent=(1,), variant="truc-french", **options) -> list[Seat]:
+async def voided(
+    server, mock_clock, *, count=2, silent=(1,), variant="truc-french", **options
+) -> list[RawSeat]:
     """Return seats of which some were silent at the first hand, so that they are offered to others."""
     seats = await called(server, count=count, variant=variant, options={**TERMS, **options})
     await awake(*seats)
@@ -27,16 +29,16 @@ async def voided(server, mock_clock, *, count=2, silent=(1,), variant="truc-fren
     return seats
 
 
-def hand_called(seat: Seat, released: int) -> bool:
+def hand_called(seat: RawSeat, released: int) -> bool:
     ledger = seat.ledger
     return ledger.match is not None and ledger.phase is Phase.CALLED and len(ledger.released) == released
 
 
-def offered(seat: Seat) -> bool:
+def offered(seat: RawSeat) -> bool:
     return held(seat) and seat.waiting["what"] == "sub"
 
 
-async def standing_by(server, seats, *, seed=7, seat=None, **fields) -> Seat:
+async def standing_by(server, seats, *, seed=7, seat=None, **fields) -> RawSeat:
     """Return a newcomer who stands by for a vacant seat and follows the match."""
     newcomer = await server.seat(seed=seed, **fields)
     reply = await newcomer.join(seats[0].table, seat)
@@ -46,20 +48,20 @@ async def standing_by(server, seats, *, seed=7, seat=None, **fields) -> Seat:
     return newcomer
 
 
-async def follow(newcomer: Seat, seats) -> dict:
+async def follow(newcomer: RawSeat, seats) -> dict:
     match = seats[0].ledger.setup.mid
     wanted = {"t": "resume", "table": newcomer.table, "match": match, "next": -1}
     return await newcomer.ask(wanted)
 
 
-async def step_in(newcomer: Seat, **fields) -> dict:
+async def step_in(newcomer: RawSeat, **fields) -> dict:
     return await newcomer.ask(newcomer.sign(newcomer.sub(**fields)))
 
 
-def state_of(seat: Seat) -> dict:
+def state_of(seat: RawSeat) -> dict:
     """Return the newest state of the table that a seat was told."""
     return [message for message in seat.client.log if message["t"] == "table"][-1]
 
 
-def vacancies(seat: Seat) -> list[int]:
+def vacancies(seat: RawSeat) -> list[int]:
     return [told["seat"] for told in state_of(seat)["seats"] if told.get("vacant")]

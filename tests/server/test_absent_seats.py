@@ -12,7 +12,7 @@ from server.calls import (
 )
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import give_up, only_cut, running, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_gone
 from server.substituting import (
     TERMS,
@@ -28,13 +28,13 @@ from truc_protocol.records import Phase, parse
 from truc_rules import deciders_in_view
 
 
-async def absent(server, mock_clock, *, guests=(), **options) -> tuple[list[Seat], int]:
+async def absent(server, mock_clock, *, guests=(), **options) -> tuple[list[RawSeat], int]:
     """Return seats one of which was ruled for through a whole hand, so that it is offered; and which."""
     seats = await server.match(2, guests=guests, options={**TERMS, "gone_after": 1, "guests": 1, **options})
     away = 1
     seats[away].chooses = only_cut
 
-    def stuck(seat: Seat) -> bool:
+    def stuck(seat: RawSeat) -> bool:
         return offered(seat) or (is_told(seat) and away in deciders_in_view(seat.ledger.match))
 
     while not offered(seats[0]):
@@ -46,7 +46,7 @@ async def absent(server, mock_clock, *, guests=(), **options) -> tuple[list[Seat
     return seats, away
 
 
-def is_told(seat: Seat) -> bool:
+def is_told(seat: RawSeat) -> bool:
     """Tell whether a seat knows whose decision is waited for in a hand."""
     told = [message for message in (seat.options, seat.waiting) if message and message["at"] == seat.next]
     return bool(told and seat.ledger.hand)

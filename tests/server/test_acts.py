@@ -5,7 +5,7 @@ from functools import partial
 from protocol.forge import signed_again
 from server.acting import act, card, choose, hand_in, paused
 from server.conftest import asked, holder_of, in_hand, is_to_move, only_cut, together
-from server.rawclient import RawClient, Seat
+from server.rawclient import RawClient, RawSeat
 
 from truc_protocol.bodies import Refuse, Release
 from truc_protocol.codec import dec, sha256
@@ -165,7 +165,7 @@ async def test_a_guests_move_during_a_pause_is_refused_for_now(server):
     assert (await choose(mover, "stand"))["code"] == "paused"
 
 
-async def guest_turn(server) -> tuple[Seat, Seat]:
+async def guest_turn(server) -> tuple[RawSeat, RawSeat]:
     return holder_of(await in_hand(server, guests=(0, 1), boxed=False))
 
 

@@ -3,7 +3,7 @@
 from server.calls import BRIEF, nothing, rulings
 from server.clocks import come_back, leave
 from server.conftest import PATIENT, holder_of, in_hand
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.substituting import offered, standing_by, state_of, step_in, vacancies
 
 from truc_protocol.records import Phase
@@ -18,7 +18,7 @@ def plays(message, options):
     return next((option for option in options if option["kind"] in kinds), None)
 
 
-async def vacated(server, mock_clock) -> tuple[Seat, Seat]:
+async def vacated(server, mock_clock) -> tuple[RawSeat, RawSeat]:
     """Return who is gone for missing every decision of a hand, without a connection, and the other, who plays."""
     mover, other = holder_of(await in_hand(server, options=TERMS))
     other.follow, other.chooses = nothing, plays
@@ -32,7 +32,7 @@ async def vacated(server, mock_clock) -> tuple[Seat, Seat]:
     return mover, other
 
 
-def waits_for(seat: Seat, mover: Seat) -> bool:
+def waits_for(seat: RawSeat, mover: RawSeat) -> bool:
     """Tell whether the hand waits for a decision of the other seat, as far as this one has been told."""
     if seat.options and seat.options["at"] == seat.next:
         return not seat.options["must"]
@@ -40,7 +40,7 @@ def waits_for(seat: Seat, mover: Seat) -> bool:
     return bool(told and told["at"] == seat.next and told["seats"] == [mover.seat] and "what" not in told)
 
 
-def is_called(seat: Seat) -> bool:
+def is_called(seat: RawSeat) -> bool:
     return seat.ledger.phase is Phase.CALLED
 
 

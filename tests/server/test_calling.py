@@ -3,7 +3,7 @@
 import pytest
 from server.calls import after, awake, called, nothing, results, until
 from server.conftest import QUICK, changed, running, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.restarting import come_back
 from server.substituting import TERMS, follow, hand_called, offered, step_in, voided
 from structlog.testing import capture_logs
@@ -17,21 +17,21 @@ SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120}, access={"bots
 CALLED = ("house-bots",)
 
 
-async def bot(server, number: int = 0, *, want=CALLED) -> Seat:
+async def bot(server, number: int = 0, *, want=CALLED) -> RawSeat:
     """Return one who logs in with a key; the first two are the host's bots."""
-    seat = Seat(await server.connect(), seed=70 + number)
+    seat = RawSeat(await server.connect(), seed=70 + number)
     seat.key = KEYS[number]
     assert (await seat.login(want=want))["t"] == "welcome"
     return seat
 
 
-async def calls(seat: Seat) -> list[tuple[str, int]]:
+async def calls(seat: RawSeat) -> list[tuple[str, int]]:
     """Return the tables and seats to which one was called so far."""
     await seat.ask({"t": "tables"})
     return [(told["table"], told["seat"]) for told in seat.client.log if told["t"] == "bot_wanted"]
 
 
-async def answer(seat: Seat, seats) -> dict:
+async def answer(seat: RawSeat, seats) -> dict:
     """Take the newest call: stand by, follow the match, and sign for the seat."""
     ((table, number), *_) = reversed(await calls(seat))
     reply = await seat.join(table, number)
@@ -103,7 +103,7 @@ async def test_bot_that_has_had_a_seat_in_the_match_is_not_called_again(server, 
 async def test_bot_is_called_to_a_private_table_and_may_join_it(server, mock_clock):
     house_bot = await bot(server)
     seats = await called(server, options=TERMS, private=True)
-    await Seat.follow(seats[0])
+    await RawSeat.follow(seats[0])
     await until(seats[:1], after(2))
     mock_clock.jump(5.01)
     await until(seats[:1], offered)

@@ -5,7 +5,7 @@ from functools import partial
 from server.calls import rulings
 from server.clocks import ask_pause, come_back, leave, stand, until_next
 from server.conftest import QUICK, asked, changed, holder_of, in_hand, only_cut, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 
 from truc_protocol.audit import Result
 from truc_protocol.records import Phase
@@ -15,11 +15,11 @@ STRICT = {"decision_ms": 1000, "bank_ms": 0, "gone_after": 1, "claim": "opponent
 SLOW = {"decision_ms": 0}
 
 
-async def claim(seat: Seat) -> dict:
+async def claim(seat: RawSeat) -> dict:
     return await seat.ask({"t": "claim_match", "table": seat.table, "match": seat.ledger.setup.mid})
 
 
-async def missed(server, mock_clock, **options) -> tuple[Seat, Seat]:
+async def missed(server, mock_clock, **options) -> tuple[RawSeat, RawSeat]:
     """Return who has missed a decision, both connected, and the other; that is enough to be gone."""
     seats = await in_hand(server, options={**STRICT, **options})
     mover, other = holder_of(seats)
@@ -29,7 +29,7 @@ async def missed(server, mock_clock, **options) -> tuple[Seat, Seat]:
     return mover, other
 
 
-async def ended(*seats: Seat) -> None:
+async def ended(*seats: RawSeat) -> None:
     await together(*(partial(seat.play, lambda seat: seat.ledger.phase is Phase.ENDED) for seat in seats))
 
 

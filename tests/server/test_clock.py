@@ -6,7 +6,7 @@ import pytest
 from server.calls import rulings
 from server.clocks import ask_pause, come_back, stand, until_next
 from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
@@ -96,7 +96,7 @@ async def test_more_voids_than_the_terms_allow_end_the_match(server, mock_clock)
     seats = await server.match(2, options={"release_ms": 5000, "voids": 0})
     await silent(seats, 1)
     mock_clock.jump(5.01)
-    seats[1].follow = partial(Seat.follow, seats[1])
+    seats[1].follow = partial(RawSeat.follow, seats[1])
     await together(*(seat.play for seat in seats))
     assert seats[0].auditor.verdict().reason == "abandoned"
 
@@ -106,12 +106,12 @@ async def test_a_seat_silent_at_a_hand_forfeits(server, mock_clock):
 
     async def no_second_release() -> None:
         if seats[1].ledger.deal_index == 0:
-            await Seat.follow(seats[1])
+            await RawSeat.follow(seats[1])
 
     seats[1].follow = no_second_release
     await until_next(seats, 6)
     mock_clock.jump(5.01)
-    seats[1].follow = partial(Seat.follow, seats[1])
+    seats[1].follow = partial(RawSeat.follow, seats[1])
     await together(*(seat.play for seat in seats))
     verdict = seats[0].auditor.verdict()
     assert (verdict.result, verdict.reason, verdict.winner, verdict.voids) == (Result.PROVEN, "forfeit", 0, 1)
@@ -122,7 +122,7 @@ async def test_releases_do_not_give_the_others_more_time(server, mock_clock):
     seats[0].follow = seats[1].follow = _nothing
     await until_next(seats, 1)
     mock_clock.jump(3)
-    await Seat.follow(seats[0])
+    await RawSeat.follow(seats[0])
     await until_next(seats, 2)
     mock_clock.jump(2.01)
     await until_next(seats, 3)
@@ -169,7 +169,7 @@ async def test_a_pause_ends_by_a_ruling_when_it_has_been_long_enough(server, moc
     assert rulings(seats[0])[-1] == ("resume", None, None)
 
 
-async def deserted(server) -> list[Seat]:
+async def deserted(server) -> list[RawSeat]:
     """Return two players in a hand without a clock, both of whose connections have ended."""
     seats = await in_hand(server, options={"decision_ms": 0})
     for seat in seats:

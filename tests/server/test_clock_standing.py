@@ -10,7 +10,7 @@ from server.calls import rulings
 from server.clocks import ask_pause, come_back, first_told, leave, stand, until_next, wish
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import holder_of, in_hand, running
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.ledger import seats_missing
@@ -77,7 +77,7 @@ async def test_time_runs_again_when_only_the_opponent_is_back(server, mock_clock
     assert rulings(other) == [("move", mover.seat, "stand")]
 
 
-async def deserted(server, options) -> list[Seat]:
+async def deserted(server, options) -> list[RawSeat]:
     """Return two players who are both gone while their first release is awaited."""
     seats = await server.match(2, options=options)
     for seat in seats:
@@ -273,7 +273,7 @@ async def test_bank_is_full_again_in_the_next_game(mock_clock):
     ) == full_clocks(OPTS, 2)
 
 
-async def stalled(server, mock_clock) -> tuple[Seat, Seat]:
+async def stalled(server, mock_clock) -> tuple[RawSeat, RawSeat]:
     """Return who has missed too many decisions, but is connected, and the other, who has not been there."""
     options = {"decision_ms": 1000, "bank_ms": 0, "gone_after": 1}
     mover, other = holder_of(await in_hand(server, options=options))

@@ -11,7 +11,7 @@ import pytest
 import trio
 from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from server.conftest import holder_of, in_hand, running, together
-from server.rawclient import GoneError, Seat
+from server.rawclient import GoneError, RawSeat
 
 from truc_protocol.audit import Result
 from truc_server.identity.identity import roll
@@ -45,14 +45,14 @@ async def die_in(data, fault, play) -> None:
                 await trio.sleep_forever()
 
 
-async def ready_and_play(seat: Seat) -> None:
+async def ready_and_play(seat: RawSeat) -> None:
     """Do whatever brings a match to its end, as far as the server lives."""
     with suppress(*ENDINGS):
         await seat.ready()
         await seat.play()
 
 
-async def come_back(server, seat: Seat) -> None:
+async def come_back(server, seat: RawSeat) -> None:
     """Connect again, and go on in the match, under the terms, or before them."""
     seat.client = await server.connect()
     if seat.key is not None:
@@ -69,9 +69,9 @@ async def come_back(server, seat: Seat) -> None:
         assert reply["t"] == "ok" or reply["code"] == "table_not_open"
 
 
-async def play_past(data, fault, guests=()) -> list[Seat]:
+async def play_past(data, fault, guests=()) -> list[RawSeat]:
     """Play a match on a server that dies at a fault, and to the end on the next one."""
-    seats: list[Seat] = []
+    seats: list[RawSeat] = []
 
     async def play(server):
         seats.extend(await server.seats(2, guests=guests, options={**SHORT, "guests": len(guests)}))
@@ -144,7 +144,7 @@ async def test_terms_are_fresh_after_a_roll_of_the_servers_key_or_without_their_
         assert newest_terms(seats[0])["record"] != terms["record"]
 
 
-def newest_terms(seat: Seat):
+def newest_terms(seat: RawSeat):
     """Return the terms that have come on the present connection."""
     return next(message for message in reversed(seat.client.log) if message["t"] == "terms")
 

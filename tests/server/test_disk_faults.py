@@ -10,7 +10,7 @@ import trio
 from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from click.testing import CliRunner
 from server.conftest import QUICK, changed, give_up, holder_of, in_hand, running, together
-from server.rawclient import GoneError, Seat
+from server.rawclient import GoneError, RawSeat
 from server.restarting import come_back
 from server.stored import TABLE
 from server.visitors import guest
@@ -54,14 +54,14 @@ def ruin(data) -> None:
         file.write(b"\xff" * (size - 4_096))
 
 
-async def play_or_lose(seat: Seat) -> None:
+async def play_or_lose(seat: RawSeat) -> None:
     with suppress(*ENDINGS):
         await seat.play()
 
 
-async def play_until_full(data) -> list[Seat]:
+async def play_until_full(data) -> list[RawSeat]:
     """Play a match that is too long for the room that is left when it has begun."""
-    seats: list[Seat] = []
+    seats: list[RawSeat] = []
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk is full"), flatten_subgroups=True):
         async with running(data) as server:
             seats += await server.match(2, options={"match": 3})

@@ -8,7 +8,7 @@ import trio
 from server.acting import paused
 from server.admins import host_says, hosting
 from server.conftest import QUICK, changed, give_up, in_hand, is_to_move, together
-from server.rawclient import GoneError, RawClient, Seat, bodies
+from server.rawclient import GoneError, RawClient, RawSeat, bodies
 from server.restarting import come_back
 from server.visitors import guest, keyed
 
@@ -36,7 +36,7 @@ async def drain(server) -> dict:
     return await host_says(server.folder, command="drain")
 
 
-async def play_to_the_end_of_the_server(seat: Seat) -> None:
+async def play_to_the_end_of_the_server(seat: RawSeat) -> None:
     seat.chooses = seat.pick
     try:
         if is_to_move(seat):
@@ -47,7 +47,7 @@ async def play_to_the_end_of_the_server(seat: Seat) -> None:
     raise AssertionError("the match has ended")
 
 
-async def to_the_end_of_the_hand(*seats: Seat) -> None:
+async def to_the_end_of_the_hand(*seats: RawSeat) -> None:
     """Play until the server is gone."""
     await together(*(partial(play_to_the_end_of_the_server, seat) for seat in seats))
 

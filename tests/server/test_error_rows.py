@@ -17,7 +17,7 @@ from rows import each_row
 from server.acting import act, card, hand_in, paused
 from server.admins import host_says
 from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running
-from server.rawclient import RawClient, Seat, frame
+from server.rawclient import RawClient, RawSeat, frame
 from server.substituting import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
 
@@ -197,43 +197,43 @@ def in_play(make, **fields):
     return bring
 
 
-def sent(seat: Seat, body, **fields) -> Sent:
+def sent(seat: RawSeat, body, **fields) -> Sent:
     return Sent(seat.client, frame({**seat.sign(body), "id": 77, **fields}))
 
 
-async def leaves(mover: Seat, _: Seat) -> Sent:
+async def leaves(mover: RawSeat, _: RawSeat) -> Sent:
     return Sent(mover.client, frame({"t": "leave", "id": 77, "table": mover.table}))
 
 
-async def resumes_another(mover: Seat, _: Seat) -> Sent:
+async def resumes_another(mover: RawSeat, _: RawSeat) -> Sent:
     wanted = {"t": "resume", "id": 77, "table": mover.table, "match": bytes(32), "next": 0}
     return Sent(mover.client, frame(wanted))
 
 
-async def signs_for_dropped_terms(mover: Seat, _: Seat) -> Sent:
+async def signs_for_dropped_terms(mover: RawSeat, _: RawSeat) -> Sent:
     message = {"t": "act", "id": 77, "table": mover.table, "body": b"\x90", "sig": bytes(64)}
     return Sent(mover.client, frame(message))
 
 
-async def out_of_turn(_: Seat, other: Seat) -> Sent:
+async def out_of_turn(_: RawSeat, other: RawSeat) -> Sent:
     return sent(other, act(other, "stand"))
 
 
-async def too_late(mover: Seat, _: Seat) -> Sent:
+async def too_late(mover: RawSeat, _: RawSeat) -> Sent:
     body = act(mover, "redeal")
     await hand_in(mover, act(mover, "stand"))
     return sent(mover, body)
 
 
-async def too_early(mover: Seat, _: Seat) -> Sent:
+async def too_early(mover: RawSeat, _: RawSeat) -> Sent:
     return sent(mover, act(mover, "stand", k=mover.next + 1))
 
 
-async def against_the_rules(mover: Seat, _: Seat) -> Sent:
+async def against_the_rules(mover: RawSeat, _: RawSeat) -> Sent:
     return sent(mover, act(mover, "accept"))
 
 
-async def ask_after_the_next_card(first: Seat, second: Seat) -> Sent:
+async def ask_after_the_next_card(first: RawSeat, second: RawSeat) -> Sent:
     await hand_in(first, act(first, *card(first)))
     late = act(first, "raise", (2,))
     await second.play(until=lambda seat: seat.next == first.next)

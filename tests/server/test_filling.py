@@ -2,7 +2,7 @@
 
 import pytest
 from server.conftest import QUICK, changed, running
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.test_calling import BOTS, bot
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -18,14 +18,14 @@ SETTINGS = changed(
 )
 
 
-async def calls(seat: Seat) -> list[tuple[str, int]]:
+async def calls(seat: RawSeat) -> list[tuple[str, int]]:
     """Return the tables and seats that one was called to fill so far."""
     await seat.ask({"t": "tables"})
     told = [message for message in seat.client.log if message["t"] == "players_wanted"]
     return [(message["table"], message["seat"]) for message in told]
 
 
-async def waiting(server, **fields) -> Seat:
+async def waiting(server, **fields) -> RawSeat:
     """Return one who waits at a table of their own."""
     seat = await server.seat(seed=5)
     await seat.create("truc-catalan", **fields)
@@ -78,7 +78,7 @@ async def test_bot_is_called_again_as_long_as_somebody_waits(server, mock_clock)
         assert await calls(house_bot) == [(seat.table, 1)] * count
 
 
-async def leave_the_line(seat: Seat) -> None:
+async def leave_the_line(seat: RawSeat) -> None:
     await seat.client.stream.aclose()
     await wait_all_tasks_blocked()
 

@@ -13,7 +13,7 @@ from server.admins import Host, host_says, hosting
 from server.asking import figures_of, get, telling
 from server.conftest import QUICK, give_up, in_hand, is_to_move, together
 from server.nodes import LONG_S, Nodes
-from server.rawclient import GoneError, Seat, bodies
+from server.rawclient import GoneError, RawSeat, bodies
 from server.restarting import come_back
 
 from truc_protocol.bodies import Call, Close
@@ -35,7 +35,7 @@ async def hosted(nodes: Nodes, name: str, settings=QUICK):
         yield node
 
 
-async def until_gone(seat: Seat) -> dict:
+async def until_gone(seat: RawSeat) -> dict:
     """Play on until the server says goodbye; return what it says."""
     seat.chooses = seat.pick
     try:
@@ -47,11 +47,11 @@ async def until_gone(seat: Seat) -> dict:
     raise AssertionError("the match has ended")
 
 
-async def goodbyes(seats: list[Seat]) -> list[dict]:
+async def goodbyes(seats: list[RawSeat]) -> list[dict]:
     """Return the last words to each seat."""
     said: list[dict] = []
 
-    async def hear(seat: Seat) -> None:
+    async def hear(seat: RawSeat) -> None:
         said.append(await until_gone(seat))
 
     with trio.fail_after(20):
@@ -59,19 +59,19 @@ async def goodbyes(seats: list[Seat]) -> list[dict]:
     return said
 
 
-def body_at(seat: Seat, k: int):
+def body_at(seat: RawSeat, k: int):
     """Return the body of the record at a position."""
     return bodies(seat.records)[k - seat.next]
 
 
-async def alone(server) -> Seat:
+async def alone(server) -> RawSeat:
     """Return a player who has made a table, and waits there."""
     seat = await server.seat(seed=77)
     await seat.create("truc-french", seats=2)
     return seat
 
 
-async def comes_after(server, seat: Seat) -> None:
+async def comes_after(server, seat: RawSeat) -> None:
     """Come to a node again, and to the seat there."""
     seat.client = await server.connect()
     await seat.client.login_key(seat.key)
@@ -81,7 +81,7 @@ async def comes_after(server, seat: Seat) -> None:
             await trio.sleep(answer["retry_after_ms"] / 1_000)
 
 
-async def finish(server, seats: list[Seat]) -> None:
+async def finish(server, seats: list[RawSeat]) -> None:
     for seat in seats:
         await come_back(server, seat)
     await give_up(seats)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from server.admins import host_says, hosting
 from server.conftest import QUICK, changed, give_up, in_hand, running, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.restarting import interrupted, play_until_gone
 from structlog.testing import capture_logs
 
@@ -30,7 +30,9 @@ def mark_restored(path, *, gives_up=False) -> None:
     write_restored(Folder(path), Restored(play.matches, play.terms, gives_up=gives_up))
 
 
-async def restored(path, count=2, variant="truc-french", *, after=15, gives_up=False, **fields) -> list[Seat]:
+async def restored(
+    path, count=2, variant="truc-french", *, after=15, gives_up=False, **fields
+) -> list[RawSeat]:
     """Play until a seat has seen `after` records, and restore what is there then."""
     seats = await interrupted(path, count, variant, after=after, **fields)
     mark_restored(path, gives_up=gives_up)
@@ -49,13 +51,13 @@ def mid_of(seat) -> bytes:
     return seat.ledger.setup.mid
 
 
-async def back(server, seat: Seat) -> None:
+async def back(server, seat: RawSeat) -> None:
     """Come back, and send again what the server may have lost."""
     assert (await seat.come_back(await server.connect()))["t"] == "ok"
     await seat.send_again()
 
 
-async def closed(seat: Seat) -> dict:
+async def closed(seat: RawSeat) -> dict:
     """Return the notice that the table is gone, after all that comes before it."""
     while (message := await seat.client.receive())["t"] != "closed":
         await seat.react(message)
@@ -107,7 +109,7 @@ async def test_nothing_is_recorded_or_asked_before_all_are_back(tmp_path):
     assert stored(path, mid) == (k, None)
 
 
-def resignation(seat: Seat) -> dict:
+def resignation(seat: RawSeat) -> dict:
     """Return the act with which a seat resigns at the position it has come to."""
     mid, k, head = mid_of(seat), seat.ledger.k, seat.ledger.head
     if seat.key is None:

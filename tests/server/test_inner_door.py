@@ -6,7 +6,7 @@ import pytest
 import trio
 from server.asking import figures, telling
 from server.conftest import QUICK, changed
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 
 from truc_protocol.codec import pack
 from truc_protocol.crypto import keys
@@ -207,7 +207,7 @@ async def test_player_whom_the_owner_has_shut_out_is_not_let_in_there(nodes):
     ):
         await nodes.known("one", "two")
         table = await (await one.seat(seed=1)).create("truc-french", seats=2)
-        second = Seat(await two.connect(), seed=2)
+        second = RawSeat(await two.connect(), seed=2)
         second.key = key
         assert (await second.login())["t"] == "welcome"
         refused = await second.client.ask({"t": "join", "table": table})

@@ -15,7 +15,7 @@ import pytest
 import trio
 import trio.testing
 from server.conftest import QUICK, changed, running
-from server.rawclient import RawClient, Seat, is_rash
+from server.rawclient import RawClient, RawSeat, is_rash
 
 from truc_protocol import dealing, own_steps
 from truc_protocol.codec import dec, pack
@@ -73,7 +73,7 @@ def rules(game: str) -> Variant:
     return LARGEST if game == LARGEST.name else preset(game)
 
 
-class Orderly(Seat):
+class Orderly(RawSeat):
     """A player who releases only when it is their turn among those who still have to: records come in one order."""
 
     async def follow(self) -> None:
@@ -168,11 +168,11 @@ def since_deal(log: list[dict]) -> list[dict]:
     return [message for message in log[start:end] if message["t"] not in ("pong", "ok", "table")]
 
 
-def acts(seat: Seat) -> int:
+def acts(seat: RawSeat) -> int:
     return sum(it["t"] == "record" and it["body"][1:].startswith(ACT) for it in since_deal(seat.client.log))
 
 
-def chooser(seat: Seat, script: Script):
+def chooser(seat: RawSeat, script: Script):
     def choose(message, options):
         awaited = message["must"] or any("waits" in option["hints"] for option in options)
         if has_cards(seat):
@@ -211,7 +211,7 @@ async def follow(seats, script: Script) -> None:
         nursery.cancel_scope.cancel()
 
 
-def has_cards(seat: Seat) -> bool:
+def has_cards(seat: RawSeat) -> bool:
     hand = seat.ledger.hand if seat.records else None
     return hand is not None and bool(hand.deals)
 

@@ -10,7 +10,7 @@ import trio
 from server.calls import BRIEF
 from server.conftest import QUICK, play_out, together
 from server.nodes import Nodes
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_gone
 
 from truc_server import recovery
@@ -22,12 +22,12 @@ LEASE_S = 30
 ENDED = pytest.RaisesExc(StoreError, match="the server has stopped")
 
 
-async def play_into(seats: list[Seat], k: int) -> None:
+async def play_into(seats: list[RawSeat], k: int) -> None:
     """Play until every seat has seen so many records."""
     await together(*(partial(seat.play, until=lambda seat: seat.next >= k) for seat in seats))
 
 
-async def taken_up(server, seat: Seat) -> None:
+async def taken_up(server, seat: RawSeat) -> None:
     """Wait until a server lists a seat as its player's."""
     with trio.fail_after(20):
         while True:
@@ -37,7 +37,7 @@ async def taken_up(server, seat: Seat) -> None:
             await trio.sleep(0.05)
 
 
-async def finish(nodes: Nodes, server, seats: list[Seat]) -> None:
+async def finish(nodes: Nodes, server, seats: list[RawSeat]) -> None:
     """Come back on another node and play to the end; what was seen before must be there."""
     before = [seat.next for seat in seats]
     for seat in seats:

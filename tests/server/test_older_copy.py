@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from server.conftest import in_hand, running, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.restarting import play_until_gone
 from structlog.testing import capture_logs
 
@@ -25,24 +25,24 @@ def told(logged) -> list[tuple]:
     ]
 
 
-async def resumed(seat: Seat, k: int) -> dict:
+async def resumed(seat: RawSeat, k: int) -> dict:
     wanted = {"table": seat.table, "match": seat.ledger.setup.mid, "next": k}
     return await seat.client.ask({"t": "resume", **wanted})
 
 
-def act_at(seat: Seat, k: int) -> dict:
+def act_at(seat: RawSeat, k: int) -> dict:
     ledger = seat.ledger
     return seat.sign(
         Act(ledger.setup.mid, k, b"h" * 32, ledger.deal_index, seat.seat, "play", (0, 0, b"s" * 16))
     )
 
 
-def release_at(seat: Seat, k: int) -> dict:
+def release_at(seat: RawSeat, k: int) -> dict:
     ledger = seat.ledger
     return seat.sign(Release(ledger.setup.mid, k, b"h" * 32, ledger.deal_index + 3, seat.seat, bytes(32)))
 
 
-def resumption_at(seat: Seat, k: int) -> dict:
+def resumption_at(seat: RawSeat, k: int) -> dict:
     return {"t": "resume", "table": seat.table, "match": seat.ledger.setup.mid, "next": k}
 
 

@@ -26,7 +26,7 @@ from server.calls import BRIEF
 from server.commands import call
 from server.conftest import play_out, running, together
 from server.nodes import Nodes
-from server.rawclient import GoneError, Seat
+from server.rawclient import GoneError, RawSeat
 from server.restarting import come_back
 from server.stored import MATCH, MID, TABLE, record
 from server.test_store_leases import enter
@@ -164,10 +164,10 @@ def served(tmp_path: Path, database: Database):
     return running(tmp_path / "data", wrap=replace)
 
 
-async def lose(seats: list[Seat], cut) -> None:
+async def lose(seats: list[RawSeat], cut) -> None:
     """Play into a hand, have the server cut off from its database, and play on to the end of the connections."""
 
-    async def play(seat: Seat) -> None:
+    async def play(seat: RawSeat) -> None:
         with suppress(*ENDINGS):
             await seat.play()
 

@@ -3,7 +3,7 @@
 import pytest
 from rows import each_row
 from server.conftest import QUICK, changed, in_hand, running, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.restarting import come_back
 from server.visitors import guest, keyed
 
@@ -14,7 +14,7 @@ from truc_server.storage import RatedPlayer, RateMatch
 GAME = {"variant": "truc-french", "seats": 2}
 
 
-async def over(server, **fields) -> list[Seat]:
+async def over(server, **fields) -> list[RawSeat]:
     """Return two players whose match is over, as the first has resigned."""
     seats = await in_hand(server, **fields)
     await resign(seats)

@@ -3,14 +3,14 @@
 import pytest
 from server.calls import BRIEF
 from server.conftest import PATIENT, holder_of, in_hand, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.watching import Eye
 
 SETTINGS = PATIENT
 WAYS = ("join", "resume")
 
 
-async def come_back(server, seat: Seat, way: str) -> dict:
+async def come_back(server, seat: RawSeat, way: str) -> dict:
     """Log in on another connection and ask for the seat; return the reply."""
     client = await server.connect()
     if seat.key is not None:
@@ -20,7 +20,7 @@ async def come_back(server, seat: Seat, way: str) -> dict:
     return await client.ask(request(seat, way))
 
 
-def request(seat: Seat, way: str) -> dict:
+def request(seat: RawSeat, way: str) -> dict:
     place = {} if way == "join" else {"match": seat.ledger.setup.mid, "next": seat.next}
     return {"t": way, "table": seat.table, **place}
 

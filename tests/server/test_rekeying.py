@@ -6,7 +6,7 @@ import pytest
 from server.calls import BRIEF, after, awake, bodies, called, held, is_ended, results, rulings, until
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import changed, running, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_gone
 from trio.testing import wait_all_tasks_blocked
 
@@ -25,11 +25,11 @@ async def one_link(tmp_path):
         yield server
 
 
-async def exhausted(server, **fields) -> list[Seat]:
+async def exhausted(server, **fields) -> list[RawSeat]:
     """Return two seats after the draw: the server has begun a new chain, and neither seat does."""
     seats = await called(server, **fields)
     for seat in seats:
-        await Seat.follow(seat)
+        await RawSeat.follow(seat)
     await until(seats, held)
     return seats
 
@@ -127,7 +127,7 @@ async def test_match_without_a_pause_is_abandoned_when_the_time_to_rekey_is_over
     assert rulings(seats[0]) == [("abandon", None, "server")]
 
 
-async def wished(server, **fields) -> list[Seat]:
+async def wished(server, **fields) -> list[RawSeat]:
     """Return two seats after the draw, of which seat 0 has asked for time to rekey."""
     seats = await called(server, **fields)
     assert (await seats[0].want_rekey())["t"] == "ok"

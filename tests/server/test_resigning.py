@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from server.conftest import QUICK, asked, changed, running, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 
 from truc_protocol.bodies import Act, Resign
 from truc_protocol.records import Phase
@@ -22,7 +22,7 @@ async def nowhere() -> None:
     """Release nothing."""
 
 
-async def before_the_cut(server, guests) -> list[Seat]:
+async def before_the_cut(server, guests) -> list[RawSeat]:
     """Return players between two records, where a cut is awaited and no release is."""
     seats = await server.match(2, "truc-catalan", guests=guests, boxed=False)
     for seat in seats:
@@ -37,7 +37,7 @@ def is_asked(seat) -> bool:
     return seat.auditor is not None and any(message["at"] == seat.next for message in told)
 
 
-async def in_the_hand(server, guests) -> list[Seat]:
+async def in_the_hand(server, guests) -> list[RawSeat]:
     """Return players in a hand."""
     seats = await server.match(2, guests=guests, boxed=False)
     for seat in seats:
@@ -47,7 +47,7 @@ async def in_the_hand(server, guests) -> list[Seat]:
     return seats
 
 
-async def in_a_pause(server, guests, reach=in_the_hand) -> list[Seat]:
+async def in_a_pause(server, guests, reach=in_the_hand) -> list[RawSeat]:
     """Return players of a match that rests."""
     seats = await reach(server, guests)
     for seat in seats:
@@ -57,12 +57,12 @@ async def in_a_pause(server, guests, reach=in_the_hand) -> list[Seat]:
     return seats
 
 
-async def in_a_pause_before_the_cut(server, guests) -> list[Seat]:
+async def in_a_pause_before_the_cut(server, guests) -> list[RawSeat]:
     """Return players of a match that rests between two hands."""
     return await in_a_pause(server, guests, before_the_cut)
 
 
-async def ask(seat: Seat, line: str) -> dict:
+async def ask(seat: RawSeat, line: str) -> dict:
     """Pause, resume or resign, as a key or a guest does."""
     ledger = seat.ledger
     if seat.key is None:

@@ -11,7 +11,7 @@ from server.browsers import Door
 from server.calls import BRIEF
 from server.conftest import PATIENT, QUICK, asked, changed, only_cut, play_out, together
 from server.nodes import LONG_S
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.test_signs import in_clear, sealed
 from server.watching import Eye
 from trio.testing import wait_all_tasks_blocked
@@ -39,7 +39,7 @@ async def two(nodes, route, **fields):
         yield one, other
 
 
-async def moved(server, seat: Seat, message) -> dict:
+async def moved(server, seat: RawSeat, message) -> dict:
     """Ask for what is elsewhere; return the goodbye that answers it."""
     await seat.client.send(message)
     bye = await seat.client.until("bye")
@@ -162,7 +162,7 @@ async def test_who_is_ignored_is_not_heard_over_a_link_before_it_and_after(nodes
         await other_noisy.join(table)
         second = (await other.seat(seed=4)).client
 
-        async def ignore(seat: Seat, **fields) -> None:
+        async def ignore(seat: RawSeat, **fields) -> None:
             request = {"t": "ignore", "player": seat.client.welcome["player"], **fields}
             assert (await second.ask(request))["t"] == "ok"
 
@@ -269,7 +269,7 @@ async def test_page_is_brought_where_a_program_would_be_sent(nodes):
         await nodes.known("one", "two")
         first = await one.seat(seed=1)
         page = await Door(other, port, f"http://localhost:{port}").client()
-        second = Seat(page, seed=2)
+        second = RawSeat(page, seed=2)
         assert (await second.login())["t"] == "welcome"
         await second.join(await first.create("truc-french", seats=2, options=BRIEF), 1)
         for seat in (first, second):

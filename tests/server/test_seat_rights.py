@@ -6,7 +6,7 @@ import pytest
 from server.calls import BRIEF
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import in_hand, running, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.substituting import standing_by, step_in, voided
 from server.test_resigning import in_the_hand
 from server.visitors import guest, heard, keyed
@@ -23,7 +23,7 @@ async def over(server, **fields):
     return seats
 
 
-async def replaced(server, seats, **fields) -> Seat:
+async def replaced(server, seats, **fields) -> RawSeat:
     """Return a stranger on the seat that the second player has left after the match."""
     await seats[1].ask({"t": "leave", "table": seats[1].table})
     stranger = await server.seat(seed=9, **fields)
@@ -41,7 +41,7 @@ async def resume(client, seats, **fields) -> dict:
     )
 
 
-async def back(server, seat: Seat) -> dict:
+async def back(server, seat: RawSeat) -> dict:
     """Log a player in again and return the welcome; the connection is the server's newest."""
     client = await server.connect()
     return await (client.login_key(seat.key) if seat.key else client.login_token(seat.token))
@@ -67,7 +67,7 @@ async def test_guest_with_the_name_of_another_neither_resumes_nor_is_told_of_the
     assert [held.get("match") for held in welcome["seats"]] == [None]
 
 
-async def resigned(server) -> list[Seat]:
+async def resigned(server) -> list[RawSeat]:
     """Return two guests without boxes, the first of whom has resigned in the middle of a hand."""
     seats = await in_the_hand(server, (0, 1))
     at = {"match": mid_of(seats), "at": seats[0].next}
@@ -75,7 +75,7 @@ async def resigned(server) -> list[Seat]:
     return seats
 
 
-async def moved(server) -> list[Seat]:
+async def moved(server) -> list[RawSeat]:
     """Return two guests of a match that is over, the second of whom has come back to the seat of the first."""
     seats = await resigned(server)
     await replaced(server, seats)
@@ -102,11 +102,11 @@ async def test_player_who_has_changed_seats_acknowledges_nothing_for_the_other(s
     assert (await seats[1].ask(seats[1].sign(ack)))["code"] == "bad_signature"
 
 
-def has_ended(seat: Seat) -> bool:
+def has_ended(seat: RawSeat) -> bool:
     return seat.next > 0 and seat.ledger.phase is Phase.ENDED
 
 
-async def until_the_end(seat: Seat, follow) -> None:
+async def until_the_end(seat: RawSeat, follow) -> None:
     """Do what a match needs, except to acknowledge its end."""
     if not has_ended(seat):
         await follow()

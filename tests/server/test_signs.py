@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from server.conftest import asked, only_cut, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 
 from truc_protocol import boxes
 from truc_protocol.crypto import keys
@@ -14,7 +14,7 @@ NONCE = bytes(12)
 WORDS = {"seven": "7", "eight": "8", "ace": "A"}
 
 
-async def in_hand(server, variant="truc-catalan", count=4, **fields) -> list[Seat]:
+async def in_hand(server, variant="truc-catalan", count=4, **fields) -> list[RawSeat]:
     """Return players in the middle of a hand, none of whom moves any more."""
     seats = await server.match(count, variant, **fields)
     for seat in seats:
@@ -23,17 +23,17 @@ async def in_hand(server, variant="truc-catalan", count=4, **fields) -> list[Sea
     return seats
 
 
-async def partnership(server, **fields) -> tuple[list[Seat], int]:
+async def partnership(server, **fields) -> tuple[list[RawSeat], int]:
     """Return players of a governed game, and the seat of a governor that deals."""
     seats = await in_hand(server, "truc-partnership", **fields)
     return seats, seats[0].ledger.match.dealer
 
 
-def shared(seat: Seat) -> bytes:
+def shared(seat: RawSeat) -> bytes:
     return seat.x.exchange(seat.ledger.setup.terms.table.x)
 
 
-def sealed(seat: Seat, word: str, to: int, **fields) -> dict:
+def sealed(seat: RawSeat, word: str, to: int, **fields) -> dict:
     """Return the message of a sign in a box."""
     mid, at = seat.ledger.setup.mid, fields.get("at", seat.next)
     key = boxes.upward_key(shared(seat), mid, seat.seat)
@@ -41,7 +41,7 @@ def sealed(seat: Seat, word: str, to: int, **fields) -> dict:
     return {"t": "sign", "table": seat.table, "match": mid, "at": at, "to": to, "box": box, **fields}
 
 
-def in_clear(seat: Seat, word: str, **fields) -> dict:
+def in_clear(seat: RawSeat, word: str, **fields) -> dict:
     return {
         "t": "sign",
         "table": seat.table,
@@ -52,7 +52,7 @@ def in_clear(seat: Seat, word: str, **fields) -> dict:
     }
 
 
-def opened(seat: Seat, message: dict) -> str:
+def opened(seat: RawSeat, message: dict) -> str:
     """Open a sign as the seat that it was sealed for."""
     mid = seat.ledger.setup.mid
     key = boxes.downward_key(shared(seat), mid, seat.seat)
@@ -67,7 +67,7 @@ async def watcher(server, table: str):
     return client
 
 
-async def heard(seat: Seat, tag: str) -> list[dict]:
+async def heard(seat: RawSeat, tag: str) -> list[dict]:
     """Return every message with a tag that has come to a seat by now."""
     number = await seat.client.send({"t": "ping", "n": 77})
     assert number == -1
@@ -75,7 +75,7 @@ async def heard(seat: Seat, tag: str) -> list[dict]:
     return [message for message in seat.client.log if message["t"] == tag]
 
 
-def held_words(seat: Seat) -> set[str]:
+def held_words(seat: RawSeat) -> set[str]:
     """Return the words of partnership Truc that are true for a seat."""
     pack = seat.ledger.setup.terms.variant.pack
     ranks = {pack[opening.card][0] for opening in seat.auditor.openings}
@@ -169,7 +169,7 @@ async def test_guest_with_a_box_signs_and_is_signed_to_in_boxes(server):
 # Truth
 
 
-async def every_word_signed(server) -> tuple[list[Seat], Seat, dict[str, dict]]:
+async def every_word_signed(server) -> tuple[list[RawSeat], RawSeat, dict[str, dict]]:
     """Let a governor's partner sign every word; return the players, that seat, and the reply to each word."""
     seats, dealer = await partnership(server)
     partner = seats[(dealer + 2) % 4]
@@ -226,7 +226,7 @@ async def test_sign_for_another_place_or_seat_is_refused(server):
     assert (await client.ask(sign()))["code"] == "not_seated"
 
 
-def asked_to_cut(seat: Seat) -> bool:
+def asked_to_cut(seat: RawSeat) -> bool:
     told = seat.options or seat.waiting
     return told is not None and told["at"] == seat.next
 
@@ -281,7 +281,7 @@ async def test_seat_signs_so_many_times_at_once_and_takes_nothing_from_another(s
 # Phrases
 
 
-def phrase(seat: Seat, words: str) -> dict:
+def phrase(seat: RawSeat, words: str) -> dict:
     return {"t": "say", "table": seat.table, "phrase": words}
 
 

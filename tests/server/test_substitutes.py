@@ -12,7 +12,7 @@ from server.calls import (
     until,
 )
 from server.conftest import PATIENT, together
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 from server.substituting import (
     TERMS,
     follow,
@@ -36,7 +36,7 @@ async def test_seat_silent_at_the_draw_is_offered_and_the_draw_called_again_wher
     server, mock_clock
 ):
     seats = await called(server, options=TERMS)
-    await Seat.follow(seats[0])
+    await RawSeat.follow(seats[0])
     await until(seats[:1], after(2))
     mock_clock.jump(5.01)
     await until(seats, offered)

@@ -2,7 +2,7 @@
 
 from secrets import token_bytes
 
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 
 from truc_protocol.bodies import Ack, SeatTaken
 from truc_protocol.crypto import keys
@@ -11,14 +11,14 @@ from truc_protocol.records import Record, encode
 from truc_protocol.setup import MatchTerms, open_terms
 
 
-async def under_terms(server, **fields) -> tuple[list[Seat], MatchTerms]:
+async def under_terms(server, **fields) -> tuple[list[RawSeat], MatchTerms]:
     """Return the players of a table whose terms are out, and the terms."""
     seats = await server.match(2, **fields)
     terms = [await seat.client.until("terms") for seat in seats]
     return seats, open_terms(terms[0]["doc"], Record(*terms[0]["record"]))
 
 
-def seat_body(player: Seat, terms: MatchTerms, **fields) -> SeatTaken:
+def seat_body(player: RawSeat, terms: MatchTerms, **fields) -> SeatTaken:
     chain = Chain(player.key.public, terms.table.tn, token_bytes(32), first=0, count=terms.table.links)
     body = {
         "th": terms.th,
@@ -31,7 +31,7 @@ def seat_body(player: Seat, terms: MatchTerms, **fields) -> SeatTaken:
     return SeatTaken(**{**body, **fields})
 
 
-async def hand_in(seat: Seat, body, key=None) -> dict:
+async def hand_in(seat: RawSeat, body, key=None) -> dict:
     encoded = encode(body)
     signature = (key or seat.key).sign(encoded)
     return await seat.client.ask({"t": "act", "table": seat.table, "body": encoded, "sig": signature})

@@ -14,7 +14,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 from server.conftest import running, together
-from server.rawclient import Seat, is_rash
+from server.rawclient import RawSeat, is_rash
 from server.stored import KILLED_MIGRATIONS, url
 from server.visitors import guest
 
@@ -78,7 +78,7 @@ def change(data, how) -> None:
         raw.execute(f"UPDATE tables SET {how}")
 
 
-class Returning(Seat):
+class Returning(RawSeat):
     """A seat that has kept its secrets, and has forgotten the rest."""
 
     def __init__(self, client, kept) -> None:
@@ -96,12 +96,12 @@ class Returning(Seat):
             self.chain = Chain(self.key.public, table.tn, self.root, first=0, count=table.links)
 
 
-def rashly(seat: Seat, message, options):
+def rashly(seat: RawSeat, message, options):
     """Choose what may end a game at once, where that is offered."""
     return next(filter(is_rash, options), None) or seat.pick(message, options)
 
 
-async def come_back(server, kept) -> Seat:
+async def come_back(server, kept) -> RawSeat:
     seat = Returning(await server.connect(), kept)
     seat.chooses = partial(rashly, seat)
     assert (await seat.come_back(seat.client))["t"] == "ok"

@@ -3,7 +3,7 @@
 import pytest
 from server.act_trace import Way, traced
 from server.conftest import holder_of, in_hand
-from server.rawclient import Seat
+from server.rawclient import RawSeat
 
 from truc_protocol import dealing
 from truc_protocol.wire.capabilities import OWN_OPTIONS
@@ -55,7 +55,7 @@ async def test_played_card_passes_no_more_than_this(server, monkeypatch, kind, g
 @pytest.mark.parametrize(("kind", "newcomer"), [("key", 2), ("guest", 3)])
 async def test_login_passes_no_more_than_this(server, kind, newcomer):
     async def login(seed, kind):
-        seat = Seat(await server.connect(), seed=seed, keyed=kind == "key")
+        seat = RawSeat(await server.connect(), seed=seed, keyed=kind == "key")
         assert (await seat.login())["t"] == "welcome"
 
     for seed, other in enumerate(MOST_OF_A_LOGIN):  # after which the log knows the names of its fields

@@ -186,10 +186,10 @@ async def test_what_is_told_before_a_login(web):
 
 
 async def test_who_comes_over_the_door_sits_with_who_comes_over_tcp(tmp_path):
-    from server.rawclient import Seat
+    from server.rawclient import RawSeat
 
     async with door(tmp_path / "data") as web:
-        seats = [Seat(await web.client(), seed=1), Seat(await web.server.connect(), seed=2)]
+        seats = [RawSeat(await web.client(), seed=1), RawSeat(await web.server.connect(), seed=2)]
         for seat in seats:
             assert (await seat.login())["t"] == "welcome"
         assert seats[0].client.info["caps"]["websocket"] is True

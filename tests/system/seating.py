@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 import trio
-from server.rawclient import GoneError, RawClient, Seat
+from server.rawclient import GoneError, RawClient, RawSeat
 
 LOSSES = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
 
@@ -19,9 +19,9 @@ async def seated(
     guests: Sequence[int] = (),
     seed=1,
     **options,
-) -> list[Seat]:
+) -> list[RawSeat]:
     """Return players at a new table, none of them ready."""
-    seats = [Seat(await connect(), seed=seed + i, keyed=i not in guests) for i in range(count)]
+    seats = [RawSeat(await connect(), seed=seed + i, keyed=i not in guests) for i in range(count)]
     for seat in seats:
         await seat.login()
     table = await seats[0].create(variant, seats=count, options={"guests": len(guests), **options})
@@ -30,27 +30,27 @@ async def seated(
     return seats
 
 
-async def all_ready(seats: Sequence[Seat]) -> list[Seat]:
+async def all_ready(seats: Sequence[RawSeat]) -> list[RawSeat]:
     """Let everybody agree to start."""
     for seat in seats:
         assert (await seat.ready())["t"] == "ok"
     return list(seats)
 
 
-async def play_or_lose(seat: Seat) -> None:
+async def play_or_lose(seat: RawSeat) -> None:
     """Play to the end of the match or of the connection."""
     with suppress(*LOSSES):
         await seat.play()
 
 
-async def come_back(seats: Sequence[Seat], connect: Connect) -> None:
+async def come_back(seats: Sequence[RawSeat], connect: Connect) -> None:
     """Let players resume their match on new connections."""
     for seat in seats:
         assert (await seat.come_back(await connect()))["t"] == "ok"
         await seat.send_again()
 
 
-async def close(seats: Sequence[Seat]) -> None:
+async def close(seats: Sequence[RawSeat]) -> None:
     """Break the connections of players."""
     for seat in seats:
         await trio.aclose_forcefully(seat.client.stream)

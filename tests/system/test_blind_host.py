@@ -9,7 +9,7 @@ import pytest
 from chaos.servers import QUICK, serving
 from rows import each_row
 from server.blind_seats import WANT, BlindSeat, play_on
-from server.rawclient import RawClient, Seat
+from server.rawclient import RawClient, RawSeat
 from system.memory import dump, found_in
 
 from truc_protocol.blind_mode.points import ORDER, card_scalar, encoded, inverse, product
@@ -153,7 +153,10 @@ def played_at(pack, act):
 
 
 async def test_same_search_finds_every_hand_of_mode_dealt(tmp_path):
-    async with serving(tmp_path / "data", QUICK, level="debug") as server, seated(server, Seat, 2) as seats:
+    async with (
+        serving(tmp_path / "data", QUICK, level="debug") as server,
+        seated(server, RawSeat, 2) as seats,
+    ):
         await play_on(seats, has_played)
         salts = {
             f"salt {seat.seat} {slot}": [opening.salt]

@@ -7,7 +7,7 @@ import trio
 from chaos.members import give_keys, make_keys
 from chaos.postgres import Cluster, cluster, programs
 from chaos.servers import QUICK, serving
-from server.rawclient import RawClient, Seat
+from server.rawclient import RawClient, RawSeat
 
 pytestmark = [
     pytest.mark.slow,
@@ -54,6 +54,6 @@ async def test_node_ends_with_its_lease_while_the_database_answers_nothing(tmp_p
 
 async def enter(client: RawClient) -> str:
     """Log in, and return the code of a table of one's own."""
-    seat = Seat(client)
+    seat = RawSeat(client)
     await seat.login()
     return await seat.create("truc-french", seats=2)

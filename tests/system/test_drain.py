@@ -9,7 +9,7 @@ import pytest
 import trio
 from chaos.servers import QUICK, serving
 from server.conftest import together
-from server.rawclient import GoneError, RawClient, Seat
+from server.rawclient import GoneError, RawClient, RawSeat
 from system.seating import all_ready, come_back, play_or_lose, seated
 
 from truc_protocol.audit import Result
@@ -45,7 +45,7 @@ async def connect():
         await trio.aclose_forcefully(client.stream)
 
 
-async def players(connect, server, number: int) -> list[Seat]:
+async def players(connect, server, number: int) -> list[RawSeat]:
     variant, count, guests = TABLES[number]
     connected = partial(connect, server)
     return await all_ready(
@@ -53,7 +53,7 @@ async def players(connect, server, number: int) -> list[Seat]:
     )
 
 
-async def stop_under_way(seat: Seat, server) -> None:
+async def stop_under_way(seat: RawSeat, server) -> None:
     """Play to the middle of a hand, have the server stopped, and play on."""
     await seat.play(until=lambda seat: seat.auditor and seat.next > 20 and seat.ledger.hand)
     server.signal(signal.SIGTERM)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from chaos.servers import QUICK, SERVER, serving
 from server.conftest import together
-from server.rawclient import RawClient, Seat
+from server.rawclient import RawClient, RawSeat
 from system.seating import LOSSES, come_back, seated
 
 import truc_protocol
@@ -39,7 +39,7 @@ async def dying(data, *places):
         yield server, connect
 
 
-async def ready_and_play(seat: Seat) -> None:
+async def ready_and_play(seat: RawSeat) -> None:
     with suppress(*LOSSES):
         await seat.ready()
         await seat.play()

@@ -13,7 +13,7 @@ from chaos.servers import PATIENCE_S, QUICK, SERVER, serving
 from click.testing import CliRunner
 from server.admins import host_says
 from server.conftest import asked, is_to_move, only_cut, together
-from server.rawclient import RawClient, Seat, bodies
+from server.rawclient import RawClient, RawSeat, bodies
 from server.restarting import come_back, play_until_gone
 from system.seating import LOSSES, all_ready, seated
 
@@ -100,7 +100,7 @@ async def machine(tmp_path: Path, database, **settings: str):
                     await trio.aclose_forcefully(client.stream)
 
 
-async def players(running: Machine) -> list[Seat]:
+async def players(running: Machine) -> list[RawSeat]:
     """Return two players in the middle of a match."""
     seats = await all_ready(await seated(running.connect, "truc-french", 2))
     await together(
@@ -109,7 +109,7 @@ async def players(running: Machine) -> list[Seat]:
     return seats
 
 
-async def return_to(running: Machine, seat: Seat) -> None:
+async def return_to(running: Machine, seat: RawSeat) -> None:
     """Come back to the match, again where the connection still came to a node that ends."""
     with trio.fail_after(PATIENCE_S):
         while True:
@@ -150,7 +150,7 @@ async def test_match_goes_on_when_its_node_is_killed_and_no_node_outlives_the_pr
             await running.until_free(each)
 
 
-async def play_on(running: Machine, seat: Seat) -> None:
+async def play_on(running: Machine, seat: RawSeat) -> None:
     """Play to the end, and come back whenever the connection ends, or the table is between two nodes."""
     while True:
         try:
@@ -164,7 +164,7 @@ async def play_on(running: Machine, seat: Seat) -> None:
         await return_to(running, seat)
 
 
-async def front_of(running: Machine, seat: Seat) -> str:
+async def front_of(running: Machine, seat: RawSeat) -> str:
     """Return the node that a player has come in at; they must be at no table yet."""
     for name in NAMES:
         rows = (await host_says(running.folder(name), command="who", text=seat.name))["rows"]
@@ -173,14 +173,14 @@ async def front_of(running: Machine, seat: Seat) -> str:
     raise AssertionError("nobody has let the player in")
 
 
-async def at_two_nodes(running: Machine) -> list[Seat]:
+async def at_two_nodes(running: Machine) -> list[RawSeat]:
     """Return two players who have come in at different nodes."""
-    first = Seat(await running.connect(), seed=1)
+    first = RawSeat(await running.connect(), seed=1)
     await first.login()
     here = await front_of(running, first)
     with trio.fail_after(PATIENCE_S):
         while True:
-            second = Seat(await running.connect(), seed=2)
+            second = RawSeat(await running.connect(), seed=2)
             await second.login()
             if await front_of(running, second) != here:
                 return [first, second]
@@ -220,7 +220,7 @@ async def test_nodes_are_renewed_one_after_the_other_and_hands_of_both_end_befor
     assert isinstance(bodies(seats[0].records)[-1], Close)
 
 
-async def to_the_end(seat: Seat) -> None:
+async def to_the_end(seat: RawSeat) -> None:
     """Play on until the server is gone."""
     seat.chooses = seat.pick
     if is_to_move(seat):

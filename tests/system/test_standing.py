@@ -11,7 +11,7 @@ from chaos.servers import serving
 from system.seating import seated
 
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import Seat, bodies
+from truc_conform.raw_seat import RawSeat, bodies
 from truc_protocol.bodies import Act
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ STOPPED_S = 1.5 * DECISION_MS / 1_000
 CLOCKS = {"decision_ms": DECISION_MS, "bank_ms": 0, "release_ms": DECISION_MS}
 
 
-async def together(seats: list[Seat], until: Callable[[Seat], object]) -> None:
+async def together(seats: list[RawSeat], until: Callable[[RawSeat], object]) -> None:
     """Let seats play until all have come so far."""
     async with trio.open_nursery() as nursery:
         for seat in seats:

@@ -23,7 +23,7 @@ from vectors.turns import Outside, is_next_hand, may_begin, take_turns
 
 from truc_conform.expectations import Map
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import Seat, is_rash
+from truc_conform.raw_seat import RawSeat, is_rash
 from truc_protocol.bodies import Close, End
 from truc_protocol.codec import unpack
 from truc_protocol.crypto import keys
@@ -132,17 +132,17 @@ class TracedClient(RawClient):
 class Course:
     """The seats of a script, taking turns."""
 
-    def __init__(self, script: Script, seats: list[Seat], frames: list[Frame]) -> None:
+    def __init__(self, script: Script, seats: list[RawSeat], frames: list[Frame]) -> None:
         self.script = script
         self.seats = seats
         self.frames = frames
         self.lines = deque(script.lines)
-        self.present: list[Seat] = []
+        self.present: list[RawSeat] = []
         for seat in seats:
             seat.chooses = self.chooser(seat)
         self._pings = 0
 
-    def chooser(self, seat: Seat):
+    def chooser(self, seat: RawSeat):
         def choose(message: Map, options: list[Map]) -> Map | None:
             if self.script.turns and is_next_hand(seat):
                 return None
@@ -156,7 +156,7 @@ class Course:
 
         return choose
 
-    async def ask(self, seat: Seat, message: Map) -> Map:
+    async def ask(self, seat: RawSeat, message: Map) -> Map:
         """Send a request, and return its reply when everybody has got what came of it."""
         number = await seat.client.send(message)
         await self.settle()
@@ -312,15 +312,15 @@ async def _played(script: Script, port: int, clock: MockClock) -> Trace:
     return Trace(script, tuple(frames), tuple(_secrets(seat) for seat in seats[: script.keys]))
 
 
-def _secrets(seat: Seat) -> Secrets:
+def _secrets(seat: RawSeat) -> Secrets:
     assert seat.x is not None
     assert seat.chain is not None
     return Secrets(seat.x.secret, seat.chain.root)
 
 
-async def _seat(number: int, port: int, frames: list[Frame], *, keyed: bool) -> Seat:
+async def _seat(number: int, port: int, frames: list[Frame], *, keyed: bool) -> RawSeat:
     client = await _connect(port, frames, number)
-    seat = Seat(client, keyed=keyed, boxed=False)
+    seat = RawSeat(client, keyed=keyed, boxed=False)
     seat.name = NAMES[number]
     if keyed:
         seat.key = keys.signing_key_from_seed(PLAYER_SEEDS[number])
@@ -331,7 +331,7 @@ async def _connect(port: int, frames: list[Frame], number: int) -> TracedClient:
     return TracedClient(await trio.open_tcp_stream("127.0.0.1", port), number, frames)
 
 
-async def _log_in(course: Course, seat: Seat) -> None:
+async def _log_in(course: Course, seat: RawSeat) -> None:
     client = seat.client
     await client.hello()
     course.take_up()

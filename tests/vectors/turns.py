@@ -12,7 +12,7 @@ from trio.testing import MockClock
 
 from truc_conform.expectations import Map
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_protocol.bodies import Act, Body, Resign
 from truc_protocol.records import Phase
 
@@ -36,7 +36,7 @@ def may_begin(course: "Course") -> bool:
     return all(is_next_hand(seat) and not seat.client.inbox for seat in course.seats)
 
 
-def is_next_hand(seat: Seat) -> bool:
+def is_next_hand(seat: RawSeat) -> bool:
     """Tell whether a seat has seen the second hand dealt."""
     return (
         seat.auditor is not None and seat.ledger.phase is Phase.HAND and seat.ledger.deal_index > _FIRST_HAND
@@ -57,7 +57,7 @@ def _nothing(message: Map, options: list[Map]) -> None:
     del message, options
 
 
-async def _take_turn(course: "Course", word: str, seat: Seat, outside: Outside) -> None:
+async def _take_turn(course: "Course", word: str, seat: RawSeat, outside: Outside) -> None:
     match word:
         case "wait":
             outside.clock.jump(LATE_S)
@@ -73,7 +73,7 @@ async def _take_turn(course: "Course", word: str, seat: Seat, outside: Outside) 
             await course.ask(seat, _said(seat, word))
 
 
-def _said(seat: Seat, word: str) -> Map:
+def _said(seat: RawSeat, word: str) -> Map:
     """Return the act that says `pause`, `resume` or `resign`, by signature or by choice."""
     ledger = seat.ledger
     if seat.key is None:
@@ -86,7 +86,7 @@ def _said(seat: Seat, word: str) -> Map:
     return seat.sign(body)
 
 
-async def _leave(course: "Course", seat: Seat) -> None:
+async def _leave(course: "Course", seat: RawSeat) -> None:
     await trio.aclose_forcefully(seat.client.stream)
     course.present.remove(seat)
     for other in course.present:
@@ -96,7 +96,7 @@ async def _leave(course: "Course", seat: Seat) -> None:
     await course.settle()
 
 
-async def _return(course: "Course", seat: Seat, client: RawClient) -> None:
+async def _return(course: "Course", seat: RawSeat, client: RawClient) -> None:
     token, seat.client = seat.client.welcome["token"], client
     await client.hello()
     course.take_up()

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from truc_conform.expectations import Map, expect, expect_ok
-from truc_conform.raw_seat import Seat, bodies
+from truc_conform.raw_seat import RawSeat, bodies
 from truc_conform.result import CaseOutcome, CaseVerdict
 from truc_conform.server_visit import ServerVisit, case, case_row, is_asked, play_on
 from truc_protocol.audit import Result
@@ -21,13 +21,13 @@ _WHOLE: Final = "play.md#the-end"
 _VIEWS: Final = "views.md#who-sees-what"
 
 
-def check_proven(seat: Seat) -> None:
+def check_proven(seat: RawSeat) -> None:
     """Check that a player's records prove a match that has ended."""
     verdict = seat.verdict()
     expect(verdict is not None and verdict.result is Result.PROVEN, "a proven match", verdict)
 
 
-def closed_hands(seat: Seat) -> int:
+def closed_hands(seat: RawSeat) -> int:
     """Return how many hands have been closed in a player's match."""
     return 0 if seat.auditor is None else len(seat.auditor.hands)
 
@@ -77,7 +77,7 @@ async def _match_again(visit: ServerVisit) -> None:
     await play_on(seats, lambda seat: seat.ledger.setup.mid != before)
 
 
-async def hands_played(visit: ServerVisit, hands: int) -> list[Seat]:
+async def hands_played(visit: ServerVisit, hands: int) -> list[RawSeat]:
     """Return two players after this many hands, each at the first decision of the next."""
     seats = await visit.match(await visit.seats(target=LONG))
     for seat in seats:
@@ -86,12 +86,12 @@ async def hands_played(visit: ServerVisit, hands: int) -> list[Seat]:
     return seats
 
 
-def _until_closed(seat: Seat, hands: int, message: Map, options: list[Map]) -> Map | None:
+def _until_closed(seat: RawSeat, hands: int, message: Map, options: list[Map]) -> Map | None:
     """Choose as long as fewer hands have been closed."""
     return None if closed_hands(seat) >= hands else seat.pick(message, options)
 
 
-def _rests(seat: Seat, *, hands: int) -> bool:
+def _rests(seat: RawSeat, *, hands: int) -> bool:
     return closed_hands(seat) >= hands and is_asked(seat)
 
 
@@ -142,14 +142,14 @@ async def _sizes(visit: ServerVisit) -> None:
     _check_first_options(seats)
 
 
-def _check_padding(seat: Seat) -> None:
+def _check_padding(seat: RawSeat) -> None:
     overhead = COUNTER_BYTES + TAG_BYTES
     sealed = [len(message["box"]) for message in seat.client.came("options")]
     # specification.md, "Boxes": pad fills up to a multiple of 256; which one must not depend on hidden cards.
     expect(all((n - overhead) % BLOCK_BYTES == 0 for n in sealed), "options padded to 256 bytes", set(sealed))
 
 
-def _check_first_options(seats: list[Seat]) -> None:
+def _check_first_options(seats: list[RawSeat]) -> None:
     """The first options after a deal are public in kind: neither their size nor who gets them may reveal the cards."""
     shapes: dict[tuple[bool, bool], set[int]] = defaultdict(set)
     for seat in seats:

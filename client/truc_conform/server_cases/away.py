@@ -12,7 +12,7 @@ import trio
 
 from truc_conform.expectations import InconclusiveError, Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import Seat, bodies
+from truc_conform.raw_seat import RawSeat, bodies
 from truc_conform.server_visit import ServerVisit, all_at_once, case, case_row, catch_up, held_seats, play_on
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Rule, Sub
@@ -26,7 +26,7 @@ _FAR: Final = 2**40  # beyond every position, and still an integer of the profil
 _BACK: Final = "session.md#coming-back"
 
 
-def resuming(seat: Seat, next_: int) -> Map:
+def resuming(seat: RawSeat, next_: int) -> Map:
     """Return the request to resume a player's match from a position."""
     return {"t": "resume", "table": seat.table, "match": seat.ledger.setup.mid, "next": next_}
 
@@ -162,12 +162,12 @@ async def _storm(visit: ServerVisit) -> None:
         expect(verdict and verdict.result is Result.PROVEN, "a match proven to both players", verdict)
 
 
-def _is_further(seat: Seat, *, than: int) -> bool:
+def _is_further(seat: RawSeat, *, than: int) -> bool:
     """Tell whether enough records have come since a position, or the match is over."""
     return seat.done or seat.next >= than + LEAST_ASIDE
 
 
-async def _restless(visit: ServerVisit, seat: Seat) -> None:
+async def _restless(visit: ServerVisit, seat: RawSeat) -> None:
     """Play, moving to a new connection after every few records; a gap in them ends the case."""
     for _ in range(_BREAKS):
         await seat.play(partial(_is_further, than=seat.next))
@@ -215,7 +215,7 @@ _VACANT: Final = "play.md#a-vacant-seat"
 
 async def _with_away(
     visit: ServerVisit, *, decision_ms: int = _SOON_MS, gone_after: int = 3, claim: str = "server"
-) -> tuple[Seat, Seat]:
+) -> tuple[RawSeat, RawSeat]:
     """Return two players in a hand, the one to move first, at a server that tells who is away."""
     (await visit.player()).need("away")
     return await visit.in_hand(
@@ -227,10 +227,10 @@ def _of(client: RawClient, number: int) -> list[Map]:
     return client.came("away", seat=number)
 
 
-async def _until_away(seat: Seat, number: int, *, online: bool, missed: int = 0) -> Map:
+async def _until_away(seat: RawSeat, number: int, *, online: bool, missed: int = 0) -> Map:
     """Let a seat follow its match until it has been told this about another seat; return what it was told."""
 
-    def is_told(seat: Seat) -> bool:
+    def is_told(seat: RawSeat) -> bool:
         last = _of(seat.client, number)[-1:]
         return any((m.get("online", False), m.get("missed", 0)) == (online, missed) for m in last)
 
@@ -238,13 +238,13 @@ async def _until_away(seat: Seat, number: int, *, online: bool, missed: int = 0)
     return _of(seat.client, number)[-1]
 
 
-async def _follow(seat: Seat, until: Callable[[Seat], object]) -> None:
+async def _follow(seat: RawSeat, until: Callable[[RawSeat], object]) -> None:
     """Let a seat follow its match until something holds; signs of life do not prolong the wait for it."""
     with trio.fail_after(seat.client.patience_s + _SOON_MS / 1000):
         await seat.play(until)
 
 
-async def _come_back(visit: ServerVisit, seat: Seat) -> Map:
+async def _come_back(visit: ServerVisit, seat: RawSeat) -> Map:
     return expect_ok(await seat.come_back(await visit.connect()), "ok to resume")
 
 
@@ -285,14 +285,14 @@ async def _away_missed(visit: ServerVisit) -> None:
     await all_at_once(*(partial(_until_away, seat, mover.seat, online=True) for seat in (mover, other)))
 
 
-async def _choose_again(seat: Seat) -> None:
+async def _choose_again(seat: RawSeat) -> None:
     if seat.options is not None and seat.options["at"] == seat.next and seat.options["must"]:
         option = seat.pick(seat.options, seat.offered)
         if option is not None:
             await seat.act(seat.act_message(seat.options, option))
 
 
-def _rulings(seat: Seat) -> list[str]:
+def _rulings(seat: RawSeat) -> list[str]:
     bodies = (parse(record) for record in seat.records)
     return [body.ruling for body in bodies if isinstance(body, Rule)]
 
@@ -314,14 +314,14 @@ async def _time_stands(visit: ServerVisit) -> None:
     expect(_deadline(mover) >= least, f"at least {least:.0f} of the {before} ms left", mover.options)
 
 
-async def _leave(mover: Seat, other: Seat) -> None:
+async def _leave(mover: RawSeat, other: RawSeat) -> None:
     """Let both disconnect, the second when it has been told that the first is away."""
     await trio.aclose_forcefully(mover.client.stream)
     await _until_away(other, mover.seat, online=False)
     await trio.aclose_forcefully(other.client.stream)
 
 
-def _deadline(seat: Seat) -> int:
+def _deadline(seat: RawSeat) -> int:
     return int((seat.options or {}).get("deadline_ms", 0))
 
 
@@ -344,7 +344,7 @@ async def _claim_word(visit: ServerVisit) -> None:
     check_refusal(await seat.open_table({"claim": "anybody"}), Code.BAD_OPTION, field="options/claim")
 
 
-async def _claimed(seat: Seat) -> Map:
+async def _claimed(seat: RawSeat) -> Map:
     """Claim the match and return the reply."""
     return await seat.ask({"t": "claim_match", "table": seat.table, "match": seat.ledger.setup.mid})
 
@@ -377,7 +377,7 @@ async def _claim_stranger(visit: ServerVisit) -> None:
     expect(mover.ledger.phase is Phase.HAND, "the match to go on", mover.ledger.phase)
 
 
-async def _four(visit: ServerVisit, **options: int | str) -> list[Seat]:
+async def _four(visit: ServerVisit, **options: int | str) -> list[RawSeat]:
     """Return four players at a table of their own, all ready."""
     seats = [await visit.seat(number) for number in range(PARTNERS)]
     offers = {offer["name"]: offer["seats"] for offer in seats[0].client.info["variants"]}
@@ -411,12 +411,12 @@ async def _claim_partner(visit: ServerVisit) -> None:
     expect("forfeit" not in _rulings(partner), "no forfeit", _rulings(partner))
 
 
-def _missed_before_a_hand(seat: Seat) -> bool:
+def _missed_before_a_hand(seat: RawSeat) -> bool:
     """Tell whether somebody has missed a decision and cards are dealt: before that no claim is granted."""
     return _somebody_missed(seat) and seat.ledger.phase is Phase.HAND
 
 
-def _somebody_missed(seat: Seat) -> bool:
+def _somebody_missed(seat: RawSeat) -> bool:
     return any(told.get("missed") for told in seat.client.came("away"))
 
 
@@ -481,15 +481,15 @@ async def _unwanted(visit: ServerVisit) -> None:
             expect(not calls, "no players_wanted to a key that the host has not listed", calls)
 
 
-def _has_begun(seat: Seat) -> bool:
+def _has_begun(seat: RawSeat) -> bool:
     return seat.auditor is not None
 
 
-def _sees_vacant(seat: Seat) -> bool:
+def _sees_vacant(seat: RawSeat) -> bool:
     return any(each.get("vacant") for state in seat.client.came("table") for each in state["seats"])
 
 
-async def _vacant(visit: ServerVisit) -> tuple[Seat, Seat]:
+async def _vacant(visit: ServerVisit) -> tuple[RawSeat, RawSeat]:
     """Return a player in a match, and one who has been silent until the seat was offered to others."""
     player, gone = await visit.match(await visit.seats(release_ms=_SILENCE_MS, gone=1))
     gone.is_idle = True
@@ -498,12 +498,12 @@ async def _vacant(visit: ServerVisit) -> tuple[Seat, Seat]:
     return player, gone
 
 
-def _is_vacant(seat: Seat) -> bool:
+def _is_vacant(seat: RawSeat) -> bool:
     told = seat.client.came("table")
     return any(each.get("vacant") for each in told[-1]["seats"])
 
 
-async def _step_in(visit: ServerVisit, player: Seat, gone: Seat) -> Seat:
+async def _step_in(visit: ServerVisit, player: RawSeat, gone: RawSeat) -> RawSeat:
     """Return a newcomer who has the seat of the player who was gone."""
     newcomer = await visit.seat(_NEWCOMER)
     expect_ok(await newcomer.join(player.table, gone.seat), "a place beside the vacant seat")
@@ -524,7 +524,7 @@ async def _substitute(visit: ServerVisit) -> None:
     expect(told["seat"] == gone.seat, "the seat that was taken over", told)
 
 
-def _is_dealt(seat: Seat) -> bool:
+def _is_dealt(seat: RawSeat) -> bool:
     return seat.ledger.phase is Phase.HAND
 
 

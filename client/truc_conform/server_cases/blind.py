@@ -6,7 +6,7 @@ from typing import Final
 from truc_conform.blind_seat import BlindSeat
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import PAIR
-from truc_conform.raw_seat import Seat, bodies
+from truc_conform.raw_seat import RawSeat, bodies
 from truc_conform.server_visit import ServerVisit, case, case_row, is_asked, play_on
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SeatStep
@@ -57,17 +57,17 @@ def only_cut(_message: Map, options: list[Map]) -> Map | None:
     return next((option for option in options if option["kind"] == "cut"), None)
 
 
-def waits_for(what: str) -> Callable[[Seat], bool]:
+def waits_for(what: str) -> Callable[[RawSeat], bool]:
     """Return what tells whether a player knows that the match waits, here and now, for a kind of step."""
 
-    def told(seat: Seat) -> bool:
+    def told(seat: RawSeat) -> bool:
         waiting = seat.waiting
         return waiting is not None and (waiting["at"], waiting.get("what")) == (seat.next, what)
 
     return told
 
 
-def has_closed(seat: Seat) -> bool:
+def has_closed(seat: RawSeat) -> bool:
     """Tell whether a player has seen the close of the first hand."""
     return seat.auditor is not None and seat.ledger.deal_index > 1
 

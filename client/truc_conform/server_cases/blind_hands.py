@@ -12,7 +12,7 @@ import trio
 from truc_conform.blind_seat import BlindSeat
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import PAIR
-from truc_conform.raw_seat import Pick, Seat, bodies
+from truc_conform.raw_seat import Pick, RawSeat, bodies
 from truc_conform.server_cases.blind import go_on, has_closed, in_match, only_cut, waits_for
 from truc_conform.server_visit import ServerVisit, case, case_row, play_on
 from truc_protocol.audit import Result
@@ -71,7 +71,7 @@ async def _proven(seats: Sequence[BlindSeat]) -> None:
         expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
 
 
-def _has_new_cards(seat: Seat) -> bool:
+def _has_new_cards(seat: RawSeat) -> bool:
     return any(isinstance(body, Deal) and body.d for body in bodies(seat.records))
 
 
@@ -107,11 +107,11 @@ async def _turned_up(visit: ServerVisit) -> None:
     expect([len(body.up) for body in deals] == [1], "one card turned up", deals)
 
 
-def _owes_a_lend(seat: Seat) -> bool:
+def _owes_a_lend(seat: RawSeat) -> bool:
     return seat.auditor is not None and seat.ledger.hand is not None and next_share(seat.ledger) is not None
 
 
-def _lent(seat: Seat) -> list[Lend]:
+def _lent(seat: RawSeat) -> list[Lend]:
     return [body for body in bodies(seat.records) if isinstance(body, Lend)]
 
 
@@ -136,7 +136,7 @@ async def _lends(visit: ServerVisit) -> None:
     await _proven(seats)
 
 
-def _here(seat: Seat) -> tuple[bytes, int, bytes]:
+def _here(seat: RawSeat) -> tuple[bytes, int, bytes]:
     return seat.ledger.setup.mid, seat.ledger.k, seat.ledger.head
 
 
@@ -245,7 +245,7 @@ async def _keys_again(visit: ServerVisit) -> None:
     expect(reply.get("k") == written, f"position {written}", reply)
 
 
-def _place_of_keys(seat: Seat, of: int) -> int | None:
+def _place_of_keys(seat: RawSeat, of: int) -> int | None:
     """Return where the keys of a seat stand in the match, as another has been told."""
     found = bodies(seat.records)
     setup = len(found) - seat.next
@@ -270,7 +270,7 @@ async def _silent(visit: ServerVisit, *, wanted: Duty, what: str, kind: str, voi
     expect(rules[-1:] == [("forfeit", silent.seat, kind)], f"a forfeit {kind} of the silent seat", rules)
 
 
-def _is_ended(seat: Seat) -> bool:
+def _is_ended(seat: RawSeat) -> bool:
     return seat.auditor is not None and seat.ledger.outcome is not None
 
 

@@ -15,7 +15,7 @@ from truc_conform.expectations import (
     expect_ok,
 )
 from truc_conform.raw_client import PAIR, RawClient
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_conform.server_cases.watch import watching
 from truc_conform.server_visit import ServerVisit, case, case_row, play_on
 from truc_protocol.errors import Code
@@ -52,7 +52,7 @@ async def say(client: RawClient, text: str, **fields: object) -> Map:
     return await client.ask({"t": "chat", "text": text, **fields})
 
 
-async def _talking(visit: ServerVisit) -> list[Seat]:
+async def _talking(visit: ServerVisit) -> list[RawSeat]:
     seats = await visit.seats()
     value = seats[0].client.need("chat")
     # capabilities.md, "chat": the value says where there is a chat.

@@ -3,7 +3,7 @@
 from typing import Final
 
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_conform.server_visit import ServerVisit, case, case_row, catch_up, is_asked, play_on
 from truc_protocol.bodies import Body, Refuse, Release
 from truc_protocol.codec import sha256
@@ -18,14 +18,14 @@ _PLAY: Final = "play.md#decisions"
 _LATE_ASK: Final = "truc-catalan"
 
 
-def unoffered(player: Seat) -> Map:
+def unoffered(player: RawSeat) -> Map:
     """Return a kind of move that is none of the player's options."""
     kinds = {option["kind"] for option in player.offered}
     # Answers to what nobody has asked: well-formed, so that only the rules can refuse them (C20).
     return {"kind": next(kind for kind in ("accept", "decline", "stand") if kind not in kinds)}
 
 
-async def refused_with_evidence(seat: Seat, body: Body, code: Code) -> None:
+async def refused_with_evidence(seat: RawSeat, body: Body, code: Code) -> None:
     """Hand a body in that is refused, by a refusal that the server has signed."""
     error = check_refusal(await seat.hand_in(body), code)
     expect("refuse" in error, "the server's signed refusal", error)
@@ -133,11 +133,11 @@ async def _illegal(visit: ServerVisit) -> None:
     await _goes_on(mover)
 
 
-async def _goes_on(mover: Seat) -> None:
+async def _goes_on(mover: RawSeat) -> None:
     expect_ok(await mover.move(), "the match to go on after a refusal")
 
 
-async def _at_cards(visit: ServerVisit) -> Seat:
+async def _at_cards(visit: ServerVisit) -> RawSeat:
     """Return a player who may play a card now."""
     seats = await visit.in_hand()
     for _ in range(6):
@@ -237,7 +237,7 @@ async def _guest_signs(visit: ServerVisit) -> None:
     check_refusal(await mover.ask({**here, "body": b"\x90", "sig": bytes(64)}), Code.NOT_NOW)
 
 
-async def _guests(visit: ServerVisit) -> tuple[Seat, Seat]:
+async def _guests(visit: ServerVisit) -> tuple[RawSeat, RawSeat]:
     return await visit.in_hand(await visit.seats(guests=(0, 1), boxed=False))
 
 
@@ -275,7 +275,7 @@ async def _guest_out_of_turn(visit: ServerVisit) -> None:
     check_refusal(await other.choose_line(mover.harmless()["key"]), Code.NOT_YOUR_TURN)
 
 
-async def _paused(visit: ServerVisit) -> tuple[Seat, Seat]:
+async def _paused(visit: ServerVisit) -> tuple[RawSeat, RawSeat]:
     mover, other = await visit.in_hand()
     for seat in (mover, other):
         expect_ok(await seat.hand_in(seat.act_of({"kind": "pause"})), "ok to pause")
@@ -349,5 +349,5 @@ async def _void_bet(visit: ServerVisit) -> None:
     expect("refuse" not in error, "no signed refusal of an ask that came too late", error)
 
 
-def _play_of(seat: Seat) -> Map:
+def _play_of(seat: RawSeat) -> Map:
     return next(option for option in seat.offered if option["kind"] == "play")

@@ -7,7 +7,7 @@ import trio
 
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_conform.server_visit import ServerVisit, all_at_once, case, case_row, is_asked, play_on
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.codec import sha256
@@ -25,7 +25,7 @@ _WAIT_S: Final = 0.3
 _SLACK_MS: Final = 50  # two clocks are compared, one of which counts in whole milliseconds
 
 
-async def _table(visit: ServerVisit, *, private: bool = True, **options: int | str) -> Seat:
+async def _table(visit: ServerVisit, *, private: bool = True, **options: int | str) -> RawSeat:
     """Return a player alone at a table of two seats."""
     seat = await visit.seat()
     expect_ok(await seat.open_table(options, private=private), "ok with table and seat", "table", "seat")
@@ -208,7 +208,7 @@ async def _join_race(visit: ServerVisit) -> None:
     rivals = [await visit.seat(n) for n in range(1, 5)]
     replies: list[Map] = []
 
-    async def join(rival: Seat) -> None:
+    async def join(rival: RawSeat) -> None:
         replies.append(await rival.join(seat.table, 1))
 
     await all_at_once(*(partial(join, rival) for rival in rivals))
@@ -245,7 +245,7 @@ async def _ready(visit: ServerVisit) -> None:
         expect(state["state"] == "open", "the table to stay open", state)
 
 
-async def _seat_state(client: RawClient, seat: Seat, *, is_ready: bool) -> Map:
+async def _seat_state(client: RawClient, seat: RawSeat, *, is_ready: bool) -> Map:
     """Receive until the table's state shows a seat as ready, or not."""
     while True:
         state = await client.until("table", table=seat.table)
@@ -296,7 +296,7 @@ async def _rules(visit: ServerVisit) -> None:
     expect(sha256(reply["doc"]) == state["rules"], "rules to be the SHA-256 of the document", state["rules"])
 
 
-async def _terms(visit: ServerVisit) -> tuple[Seat, Map]:
+async def _terms(visit: ServerVisit) -> tuple[RawSeat, Map]:
     """Return a seat that has been sent terms, and the message with them; it signs nothing."""
     first, second = await visit.seats()
     for seat in (first, second):

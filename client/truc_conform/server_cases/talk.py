@@ -3,7 +3,7 @@
 from typing import Final
 
 from truc_conform.expectations import Map, UnofferedError, check_refusal, check_too_soon, expect, expect_ok
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_conform.server_visit import ServerVisit, case
 from truc_protocol.documents import read_document
 from truc_protocol.errors import Code
@@ -15,7 +15,7 @@ _NONSENSE: Final = "no-such-phrase"
 _SIGNS: Final = "play.md#signs-and-phrases"
 
 
-async def _talking(visit: ServerVisit) -> tuple[Seat, Seat, str]:
+async def _talking(visit: ServerVisit) -> tuple[RawSeat, RawSeat, str]:
     """Return two players at a table of a game with phrases, and the first of its phrases."""
     client = await visit.player()
     client.need_game(TALKATIVE)
@@ -26,7 +26,7 @@ async def _talking(visit: ServerVisit) -> tuple[Seat, Seat, str]:
     return first, second, phrases[0]
 
 
-async def _speak(seat: Seat, phrase: str) -> Map:
+async def _speak(seat: RawSeat, phrase: str) -> Map:
     return await seat.client.ask({"t": "say", "table": seat.table, "phrase": phrase})
 
 

@@ -7,7 +7,7 @@ import trio
 
 from truc_conform.expectations import Map, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import Seat
+from truc_conform.raw_seat import RawSeat
 from truc_conform.server_cases.away import records_of
 from truc_conform.server_visit import ServerVisit, case, case_row, catch_up, play_on
 from truc_protocol.bodies import Call, Deal
@@ -46,7 +46,7 @@ async def _watched(
     return client, expect_ok(reply, "ok to watch")
 
 
-async def _reads(client: RawClient, seat: Seat) -> None:
+async def _reads(client: RawClient, seat: RawSeat) -> None:
     """Receive until every record of an ended match has come."""
     records = records_of(client)
     while not (seat.done and records and records[-1][0] == seat.next - 1):
@@ -149,7 +149,7 @@ async def _watch_held(visit: ServerVisit) -> None:
     expect(reply.get("k", 0) <= deal, f"ok with k of at most {deal}", reply)
 
 
-def _played(seat: Seat) -> list[Record]:
+def _played(seat: RawSeat) -> list[Record]:
     return seat.records[len(seat.ledger.setup.records) :]
 
 
@@ -202,7 +202,7 @@ async def _snapshot(visit: ServerVisit) -> None:
     expect(records_of(client) == known and reply.get("k") == mover.next, "the records from there on", reply)
 
 
-def _head_at(seat: Seat, k: int) -> bytes:
+def _head_at(seat: RawSeat, k: int) -> bytes:
     """Return the head before position `k`, hashed on from the first body, which names the head before itself."""
     played = _played(seat)
     first = parse(played[0])

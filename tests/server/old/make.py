@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import trio
-from server.rawclient import RawClient, Seat
+from server.rawclient import RawClient, RawSeat
 
 HOST = "127.0.0.1"
 SHORT = {"target": 3, "match": 1}
@@ -78,10 +78,10 @@ async def play(port: int) -> list[dict]:
     return [secrets_of(seat) for seat in seats]
 
 
-async def seated(port, guests, options, *, ready=2) -> list[Seat]:
+async def seated(port, guests, options, *, ready=2) -> list[RawSeat]:
     seats = []
     for i in range(2):
-        seat = Seat(RawClient(await trio.open_tcp_stream(HOST, port)), seed=i + 1, keyed=i not in guests)
+        seat = RawSeat(RawClient(await trio.open_tcp_stream(HOST, port)), seed=i + 1, keyed=i not in guests)
         await seat.login()
         seats.append(seat)
     table = await seats[0].create("truc-french", seats=2, options={**options, "guests": len(guests)})
@@ -97,7 +97,7 @@ async def leave(seats) -> None:
         await seat.client.stream.aclose()
 
 
-def is_in_a_hand(seat: Seat) -> bool:
+def is_in_a_hand(seat: RawSeat) -> bool:
     """Tell whether a decision is open in a hand, and the seat has nothing to do but decide."""
     if seat.auditor is None or seat.next < A_CARD_PLAYED or not seat.ledger.hand:
         return False
@@ -106,7 +106,7 @@ def is_in_a_hand(seat: Seat) -> bool:
     return told is not None and any(t and t["at"] == seat.next for t in (seat.options, seat.waiting))
 
 
-def secrets_of(seat: Seat) -> dict:
+def secrets_of(seat: RawSeat) -> dict:
     keyed = {} if seat.key is None else {"key": seat.key.seed().hex(), "root": seat.chain.root.hex()}
     token = {} if seat.key is not None else {"token": seat.token}
     return {
