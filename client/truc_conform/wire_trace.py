@@ -49,7 +49,8 @@ class WireTrace:
         """Return the last frames of both sides as lines, in the order in which they passed."""
         kept = [(*frame, side) for side, last in self._last.items() for frame in last]
         return tuple(
-            f"{side} {seconds:7.3f} s {told(frame, self.opened)}" for _, seconds, frame, side in sorted(kept)
+            f"{side} {seconds:7.3f} s {frame_line(frame, self.opened)}"
+            for _, seconds, frame, side in sorted(kept)
         )
 
 
@@ -93,7 +94,7 @@ class TracedStream(trio.abc.Stream):
             del self._splitters[side]  # there are no frames in what follows
 
 
-def told(frame: bytes, opened: Mapping[bytes, tuple[str, ...]]) -> str:
+def frame_line(frame: bytes, opened: Mapping[bytes, tuple[str, ...]]) -> str:
     """Return a frame as one line of bounded length; a box in `opened` is shown with what stands in it."""
     try:
         fields = unpack(frame)

@@ -196,10 +196,10 @@ class Screen:
             question = question._replace(text=f"{self._speech.say('screen.lost')} >")
         self.pose(question)
 
-    def lose(self, told: Sentence) -> None:
+    def lose(self, notice: Sentence) -> None:
         """Tell that the connection is lost, once for all the times that it is lost again before anything comes of it."""
         if not self._is_lost:
-            self.say(told, "yellow")
+            self.say(notice, "yellow")
         self.note_line(is_lost=True)
 
     def note_line(self, *, is_lost: bool) -> None:
@@ -406,17 +406,17 @@ class Screen:
         elif self.awaits_resume and not before.rests:
             self.note("resting", "yellow")
 
-    def _tell_what_happened(self, fact: Fact, told: str | None) -> None:
+    def _tell_what_happened(self, fact: Fact, line: str | None) -> None:
         match fact["what"]:
             case "hands_committed":
                 self.note("committed", "cyan")
             case "hands_opened":
-                for line in opened_lines(self._board, self._look, fact["cards"]):
-                    self.say(line, "green")
+                for opened in opened_lines(self._board, self._look, fact["cards"]):
+                    self.say(opened, "green")
             case "hand_closed":
                 self.show_score()
-            case _ if told is not None:
-                self.say(f"  {told}")
+            case _ if line is not None:
+                self.say(f"  {line}")
             case _:
                 pass
 
@@ -495,8 +495,8 @@ class Screen:
             label = key_label(option, self._board, self._look)
             self.say(f"  {option.key}. {label}  [{grouped(option.choices)}]")
         if also := unnumbered(turn, self._board):
-            told = self._speech.say("screen.also", moves=moves_typed(also, self._board, self._look))
-            self.say(f"  {told}")
+            line = self._speech.say("screen.also", moves=moves_typed(also, self._board, self._look))
+            self.say(f"  {line}")
 
     def choices_meant(self, turn: YourTurn, text: str) -> tuple[tuple[MoveChoice, ...], int | None]:
         """Return the options that a line means, several if they have one key; for `cut 12` also the place."""

@@ -13,7 +13,7 @@ from truc_protocol.acts import SlotOpening
 from truc_protocol.bodies import Open, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger.play import moved, open_slots
-from truc_protocol.ledger.replay import is_unsure, told
+from truc_protocol.ledger.replay import apply_logged, is_unsure
 from truc_protocol.ledger.state import (
     HandLog,
     Ledger,
@@ -68,7 +68,7 @@ def _play_unseen_card(ledger: Ledger, match: Match, body: Open, step: LoggedMove
         )
     hand, match = open_slots(ledger.hand, match, body.seat, _openings(body), _SERVER)
     # that the slot may be played was checked with the act; what comes of it depends on the card
-    decided, events = told(match, step)
+    decided, events = apply_logged(match, step)
     return moved(ledger, hand, decided, step, 0), events
 
 

@@ -35,21 +35,21 @@ from truc_rules import (
 )
 
 _OF_A_CARD: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
-Told = tuple[Match, Events]
+Applied = tuple[Match, Events]
 Hands = Sequence[Sequence[Card | None]]
 
 
-def told(match: Match, step: LoggedMove) -> Told:
-    """Tell the rules a move, with the card that was played covered if it is known.
+def apply_logged(match: Match, step: LoggedMove) -> Applied:
+    """Apply a move of the log by the rules, with the card that was played covered if it is known.
 
     Raises:
         RulesError: They refuse it.
     """
     action = with_known_card(match, step.action)
-    return _told_ruling(match, action) if step.ruled else apply(match, action)
+    return _apply_ruling(match, action) if step.ruled else apply(match, action)
 
 
-def _told_ruling(match: Match, action: Action) -> Told:
+def _apply_ruling(match: Match, action: Action) -> Applied:
     for reading, before in readings(match):
         if action == ruled(reading):
             after, events = apply_ruled(reading, action)
@@ -60,7 +60,7 @@ def _told_ruling(match: Match, action: Action) -> Told:
     raise MatchError("expected the ruling on this state, with its card known")
 
 
-def readings(match: Match) -> Iterator[Told]:
+def readings(match: Match) -> Iterator[Applied]:
     """Yield the state and, if it waits for unknown cards, the one in which they decide nothing, each with its events."""
     # the state as it stands first: a ruling that continues a flor contest must not close it
     yield match, ()
@@ -141,7 +141,7 @@ def known_hands(log: HandLog, match: Match) -> tuple[Hands, ...]:
     return unknown if awaits_deal(match) else (*unknown[:-1], match.hand.dealt.cards)
 
 
-def replayed(log: HandLog, hands: Sequence[Hands]) -> Told:
+def replayed(log: HandLog, hands: Sequence[Hands]) -> Applied:
     """Play a hand again from its start, and return all that happens; `hands` are the cards of each deal.
 
     Raises:
@@ -150,7 +150,7 @@ def replayed(log: HandLog, hands: Sequence[Hands]) -> Told:
     waiting = iter(zip(log.deals, hands, strict=True))
     match, happened = _dealt(log.start, waiting)
     for step in log.steps:
-        match, events = told(match, step)
+        match, events = apply_logged(match, step)
         happened += events
         if awaits_deal(match):
             match, events = _dealt(match, waiting)
@@ -160,7 +160,7 @@ def replayed(log: HandLog, hands: Sequence[Hands]) -> Told:
     return match, happened + events
 
 
-def _dealt(match: Match, waiting: Iterator[tuple[Deal, Hands]]) -> Told:
+def _dealt(match: Match, waiting: Iterator[tuple[Deal, Hands]]) -> Applied:
     newest = next(waiting, None)
     # new cards are granted, and the match ended before they came
     if newest is None:

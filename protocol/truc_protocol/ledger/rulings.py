@@ -6,7 +6,7 @@ from truc_protocol.acts import Move, read_act
 from truc_protocol.bodies import Rule
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger.play import moved, open_slots, played_unseen, streaks_with
-from truc_protocol.ledger.replay import may_rule, readings, told
+from truc_protocol.ledger.replay import apply_logged, may_rule, readings
 from truc_protocol.ledger.sealed import seats_owing
 from truc_protocol.ledger.state import (
     ExposedSeat,
@@ -200,7 +200,7 @@ def _check_fixed(match: Match, move: Move) -> None:
 
 def _tell_ruling(ledger: Ledger, hand: HandLog | None, match: Match, step: LoggedMove) -> Taken:
     try:
-        decided, events = told(match, step)
+        decided, events = apply_logged(match, step)
     except RulesError as error:
         action = step.action
         message = f"ruled {action.kind} is not what the rules fix for seat {action.seat}"

@@ -47,7 +47,7 @@ from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.ledger.chain_links import open_link
 from truc_protocol.ledger.play import CardElsewhereError, moved, open_slots
-from truc_protocol.ledger.replay import replayed, told
+from truc_protocol.ledger.replay import apply_logged, replayed
 from truc_protocol.ledger.state import (
     ExposedSeat,
     HandLog,
@@ -205,7 +205,7 @@ def _play_unseen_card(ledger: Ledger, hand: HandLog) -> Taken:
         opened, match = open_slots(hand, match, seat, (SlotOpening(slot, card, keys),), None, pack=pack)
     except CardElsewhereError:
         return garbled_by(ledger, None), ()
-    decided, events = told(match, step)
+    decided, events = apply_logged(match, step)
     return moved(ledger, opened, decided, step, 0), events
 
 

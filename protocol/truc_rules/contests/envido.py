@@ -109,13 +109,13 @@ def answer(match: Match, action: Action, ask: EnvidoAsk) -> Step:
 def _accept(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
     hand = match.hand
     # by side, as they differ where falta is worth the game: everybody is told the larger
-    points, closed, told = accepted_points(match, ask.calls), _closed(hand.contests), EnvidoAccepted
+    points, closed, event = accepted_points(match, ask.calls), _closed(hand.contests), EnvidoAccepted
     # rules.md 18.4: no value is said, the cards dealt are compared when the hand is over
     if match.variant.envido is not None and match.variant.envido.settle == "hand_end":
         owed = with_offers(hand, hand.offers[:-1], closed._replace(owed=points))
-        return owed, (told(seat, max(points)),)
+        return owed, (event(seat, max(points)),)
     saying = new_saying(_ENVIDO, points, players(hand.row, match.seats))
-    return with_offers(hand, (*hand.offers[:-1], saying), closed), (told(seat, max(points)),)
+    return with_offers(hand, (*hand.offers[:-1], saying), closed), (event(seat, max(points)),)
 
 
 def _closed(contests: Contests) -> Contests:
