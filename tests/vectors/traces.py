@@ -1,6 +1,6 @@
 """Write tests/vectors/traces: a hand of each family as it goes over the wire, every frame in hex, in JSON and in words.
 
-    PYTHONPATH=tests:protocol:server:client python -m vectors.traces
+    PYTHONPATH=tests:docs:protocol:server:client python -m vectors.traces
 
 A test holds the pages to what this makes.
 """
