@@ -60,6 +60,8 @@ SETTINGS = {
 PARAMETERS = (
     ("truco-argentino", "remainder", "last"),
     ("truco-argentino", "envido.settle", "hand_end"),
+    ("truco-argentino", "absent", "concede"),
+    ("truco-argentino-flor", "flor.kind", "run"),
     ("truco-argentino-flor", "flor.challenge", False),
     ("truco-argentino-flor", "flor.pays", "own"),
     ("truco-uruguayo", "flor.reserved", True),

@@ -1,5 +1,9 @@
 """What holds of every match that is played at random: every preset with every seat count and every table option."""
 
+from dataclasses import fields, is_dataclass
+from functools import reduce
+from typing import Literal, get_args, get_origin, get_type_hints
+
 from hypothesis import given
 from rows import each_row
 from rules.chance import (
@@ -15,6 +19,7 @@ from rules.chance import (
 
 from truc_rules import (
     Score,
+    Variant,
     apply,
     awaits_deal,
     deal,
@@ -24,6 +29,7 @@ from truc_rules import (
     new_match,
     next_hand,
     preset,
+    presets,
     ruled,
     with_options,
 )
@@ -128,3 +134,35 @@ def test_seats_that_decide_have_an_action_and_a_ruling(name, seats, seed):
         assert bool(waiting) != (is_hand_over(after) or awaits_deal(after))
         assert all(legal(after, seat) for seat in waiting)
         assert (ruled(after) in legal(after, waiting[0])) if waiting else (ruled(after) is None)
+
+
+def values_told_apart(hint):
+    """Return the words that a type takes, or yes and no; none if it takes anything else."""
+    kinds = (hint, *get_args(hint))
+    words = (word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind))
+    return (*words, *((True, False) if bool in kinds else ()))
+
+
+def params_told_apart(group=Variant, path=()):
+    """Yield the path of every param of words, or yes and no, with its values; those of groups too."""
+    hints = get_type_hints(group)
+    for name in (each.name for each in fields(group) if each.init):
+        yield (*path, name), values_told_apart(hints[name])
+        for inner in filter(is_dataclass, (hints[name], *get_args(hints[name]))):
+            yield from params_told_apart(inner, (*path, name))
+
+
+def held(own, name):
+    """Return what a game or a group of it has; None where the game has no such group."""
+    return getattr(own, name, None)
+
+
+def test_every_value_of_a_param_is_in_a_game_that_is_played_at_random():
+    optional = (with_options(preset(name), {option: value}) for name, option, value in optioned())
+    games = [*map(preset, presets()), *optional, *parametered()]
+    unplayed = {
+        ".".join(path): missing
+        for path, values in params_told_apart()
+        if (missing := {*values} - {reduce(held, path, game) for game in games})
+    }
+    assert unplayed == {}
