@@ -87,9 +87,9 @@ async def serve(
     parts = ServerParts(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
     stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.read_unasked, folder))
     stop = trio.Event()
-    lease_keeper = (
-        LeaseKeeper(parts, lease, _place(settings, port=0), since=since) if settings.cluster.node else None
-    )
+    # a server that has moved writes nothing, and has no lease
+    is_node = settings.cluster.node and not settings.access.moved_to
+    lease_keeper = LeaseKeeper(parts, lease, _place(settings, port=0), since=since) if is_node else None
     async with trio.open_nursery() as nursery:
         run = partial(
             _run,

@@ -169,13 +169,19 @@ class TestMoved:
         assert "truc.example" not in str(await client.closed())
 
 
+@pytest.mark.parametrize("node", ["", "one"])
 async def test_server_that_has_moved_takes_no_match_up_and_leaves_the_tables_to_whoever_has_them(
-    tmp_path, capsys
+    tmp_path, capsys, node
 ):
     async with running(tmp_path / "data") as server:
         await in_hand(server)
     capsys.readouterr()
-    moved = changed(QUICK, access={"moved_to": "truc.example:7373"}, tables={"expiry_s": 10})
+    moved = changed(
+        QUICK,
+        access={"moved_to": "truc.example:7373"},
+        tables={"expiry_s": 10},
+        cluster={"node": node},
+    )
     async with running(tmp_path / "data", moved) as server:
         assert (await (await server.connect()).hello())["t"] == "hello"
         assert server.store.claim("another").epoch == 2
