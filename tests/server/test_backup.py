@@ -336,6 +336,25 @@ def test_folder_that_a_server_uses_is_not_restored_into(copy, tmp_path):
         assert "is in use by process" in said(call(new.root, "restore", copy))
 
 
+def test_second_restore_takes_nothing_from_one_that_is_under_way(copy, tmp_path):
+    new = Folder(tmp_path / "new")
+    new.root.mkdir(mode=0o700)
+    with locked(new):
+        write_private(new.restoring, b"from a backup\n")
+        (new.root / "identity.pem").write_bytes(b"just restored")
+        before = kept(new.root)
+        assert "is in use by process" in said(call(new.root, "restore", copy))
+        assert kept(new.root) == before
+
+
+def test_folder_in_which_a_restore_has_left_its_lock_alone_is_empty(copy, tmp_path):
+    new = Folder(tmp_path / "new")
+    new.root.mkdir(mode=0o700)
+    with locked(new):
+        pass
+    assert call(new.root, "restore", copy).exit_code == 0
+
+
 @pytest.fixture
 async def played(tmp_path) -> Folder:
     """Return the folder of a server that was stopped in the middle of a match."""
@@ -365,6 +384,21 @@ async def test_final_backup_lets_matches_go_on_where_it_is_restored_first(played
         False,
         True,
     ]
+
+
+async def test_match_that_is_held_stays_so_where_the_server_moves_unless_the_host_knows_better(
+    played, tmp_path
+):
+    back_up(played, tmp_path / "copy", settings_file=None, is_final=False)
+    call(tmp_path / "late", "restore", tmp_path / "copy")
+    held = read_restored(Folder(tmp_path / "late"))
+    call(tmp_path / "late", "backup", "--final", tmp_path / "moving")
+    result = call(tmp_path / "new", "restore", tmp_path / "moving")
+    assert "they go on at once, but for those that were held\n" in result.stdout
+    assert held.matches
+    assert read_restored(Folder(tmp_path / "new")) == held
+    call(tmp_path / "on", "restore", "--open-matches", "continue", tmp_path / "moving")
+    assert not read_restored(Folder(tmp_path / "on")).matches
 
 
 @pytest.mark.slow

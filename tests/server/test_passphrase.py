@@ -19,6 +19,8 @@ from truc_server.identity.key_files import IdentityError, key_text
 from truc_server.identity.passphrases import change_passphrase, passphrase_of, read_passphrase
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.settings import Settings, StoreSettings
+from truc_server.storage.backups import back_up, restore
+from truc_server.storage.sql import open_store
 
 OLD, NEW = "a long enough passphrase", "quite another passphrase"
 NOW = 1_790_000_000
@@ -325,3 +327,19 @@ def test_killed_change_is_repeated(sealed):
     change_passphrase(sealed, passphrase_in_force(sealed), NEW)
     assert passphrase_in_force(sealed) == NEW
     assert not [path for path in sealed.root.iterdir() if "keys.next" in path.name]
+
+
+@pytest.mark.slow
+def test_backup_of_a_change_that_was_killed_at_any_point_is_opened_by_the_passphrase_in_force(
+    sealed, tmp_path
+):
+    open_store(f"sqlite:///{sealed.database}").close()
+    steps = 0
+    while not killed_change(damaged := Folder(shutil.copytree(sealed.root, tmp_path / str(steps))), steps):
+        back_up(damaged, tmp_path / f"copy-{steps}", settings_file=None, is_final=False)
+        restored = open_folder(tmp_path / f"restored-{steps}")
+        restore(tmp_path / f"copy-{steps}", restored, None)
+        in_force = passphrase_in_force(damaged)
+        assert load_identity(restored, in_force).earlier == read_identity(damaged, in_force).earlier
+        steps += 1
+    assert steps

@@ -20,7 +20,15 @@ from truc_server.commands.command_line import (
 )
 from truc_server.settings.folder import locked, open_folder, used_folder
 from truc_server.settings.settings import Settings
-from truc_server.storage.backups import Manifest, OpenMatches, Restored, back_up, check_backup, write_restored
+from truc_server.storage.backups import (
+    Manifest,
+    OpenMatches,
+    Restored,
+    back_up,
+    check_backup,
+    read_restored,
+    write_restored,
+)
 from truc_server.storage.backups import restore as restore_into
 
 if TYPE_CHECKING:
@@ -113,7 +121,9 @@ def restore(
         manifest, chosen = restore_into(source, folder, wanted)
     click.echo(f"{folder.root}: restored, {_described(manifest)}")
     if manifest.matches:
-        click.echo(f"matches under way: {_MEANS[chosen]}")
+        is_any_held = chosen == "continue" and read_restored(folder).matches
+        but = ", but for those that were held" if is_any_held else ""
+        click.echo(f"matches under way: {_MEANS[chosen]}{but}")
     click.echo("the old server must not run any more", err=True)
 
 

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -182,9 +182,21 @@ def _layout(folder: Folder) -> tuple[tuple[str, ...], tuple[str, ...]]:
         folder.secrets_key,
         folder.certificate,
         folder.unasked,
+        folder.restored,
     )
-    folders = (folder.earlier, folder.next_keys, folder.revoked, folder.variants)
-    return tuple(path.name for path in files), tuple(path.name for path in folders)
+    folders = (
+        folder.earlier,
+        folder.next_keys,
+        # A change of the passphrase that was killed: the keys in it count, and not those in their places.
+        Folder(folder.next_keys).earlier,
+        folder.revoked,
+        folder.variants,
+    )
+    return _names(folder, files), _names(folder, folders)
+
+
+def _names(folder: Folder, paths: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(str(path.relative_to(folder.root)) for path in paths)
 
 
 def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_final: bool) -> Manifest:
@@ -265,9 +277,15 @@ def _copy_small_files(folder: Folder, target: Path, settings_file: Path | None) 
     else:
         raise BackupError(f"the keys in {folder.root} are being changed: try again")
     for name, content in contents.items():
-        make_private((target / name).parent)
+        _make_folders(target, name)
         write_private(target / name, content)
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+
+
+def _make_folders(root: Path, name: str) -> None:
+    """Make the folders that a file of this name is in."""
+    for parent in reversed(Path(name).parents):
+        make_private(root / parent)
 
 
 def _read_small_files(folder: Folder, settings_file: Path | None) -> dict[str, bytes]:
@@ -362,38 +380,45 @@ def restore(source: Path, folder: Folder, wanted: OpenMatches | None) -> tuple[M
     """Restore a backup into an empty data folder; return its manifest, and what becomes of matches under way; blocks.
 
     Unless the host says what is `wanted`, they go on if the backup was the last thing done with the old folder and was
-    not restored before; otherwise the players are asked.
+    not restored before, but for those that were held in that folder; otherwise the players are asked.
 
     Raises:
         BackupError: The backup cannot be restored, or the folder is in use.
         StoreError: The database cannot be made ready.
     """
     manifest = check_backup(source)  # all of it, before anything is written
-    _check_empty(folder)
+    _check_empty(folder)  # before even a lock is made in it
     with locked(folder):
+        # Again, as another restore may have ended meanwhile; and one that is under way loses nothing.
+        for left in _check_empty(folder):
+            remove(left)
         # The first file and the last to go: in between no server starts on what may not be whole.
         write_private(folder.restoring, f"from {source}\n".encode())
         for name in manifest.files:
-            make_private((folder.root / name).parent)
+            _make_folders(folder.root, name)
             _copy(source / name, folder.root / name)
         # `_is_first` marks the backup before all is done: after a restore that was killed the next one asks.
         chosen = wanted or ("continue" if manifest.is_final and _is_first(source) else "ask")
+        if wanted is not None:
+            folder.restored.unlink(missing_ok=True)  # what was held in the backup, the host lets go on
         _make_ready(folder, chosen)
         folder.restoring.unlink()
     return manifest, chosen
 
 
-def _check_empty(folder: Folder) -> None:
-    """Check that a folder is empty, or holds what a killed restore has left, which is removed."""
-    lost = {"lost+found"}  # of a file system of its own
-    found = [path for path in folder.root.iterdir() if path.name not in lost]
+def _check_empty(folder: Folder) -> list[Path]:
+    """Check that a folder is empty, or holds what a killed restore has left; return what is to be removed.
+
+    Raises:
+        BackupError: There is something else in it.
+    """
+    kept = {"lost+found", folder.lock.name, folder.restoring.name}  # the first of a file system of its own
+    found = [path for path in folder.root.iterdir() if path.name not in kept]
     if found and not folder.restoring.exists():
         raise BackupError(
             f"expected an empty data folder to restore into, got {folder.root} with {found[0].name} in it"
         )
-    for path in found:
-        if path not in (folder.restoring, folder.lock):
-            remove(path)
+    return found
 
 
 def _copy(source: Path, target: Path) -> None:
