@@ -1,5 +1,6 @@
 """`truc-server run --nodes`: nodes of one machine on a real PostgreSQL, one of which is killed, and the process that watches them."""
 
+import json
 import os
 import signal
 from contextlib import asynccontextmanager, suppress
@@ -226,3 +227,16 @@ async def to_the_end(seat: RawSeat) -> None:
     if is_to_move(seat):
         await seat.act(seat.act_message(seat.options, seat.pick(seat.options, seat.offered)))
     await play_until_gone(seat)
+
+
+async def test_restored_dump_is_heeded_by_every_node(tmp_path, database, monkeypatch):
+    async with machine(tmp_path, database) as running:
+        await players(running)
+        assert await running.process.stop() == []
+        monkeypatch.setenv("TRUC_STORE_URL", database.url(f"of_{tmp_path.name}", database.port))
+        arguments = ["restore", "--dump", "--data", str(running.process.data)]
+        result = await trio.to_thread.run_sync(CliRunner().invoke, main, arguments)
+        assert result.output.startswith("matches under way: 1, each goes on when all of its players are back")
+        await running.process.start()
+        held = [json.loads(line)["event"] for line in running.process.warnings()]
+        assert held.count("match_held") == 1

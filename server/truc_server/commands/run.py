@@ -405,13 +405,14 @@ class NodeSupervisor:
                 self._listening[name].set()
 
     def _prepare(self, name: str) -> Folder:
-        """Return the data folder of a node, with the keys, revocations and variants that are the host's now."""
+        """Return the data folder of a node, with the host's present keys, revocations, variants and word of a restore."""
         make_private(self._root.nodes)
         folder = open_folder(self._folder(name).root)
         if len(os.fsencode(folder.root / "inner.sock")) > MAX_PATH:  # the system would not say so in words
             raise OSError(f"{folder.root} is too long for a socket: move the data folder to a shorter path")
-        # At each start of the node: a revocation or a variant may have come since the last one.
-        for of_all in (self._root.identity, self._root.secrets_key, self._root.rolls):
+        # At each start of the node: a revocation or a variant may have come since the last one. And without
+        # `restored` a node would let a match go on that is older than what its players have seen.
+        for of_all in (self._root.identity, self._root.secrets_key, self._root.rolls, self._root.restored):
             _copy(of_all, folder.root / of_all.name)
         for whole in (self._root.earlier, self._root.revoked, self._root.variants):
             shutil.rmtree(folder.root / whole.name, ignore_errors=True)
