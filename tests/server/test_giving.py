@@ -2,7 +2,7 @@
 
 import re
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
 from importlib.metadata import version
 
@@ -21,6 +21,9 @@ from truc_protocol.records import Phase
 from truc_server.commands.admin import _cluster_lines
 from truc_server.main import main
 from truc_server.settings.in_force import Control
+from truc_server.storage import NodeOrder, StoreError
+from truc_server.storage.sql import open_store
+from truc_server.upkeep import draining
 
 pytestmark = pytest.mark.slow
 
@@ -149,6 +152,32 @@ async def test_table_is_moved_by_a_word_to_any_node(nodes):
             assert (await seat.client.closed())[-1]["code"] == "moved"
         await comes_after(second, seat)
         assert nodes.owners() == {seat.table: "two"}
+
+
+async def test_order_that_could_not_be_obeyed_as_the_database_failed_is_obeyed_later(nodes, monkeypatch):
+    monkeypatch.setattr(draining, "ORDERS_S", 0.05)
+    async with hosted(nodes, "one") as first, hosted(nodes, "two"):
+        seat, taken, failed = await alone(first), [], []
+        take, find = first.store.take_orders, first.store.nodes
+
+        def take_and_note(name):
+            taken.extend(found := take(name))
+            return found
+
+        def fail_once():
+            if taken and not failed:
+                failed.append(taken)
+                raise StoreError("cannot reach the database")
+            return find()
+
+        monkeypatch.setattr(first.store, "take_orders", take_and_note)
+        monkeypatch.setattr(first.store, "nodes", fail_once)
+        with closing(open_store(nodes.url)) as store:
+            store.leave_order("one", NodeOrder(seat.table, "two"))
+        with trio.fail_after(20):
+            assert (await seat.client.closed())[-1]["code"] == "moved"
+        assert nodes.owners() == {seat.table: "two"}
+        assert failed
 
 
 async def test_node_is_drained_by_a_word_to_another(nodes):

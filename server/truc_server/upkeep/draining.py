@@ -136,17 +136,22 @@ class TableGiver:
     async def _heed_orders(self) -> None:
         """Do what the host has told another node to tell this one."""
         store, me = self._parts.store, self._parts.lease.owner
+        # Kept until they are obeyed, as the store has them no more; of two about one table the later counts.
+        taken: dict[str, NodeOrder] = {}
         while True:
             await trio.sleep(ORDERS_S)
             try:
                 if await trio.to_thread.run_sync(store.has_orders, me):
                     for order in await trio.to_thread.run_sync(store.take_orders, me):
-                        await self._obey(order)
+                        log.info("ordered", table=label(order.code) if order.code else None, to=order.to)
+                        taken[order.code] = order
+                for order in tuple(taken.values()):
+                    await self._obey(order)
+                    del taken[order.code]
             except StoreError as error:
                 self._complaints.say(log.warning, "orders_not_read", reason=str(error))
 
     async def _obey(self, order: NodeOrder) -> None:
-        log.info("ordered", table=label(order.code) if order.code else None, to=order.to)
         if not order.code:
             self._drain.set()
             return
