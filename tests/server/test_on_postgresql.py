@@ -1,7 +1,7 @@
 """PostgreSQL in place of SQLite: the tests of the store that are not about files once more, and a server that plays on it."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
@@ -40,7 +40,9 @@ from truc_server.main import main
 from truc_server.settings.folder import open_folder
 from truc_server.storage import (
     AddRecord,
+    Invite,
     Lease,
+    Member,
     NodePlace,
     RatedPlayer,
     RateMatch,
@@ -48,6 +50,7 @@ from truc_server.storage import (
     SaveIgnored,
     StoreBusyError,
     StoreError,
+    housekeeping,
     statements,
 )
 from truc_server.storage.archive import Archive, open_archive
@@ -278,6 +281,50 @@ def test_nodes_rate_matches_of_the_same_players_one_after_the_other(fresh, rival
         for each in asked:
             each.result()
     assert [standing.rating.matches for standing in fresh.profile("TAG-A")] == [2 * 2 * len(duels)]
+
+
+class TestKeyThatComesToTwoNodesAtOnce:
+    """Between the look whether it is a member and the insert another node admits it."""
+
+    @pytest.fixture(autouse=True)
+    def between(self, monkeypatch) -> list[Callable[[], object]]:
+        """What is done between the two."""
+        looks, work = housekeeping.is_member, list[Callable[[], object]]()
+
+        def look(connection, fingerprint) -> bool:
+            found = looks(connection, fingerprint)
+            if work:
+                work.pop()()
+            return found
+
+        monkeypatch.setattr(housekeeping, "is_member", look)
+        return work
+
+    @pytest.mark.parametrize("uses", [1, 2])
+    def test_comes_in_at_both_by_one_use_of_its_invite(self, fresh, rival, between, uses):
+        fresh.issue(Invite(b"code", uses=uses, until_ms=100))
+        between.append(partial(rival.use_invite, b"code", Member("A" * 26, 5)))
+        assert fresh.use_invite(b"code", Member("A" * 26, 6))
+        assert [member.since_ms for member in fresh.members()] == [5]
+        assert [invite.uses for invite in fresh.invites()] == [1] * (uses - 1)
+
+    def test_uses_up_one_of_two_invites(self, fresh, rival, between):
+        for code in (b"code", b"other"):
+            fresh.issue(Invite(code, uses=1, until_ms=100))
+        between.append(partial(rival.use_invite, b"other", Member("A" * 26, 5)))
+        assert fresh.use_invite(b"code", Member("A" * 26, 6))
+        assert [invite.code_hash for invite in fresh.invites()] == [b"code"]
+
+    def test_is_a_member_already_for_the_host_who_admits_it(self, database, fresh, rival):
+        member = Member("A" * 26, 5)
+        with ThreadPoolExecutor() as threads:
+            with rival._transaction("write to") as connection:
+                housekeeping.admit(connection, member)
+                asked = threads.submit(fresh.admit, member)
+                waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+                while database.raw.execute(waiting).fetchone() == (0,):
+                    assert not asked.done()
+            assert not asked.result(20)
 
 
 def test_one_of_two_transactions_that_wait_for_each_other_may_be_tried_again(store, rival):

@@ -36,6 +36,7 @@ from truc_server.storage.schema import (
     secrets,
     tables,
 )
+from truc_server.storage.statements import upsert
 
 _MEMBERS: Final = select(*(members.c[field] for field in Member._fields))
 _INVITES: Final = select(*(invites.c[field] for field in Invite._fields))
@@ -49,6 +50,9 @@ _USE: Final = (
         invites.c.code_hash == bindparam("code"), invites.c.uses > 0, invites.c.until_ms > bindparam("now")
     )
     .values(uses=invites.c.uses - 1)
+)
+_GIVE_BACK: Final = (
+    update(invites).where(invites.c.code_hash == bindparam("code")).values(uses=invites.c.uses + 1)
 )
 _DROP_SPENT: Final = delete(invites).where((invites.c.uses <= 0) | (invites.c.until_ms <= bindparam("now")))
 _WITHDRAW: Final = delete(invites).where(invites.c.code_hash == bindparam("code"))
@@ -78,10 +82,8 @@ def is_member(connection: Connection, fingerprint: str) -> bool:
 
 def admit(connection: Connection, member: Member) -> bool:
     """Make a key a member; False if it is one already."""
-    if is_member(connection, member.fingerprint):
-        return False
-    connection.execute(insert(members), [member._asdict()])
-    return True
+    # In one statement: another node could admit the same key between a look and the insert.
+    return _changes(connection, upsert(connection.dialect.name, members), member._asdict()) > 0
 
 
 def expel(connection: Connection, fingerprint: str) -> bool:
@@ -105,8 +107,12 @@ def use_invite(connection: Connection, code_hash: bytes, member: Member) -> bool
     if is_member(connection, member.fingerprint):
         return True
     used = _changes(connection, _USE, {"code": code_hash, "now": member.since_ms}) > 0
+    if used and not admit(connection, member):
+        # Meanwhile the key has come in at another node: that was its use.
+        connection.execute(_GIVE_BACK, {"code": code_hash})
     connection.execute(_DROP_SPENT, {"now": member.since_ms})
-    return used and admit(connection, member)
+    # Looked up again: of an invite with one use left it may be the key itself that had it, at another node.
+    return used or is_member(connection, member.fingerprint)
 
 
 def withdraw(connection: Connection, code_hash: bytes) -> bool:
@@ -187,4 +193,5 @@ def delete_match(connection: Connection, mid: bytes, *, before_ms: int) -> bool:
 
 
 def _changes(connection: Connection, statement: Executable, values: dict[str, Any]) -> int:
-    return connection.execute(statement, values).rowcount
+    # Else SQLAlchemy forgets that of an insert on PostgreSQL.
+    return connection.execute(statement, values, execution_options={"preserve_rowcount": True}).rowcount

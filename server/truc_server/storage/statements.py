@@ -135,8 +135,8 @@ _UPSERTS: Final[Mapping[type[Write], Table]] = {
 }
 """The writes that set a row, whose fields are the columns of a table."""
 
-_NOT_UPDATED: Final = {"tables": ("owner", "epoch", "unasked")}
-"""Columns that a write sets in a new row only: who owns a table is changed by claims and gifts alone."""
+_NOT_UPDATED: Final = {"tables": ("owner", "epoch", "unasked"), "members": ("since_ms",)}
+"""Columns that are set in a new row only: who owns a table is changed by claims and gifts alone; a member stays one since then."""
 
 _CODE: Final[BindParameter[str]] = bindparam("code")
 # Not `player`: in an update SQLAlchemy keeps the names of the columns for itself.
