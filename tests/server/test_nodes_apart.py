@@ -19,10 +19,10 @@ from truc_protocol.setup import Opts
 from truc_protocol.wire.encoding import encode
 from truc_server.cluster import bulletin_exchange
 from truc_server.lobby.names import LentNames
-from truc_server.lobby.other_nodes import OtherPlayers
-from truc_server.storage import Lease, NodePlace, PlayerKind
+from truc_server.lobby.other_nodes import MOST_LINES, OtherPlayers, UntoldChanges
+from truc_server.storage import Lease, NodePlace, PlayerKind, StoreError
 from truc_server.storage.node_news import Bulletin, LineKind, LineNews, PlayerNews, TableNews
-from truc_server.storage.sql import open_store
+from truc_server.storage.sql import Store, open_store
 
 pytestmark = pytest.mark.slow
 FRENCH = {"t": "create", "variant": "truc-french"}
@@ -252,6 +252,40 @@ class TestTalk:
             await say(speaks, "bon dia")
             await soon(lambda: said(hears), ["bon dia"])
 
+    async def test_what_could_not_be_told_for_whatever_reason_is_told_later(self, both, monkeypatch):
+        one, two = both
+        tell, failed = one.store.tell, []
+
+        def fail_once(lease, bulletin):
+            if bulletin.lines and not failed:
+                failed.append(bulletin)
+                raise RuntimeError("can't start new thread")
+            tell(lease, bulletin)
+
+        speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
+        monkeypatch.setattr(one.store, "tell", fail_once)
+        await say(speaks, "bon dia")
+        await soon(lambda: said(hears), ["bon dia"])
+        assert failed
+
+    async def test_table_that_cannot_be_described_keeps_nothing_else_from_being_told(self, both, monkeypatch):
+        one, two = both
+        speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
+        put_back = trio.Event()
+
+        def fail(*_):
+            trio.from_thread.run_sync(put_back.set)
+            raise StoreError("cannot reach the database")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(one.store, "tell", fail)
+            await speaks.ask(FRENCH)
+            await say(speaks, "bon dia")
+            with trio.fail_after(SOON_S):
+                await put_back.wait()
+            monkeypatch.setattr(bulletin_exchange, "table_news", lambda *_: 1 / 0)
+        await soon(lambda: said(hears), ["bon dia"])
+
     async def test_whom_a_player_ignores_is_known_at_all_nodes(self, both):
         one, two = both
         key = keys.generate_signing_key()
@@ -324,6 +358,35 @@ class TestBots:
                 playing.cancel_scope.cancel()
             assert (wanted["table"], wanted["seat"]) == (seats[0].table, 1)
             assert wanted["match"] == seats[0].ledger.setup.mid
+
+
+@pytest.mark.parametrize("work", ["news_of_others", "sweep_bulletins", "listener"])
+async def test_fault_of_what_nodes_tell_each_other_ends_no_node(nodes, monkeypatch, work):
+    for pause in ("HEAR_EVERY_S", "SWEEP_EVERY_S", "RETRY_S"):
+        monkeypatch.setattr(bulletin_exchange, pause, 0.05)
+    failed, twice = [], trio.Event()
+
+    def fail(*_):
+        failed.append(work)
+        if len(failed) > 1:
+            trio.from_thread.run_sync(twice.set)
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Store, work, fail)
+    async with nodes.run("one") as one:
+        with trio.fail_after(SOON_S):
+            await twice.wait()
+        assert await guest(one)
+
+
+def test_lines_of_players_keep_nobody_from_being_kicked_or_forgotten():
+    untold = UntoldChanges()
+    for _ in range(MOST_LINES + 1):
+        untold.note_line(LineKind.CHAT, text="eh")
+    behind = (LineKind.KICK, LineKind.FORGET, LineKind.HOST)
+    for what in behind:
+        untold.note_line(what)
+    assert [line.what for line in untold.take().lines] == [*[LineKind.CHAT] * MOST_LINES, *behind]
 
 
 def test_bots_that_another_node_has_started_are_known_wherever_they_are_connected():

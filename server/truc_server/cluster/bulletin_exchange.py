@@ -6,7 +6,7 @@ Invariants: what could not be told is told later, in its state at that time; a n
 with what only it had, and its tables stay listed until another node tells of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final, TypeVar, assert_never
 
 import structlog
@@ -32,6 +32,7 @@ from truc_server.storage.node_news import (
     PlayerNews,
     TableNews,
 )
+from truc_server.table_data.codes import label
 
 # Between two bulletins, and at most between two looks for those of others: whatever is noted at one node is
 # known at all others within two seconds (cluster.md).
@@ -74,17 +75,23 @@ class BulletinExchange:
             tasks.start_soon(self._keep_telling)
             tasks.start_soon(self._keep_sweeping)
             tasks.start_soon(self._keep_listening)
-            await self._try_to_hear()
+            await self._try(self._hear, "nodes_not_heard")
             task_status.started()
             await self._keep_hearing()
+
+    async def _try(self, work: Callable[[], Awaitable[None]], complaint: str) -> None:
+        """Do something for the other nodes, or say why not: it is done again later, and what fails ends no match."""
+        try:
+            await work()
+        except StoreError as error:
+            self._complaints.say(log.warning, complaint, reason=str(error))
+        except Exception:
+            log.exception("internal", incident="bulletins")
 
     async def _keep_telling(self) -> None:
         while True:
             at = trio.current_time()
-            try:
-                await self._tell()
-            except Exception:  # what cannot be told ends no match
-                log.exception("internal", incident="bulletins")
+            await self._try(self._tell, "bulletin_not_told")
             await trio.sleep_until(at + TELL_EVERY_S)
             with trio.move_on_after(TELL_EVERY_S):  # what counts against limits wakes nobody
                 await self._others.untold.woken.wait()
@@ -92,19 +99,18 @@ class BulletinExchange:
     async def _tell(self) -> None:
         parts = self._parts
         draft, crowds = self._others.untold.take(), self._admission.news()
-        bulletin = self._compose(draft)._replace(crowds=crowds)
-        # The first is told even if there is nothing in it: only then do the others list this node.
-        if self._has_told and not any(bulletin):
-            return
         try:
+            bulletin = self._compose(draft)._replace(crowds=crowds)
+            # The first is told even if there is nothing in it: only then do the others list this node.
+            if self._has_told and not any(bulletin):
+                return
             # No other node may show what this one may still lose.
             await parts.journal.wait_durable(parts.journal.gate)
             await trio.to_thread.run_sync(parts.store.tell, parts.lease, bulletin)
-        except StoreError as error:
+        except Exception:
             self._others.untold.put_back(draft)
             self._admission.put_back(crowds)
-            self._complaints.say(log.warning, "bulletin_not_told", reason=str(error))
-            return
+            raise
         self._has_told = True
 
     def _compose(self, draft: BulletinDraft) -> Bulletin:
@@ -117,7 +123,11 @@ class BulletinExchange:
         if reason is not None:
             return TableNews(code, reason)
         table = self._lobby.get(code)
-        return None if table is None else table_news(table, self._lobby.made_tables.network_of(code))
+        try:
+            return None if table is None else table_news(table, self._lobby.made_tables.network_of(code))
+        except Exception:  # put back, it would keep all that is told later from the others, too
+            log.exception("internal", incident="bulletins", table=label(code))
+            return None
 
     def _player_news(self, noted: LoggedInPlayer) -> PlayerNews:
         present = self._lobby.online.player(noted.tag)
@@ -130,19 +140,12 @@ class BulletinExchange:
             with trio.move_on_after(HEAR_EVERY_S):
                 await self._hint.wait()
             self._hint = trio.Event()
-            await self._try_to_hear()
+            await self._try(self._hear, "nodes_not_heard")
 
-    async def _try_to_hear(self) -> None:
+    async def _hear(self) -> None:
         parts = self._parts
-        try:
-            found = await trio.to_thread.run_sync(parts.store.news_of_others, parts.lease, dict(self._marks))
-        except StoreError as error:
-            self._complaints.say(log.warning, "nodes_not_heard", reason=str(error))
-            return
-        try:
-            await self._heed(found)
-        except Exception:  # nor does what cannot be understood
-            log.exception("internal", incident="bulletins")
+        found = await trio.to_thread.run_sync(parts.store.news_of_others, parts.lease, dict(self._marks))
+        await self._heed(found)
 
     async def _heed(self, found: tuple[NodeNews, ...]) -> None:
         """Take up what was heard, and forget who is gone; after every few tables and players others have a turn."""
@@ -203,10 +206,7 @@ class BulletinExchange:
     async def _keep_sweeping(self) -> None:
         while True:
             await trio.sleep(SWEEP_EVERY_S)
-            try:
-                await self._sweep()
-            except StoreError as error:
-                self._complaints.say(log.warning, "bulletins_not_swept", reason=str(error))
+            await self._try(self._sweep, "bulletins_not_swept")
 
     async def _sweep(self) -> None:
         """Drop what is over; a table that is told of and nobody has, found so twice, is told to be gone."""
@@ -233,6 +233,8 @@ class BulletinExchange:
                     await self._listen(listener)
             except (StoreError, OSError) as error:
                 self._complaints.say(log.warning, "hints_lost", reason=str(error))
+            except Exception:
+                log.exception("internal", incident="bulletins")
             await trio.sleep(RETRY_S)
 
     async def _listen(self, listener: BulletinListener) -> None:

@@ -2,7 +2,7 @@
 
 A server without other nodes has none of this. What was told is good enough for lists, counts and limits; nothing that
 must hold is decided by it: whoever wants a seat asks the owner. Of a table and of a player only the newest state
-counts, so each is noted once, however often it changes; lines are all kept, up to a limit. Deliberately not here: when
+counts, so each is noted once, however often it changes; lines are all kept, what players say up to a limit. Deliberately not here: when
 it is told (cluster/bulletin_exchange.py). Invariants: this node's own tables are never among these; a player counts once, at
 however many nodes they are; what a node has told of players is forgotten when it is gone, or when another process has
 taken its name; what was taken and could not be told is noted again, without replacing anything newer.
@@ -38,6 +38,9 @@ from truc_server.tables.table import Table
 
 # That wait while the database takes nothing; what is said then is told here alone.
 MOST_LINES: Final = 1_000
+# Kept however many wait, as what players say must not keep anybody from being kicked or forgotten. They are
+# few: a moderator's, or behind a write, of which the journal takes only so many.
+_KEPT: Final = (LineKind.FORGET, LineKind.HOST, LineKind.KICK)
 _NONE: Final[Mapping[str, SeatNews]] = MappingProxyType({})
 
 log = structlog.get_logger()
@@ -267,7 +270,7 @@ class UntoldChanges:
         text: str = "",
     ) -> None:
         """Note what was said, or done by a player or to them, wherever they are."""
-        if len(self._lines) < MOST_LINES:
+        if what in _KEPT or len(self._lines) < MOST_LINES:
             line = LineNews(next(self._serials), what, tag=tag, name=name, text=text)
             whose = line if player is None else line._replace(kind=player.kind, player=player.id)
             self._lines.append(whose)
