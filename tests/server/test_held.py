@@ -13,11 +13,14 @@ from server.restarting import interrupted, play_until_gone
 from structlog.testing import capture_logs
 
 from truc_protocol.bodies import Resign
+from truc_protocol.errors import Code
+from truc_protocol.messages import ListTables, Refusal
 from truc_server.matches.restore_hold import MOST_PUT_OFF, RestoreHold
 from truc_server.net.peer import TooSoonError
 from truc_server.settings.folder import Folder, FolderError
 from truc_server.storage.backups import Restored, read_restored, write_restored
 from truc_server.storage.sqlite_file import play_under_way
+from truc_server.timing.clock import StoppingError
 
 pytestmark = pytest.mark.slow
 
@@ -166,6 +169,36 @@ def test_as_many_acts_are_put_off_as_may_be_and_no_more():
         hold.put_off(peer, None, taken.clear)
     hold.end()
     assert taken == list(range(MOST_PUT_OFF))
+
+
+class WaitingPeer:
+    """A connection that waits for an answer, and keeps what it is refused with."""
+
+    is_open = True
+
+    def __init__(self) -> None:
+        self.refused: list[Refusal] = []
+
+    def refuse(self, refused: Refusal) -> None:
+        self.refused.append(refused)
+
+
+@pytest.mark.parametrize(
+    ("error", "codes"), [(ValueError("a fault"), [Code.INTERNAL]), (StoppingError("the store failed"), [])]
+)
+def test_act_that_was_put_off_and_fails_is_answered_alone(error, codes):
+    hold, failing, other, taken = RestoreHold("ABCDE", bytes(32)), WaitingPeer(), WaitingPeer(), []
+    hold.begin(seats=2, k=9)
+
+    def fail() -> None:
+        raise error
+
+    hold.put_off(failing, ListTables(id=7), fail)
+    hold.put_off(other, ListTables(id=8), partial(taken.append, 8))
+    hold.end()
+    assert [(refused.code, refused.re) for refused in failing.refused] == [(code, 7) for code in codes]
+    # A server that ends takes nothing more.
+    assert (other.refused, taken) == ([], [8] if codes else [])
 
 
 async def test_match_of_which_a_player_has_seen_more_is_given_up(tmp_path):

@@ -7,13 +7,16 @@ asked for no more than is there.
 """
 
 from collections.abc import Callable
+from secrets import token_hex
 from typing import Final
 
 import structlog
 
-from truc_protocol.messages import Request
+from truc_protocol.errors import Code
+from truc_protocol.messages import Request, refusal
 from truc_server.net.peer import Peer, RefusedRequestError, TooSoonError
 from truc_server.table_data.codes import label
+from truc_server.timing.clock import StoppingError
 
 RETRY_MS: Final = 1_000  # after this, what is not put off may be tried again
 MOST_PUT_OFF: Final = 32  # acts of one match; a seat owes no more than a few
@@ -77,6 +80,13 @@ class RestoreHold:
                     take()
                 except RefusedRequestError as error:
                     peer.refuse(error.refusal(request.id))
+                except StoppingError:  # everybody is told that the server ends
+                    return
+                except Exception:  # harms no other who waits, nor whoever has let the match go on
+                    incident = token_hex(4)
+                    log.exception("internal", incident=incident, table=self._table)
+                    detail = {"incident": incident}
+                    peer.refuse(refusal(Code.INTERNAL, "the server has failed", re=request.id, detail=detail))
 
     def check_not_held(self) -> None:
         """Check that the match takes anything now.
