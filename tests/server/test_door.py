@@ -106,7 +106,7 @@ async def ends_well(server) -> bool:
 
 
 async def test_who_is_turned_away_is_read_out_one_after_the_other(server, monkeypatch):
-    monkeypatch.setattr(door, "_LINGERING", 1)
+    monkeypatch.setattr(door, "LINGERING", 1)
     for _ in range(3):
         await guest(server)
     assert [await ends_well(server) for _ in range(3)] == [True] * 3
@@ -131,7 +131,7 @@ async def test_who_is_turned_away_and_does_not_leave_is_cut(server, mock_clock):
 
 
 async def test_no_more_are_given_time_to_read_than_so_many(server, monkeypatch):
-    monkeypatch.setattr(door, "_LINGERING", 0)
+    monkeypatch.setattr(door, "LINGERING", 0)
     for _ in range(3):
         await guest(server)
     assert [message["code"] for message in await (await server.connect()).closed()] == ["server_full"] * 2

@@ -17,11 +17,17 @@ from click.testing import CliRunner
 from rows import each_row
 
 from truc_server import __name__ as package
+from truc_server import web
+from truc_server.admin import command_socket
+from truc_server.cluster import inner_door
 from truc_server.commands.command_line import as_arguments
 from truc_server.commands.run import MOST_NODES, raise_file_limit
 from truc_server.identity.certificate import TlsError
 from truc_server.identity.identity import load_identity
 from truc_server.main import main
+from truc_server.metrics import page
+from truc_server.net import admission
+from truc_server.operation.process import SPARE
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import settings_text
@@ -370,6 +376,11 @@ class TestFileLimit:
             resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
             raise_file_limit(wanted)
             assert resource.getrlimit(resource.RLIMIT_NOFILE) == (given, hard)
+
+    def test_what_is_spared_is_enough_for_all_who_have_limits_of_their_own(self):
+        own = 64  # of the server itself: an idle one has some 20, and its database may come to 30 more
+        beside = admission.LINGERING + web.CONNECTIONS + inner_door.MAX_STRANGERS + page.CONNECTIONS
+        assert beside + command_socket.CALLERS + own <= SPARE
 
     def test_limit_is_never_lowered(self):
         before = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -93,7 +93,7 @@ def _more(before: int, now: int) -> int:
 _SITES: Final = 10
 _TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once
 # Those turned away who have time to read why: each has a file open that `limits.connections` does not count.
-_LINGERING: Final = 256
+LINGERING: Final = 256
 # transport.md, "TLS": whoever sends no frame either, such as a browser, can read a line of text.
 _TLS_ONLY: Final = (
     f"This port speaks the Truc protocol over TLS ({ENCRYPTED}), and nothing else.\r\n".encode()
@@ -287,7 +287,7 @@ class Admission:
             suppress(OSError, trio.BrokenResourceError, trio.ClosedResourceError),
         ):
             await stream.socket.send(words)
-            if self._lingering < _LINGERING:
+            if self._lingering < LINGERING:
                 self._lingering += 1
                 try:
                     await half_close(stream)

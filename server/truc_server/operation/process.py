@@ -13,13 +13,16 @@ import trio
 
 from truc_server.settings.settings import Settings
 
-_SPARE: Final = 256  # open files beside the connections: database, lock, listeners, worker threads
+# Open files beside the connections. In a flood most are of those who are turned away and read why, of browsers
+# and of strangers at the inner door, each of whom has a limit of their own; the rest is the server's own:
+# database, lock, listeners, worker threads.
+SPARE: Final = 512
 
 
 def needed_files(settings: Settings) -> int:
     """Return how many files a server with these settings may come to have open: each client of a node may have a link to another."""
     for_each = 2 if settings.cluster.node else 1
-    return for_each * settings.limits.connections + _SPARE
+    return for_each * settings.limits.connections + SPARE
 
 
 def raise_file_limit(needed: int) -> None:
