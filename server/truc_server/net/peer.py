@@ -333,7 +333,8 @@ class Peer:
         dressed = [self._greased(frame) for frame in frames]
         total = sum(map(len, dressed))
         if self.connection.is_ready and total > self.outbox.room():
-            # With little waiting, room would never come: the frames are more than an outbox takes at all.
+            # With little waiting no more room would be told of (`Outbox.settle`), and the frames are as much as
+            # an outbox takes at all, or nearly. A watcher who comes again is sent them at their own pace.
             if self.outbox.size > LOW_BYTES:
                 self._await_room()
             else:
