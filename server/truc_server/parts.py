@@ -29,12 +29,12 @@ from truc_server.timing.clock import Timers
 
 
 class ServerParts:
-    """One running server.
+    """The parts of one running server.
 
     Attributes:
         lease: what it writes under.
         disk: whether there is room for more.
-        pace: how fast pages of the store or the lobby go to one address.
+        pace: how fast one address may have pages of the store or the lobby, acts, and steps with a pack.
         drain: whether the server is about to be stopped.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
         figures: what has happened so far, for whoever watches the server.

@@ -31,7 +31,7 @@ class RequestServices(NamedTuple):
     """What `dispatch` hands on, to each request what it needs.
 
     Attributes:
-        pace: how fast pages of the store or the lobby go to one address.
+        pace: how fast one address may have pages of the store or the lobby, acts, and steps with a pack.
         tokens: finds guests by their tokens.
         checks: checks what seats sign.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
