@@ -14,7 +14,7 @@ from chaos.faulty_store import Fault, FaultyStore, Point, die
 
 from truc_server import main as server
 from truc_server.net.connections import Connections
-from truc_server.storage import sql as store
+from truc_server.storage import sql
 
 GOODBYE = "goodbye"
 
@@ -48,7 +48,7 @@ def main(places: tuple[str, ...], arguments: tuple[str, ...]) -> None:
     if GOODBYE in places:
         Connections.dismiss = lambda *_: die()
     wanted = [Place.read(place) for place in places if place != GOODBYE]
-    store.open_store = partial(open_faulty, opened_by=store.open_store, places=wanted)
+    sql.open_store = partial(open_faulty, opened_by=sql.open_store, places=wanted)
     server.main(arguments, prog_name="truc-server")
 
 

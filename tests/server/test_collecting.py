@@ -8,7 +8,7 @@ import trio
 import trio.testing
 from server.conftest import together
 
-from truc_server.operation import process as collecting
+from truc_server.operation import process
 from truc_server.operation.process import collect_when_grown
 
 
@@ -22,7 +22,7 @@ class Ring:
 @pytest.fixture
 async def collector(monkeypatch):
     """Let the rounds be taken over, where much is a thousand objects."""
-    monkeypatch.setattr(collecting, "LITTLE", 1_000)
+    monkeypatch.setattr(process, "LITTLE", 1_000)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(collect_when_grown)
         await trio.testing.wait_all_tasks_blocked()
@@ -36,23 +36,23 @@ def forgotten() -> weakref.ref:
 
 async def test_no_round_walks_what_is_there_while_little_comes(collector, autojump_clock):
     ring = forgotten()
-    await trio.sleep(10 * collecting.EVERY_S)
+    await trio.sleep(10 * process.EVERY_S)
     assert ring() is not None
 
 
 async def test_what_holds_itself_is_freed_when_much_has_come(collector, autojump_clock):
     ring = forgotten()
     kept = [[] for _ in range(5_000)]
-    await trio.sleep(2 * collecting.EVERY_S)
+    await trio.sleep(2 * process.EVERY_S)
     assert (len(kept), ring()) == (5_000, None)
 
 
 async def test_after_a_round_as_much_may_come_again_as_was_left(collector, autojump_clock):
     kept = [[] for _ in range(5_000)]
-    await trio.sleep(2 * collecting.EVERY_S)
+    await trio.sleep(2 * process.EVERY_S)
     ring = forgotten()
     kept += [[] for _ in range(3_000)]
-    await trio.sleep(2 * collecting.EVERY_S)
+    await trio.sleep(2 * process.EVERY_S)
     assert ring() is not None
 
 

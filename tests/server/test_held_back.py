@@ -13,8 +13,7 @@ from server.watching import Eye
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
-from truc_server.spectating import audience
-from truc_server.spectating import spectator_feed as showing
+from truc_server.spectating import audience, spectator_feed
 from truc_server.spectating.spectator_feed import ShownMatch, SpectatorFeed
 from truc_server.storage.sql import Store
 
@@ -137,7 +136,7 @@ async def test_of_matches_that_wait_for_their_turn_only_the_newest_is_in_memory(
 
 
 async def test_match_is_left_out_when_more_are_held_back_than_may_be(server, mock_clock, monkeypatch):
-    monkeypatch.setattr(showing, "MATCHES", 3)
+    monkeypatch.setattr(spectator_feed, "MATCHES", 3)
     seats, eye = await played(server)
     lengths = [seats[0].next]
     for _ in range(3):

@@ -14,8 +14,8 @@ from server.watching import Eye, Held
 from trio.lowlevel import ParkingLot
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.requests import catching_up as replay
-from truc_server.storage import page_reader as pages
+from truc_server.requests import catching_up
+from truc_server.storage import page_reader
 
 pytestmark = pytest.mark.slow
 
@@ -102,8 +102,8 @@ async def tick(mock_clock, seats, moved: ParkingLot) -> None:
 async def test_every_watcher_sees_the_records_of_the_seats_in_order(
     tmp_path, monkeypatch, mock_clock, spectators, seed
 ):
-    monkeypatch.setattr(replay, "PAGE", 5)
-    monkeypatch.setattr(pages, "PAGE", 5)
+    monkeypatch.setattr(catching_up, "PAGE", 5)
+    monkeypatch.setattr(page_reader, "PAGE", 5)
     held = Held(monkeypatch)
     async with running(tmp_path / "data", SETTINGS) as server:
         seats = await server.seats(2, seed=seed, options={"match": 1, "spectators": spectators})

@@ -11,9 +11,8 @@ from server.substituting import standing_by, step_in, voided
 from server.watching import Eye
 
 from truc_protocol.audit import Result
-from truc_server.spectating import spectator_feed as showing
-from truc_server.storage import StoreError
-from truc_server.storage import page_reader as pages
+from truc_server.spectating import spectator_feed
+from truc_server.storage import StoreError, page_reader
 from truc_server.storage.archive import unpack_setup
 
 
@@ -130,8 +129,8 @@ async def records_after(path, seats) -> list[int]:
 async def test_time_of_a_record_goes_on_over_a_restart(tmp_path, mock_clock, monkeypatch, *, later_ms, shown):
     path = tmp_path / "data"
     seats = await stopped_in_hand(path)
-    now_ms = showing.now_ms
-    monkeypatch.setattr(showing, "now_ms", lambda: now_ms() + later_ms)
+    now_ms = spectator_feed.now_ms
+    monkeypatch.setattr(spectator_feed, "now_ms", lambda: now_ms() + later_ms)
     assert await records_after(path, seats) == shown
 
 
@@ -140,8 +139,8 @@ async def test_clock_that_was_set_back_holds_a_record_no_longer_than_the_delay(
 ):
     path = tmp_path / "data"
     seats = await stopped_in_hand(path)
-    now_ms = showing.now_ms
-    monkeypatch.setattr(showing, "now_ms", lambda: now_ms() - 1_000_000)
+    now_ms = spectator_feed.now_ms
+    monkeypatch.setattr(spectator_feed, "now_ms", lambda: now_ms() - 1_000_000)
     async with running(path, SETTINGS) as server:
         eye = await eye_at(server, seats[0].table)
         mock_clock.jump(61)
@@ -178,14 +177,14 @@ async def test_store_that_cannot_be_read_for_once_holds_nothing_up_for_good(serv
         return read(*place, **fields)
 
     monkeypatch.setattr(server.store, "records", fails_once)
-    monkeypatch.setattr(pages, "RETRY_S", 0.0)
+    monkeypatch.setattr(page_reader, "RETRY_S", 0.0)
     mock_clock.jump(61)
     await eye.until(lambda eye: eye.order[-1] == "over")
     assert eye.records == list(range(seats[0].next))
 
 
 async def test_row_that_is_not_as_it_was_written_keeps_back_no_other(nursery):
-    read, taken, asked = trio.Event(), [], pages.PageReader()
+    read, taken, asked = trio.Event(), [], page_reader.PageReader()
     nursery.start_soon(asked.run)
     asked.ask(partial(unpack_setup, b"\xc1"), taken.append)
     asked.ask(lambda: "as it was", lambda _: read.set())

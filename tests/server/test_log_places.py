@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.bodies import Act
 from truc_protocol.crypto import keys
 from truc_server.operation import logs
-from truc_server.requests import acts as acting
+from truc_server.requests import acts
 from truc_server.settings.settings import LogSettings
 
 TIGHT = changed(QUICK, limits={"outbox_bytes": 16_384}, log={"level": "debug"})
@@ -113,7 +113,7 @@ async def test_refused_login_has_its_connection(server, lines):
 
 async def test_failure_in_an_act_has_its_connection_table_and_position(server, lines, monkeypatch):
     mover, _ = holder_of(await in_hand(server, guests=(0, 1)))
-    monkeypatch.setattr(acting, "choose", lambda *_: 1 / 0)
+    monkeypatch.setattr(acts, "choose", lambda *_: 1 / 0)
     assert (await mover.client.ask(late(mover)))["code"] == "internal"
     (told,) = lines("internal")
     assert (told["connection"], told["table"], told["k"]) == (mover.seat + 1, mover.table, mover.next)

@@ -12,7 +12,7 @@ from server.rawclient import RawClient
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Act
 from truc_protocol.records import Phase, Record
-from truc_server.requests import catching_up as replay
+from truc_server.requests import catching_up
 
 
 def wanted(seat, k: int) -> dict:
@@ -89,7 +89,7 @@ async def test_resume_beyond_the_last_record_of_another_match_or_seat_is_refused
 
 @pytest.mark.slow
 async def test_resume_reads_old_records_from_the_store_without_a_hole(server, monkeypatch):
-    monkeypatch.setattr(replay, "PAGE", 7)
+    monkeypatch.setattr(catching_up, "PAGE", 7)
     seats = await server.match(2, "truc-french", options=BRIEF)
     await together(*(seat.play for seat in seats))
     client = await elsewhere(server, seats[0])
@@ -111,7 +111,7 @@ async def test_record_that_the_store_has_lost_is_an_incident_and_no_endless_sear
 
 @pytest.mark.slow
 async def test_a_seat_that_resumes_again_and_again_while_others_play_has_every_record(server, monkeypatch):
-    monkeypatch.setattr(replay, "PAGE", 5)
+    monkeypatch.setattr(catching_up, "PAGE", 5)
     seats = await server.match(4, "truc-catalan", options=BRIEF)
 
     async def restless():
@@ -182,7 +182,7 @@ async def test_watcher_from_the_start_gets_every_record(server):
 @pytest.mark.slow
 @pytest.mark.parametrize("spectators", [1, 2])
 async def test_watcher_who_comes_late_is_sent_the_records_so_far(server, spectators, monkeypatch):
-    monkeypatch.setattr(replay, "PAGE", 5)
+    monkeypatch.setattr(catching_up, "PAGE", 5)
     seats = await server.match(2, "truc-catalan", options={**BRIEF, "spectators": spectators})
     await together(*(lambda s=seat: s.play(until=lambda s: s.done or s.next > 10) for seat in seats))
     eye = await watcher(server)

@@ -18,8 +18,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import pack
 from truc_protocol.wire.connection import MAX_OUTSTANDING
-from truc_server.cluster import bulletin_exchange as bulletins
-from truc_server.cluster import routing
+from truc_server.cluster import bulletin_exchange, routing
 from truc_server.cluster.inner_protocol import DoorAnswer
 from truc_server.metrics import page
 from truc_server.operation.figures import LINK_LOSSES
@@ -357,7 +356,7 @@ async def test_seats_at_tables_of_other_nodes_are_listed_at_the_login(nodes):
 
 async def test_player_signs_at_another_node_with_the_name_they_have_where_they_came_in(nodes, monkeypatch):
     """Two who come at once have a name that each node takes for free; who is seated has theirs on every node."""
-    monkeypatch.setattr(bulletins, "TELL_EVERY_S", LONG_S)
+    monkeypatch.setattr(bulletin_exchange, "TELL_EVERY_S", LONG_S)
     async with two(nodes, "proxy") as (one, other):
         first, second = await one.seat(seed=1), await other.seat(seed=1)
         assert first.name == second.name

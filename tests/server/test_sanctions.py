@@ -16,7 +16,7 @@ from truc_server.storage import Sanction, SanctionKind, StoreError
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
-from truc_server.upkeep import sanction_watch as upkeep
+from truc_server.upkeep import sanction_watch
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)
@@ -62,7 +62,7 @@ def readings(monkeypatch):
         return read(store)
 
     monkeypatch.setattr(Store, "sanctions", counting)
-    monkeypatch.setattr(upkeep, "SANCTIONS_S", 0.001)
+    monkeypatch.setattr(sanction_watch, "SANCTIONS_S", 0.001)
     return counted
 
 
@@ -121,7 +121,7 @@ class TestBan:
     async def test_ban_ends_by_itself(self, server, readings, monkeypatch):
         server.store.impose(order(BAN, OWN, until=now_ms() + 3_600_000))
         await readings.heeded()
-        monkeypatch.setattr(upkeep, "now_ms", lambda: now_ms() + 3_600_001)
+        monkeypatch.setattr(sanction_watch, "now_ms", lambda: now_ms() + 3_600_001)
         await readings.heeded()
         assert (await (await server.connect()).login_key(KEY))["t"] == "welcome"
 
@@ -247,7 +247,7 @@ class TestStoreFails:
         server.store.impose(order(BAN, OWN, until=now_ms() + 3_600_000))
         await readings.heeded()
         broken()
-        monkeypatch.setattr(upkeep, "now_ms", lambda: now_ms() + 3_600_001)
+        monkeypatch.setattr(sanction_watch, "now_ms", lambda: now_ms() + 3_600_001)
         await readings.heeded()
         assert (await (await server.connect()).login_key(KEY))["t"] == "welcome"
 
@@ -277,7 +277,7 @@ class TestStoreFails:
         def fail(lobby, player):
             raise error
 
-        monkeypatch.setattr(upkeep, "vacate_seats", fail)
+        monkeypatch.setattr(sanction_watch, "vacate_seats", fail)
         client, banned = await guest(server), await keyed(server, key=KEY)
         server.store.impose(order(BAN, OWN))
         await goodbye(banned)

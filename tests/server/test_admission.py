@@ -15,7 +15,6 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_protocol.errors import Code
 from truc_server.net import admission
-from truc_server.net import admission as door
 from truc_server.net.admission import Admission, OtherCrowds
 from truc_server.net.peer import LOGIN_OUTBOX, Peer, TooSoonError
 from truc_server.operation.figures import Figures
@@ -106,7 +105,7 @@ async def ends_well(server) -> bool:
 
 
 async def test_who_is_turned_away_is_read_out_one_after_the_other(server, monkeypatch):
-    monkeypatch.setattr(door, "LINGERING", 1)
+    monkeypatch.setattr(admission, "LINGERING", 1)
     for _ in range(3):
         await guest(server)
     assert [await ends_well(server) for _ in range(3)] == [True] * 3
@@ -131,7 +130,7 @@ async def test_who_is_turned_away_and_does_not_leave_is_cut(server, mock_clock):
 
 
 async def test_no_more_are_given_time_to_read_than_so_many(server, monkeypatch):
-    monkeypatch.setattr(door, "LINGERING", 0)
+    monkeypatch.setattr(admission, "LINGERING", 0)
     for _ in range(3):
         await guest(server)
     assert [message["code"] for message in await (await server.connect()).closed()] == ["server_full"] * 2
