@@ -29,7 +29,7 @@ from truc_server.metrics import page
 from truc_server.net import admission
 from truc_server.operation.process import SPARE
 from truc_server.settings.folder import Folder, locked, open_folder
-from truc_server.settings.settings import Settings
+from truc_server.settings.settings import Settings, SettingsError
 from truc_server.settings.settings_file import settings_text
 from truc_server.storage import StoreError, StoreLostError
 from truc_server.storage.leases import MAX_NODES
@@ -167,6 +167,15 @@ class TestRun:
         call("run", "--name", "El Racó")
         again = fake.control.reread()
         assert (again.name, again.motd) == ("El Racó", "two")
+
+    def test_settings_file_that_is_gone_opens_no_closed_server_when_they_are_read_again(self, call, serve, data):
+        file = open_folder(data.root).settings
+        file.write_text('access.members = "invite"\n')
+        fake = serve(end)
+        call("run")
+        file.unlink()  # as an editor does before it writes the new one
+        with pytest.raises(SettingsError, match=r"cannot read the settings file .*truc\.toml: No such file"):
+            fake.control.reread()
 
     def test_hangup_is_ignored_where_it_was_before(self, call, serve):
         handlers = []

@@ -129,7 +129,9 @@ def _run_server(
             patience_s = settings.cluster.lease_s / 2 if settings.cluster.node else None
             url, node = database_url(settings, folder), settings.cluster.node
             with closing(open_store(url, patience_s=patience_s, node=node)) as store:
-                reread = partial(_reread, file, flags)
+                # The file that was there at the start: while an editor replaces it, it may be missing for a
+                # moment, and a server that took all defaults then would be open to everybody.
+                reread = partial(_reread, settings_path(file, flags), flags)
                 serve = partial(
                     _serve,
                     settings,
