@@ -36,6 +36,7 @@ class ServerParts:
         disk: whether there is room for more.
         pace: how fast one address may have pages of the store or the lobby, acts, and steps with a pack.
         drain: whether the server is about to be stopped.
+        reloading: held while settings are read again, so that those that were read first are not in force last.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
         figures: what has happened so far, for whoever watches the server.
         renewals_s: how many seconds each renewal of the lease took.
@@ -74,6 +75,7 @@ class ServerParts:
         self.pace = Pace(settings.limits)
         self.sanctions = CurrentValue(Sanctions.of(settings.access))
         self.drain = ServerDrain()
+        self.reloading = trio.Lock()
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
         self.failure: StoreError | None = None

@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import stat
+import threading
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -23,10 +24,11 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import End
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.admin import audit
-from truc_server.admin.desk import FIXED, changeable, differing, is_fixed
+from truc_server.admin.desk import FIXED, changeable, differing, is_fixed, reload
 from truc_server.admin.requests import MAX_PATH, MAX_REQUEST, MOST_ROWS
 from truc_server.main import main
 from truc_server.operation import logs
+from truc_server.parts import ServerParts
 from truc_server.settings.folder import Folder
 from truc_server.settings.settings import LogSettings, Settings
 from truc_server.settings.settings_file import KEYS
@@ -292,6 +294,37 @@ class TestReload:
         answer = await ask(server, "reload")
         assert answer == {"ok": False, "error": f"{server.host.wrong}; nothing has changed"}
         assert (await ask(server, "status"))["name"] == "Truc"
+
+    async def test_settings_that_were_read_first_do_not_come_into_force_last(self, server, monkeypatch):
+        may_end, found = threading.Event(), list[ServerParts]()
+
+        def slow_reread():
+            settings = server.host.settings
+            if settings.motd == "one":
+                assert may_end.wait(20)
+            return settings
+
+        async def slow_reload(parts, *others, **named):
+            found.append(parts)
+            *others, control = others
+            return await reload(parts, *others, control._replace(reread=slow_reread), **named)
+
+        async def second_reload():
+            server.host.settings = changed(QUICK, motd="two")
+            await ask(server, "reload")
+            may_end.set()
+
+        monkeypatch.setattr("truc_server.admin.desk.reload", slow_reload)
+        server.host.settings = changed(QUICK, motd="one")
+        async with trio.open_nursery() as tasks:
+            tasks.start_soon(ask, server, "reload")
+            while not found:
+                await trio.lowlevel.checkpoint()
+            tasks.start_soon(second_reload)
+            while not (may_end.is_set() or found[0].reloading.statistics().tasks_waiting):
+                await trio.lowlevel.checkpoint()
+            may_end.set()
+        assert found[0].settings.now.motd == "two"
 
     @each_row("name", KEYS)
     def test_setting_is_changed_or_left(self, name):

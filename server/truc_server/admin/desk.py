@@ -380,28 +380,29 @@ async def reload(
     Raises:
         AdminError: Something is wrong with them, and nothing has changed.
     """
-    try:
-        wanted = await trio.to_thread.run_sync(control.reread)
-    except SettingsError as error:
-        raise AdminError(f"{error}; nothing has changed") from error
-    before = parts.settings.now
-    taken = changeable(before, wanted)
-    # the last thing that can be wrong: until here nothing has changed
-    tls, web_tls = await _open_tls(taken, folder)
-    changed, left = differing(before, taken), differing(taken, wanted)
-    parts.renew(taken)
-    lobby.renew(taken)
-    connections.renew(taken)
-    if web is not None:
-        web.tls = web_tls
-    until_ms = tls.ends * 1_000 if connections.use_tls(tls) and tls is not None else None
-    # `store.spare_mb` may be another: by the answer it is in force
-    await parts.disk.look()
-    if taken.log != before.log:
-        logs.configure(taken.log, sys.stderr)
-    log.info("reloaded", changed=changed, left=left, certificate=until_ms is not None)
-    sanction_watch.enforce()
-    return {"changed": changed, "left": left, "certificate_until_ms": until_ms}
+    async with parts.reloading:
+        try:
+            wanted = await trio.to_thread.run_sync(control.reread)
+        except SettingsError as error:
+            raise AdminError(f"{error}; nothing has changed") from error
+        before = parts.settings.now
+        taken = changeable(before, wanted)
+        # the last thing that can be wrong: until here nothing has changed
+        tls, web_tls = await _open_tls(taken, folder)
+        changed, left = differing(before, taken), differing(taken, wanted)
+        parts.renew(taken)
+        lobby.renew(taken)
+        connections.renew(taken)
+        if web is not None:
+            web.tls = web_tls
+        until_ms = tls.ends * 1_000 if connections.use_tls(tls) and tls is not None else None
+        # `store.spare_mb` may be another: by the answer it is in force
+        await parts.disk.look()
+        if taken.log != before.log:
+            logs.configure(taken.log, sys.stderr)
+        log.info("reloaded", changed=changed, left=left, certificate=until_ms is not None)
+        sanction_watch.enforce()
+        return {"changed": changed, "left": left, "certificate_until_ms": until_ms}
 
 
 async def _open_tls(settings: Settings, folder: Folder) -> tuple[Tls | None, Tls | None]:
