@@ -286,6 +286,13 @@ def test_database_that_is_not_there_is_not_made(data, export):
     assert not data.database.exists()
 
 
+def test_database_that_cannot_be_read_is_said_and_not_taken_for_an_older_one(data, export, monkeypatch):
+    data.database.write_bytes(b"no database" * 1_000)
+    assert f"cannot read sqlite:///{data.database}: file is not a database" in export().stderr
+    monkeypatch.setenv("TRUC_STORE_URL", "postgresql://truc@127.0.0.1:1/truc")
+    assert "cannot read postgresql://truc@127.0.0.1:1/truc: connection failed" in export().stderr
+
+
 def test_database_of_another_version_is_left_as_it_is(data, export):
     with closing(sqlite3.connect(data.database)) as raw, raw:
         raw.execute("UPDATE alembic_version SET version_num = '9999'")

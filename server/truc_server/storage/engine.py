@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
@@ -66,6 +66,13 @@ def open_to_read(url: str) -> Engine:
     is_file = engine.dialect.name == "sqlite"
     if is_file and not Path(str(engine.url.database)).exists():  # opening it would create it
         raise StoreError(f"expected a database, there is none at {engine.url.database}")
+    try:
+        # By itself, as `_revision` takes whatever is wrong for an empty database.
+        with reading(for_reading(engine)) as connection:
+            inspect(connection).get_table_names()
+    except StoreError:
+        engine.dispose()
+        raise
     found = _revision(engine)
     if found != REVISION:
         engine.dispose()
