@@ -168,7 +168,9 @@ class TestRun:
         again = fake.control.reread()
         assert (again.name, again.motd) == ("El Racó", "two")
 
-    def test_settings_file_that_is_gone_opens_no_closed_server_when_they_are_read_again(self, call, serve, data):
+    def test_settings_file_that_is_gone_opens_no_closed_server_when_they_are_read_again(
+        self, call, serve, data
+    ):
         file = open_folder(data.root).settings
         file.write_text('access.members = "invite"\n')
         fake = serve(end)
