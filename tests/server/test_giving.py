@@ -160,8 +160,8 @@ async def test_order_that_could_not_be_obeyed_as_the_database_failed_is_obeyed_l
         seat, taken, failed = await alone(first), [], []
         take, find = first.store.take_orders, first.store.nodes
 
-        def take_and_note(name):
-            taken.extend(found := take(name))
+        def take_and_note(lease):
+            taken.extend(found := take(lease))
             return found
 
         def fail_once():

@@ -97,14 +97,14 @@ class TestNodes:
             enter(fresh, "one more")
 
     def test_orders_for_a_node_are_read_once_and_are_not_those_of_its_next_process(self, fresh, rival):
-        enter(fresh, "one")
+        lease = enter(fresh, "one")
         rival.leave_order("one", NodeOrder("ABC", "two"))
         rival.leave_order("one", NodeOrder("ABC", "three"))
         rival.leave_order("one", NodeOrder("", ""))
         rival.leave_order("two", NodeOrder("XYZ", "one"))
         assert (fresh.has_orders("one"), fresh.has_orders("three")) == (True, False)
-        assert fresh.take_orders("one") == (NodeOrder("", ""), NodeOrder("ABC", "three"))
-        assert fresh.take_orders("one") == ()
+        assert fresh.take_orders(lease) == (NodeOrder("", ""), NodeOrder("ABC", "three"))
+        assert fresh.take_orders(lease) == ()
         enter(rival, "two")
         assert not rival.has_orders("two")
 
@@ -183,6 +183,13 @@ class TestLostLease:
     def test_nothing_is_written_any_more(self, fresh, lease, rival, happens):
         happens(fresh, rival, lease)
         self.check_silent(fresh, lease)
+
+    def test_orders_for_the_process_that_came_under_the_name_are_not_taken(self, fresh, lease, rival):
+        new = enter(rival, "one")
+        rival.leave_order("one", NodeOrder("", ""))
+        with pytest.raises(StoreLostError):
+            fresh.take_orders(lease)
+        assert rival.take_orders(new) == (NodeOrder("", ""),)
 
     def test_server_that_had_the_database_alone_writes_nothing_after_a_node_came(self, store, rival):
         store.commit([TABLE])

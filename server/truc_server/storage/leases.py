@@ -274,13 +274,18 @@ def has_orders(connection: Connection, node: str) -> bool:
     return connection.execute(select(orders.c.code).where(orders.c.node == node).limit(1)).first() is not None
 
 
-def take_orders(connection: Connection, node: str) -> tuple[NodeOrder, ...]:
-    """Return the orders for a node, which are gone then."""
+def take_orders(connection: Connection, lease: Lease) -> tuple[NodeOrder, ...]:
+    """Return the orders for a node, which are gone then.
+
+    Raises:
+        StoreLostError: They are for a process of its name that came later.
+    """
+    hold_lease(connection, lease)
     found = connection.execute(
-        select(orders.c.code, orders.c.to).where(orders.c.node == node).order_by(orders.c.code)
+        select(orders.c.code, orders.c.to).where(orders.c.node == lease.owner).order_by(orders.c.code)
     )
     taken = tuple(NodeOrder(code, to) for code, to in found)
-    connection.execute(delete(orders).where(orders.c.node == node))
+    connection.execute(delete(orders).where(orders.c.node == lease.owner))
     return taken
 
 

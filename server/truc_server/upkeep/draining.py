@@ -135,14 +135,14 @@ class TableGiver:
 
     async def _heed_orders(self) -> None:
         """Do what the host has told another node to tell this one."""
-        store, me = self._parts.store, self._parts.lease.owner
+        store, lease = self._parts.store, self._parts.lease
         # Kept until they are obeyed, as the store has them no more; of two about one table the later counts.
         taken: dict[str, NodeOrder] = {}
         while True:
             await trio.sleep(ORDERS_S)
             try:
-                if await trio.to_thread.run_sync(store.has_orders, me):
-                    for order in await trio.to_thread.run_sync(store.take_orders, me):
+                if await trio.to_thread.run_sync(store.has_orders, lease.owner):
+                    for order in await trio.to_thread.run_sync(store.take_orders, lease):
                         log.info("ordered", table=label(order.code) if order.code else None, to=order.to)
                         taken[order.code] = order
                 for order in tuple(taken.values()):
