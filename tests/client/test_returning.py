@@ -1,12 +1,13 @@
 """Coming back where a table is not in the middle of a match this seat knows: begun, over, forgotten, another's."""
 
 import pytest
-from client.playing import at_table, come_back, play_on, received
+from client.playing import at_table, come_back, leave_at_turn, play_on, received, signed
 from msgspec.structs import replace
 
-from truc_client import MatchEnded, MatchStarted, Player, connect, open_home
-from truc_client.happenings import Resumed
+from truc_client import CheckFailedError, MatchEnded, MatchStarted, Player, connect, open_home
+from truc_client.happenings import Interrupted, Resumed
 from truc_protocol.audit import Result
+from truc_protocol.bodies import SeatTaken
 from truc_protocol.errors import Code
 from truc_protocol.messages import Join, Ok, Resume, SeatHeld, Setup, refusal
 
@@ -117,3 +118,50 @@ async def test_seat_held_when_its_terms_are_out_signs_them_on_return(server, pla
     answer_joins(server, state="terms", with_terms=True)
     seen = await come_back(server, player)
     assert seen[-1].verdict.result is Result.PROVEN
+
+
+def say_seats(server, *seats: int) -> None:
+    """Let the server say other numbers of the seat taken, one with each reply, then the right one."""
+    said = list(seats)
+
+    def bend(message: object) -> object:
+        is_taken = isinstance(message, Ok) and message.seat is not None
+        return replace(message, seat=said.pop(0)) if is_taken and said else message
+
+    server.bend = bend
+
+
+@pytest.mark.parametrize("seat", [2, 15])
+async def test_seat_that_a_table_does_not_have_is_signed_for_by_nobody(
+    server, player, seat, autojump_clock
+) -> None:
+    answer_joins(server, state="terms", with_terms=True)
+    say_seats(server, seat)
+    async with at_table(server, player) as table:
+        seen = await play_on(table)
+        first = next(body for body in signed(server) if isinstance(body, SeatTaken))
+    assert (first.seat, seen[-1].verdict.result) == (0, Result.PROVEN)
+
+
+@pytest.mark.parametrize("seat", [2, 15])
+async def test_guest_at_a_seat_that_a_table_does_not_have_comes_again(
+    server, guest, seat, autojump_clock
+) -> None:
+    say_seats(server, seat)
+    async with at_table(server, guest) as table:
+        await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
+    assert table.match is None
+
+
+@pytest.mark.parametrize("seat", [1, 2, 15])
+async def test_wrong_number_of_the_seat_does_not_cost_its_secrets(
+    server, player, seat, autojump_clock
+) -> None:
+    await leave_at_turn(server, player)
+    honest = server.held
+    server.held = lambda: tuple(replace(held, seat=seat) for held in honest())
+    with pytest.raises(CheckFailedError, match="seat said") as failed:
+        await come_back(server, player)
+    server.held = honest
+    seen = await come_back(server, player)
+    assert (failed.value.culprit, seen[-1].verdict.result) == (None, Result.PROVEN)

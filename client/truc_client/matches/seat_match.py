@@ -242,6 +242,7 @@ class SeatMatch:
 
         Raises:
             NotPlayedError: The seat was never this player's, or this client stood by and is no longer wanted.
+            UnboundError: Another seat of the match is played from here.
             ClientError: It is played from elsewhere, or its secrets are lost.
         """
         if not self.is_live or self.signer is None:
@@ -263,6 +264,9 @@ class SeatMatch:
         # there is nothing to sign any more, and nothing to warn of
         if signer.tenure is Tenure.LOST and self.is_over:
             return  # the secrets are dropped at the end
+        # which seat it is nobody has signed: a wrong number must not cost the secrets of the right one
+        if signer.has_another_seat:
+            self.audit.raise_unbound("C9", "the seat said is not the one that is played from here")
         has_held = signer.has_held
         try:
             check_tenure(signer.tenure, signer.intent, has_held=has_held)

@@ -73,6 +73,7 @@ class MatchOpener:
             self._check_nonce(terms)
             agreement.check(terms, {self._session.spk})
             self._check_goes_on(terms.th)
+            _check_is_there(seat, terms)
             return join_terms(terms, self._own(seat), self._store)
         except CheckError as error:
             self._stop(error, Evidence(message.doc, (record,)))
@@ -110,6 +111,7 @@ class MatchOpener:
             self._stop(error, Evidence(message.doc, records))
         try:
             setup = close_setup(open_terms(message.doc, records[0]), records[1:-1], records[-1])
+            _check_is_there(seat, setup.terms)
         except CheckError as error:
             self._stop(error, Evidence(message.doc, records))
         self._check_server(setup.terms, message.match)
@@ -217,11 +219,11 @@ class MatchOpener:
             ClientError: The seat's secrets are not in this home, or the match belongs to another server.
         """
         self._check_goes_on(mid)
-        self._check_belongs(mid)
+        self._check_belongs(mid, seat)
         return self._kept(mid, seat, intent)
 
-    def _check_belongs(self, mid: bytes) -> None:
-        """Check that a kept match belongs to this server before its transcript is opened to go on with it."""
+    def _check_belongs(self, mid: bytes, seat: int | None) -> None:
+        """Check that a kept match belongs to this server, and has the seat, before its transcript is opened to go on with it."""
         self._check_home(mid)
         kept = read_kept(path_of(self._account.home.transcripts, mid))
         if kept is None or not kept.records:
@@ -232,6 +234,10 @@ class MatchOpener:
             return  # the file was changed here: the replay will show it
         self._check_server(terms, mid)
         self._check_goes_on(terms.th)
+        try:
+            _check_is_there(seat, terms)
+        except CheckError as error:
+            raise CheckFailedError(error.check, error.message, error.culprit) from error
 
     def _kept(self, mid: bytes, seat: int | None, intent: Intent) -> OpenedMatch:
         path = self._path(mid, seat)
@@ -353,6 +359,16 @@ class MatchOpener:
         if culprit is None:
             raise UnboundError(check, message, lambda: keep_evidence(folder, name, evidence))
         raise CheckFailedError(check, message, culprit, keep_evidence(folder, name, evidence))
+
+
+def _check_is_there(seat: int | None, terms: MatchTerms) -> None:
+    """Check that a match has the seat that the server says this player has: nobody has signed that.
+
+    Raises:
+        CheckError: C9, it has fewer.
+    """
+    if seat is not None and seat >= terms.table.seats:
+        raise CheckError("C9", f"the seat said is {seat}, and the match has {terms.table.seats}")
 
 
 def _own_seat(seat: int, held: tuple[HeldChain, ...], links: tuple[Chain | None, ...]) -> OwnSeat:

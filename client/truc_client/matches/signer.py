@@ -132,6 +132,15 @@ class Signer:
         return self._was_seated or any((_BOX_KEY, x) in self._ledger.commitments for x in self._chains)
 
     @property
+    def has_another_seat(self) -> bool:
+        """Whether a chain of this client is in force for another seat of this match than this one."""
+        seats = enumerate(self._ledger.contributors[1:])
+        return any(
+            seat != self._own.seat and contributor is not None and contributor.x in self._chains
+            for seat, contributor in seats
+        )
+
+    @property
     def is_behind(self) -> bool:
         """Whether a match is short of what this client had accepted before a restart: it signs nothing yet."""
         return self._ledger.k < self.mark
