@@ -73,6 +73,30 @@ def test_place_is_stored_with_the_body(store) -> None:
     assert (joined.k, joined.head, chain.x, chain.counter) == tuple(PLACE)
 
 
+def test_counter_of_a_box_may_be_as_high_as_it_has_room(store) -> None:
+    join(store)
+    store.keep_place(MID, PLACE._replace(counter=2**64 - 1))
+    (chain,) = store.chains(TH)
+    assert chain.counter > PLACE.counter
+
+
+def fill(store: HomeStore) -> None:
+    """Let the disk of a store have no more room than the store takes."""
+    (pages,) = store._database.execute("PRAGMA page_count").fetchone()
+    store._database.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def test_full_disk_takes_no_body_and_the_store_goes_on_when_there_is_room_again(store) -> None:
+    join(store)
+    fill(store)
+    large = Statement(bytes(2**20), bytes(64))
+    with pytest.raises(HomeError, match="full"):
+        store.keep_statement(MID, ACT, large, PLACE)
+    assert (store.statement(MID, ACT), store.playing(MID).k) == (None, None)
+    store._database.execute("PRAGMA max_page_count = 100000")
+    assert store.keep_statement(MID, ACT, large, PLACE) == large
+
+
 def test_secrets_are_dropped_at_the_end_and_the_name_of_the_match_is_kept(store) -> None:
     join(store)
     store.end(MID, PLACE)

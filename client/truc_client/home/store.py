@@ -7,7 +7,7 @@ refused by signature may give way to another.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,6 +87,7 @@ def _bind_nonces_to_servers(database: sqlite3.Connection) -> None:
 
 
 _BUSY_S: Final = 10.0
+_MOST: Final = 2**63 - 1  # that SQLite counts; a server may count its boxes further
 _MATCH_COLUMNS: Final = "th, tn, server, code, seat, mid, k, head"
 
 
@@ -174,10 +175,14 @@ class HeldChain:
     counter: int = -1
 
 
+_Value = bytes | str | int | None
+
+
 class HomeStore:
-    """The client's database."""
+    """The client's database; a method for which the disk has no room raises HomeError, and changes nothing."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._stopped: dict[bytes, str] = {}
         try:
             fresh = not path.exists()
@@ -203,54 +208,65 @@ class HomeStore:
         """Close the file."""
         self._database.close()
 
+    def _execute(self, statement: str, values: Sequence[_Value] = ()) -> sqlite3.Cursor:
+        """Execute a statement.
+
+        Raises:
+            HomeError: The database does not take it: the disk is full, or another process has locked it for too long.
+        """
+        try:
+            return self._database.execute(statement, values)
+        except sqlite3.Error as error:
+            raise HomeError(Sentence("failures.cannot_use", path=self._path, reason=error)) from error
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
         # locked before the first read: of two processes with one home only one may find a place free
-        self._database.execute("BEGIN IMMEDIATE")
+        self._execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._execute("COMMIT")
         except BaseException:
-            self._database.execute("ROLLBACK")
+            # a full disk may have ended the transaction already
+            with suppress(HomeError):
+                self._execute("ROLLBACK")
             raise
-        self._database.execute("COMMIT")
 
     def pin(self, server: str) -> Pin | None:
         """Return the pin of a server, by `host:port`."""
         query = "SELECT first, present, serial FROM servers WHERE server = ?"
-        row = self._database.execute(query, (server,)).fetchone()
+        row = self._execute(query, (server,)).fetchone()
         return Pin(*row) if row else None
 
     def encrypts(self, server: str) -> bool:
         """Tell whether the last connection to a known server was encrypted."""
-        row = self._database.execute("SELECT tls FROM servers WHERE server = ?", (server,)).fetchone()
+        row = self._execute("SELECT tls FROM servers WHERE server = ?", (server,)).fetchone()
         return bool(row and row[0])
 
     def pins(self) -> dict[str, Pin]:
         """Return the pin of every server known."""
-        rows = self._database.execute("SELECT server, first, present, serial FROM servers ORDER BY server")
+        rows = self._execute("SELECT server, first, present, serial FROM servers ORDER BY server")
         return {server: Pin(*pin) for server, *pin in rows}
 
     def keep_pin(self, server: str, pin: Pin, *, is_tls: bool = False) -> None:
         """Remember a server's keys, and whether connections to it are encrypted."""
-        self._database.execute(
-            "INSERT OR REPLACE INTO servers VALUES (?, ?, ?, ?, ?)", (server, *pin, is_tls)
-        )
+        self._execute("INSERT OR REPLACE INTO servers VALUES (?, ?, ?, ?, ?)", (server, *pin, is_tls))
 
     def forget_pin(self, server: str) -> bool:
         """Forget a server's keys, so that the next contact is a first one; tell whether it was known."""
-        return self._database.execute("DELETE FROM servers WHERE server = ?", (server,)).rowcount > 0
+        return self._execute("DELETE FROM servers WHERE server = ?", (server,)).rowcount > 0
 
     def token(self, server: bytes) -> str | None:
         """Return a guest's token for a server, by its first key."""
-        row = self._database.execute("SELECT token FROM tokens WHERE server = ?", (server,)).fetchone()
+        row = self._execute("SELECT token FROM tokens WHERE server = ?", (server,)).fetchone()
         return row[0] if row else None
 
     def keep_token(self, server: bytes, token: str | None) -> None:
         """Remember a guest's token; None forgets it."""
         if token is None:
-            self._database.execute("DELETE FROM tokens WHERE server = ?", (server,))
+            self._execute("DELETE FROM tokens WHERE server = ?", (server,))
         else:
-            self._database.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?)", (server, token))
+            self._execute("INSERT OR REPLACE INTO tokens VALUES (?, ?)", (server, token))
 
     def join(self, joined: Joined, chain: HeldChain, statement: Statement) -> None:
         """Store the acceptance of a table record, with the secrets for its match and the seat record in answer.
@@ -259,7 +275,7 @@ class HomeStore:
         """
         with self._writing():
             self._drop_unbegun(joined.server, joined.code)
-            self._database.execute(
+            self._execute(
                 "INSERT INTO matches (th, tn, server, code, seat) VALUES (?, ?, ?, ?, ?)",
                 (joined.th, joined.tn, joined.server, joined.code, joined.seat),
             )
@@ -268,7 +284,7 @@ class HomeStore:
 
     def come_into(self, joined: Joined) -> None:
         """Store that this client plays a seat in a match that it did not begin; it may have had another seat before."""
-        self._database.execute(
+        self._execute(
             "INSERT INTO matches (th, tn, server, code, seat, mid) VALUES (?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (th) DO UPDATE SET seat = excluded.seat, mid = excluded.mid",
             (joined.th, joined.tn, joined.server, joined.code, joined.seat, joined.mid),
@@ -280,7 +296,7 @@ class HomeStore:
             self._drop_unbegun(server, code)
 
     def _drop_unbegun(self, server: bytes, code: str) -> None:
-        self._database.execute(
+        self._execute(
             "DELETE FROM chains WHERE match IN"
             " (SELECT th FROM matches WHERE server = ? AND code = ? AND mid IS NULL)",
             (server, code),
@@ -288,11 +304,12 @@ class HomeStore:
 
     def drop_secrets(self, th: bytes) -> None:
         """Drop the secrets of a match that is no longer played from here; what was signed stays for ever."""
-        self._database.execute("DELETE FROM chains WHERE match = ?", (th,))
+        self._execute("DELETE FROM chains WHERE match = ?", (th,))
 
     def _hold(self, th: bytes, chain: HeldChain) -> None:
-        values = (th, chain.x, chain.first, chain.root, chain.secret, chain.after_loss, chain.counter)
-        self._database.execute(
+        counter = min(chain.counter, _MOST)
+        values = (th, chain.x, chain.first, chain.root, chain.secret, chain.after_loss, counter)
+        self._execute(
             "INSERT INTO chains VALUES (?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (match, x) DO UPDATE SET after_loss = MAX(after_loss, excluded.after_loss)",
             values,
@@ -305,7 +322,7 @@ class HomeStore:
         )
         return tuple(
             HeldChain(x, first, root, secret, bool(after_loss), counter)
-            for x, first, root, secret, after_loss, counter in self._database.execute(query, (th,))
+            for x, first, root, secret, after_loss, counter in self._execute(query, (th,))
         )
 
     def joined(self, th: bytes) -> Joined | None:
@@ -315,7 +332,7 @@ class HomeStore:
     def held(self, server: bytes) -> tuple[Joined, ...]:
         """Return every acceptance at a server, by its first key, whose secrets are here, so none that has ended."""
         query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE server = ? AND th IN (SELECT match FROM chains) ORDER BY rowid"
-        return tuple(Joined(*row) for row in self._database.execute(query, (server,)))
+        return tuple(Joined(*row) for row in self._execute(query, (server,)))
 
     def joined_with(self, server: bytes, tn: bytes) -> Joined | None:
         """Return an acceptance by the server's first key and the table's nonce: two servers may use the same nonce."""
@@ -328,16 +345,16 @@ class HomeStore:
     def played(self, server: bytes) -> tuple[bytes, ...]:
         """Return every match that this client has a seat in at a server, by its first key, newest first."""
         query = "SELECT mid FROM matches WHERE server = ? AND mid IS NOT NULL ORDER BY rowid DESC"
-        return tuple(mid for (mid,) in self._database.execute(query, (server,)))
+        return tuple(mid for (mid,) in self._execute(query, (server,)))
 
     def _match(self, where: str, *values: bytes) -> Joined | None:
         query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE {where}"
-        row = self._database.execute(query, values).fetchone()
+        row = self._execute(query, values).fetchone()
         return Joined(*row) if row else None
 
     def begin(self, th: bytes, mid: bytes) -> None:
         """Note which match an accepted table record has become."""
-        self._database.execute("UPDATE matches SET mid = ? WHERE th = ?", (mid, th))
+        self._execute("UPDATE matches SET mid = ? WHERE th = ?", (mid, th))
 
     def keep_place(self, mid: bytes, place: AcceptedPlace) -> None:
         """Note the highest position accepted; a lower one than noted before changes nothing."""
@@ -345,25 +362,23 @@ class HomeStore:
             self._keep_place(mid, place)
 
     def _keep_place(self, mid: bytes, place: AcceptedPlace) -> None:
-        self._database.execute(
+        self._execute(
             # the mark never falls, so that nothing is signed below it when
             # a server shows an earlier head after a crash (threats.md)
             "UPDATE matches SET k = ?, head = ? WHERE mid = ? AND (k IS NULL OR k <= ?)",
             (place.k, place.head, mid, place.k),
         )
-        self._database.execute(
+        self._execute(
             "UPDATE chains SET counter = MAX(counter, ?)"
             " WHERE x = ? AND match = (SELECT th FROM matches WHERE mid = ?)",
-            (place.counter, place.x, mid),
+            (min(place.counter, _MOST), place.x, mid),
         )
 
     def end(self, mid: bytes, place: AcceptedPlace) -> None:
         """Drop the secrets of a match that has ended; the rest stays for ever."""
         with self._writing():
             self._keep_place(mid, place)
-            self._database.execute(
-                "DELETE FROM chains WHERE match = (SELECT th FROM matches WHERE mid = ?)", (mid,)
-            )
+            self._execute("DELETE FROM chains WHERE match = (SELECT th FROM matches WHERE mid = ?)", (mid,))
 
     def stop(self, which: bytes, why: str) -> None:
         """Remember that a match or a table record, named by its hash, is stopped for good; the first reason counts.
@@ -372,12 +387,12 @@ class HomeStore:
         """
         # without the disk too: a match that is stopped is not signed for, whether or not that can be kept
         self._stopped.setdefault(which, why)
-        with suppress(sqlite3.Error):
-            self._database.execute("INSERT OR IGNORE INTO stopped VALUES (?, ?)", (which, why))
+        with suppress(HomeError):
+            self._execute("INSERT OR IGNORE INTO stopped VALUES (?, ?)", (which, why))
 
     def stopped(self, which: bytes) -> str | None:
         """Return why a match or a table record was stopped for good; None if it was not."""
-        row = self._database.execute("SELECT why FROM stopped WHERE id = ?", (which,)).fetchone()
+        row = self._execute("SELECT why FROM stopped WHERE id = ?", (which,)).fetchone()
         return row[0] if row else self._stopped.get(which)
 
     def statement(self, match: bytes, slot: Slot) -> Statement | None:
@@ -411,7 +426,7 @@ class HomeStore:
             else:
                 self._insert(match, slot, row[0] + 1 if row else 0, statement)
             if chain is not None:
-                (th,) = self._database.execute("SELECT th FROM matches WHERE mid = ?", (match,)).fetchone()
+                (th,) = self._execute("SELECT th FROM matches WHERE mid = ?", (match,)).fetchone()
                 self._hold(th, chain)
             self._keep_place(match, place)
         return statement
@@ -421,7 +436,7 @@ class HomeStore:
         row = self._newest(match, slot)
         if row:
             place = (refusal, match, *slot, row[0])
-            self._database.execute(
+            self._execute(
                 "UPDATE statements SET refusal = ? WHERE match = ? AND what = ? AND number = ? AND attempt = ?",
                 place,
             )
@@ -431,11 +446,11 @@ class HomeStore:
             "SELECT attempt, body, sig, refusal FROM statements WHERE match = ? AND what = ? AND number = ?"
             " ORDER BY attempt DESC LIMIT 1"
         )
-        row: _Attempt | None = self._database.execute(query, (match, *slot)).fetchone()
+        row: _Attempt | None = self._execute(query, (match, *slot)).fetchone()
         return row
 
     def _insert(self, match: bytes, slot: Slot, attempt: int, statement: Statement) -> None:
-        self._database.execute(
+        self._execute(
             "INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, NULL)", (match, *slot, attempt, *statement)
         )
 
@@ -444,5 +459,5 @@ class HomeStore:
         query = (
             "SELECT refusal FROM statements WHERE match = ? AND refusal IS NOT NULL ORDER BY number, attempt"
         )
-        rows = self._database.execute(query, (match,)).fetchall()
+        rows = self._execute(query, (match,)).fetchall()
         return tuple(Record(SERVER, kept[:-SIGNATURE_BYTES], kept[-SIGNATURE_BYTES:]) for (kept,) in rows)
