@@ -1,8 +1,10 @@
 """Mode blind when seats do not do what is due, or do something else: who is waited for, for how long, and what follows."""
 
+import threading
 from functools import partial
 
 import pytest
+import trio
 from server.blind_seats import BlindSeat, blind_match, is_due, is_in_hand, play_on
 from server.calls import rulings
 from server.conftest import PATIENT, only_cut, together
@@ -14,6 +16,7 @@ from truc_protocol.bodies import Close, Garbled, Keys, Resign, Void
 from truc_protocol.ledger import next_share, sealed_pack
 from truc_protocol.records import parse
 from truc_server.matches import blind_hands
+from truc_server.requests import acts
 
 SETTINGS = PATIENT
 SHORT = {"target": 3, "match": 1}
@@ -91,6 +94,46 @@ async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_writte
     assert [body.seat for body in of(seats[0], Keys)] == [0]
     assert (of(seats[0], Void), rulings(seats[0])) == ([], [("forfeit", 1, "opening")])
     assert seats[0].verdict().unopened == ()  # nothing was dealt that anybody might open
+
+
+async def keys_are_checked_when_the_time_is_over(seats, mock_clock, monkeypatch) -> list[tuple]:
+    """Let the last keys be checked while the time for them ends; return the rulings up to the first decision."""
+    seats[1].refuses = frozenset({"keys"})
+    await play_on(seats, is_due("keys", 0, 1))
+    began, may_end, judged = threading.Event(), threading.Event(), acts.judged
+
+    def slow(*checked):
+        began.set()
+        may_end.wait(10)
+        return judged(*checked)
+
+    await wait_all_tasks_blocked()  # those of the other seat have been checked
+    seats[1].refuses = frozenset()
+    with monkeypatch.context() as patched:
+        patched.setattr(acts, "judged", slow)
+        await seats[1].follow()
+        await trio.to_thread.run_sync(began.wait, 10)
+        mock_clock.jump(5.01)
+        await wait_all_tasks_blocked()
+        may_end.set()
+        await play_on(seats, lambda seat: seat.done or is_in_hand(seat))
+    return rulings(seats[0])
+
+
+async def test_keys_that_are_checked_when_the_time_is_over_are_taken_in_every_match_of_a_table(
+    server, mock_clock, monkeypatch
+):
+    seats = await blind_match(server, options={**SHORT, "release_ms": 5000})
+    for seat in seats:
+        seat.chooses = only_cut
+    assert await keys_are_checked_when_the_time_is_over(seats, mock_clock, monkeypatch) == []
+    first = seats[0].ledger.setup.mid
+    await seats[0].resign()
+    await play_on(seats)
+    for seat in seats:
+        await seat.ready()
+    await play_on(seats, lambda seat: seat.ledger.setup.mid != first)
+    assert await keys_are_checked_when_the_time_is_over(seats, mock_clock, monkeypatch) == []
 
 
 async def test_where_seats_of_both_sides_keep_their_keys_nobody_wins(server, mock_clock):

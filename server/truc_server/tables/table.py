@@ -355,6 +355,7 @@ class Table:
         at_rest = backing.identity.at_rest
         game = Game(self.blueprint, lineup, dealer, backing.settings, epoch=backing.epoch, at_rest=at_rest)
         self.game = game
+        self._put_off = None  # the one before may have come to the same position
         self.feed.begin(lineup, game.recent)
         return game
 
