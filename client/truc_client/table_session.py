@@ -51,8 +51,8 @@ from truc_words import Sentence
 if TYPE_CHECKING:
     from truc_client.session import Session
 
-SaidAtTable = messages.Said | messages.ChatLine | messages.Away | messages.Draining | messages.HostSays
-_OF_THE_TABLE: Final = TableState | messages.SeatTakenOver | SaidAtTable
+_Notice = messages.Said | messages.ChatLine | messages.Away | messages.Draining | messages.HostSays
+_OF_THE_TABLE: Final = TableState | messages.SeatTakenOver | _Notice
 """They tell nothing of what a match may lack."""
 _OPTIONS: Final = messages.BoxedOptions | messages.OpenOptions
 _TO_THE_SEAT: Final = messages.OwnCards | messages.Waiting | messages.BoxedSignSeen | messages.OpenSignSeen
@@ -134,7 +134,7 @@ class TableSession:
                 self._begin(message)
             case Snapshot() if self.seat is None:
                 self._take_snapshot(message)
-            case _ if isinstance(message, SaidAtTable):
+            case _ if isinstance(message, _Notice):
                 self._tell(message)
             case messages.SeatTakenOver():
                 self._yield_seat(message.seat)
@@ -186,7 +186,7 @@ class TableSession:
         elif answer is not None:
             self.sending.send(match, match.next, answer)
 
-    def _tell(self, notice: SaidAtTable) -> None:
+    def _tell(self, notice: _Notice) -> None:
         """Tell what was said, and who is away: once a match is over nobody is, whatever notices were still on their way."""
         match notice:
             case messages.Said():

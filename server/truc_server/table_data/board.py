@@ -134,7 +134,7 @@ class TableBoard:
         )
 
     def notice(self, *, online: Collection[int], watchers: int, age_ms: int) -> TableState:
-        """Return the full state of the table, as the seats see it."""
+        """Return the full state of the table, as the seats see it; `ShownMatch.mask` keeps back what watchers are shown later."""
         blueprint = self.blueprint
         return TableState(
             table=blueprint.code,
