@@ -120,6 +120,20 @@ class TestPages:
         answer = await ask(await with_records(server, 3), MADE, -1, limit=0)
         assert (answer["past"], answer["k"], answer["more"], answer["doc"]) == ([], 0, True, b"document")
 
+    async def test_match_that_is_deleted_before_its_records_are_read_is_none_and_not_one_without_records(
+        self, server, monkeypatch
+    ):
+        client, find = await with_records(server, 3), server.store.past_match
+
+        def find_and_delete(mid):
+            found = find(mid)
+            server.store.delete_match(mid, before_ms=1 << 50)
+            return found
+
+        monkeypatch.setattr(server.store, "past_match", find_and_delete)
+        answer = await ask(client, MADE, -1)
+        assert (answer["t"], answer.get("code")) == ("error", "no_such_match")
+
     async def test_position_beyond_the_end_and_no_limit_and_no_match_are_refused(self, server):
         client = await with_records(server, 3)
         for answer, code, field in (

@@ -97,16 +97,24 @@ async def _history(
     await services.journal.wait_durable(services.journal.gate)
     found = await trio.to_thread.run_sync(services.store.past_match, request.match)
     if found is None:
-        raise RefusedRequestError(
-            Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match"
-        )
+        raise _no_such_match()
     bound = _bound(_extent(lobby, found.table, request.match), player, found)
     setup = found.setup if request.first < 0 else ()
     document = found.document if request.first < 0 else None
     room = MAX_BYTES - len(document or b"") - _size_of(setup)
     page = await trio.to_thread.run_sync(partial(_page, services.store, request, bound, room=room))
+    # It may be deleted in between, and would look like one that has no records.
+    is_empty = not page.records and not page.more
+    if is_empty and await trio.to_thread.run_sync(services.store.past_match, request.match) is None:
+        raise _no_such_match()
     setup_fields = {"doc": document, "setup": setup} if request.first < 0 else {}
     peer.ok(request, past=page.records, k=page.k, more=page.more, **setup_fields)
+
+
+def _no_such_match() -> RefusedRequestError:
+    return RefusedRequestError(
+        Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match"
+    )
 
 
 async def _matches(
