@@ -1,0 +1,143 @@
+"""What two histories of a match show together, each cut anywhere and with refusals beside them: in JavaScript as here."""
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clients_elsewhere.programs import needs_node
+from protocol.blind_peers import BlindTable
+from protocol.peers import Table
+from protocol.rewriting import forked
+from verifiers.test_javascript import node, short
+
+from truc_protocol.audit import examine
+from truc_protocol.audit.cross_audit import CrossAudit, EvidenceExamined, TranscriptExamined
+from truc_protocol.bodies import Act, Resign
+from truc_protocol.checks import CheckError
+from truc_protocol.evidence_file import SignedRefusal, read_refusal, write_evidence
+from truc_protocol.records import Record, parse
+from truc_protocol.transcript import write_transcript
+from truc_rules import Action, Kind
+
+pytestmark = [pytest.mark.slow, needs_node]
+
+MATCHES = range(120) if "TRUC_EXAMPLES" in os.environ else (4, 7, 21, 26)
+"""By their seeds: one of each game. Each fault that either verifier had here shows in one of these four: what closed cards may
+decide, a refusal in another match's name, keys of a redeal that are signed again."""
+BOLD = (Kind.ENVIDO, Kind.POINTS, Kind.GOOD, Kind.ACCEPT, Kind.REDEAL)
+"""What leads to decisions that hang on closed cards, and to new cards."""
+
+
+class Bold(Table):
+    """A match whose seats do what is bold more often than not."""
+
+    def choice(self) -> Action:
+        actions = [action for seat in range(self.ledger.seats) for action in self.actions(seat)]
+        bold = [action for action in actions if action.kind in BOLD]
+        return self.random.choice(bold) if bold and self.random.random() < 0.8 else super().choice()
+
+
+class BoldBlind(Bold, BlindTable):
+    """The same in mode blind."""
+
+
+GAMES = (
+    lambda seed: Bold(short("truco-argentino-flor"), seed=seed),
+    lambda seed: BoldBlind("truco-argentino", seed=seed),
+    lambda seed: Bold(short("truco-argentino-flor", reveal="match"), seed=seed),
+    lambda seed: BoldBlind(short("truc-french"), seed=seed),
+)
+Shown = set[tuple[Any, ...]]
+
+
+def histories(number: int) -> Iterator[bytes]:
+    """Play a match; from one place on twice, otherwise. Yield both lists, cut behind each record since, and refusals."""
+    chance = random.Random(number)
+    table = GAMES[number % len(GAMES)](number)
+    for _ in range(chance.randrange(8, 30)):
+        table.step()
+    shared, acts = len(table.records), list[Record]()
+    for _ in range(2):
+        fork = gone_on(forked(table, table.ledger.k), chance)
+        for end in range(shared + 1, len(fork.records) + 1):
+            yield write_transcript(fork.document, fork.records[:end])
+        acts += (each for each in fork.records[shared:] if isinstance(parse(each), Act | Resign))
+    yield write_evidence(refusals(table, chance.sample(acts, min(len(acts), 3)), chance))
+
+
+def gone_on(fork: Table, chance: random.Random) -> Table:
+    """Go on with a match for a while, by new dice; somebody may pause at once, and resign in the end."""
+    fork.random = random.Random(chance.random())
+    # where neither may stand now, the match goes on without
+    with suppress(CheckError):
+        if chance.random() < 0.3:
+            fork.add(fork.act(chance.randrange(2), "pause"))
+    for _ in range(chance.randrange(1, 6)):
+        fork.step()
+    with suppress(CheckError):
+        if chance.random() < 0.5:
+            fork.add(fork.players[chance.randrange(2)].resign(fork.ledger))
+    for _ in range(4):
+        fork.step()
+    return fork
+
+
+def refusals(table: Table, refused: list[Record], chance: random.Random) -> Iterator[SignedRefusal]:
+    """Refuse bodies, rightly or not, and now and then in the name of another match."""
+    for record in refused:
+        mid = table.setup.mid if chance.random() < 0.7 else bytes(32)
+        code = chance.choice(["illegal_action", "stale_position"])
+        refusal = read_refusal(table.dealer.refuse(mid, record.body, code))
+        assert refusal is not None
+        yield refusal
+
+
+def told_here(examined: CrossAudit) -> Shown:
+    shown: Shown = {
+        ("two", each.first, each.second, each.found.check, each.found.culprit)
+        for each in examined.contradictions
+    }
+    for number, file in enumerate(examined.files):
+        if isinstance(file, TranscriptExamined):
+            verdict = file.verdict
+            shown.add(("one", number, verdict.level, verdict.records))
+        if isinstance(file, EvidenceExamined):
+            shown |= {
+                ("refusal", number, each.transcript, each.refutation.check, each.refutation.k)
+                for each in file.weighed
+                if each.refutation is not None
+            }
+    return shown
+
+
+def told_in_javascript(lines: list[str]) -> Shown:
+    shown: Shown = set()
+    for told in map(json.loads, lines):
+        match told:
+            case {"files": [first, second], "check": check, "culprit": culprit}:
+                shown.add(("two", int(first), int(second), check, culprit))
+            case {"file": file, "evidence": weighed}:
+                shown |= {
+                    ("refusal", int(file), int(each["transcript"]), each["check"], each["record"])
+                    for each in weighed
+                    if each.get("check") is not None
+                }
+            case {"file": file, "level": level, "records": records}:
+                shown.add(("one", int(file), level, records))
+    return shown
+
+
+def test_histories_show_the_same_together(tmp_path: Path) -> None:
+    files = [file for number in MATCHES for file in histories(number)]
+    for number, file in enumerate(files):
+        (tmp_path / str(number)).write_bytes(file)
+    told = node("verify.mjs", "--json", *map(str, range(len(files))), folder=tmp_path)
+    here = told_here(examine(files))
+    assert told_in_javascript(told.stdout.splitlines()) ^ here == set()
+    assert {each[3] for each in here if each[0] == "two"} == {"C33", "C34"}
+    assert {each[3] for each in here if each[0] == "refusal"} == {"C35"}
