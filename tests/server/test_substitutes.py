@@ -5,6 +5,7 @@ from server.calls import (
     awake,
     bodies,
     called,
+    held,
     is_ended,
     nothing,
     results,
@@ -219,6 +220,22 @@ async def test_newcomer_who_has_not_caught_up_may_sign_and_resume_then(server, m
     assert (await follow(newcomer, seats))["t"] == "ok"
     await together(seats[0].play, newcomer.play)
     assert results([newcomer]) == {(Result.PROVEN, "won")}
+
+
+async def test_wishes_that_came_to_nothing_do_not_count_for_who_takes_the_seat_over(server, mock_clock):
+    seats = await called(server, options={**TERMS, "rekeys": 1})
+    await seats[1].want_rekey()
+    await awake(*seats)
+    await until(seats, held)
+    seats[1].follow = nothing
+    mock_clock.jump(5.01)
+    await until(seats, lambda seat: hand_called(seat, 1))
+    assert (await seats[1].want_rekey())["code"] == "illegal_action"
+    mock_clock.jump(5.01)
+    await until(seats, offered)
+    newcomer = await standing_by(server, seats)
+    await step_in(newcomer)
+    assert (await newcomer.want_rekey())["t"] == "ok"
 
 
 async def test_second_void_is_beyond_the_terms_and_forfeits(server, mock_clock):
