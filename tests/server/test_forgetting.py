@@ -52,6 +52,30 @@ class TestGuest:
         gate.set()
         assert (await client.until("error", re=number))["code"] == "bad_token"
 
+    async def test_guest_whose_seats_at_other_nodes_are_looked_up_meanwhile_is_not_let_in(
+        self, nodes, monkeypatch
+    ):
+        async with nodes.run("one") as server:
+            guest = await seated_guest(server)
+            client = await server.connect()
+            await client.hello()
+            lookup, looked, gate = server.store.seats_of, threading.Event(), threading.Event()
+
+            def slow_lookup(player):
+                found = lookup(player)
+                looked.set()
+                gate.wait(10)
+                return found
+
+            with monkeypatch.context() as patched:
+                patched.setattr(server.store, "seats_of", slow_lookup)
+                await client.send({"t": "login", "token": guest.token})
+                await trio.to_thread.run_sync(looked.wait, 10)
+            await guest.ask(FORGET)
+            gate.set()
+            answer = await client.receive()
+            assert (answer["t"], answer.get("code")) == ("error", "bad_token")
+
     async def test_guest_who_logs_in_before_it_is_stored_is_not_let_in(self, server, monkeypatch):
         guest = await seated_guest(server)
         client = await server.connect()

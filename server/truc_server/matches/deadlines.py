@@ -395,7 +395,9 @@ class MatchClock:
                 self._wishes.discard(body.role - 1)
             case Sub():
                 self._wishes.discard(body.seat)
-                del self._vain[body.seat]  # new chains count anew for who has taken the seat over, so wishes do too
+                del self._vain[
+                    body.seat
+                ]  # new chains count anew for who has taken the seat over, so wishes do too
             case _:
                 pass
         if not goes_on:

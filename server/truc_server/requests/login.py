@@ -198,15 +198,21 @@ async def enter_again(services: RequestServices, lobby: Lobby, peer: Peer, login
             services.journal.gate
         )  # then the store knows who was forgotten before
         known = await services.tokens.guest(_hash(login.token))
-    if known is None or known.id in forgotten:
-        raise RefusedRequestError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
-    player = LoggedInPlayer(PlayerKind.GUEST, known.id, known.name)
-    others = await seats_elsewhere(services.store, lobby, player) if services.is_node else ()
+        if known is None:
+            raise _unknown_token()
+        player = LoggedInPlayer(PlayerKind.GUEST, known.id, known.name)
+        others = await seats_elsewhere(services.store, lobby, player) if services.is_node else ()
+    if known.id in forgotten:
+        raise _unknown_token()
     members.check_banned(services.sanctions.now, player)
     if peer.is_open and _may_come(lobby, peer, player):
         _see_again(services.journal, known)
         named = lobby.give_name(player, others[0].name if others else None)
         _enter(lobby, peer, login.id, named, login.token, others=others)
+
+
+def _unknown_token() -> RefusedRequestError:
+    return RefusedRequestError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
 
 
 def _see_again(journal: Journal, guest: SaveGuest) -> None:
