@@ -9,8 +9,10 @@ from server.conftest import holder_of, in_hand, running, together
 from server.late import LATE, eye_at, played, played_again, stand
 from server.substituting import standing_by, step_in, voided
 from server.watching import Eye
+from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
+from truc_server.lobby.lobby import Lobby
 from truc_server.spectating import spectator_feed
 from truc_server.storage import StoreError, page_reader
 from truc_server.storage.archive import unpack_setup
@@ -113,6 +115,31 @@ async def test_rest_of_a_match_comes_although_the_table_is_closed_and_another_wa
     mock_clock.jump(61)
     await other.until(lambda eye: eye.order[-1] == "closed")
     assert other.records == list(range(seats[0].next))
+
+
+async def test_table_that_was_given_away_tells_the_lobby_no_more_when_all_of_it_has_been_shown(
+    server, mock_clock, monkeypatch
+):
+    changes, changed = [], Lobby.changed
+    monkeypatch.setattr(
+        Lobby, "changed", lambda lobby, table: changes.append((lobby, table)) or changed(lobby, table)
+    )
+    seats = await in_hand(server, options=LATE)
+    lobby, table = changes[-1]
+    stranger = await server.seat(seed=9)
+    await stranger.ask({"t": "lobby"})
+    await seats[0].client.stream.aclose()
+    await seats[1].client.until("away")
+    mock_clock.jump(1)
+    await stranger.client.until("table")
+    table.give("two")
+    lobby.given(table)
+    del stranger.client.log[:]
+    for _ in range(2):
+        mock_clock.jump(61)
+        await wait_all_tasks_blocked()
+    await stranger.ask({"t": "tables"})
+    assert stranger.client.came("table") == []
 
 
 async def stopped_in_hand(path) -> list:
