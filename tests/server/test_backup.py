@@ -159,6 +159,15 @@ def test_database_elsewhere_is_for_its_own_tools(data, tmp_path, monkeypatch, co
     assert (result.exit_code, line in result.stderr) == (2, True)
 
 
+def test_folder_that_cannot_be_listed_is_not_left_out_of_a_backup(data, tmp_path):
+    data.variants.symlink_to(tmp_path / "unmounted")
+    assert (
+        said(call(data.root, "backup", tmp_path / "copy"))
+        == f"truc-server: {data.variants}: No such file or directory\n"
+    )
+    assert not (tmp_path / "copy").exists()
+
+
 def test_what_a_killed_backup_has_left_is_no_hindrance(data, tmp_path):
     left = tmp_path / ".copy.unfinished"
     (left / "earlier").mkdir(parents=True)

@@ -338,3 +338,15 @@ def test_own_files_are_given_to_nobody(folder, monkeypatch):
     monkeypatch.setattr(os, "fchown", None)
     rolled_before = load_identity(folder)
     assert rolled(folder).rotations[0].change.old == rolled_before.key.public
+
+
+@pytest.mark.parametrize("present", ["a file", "a link to nothing"])
+def test_earlier_keys_that_cannot_be_listed_are_not_taken_for_none(folder, first, tmp_path, present):
+    rolled(folder)
+    folder.earlier.rename(tmp_path / "kept")
+    if present == "a file":
+        folder.earlier.write_text("")
+    else:
+        folder.earlier.symlink_to(tmp_path / "unmounted")
+    with pytest.raises(IdentityError, match=r"cannot read .*earlier: No"):
+        load_identity(folder)

@@ -27,7 +27,7 @@ from truc_server.identity.key_files import (
     public_key,
     secret_text,
 )
-from truc_server.settings.folder import Folder, FolderError, make_private, move, write_private
+from truc_server.settings.folder import Folder, FolderError, files_in, make_private, move, write_private
 
 # A player's clock may be this late, and must not take the new key for a future one (security.md, C39).
 _SLOW_CLOCKS_S: Final = 86_400
@@ -339,7 +339,11 @@ def _present(folder: Folder, rotations: tuple[Rotation, ...]) -> Path:
 
 
 def _earlier(folder: Folder) -> Iterator[Path]:
-    return (_file_in_force(folder, path) for path in sorted(folder.earlier.glob("*.pem")))
+    try:
+        found = files_in(folder.earlier)
+    except OSError as error:
+        raise IdentityError(f"cannot read {folder.earlier}: {error.strerror}") from error
+    return (_file_in_force(folder, path) for path in found if path.suffix == ".pem")
 
 
 def _secret_files(folder: Folder) -> Iterator[Path]:

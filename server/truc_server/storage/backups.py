@@ -21,7 +21,15 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from truc_commands.files import MAX_OWN, read_bounded
-from truc_server.settings.folder import Folder, FolderError, locked, make_private, move, write_private
+from truc_server.settings.folder import (
+    Folder,
+    FolderError,
+    files_in,
+    locked,
+    make_private,
+    move,
+    write_private,
+)
 
 OpenMatches = Literal["ask", "continue", "close"]
 
@@ -293,9 +301,7 @@ def _read_small_files(folder: Folder, settings_file: Path | None) -> dict[str, b
     paths = {name: folder.root / name for name in names if name != folder.database.name}
     paths[folder.settings.name] = settings_file or folder.settings
     for name in folders:
-        # Files that are still being written begin with a dot.
-        held = sorted((folder.root / name).glob("[!.]*"))
-        paths |= {f"{name}/{path.name}": path for path in held}
+        paths |= {f"{name}/{path.name}": path for path in files_in(folder.root / name)}
     contents: dict[str, bytes] = {}
     for name, path in paths.items():
         try:
