@@ -67,8 +67,9 @@ class Speech(NamedTuple):
 
     def reason(self, reason: str) -> str:
         """Return why points were scored or how a match ended, by the game's own word if it has one."""
-        plain = self.catalogue.reasons.get(reason, reason)
-        return self.local.reasons.get(reason, plain).format(unit=self.counted("unit", 1))
+        said = self.local.reasons.get(reason) or self.catalogue.reasons.get(reason)
+        # one that has no words is a server's, and no text to fill in
+        return reason if said is None else said.format(unit=self.counted("unit", 1))
 
     def noted(self, label: str, notes: Sequence[str]) -> str:
         """Return a label with notes in brackets after it, if there are any."""

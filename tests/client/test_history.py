@@ -20,8 +20,10 @@ from truc_client.home.home import Home, open_home
 from truc_client.paging import list_matches
 from truc_protocol.messages import Ok, PlayedMatch
 from truc_protocol.transcript import MAGIC
+from truc_terminal.commands.history import _described
 from truc_terminal.commands.kept_matches import find_transcript, one_match
 from truc_terminal.main import main
+from truc_words import Speech
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 IDS = {
@@ -240,3 +242,9 @@ def test_server_where_nobody_was_is_said_to_have_nothing(real_server, home) -> N
     assert "no match begins with 495b" in truc("history", real_server.url, "--get", "495b").stderr
     shown = truc("history", real_server.url, "--get", "0" * 64)
     assert (shown.exit_code, "(no_such_match)" in shown.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("reason", ["of tomorrow", "{", "{0}", "{unit.__class__}"])
+def test_reason_without_words_is_told_as_the_server_says_it(reason) -> None:
+    played = PlayedMatch(match=bytes(32), seat=0, since_ms=2**53 - 1, reason=reason, names=("north",) * 15)
+    assert f"  {reason}  " in _described(played, Speech("en"))

@@ -1,14 +1,28 @@
 """Servers that ask for signatures a player never agreed to give, and that rewrite or erase what was played."""
 
+import io
+
 import pytest
 from client.cheats import abandoned
 from client.playing import at_table, my_turn, play_on, received
 from msgspec.structs import replace
+from rich.console import Console
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, LostError, Table, connect
-from truc_protocol.messages import Ok, Resume, Setup, SignedAct, TableState
+from truc_client import CheckFailedError, LostError, Table, YourTurn, connect
+from truc_client.happenings import CardsDealt, MatchWaits
+from truc_protocol.messages import (
+    Ok,
+    OpenOptions,
+    OwnCards,
+    Resume,
+    Setup,
+    SignedAct,
+    TableState,
+    Waiting,
+)
 from truc_protocol.records import Record, body_hash
+from truc_terminal.screen.screen import Screen
 
 FRENCH = "truc-french"
 
@@ -139,3 +153,78 @@ async def test_people_may_come_and_go_after_ready(server, player) -> None:
         server.offer_terms = offer
         await table.ready()
         assert (await play_on(table))[-1].verdict.winner is not None
+
+
+# What nobody signs, at its extremes
+
+
+def say_before_options(server, kind: type, **fields) -> None:
+    """Let the server say something before it offers anything."""
+    honest = server.send_options
+
+    async def send() -> None:
+        if "at" in kind.__struct_fields__:
+            fields["at"] = server.ledger.k
+        await server.send(kind(table="TABLE", match=server.setup.match, **fields))
+        await honest()
+
+    server.send_options = send
+
+
+async def show_until_a_card_may_be_played(table: Table) -> list[object]:
+    """Show on a terminal what happens, and the table; return what has."""
+    screen, seen = Screen(Console(file=io.StringIO(), force_terminal=True)), []
+    async for happening in table:
+        seen.append(happening)
+        screen.show(happening)
+        if isinstance(happening, YourTurn):
+            screen.offer(happening)
+            screen.show_table()
+            if any(choice.kind == "play" for choice in happening.options):
+                break
+            await table.choose(happening.options[0])
+    return seen
+
+
+@pytest.mark.parametrize("seats", [(15,), (2, 1), ()])
+async def test_seats_that_a_match_does_not_have_are_not_waited_for(server, player, seats) -> None:
+    say_before_options(server, Waiting, seats=seats)
+    async with at_table(server, player) as table:
+        seen = await show_until_a_card_may_be_played(table)
+    waited = {happening.seats for happening in seen if isinstance(happening, MatchWaits)}
+    assert waited == {tuple(seat for seat in seats if seat < 2)}
+
+
+async def test_cards_in_clear_tell_a_player_with_a_key_nothing(server, player) -> None:
+    honest, others = {}, ("2s", "3s", "4s")
+    for said in (False, True):
+        if said:
+            say_before_options(server, OwnCards, k=0, j=0, d=0, cards=others)
+        async with at_table(server, player) as table:
+            seen = await show_until_a_card_may_be_played(table)
+            honest[said] = [happening for happening in seen if isinstance(happening, CardsDealt)]
+            await table.leave()
+    assert not [cards for (cards,) in honest[True] if cards == others]
+
+
+@pytest.mark.parametrize("fields", [{"cards": ("\x1b[2J",)}, {"cards": ("x",)}, {"cards": (), "of": 2**40}])
+async def test_cards_that_are_none_are_not_shown_to_a_guest(server, guest, fields, autojump_clock) -> None:
+    say_before_options(server, OwnCards, k=0, j=0, d=0, **fields)
+    async with at_table(server, guest) as table:
+        with pytest.raises(CheckFailedError, match="cards of the pack") as stopped:
+            await show_until_a_card_may_be_played(table)
+    assert stopped.value.culprit is None
+
+
+@pytest.mark.parametrize("line", [" ", "raise", "play zz", "\x1b[2J"])
+async def test_option_that_is_no_move_is_not_offered_to_a_guest(server, guest, line, autojump_clock) -> None:
+    def bend(message: object) -> object:
+        if not isinstance(message, OpenOptions):
+            return message
+        return replace(message, choices=tuple(replace(choice, key=line) for choice in message.choices))
+
+    server.bend = bend
+    async with at_table(server, guest) as table:
+        with pytest.raises(CheckFailedError, match="option") as stopped:
+            await show_until_a_card_may_be_played(table)
+    assert stopped.value.culprit is None

@@ -50,6 +50,15 @@ def test_table_is_listed_with_its_clock_and_the_options_that_were_chosen() -> No
     )
 
 
+@pytest.mark.parametrize("width", [200, 20])
+def test_list_of_tables_cannot_control_the_terminal(width) -> None:
+    told = io.StringIO()
+    listed = TableList((state("\x1b[2JK7PQA", NORTH, SOUTH, variant="\x1b[31mtruc"),))
+    Console(file=told, width=width).print(listed)
+    assert "K7PQA" in told.getvalue()
+    assert "\x1b" not in told.getvalue()
+
+
 @each_row(
     "variant, options, opts, lang, said",
     [

@@ -193,6 +193,34 @@ async def test_what_is_not_checked_says_so_in_each_line_and_is_neither_drawn_nor
     assert (drawn(told), told.startswith("The server does not give out")) == (0, True)
 
 
+@each_row(
+    "means",
+    [
+        (),
+        ({},),
+        ({"what": 5},),
+        ({"what": "state"},),
+        ({"what": "state", "score": 5},),
+        ({"what": "state", "score": [[0, 0], [0, 0, 0]]},),
+        ({"what": "state", "score": [["\x1b", 0, 0], [0, 0, 0]]},),
+        ({**STATE, "dealer": 15},),
+        ({**STATE, "dealer": "north"},),
+        (
+            {"what": "card_played", "seat": 15, "card": 5},
+            {"what": "stake_asked"},
+            {"what": "value_said", "seat": None},
+        ),
+        (CLOSED, {"what": "hands_opened", "cards": 5}),
+    ],
+)
+def test_nonsense_that_is_not_checked_is_not_told(means) -> None:
+    told = shown(RecordUnchecked(8, "act", means), terminal=True)
+    assert told.startswith("The server does not give out what came before.")
+    assert "Score" not in told.replace("Score  north: 0; east: 0", "")
+    for fact in means:
+        assert "Score" not in shown(SnapshotTaken(bytes(32), 9, fact, skipped=False))
+
+
 def test_substitute_has_the_name_from_then_on() -> None:
     told = shown(Substituted(0, "west"), seen(ASKED, STATE))
     assert "west plays there from now on" in told

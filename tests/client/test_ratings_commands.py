@@ -1,5 +1,7 @@
 """`truc leaderboard` and `truc profile` at a real server, and the library under them."""
 
+from types import SimpleNamespace
+
 import pytest
 import trio
 from click.testing import CliRunner
@@ -9,8 +11,8 @@ from rows import each_row
 
 from truc_client import MatchEnded, connect
 from truc_client.bots import play_match
-from truc_protocol.messages import Standing
-from truc_terminal.commands.ratings import board
+from truc_protocol.messages import Standing, VariantOffer
+from truc_terminal.commands.ratings import _fewest, board
 from truc_terminal.main import main
 from truc_words import Speech
 
@@ -107,3 +109,8 @@ def test_what_cannot_be_asked_is_one_line_and_status_1(truc, real_server) -> Non
 )
 def test_places_stand_under_their_heads(changes, lang, told) -> None:
     assert [*board([replace(STANDING, **changes)], None, Speech(lang))] == told
+
+
+def test_game_for_which_a_server_names_no_number_of_seats_is_asked_about_for_two() -> None:
+    offers = (VariantOffer(name="truc-french", seats=()),)
+    assert _fewest(SimpleNamespace(info=SimpleNamespace(variants=offers)), "truc-french") == 2

@@ -486,19 +486,31 @@ class SeatMatch:
         """Take what only this seat is told: a guest's cards or its partner's, whom the hand waits for, a sign.
 
         Raises:
-            UnboundError: A sign is not in the box it must be in, or is no word of the game.
+            UnboundError: A sign is not in the box it must be in, or is no word of the game; or cards are none of the pack.
         """
         match message:
-            case OwnCards(of=partner, cards=cards):
-                return [CardsDealt(cards) if partner is None else PartnerCards(partner, cards)]
+            case OwnCards():
+                return self._told_cards(message)
             case messages.Waiting():
-                told = MatchWaits(message.seats, message.deadline_ms, message.what)
+                seats = tuple(seat for seat in message.seats if seat < self.ledger.seats)
+                told = MatchWaits(seats, message.deadline_ms, message.what)
                 is_news = message.at == self.next and not (self._finds_options and self._choosing.has_any)
                 return [told] if is_news else []
             case BoxedSignSeen() | OpenSignSeen():
                 return self._seen_sign(message)
             case _:
                 assert_never(message)
+
+    def _told_cards(self, message: OwnCards) -> list[Happening]:
+        # whoever has a key opens the boxes of the deals, which somebody has signed
+        if self.seat is None or self.signer is not None:
+            return []
+        pack, partner = self.ledger.setup.terms.variant.pack, message.of
+        if not set(message.cards) <= set(pack) or (partner or 0) >= self.ledger.seats:
+            self.audit.raise_unbound(
+                "C9", f"cards of the deal at {message.k}: expected cards of the pack, of a seat"
+            )
+        return [CardsDealt(message.cards) if partner is None else PartnerCards(partner, message.cards)]
 
     def _seen_sign(self, message: BoxedSignSeen | OpenSignSeen) -> list[Happening]:
         if message.at != self.next or message.sender == self.seat:

@@ -74,7 +74,7 @@ def profile(address: str | None, player: str | None) -> None:
 
 def _fewest(connection: Connection, game: str) -> int:
     """Return the fewest seats of a game, 2 if unknown; the server's answer tells whether it has the game at all."""
-    return next((min(offer.seats) for offer in connection.info.variants if offer.name == game), 2)
+    return next((min(offer.seats, default=2) for offer in connection.info.variants if offer.name == game), 2)
 
 
 def board(standings: Sequence[Standing], own: str | None, speech: Speech = ENGLISH) -> Iterator[str]:

@@ -62,8 +62,8 @@ def table_columns(state: TableState, speech: Speech = ENGLISH) -> TableLine:
     options = {**mode, **state.options}
     chosen = (f"{name}={value}" for name, value in options.items() if name not in TableClock._fields)
     return TableLine(
-        state.table,
-        state.variant,
+        printable(state.table),
+        printable(state.variant),
         f"{taken_seats(state)}/{state.n}",
         _stage(state, speech),
         age(state),

@@ -36,7 +36,7 @@ from truc_terminal.commands.terminal import (
     screen_options,
     tell_commands,
 )
-from truc_terminal.replay_model.board import with_all_open
+from truc_terminal.replay_model.board import is_state_of, with_all_open
 from truc_terminal.screen.drawing import score_line, sentence
 from truc_terminal.screen.explaining import TABLE
 from truc_terminal.screen.person import QUIT, Lines, asked_about, spelled, talk
@@ -230,19 +230,28 @@ class Watcher:
             self._note("not_given", "yellow")
         self._is_unchecked = True
         screen = self._screen
-        for fact in as_told(means):
-            if told := sentence(fact, screen.board, screen.look):
+        named = [fact for fact in means if isinstance(fact.get("what"), str)]
+        for fact in as_told(named):
+            if told := self._told_unchecked(fact):
                 self._note("unchecked", told=told)
         # Of an unchecked record the score alone; a table drawn from it would look like one that was checked.
-        screen.show_unchecked(means[-1])
-        if any(fact["what"] == "hand_closed" for fact in means):
+        if named and is_state_of(screen.board, named[-1]):
+            screen.show_unchecked(named[-1])
+        if any(fact["what"] == "hand_closed" for fact in named):
             score = score_line(screen.board, screen.look)
             self._note("unchecked", told=screen.look.speech.say("screen.new_score", score=score))
+
+    def _told_unchecked(self, fact: Fact) -> str | None:
+        """Return the sentence for a fact; None too for one that makes none, as a server may say anything here."""
+        try:
+            return sentence(fact, self._screen.board, self._screen.look)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return None
 
     def _join_in(self, snapshot: SnapshotTaken) -> None:
         if snapshot.skipped:
             self._note("skipped", "yellow")
-        if snapshot.view:
+        if is_state_of(self._screen.board, snapshot.view):
             self._screen.show_unchecked(snapshot.view)
             self._screen.show_score()
         self._note("snapshot", "dim", k=snapshot.k)

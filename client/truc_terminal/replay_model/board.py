@@ -24,6 +24,7 @@ from truc_rules import (
 ShownScore = tuple[tuple[int, int, int], tuple[int, int, int]]
 
 _PARTNERED: Final = 4
+_SIDES, _SIDE_FIGURES = 2, 3  # of a score
 _LOCKED: Final[Mapping[str | None, str]] = {REST: "game", TRUT: TRUT}
 """What a hand is worth where it is not points: the whole game, or a whole unit."""
 
@@ -275,6 +276,17 @@ def with_all_open(board: ShownHand, hands: Iterable[Sequence[str]]) -> ShownHand
     lies = {card for trick in (*board.tricks, LaidTrick(board.laid)) for _, card in trick.laid}
     held = tuple(tuple(card for card in cards if card not in lies) for cards in hands)
     return board._replace(held=held, acting=(), memory=_opened(board.memory, {}))
+
+
+def is_state_of(board: ShownHand, fact: Fact) -> bool:
+    """Tell whether a fact, which may be unchecked, is a `state` with a score and a dealer as this table can have them."""
+    score, dealer = fact.get("score"), fact.get("dealer")
+    sides = score if isinstance(score, list | tuple) else ()
+    is_score = len(sides) == _SIDES and all(
+        isinstance(side, list | tuple) and list(map(type, side)) == [int] * _SIDE_FIGURES for side in sides
+    )
+    is_dealer = dealer is None or (type(dealer) is int and 0 <= dealer < board.seats)
+    return fact.get("what") == "state" and is_score and is_dealer
 
 
 def with_score(board: ShownHand, state: Fact) -> ShownHand:
