@@ -7,6 +7,7 @@ of every other kind; with TRUC_EXAMPLES all.
 import json
 import os
 import re
+import resource
 import subprocess
 import threading
 from collections import defaultdict
@@ -117,3 +118,29 @@ def test_module_imports_its_neighbours_only_and_the_platform_of_node_alone_impor
     assert all(each.startswith("node:") for each in outside)
     inside = [(path.parent / each).resolve() for each in imports(path) if each.startswith(".")]
     assert [each for each in inside if each not in MODULES] == []
+
+
+STORE = """
+const { openStore } = await import(process.argv[1])
+const store = openStore(process.argv[2])
+store.kept.tables.th = 'x'.repeat(Number(process.argv[3]))
+await store.save().then(() => console.log('saved'), () => console.log('failed'))
+"""
+
+
+@needs_node
+def test_store_for_which_a_disk_has_no_room_stays_as_it_was(tmp_path) -> None:
+    # a file that may not grow further is written in part, as on a full disk
+    room = 4096
+
+    def save(length: int) -> str:
+        command = [NODE, "--input-type=module", "-e", STORE, str(LIBRARY / "platform_node.mjs"), str(path)]
+        limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room))
+        return subprocess.run(
+            [*command, str(length)], capture_output=True, text=True, check=True, preexec_fn=limit
+        ).stdout
+
+    path = tmp_path / "store.json"
+    assert save(10) == "saved\n"
+    before = path.read_bytes()
+    assert (save(2 * room), path.read_bytes()) == ("failed\n", before)

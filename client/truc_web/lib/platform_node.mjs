@@ -4,7 +4,7 @@ import {
   createCipheriv, createDecipheriv, createHash, createPrivateKey, createPublicKey, diffieHellman, hkdfSync,
   randomBytes as drawBytes, sign as signBytes, verify as verifyBytes
 } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { connect as connectClear, isIP } from 'node:net'
 import { connect as connectEncrypted } from 'node:tls'
 import { bigEndian, concat, fromHex, remembered, toBigEndian, toHex } from './bytes.mjs'
@@ -196,7 +196,7 @@ export function openStore(path) {
 function replaceFile(path, text) {
   const fresh = `${path}.new`
   const file = openSync(fresh, 'w', 0o600)
-  writeSync(file, text)
+  writeFileSync(file, text)     // all of it, or it throws: writeSync writes what there is room for
   fsyncSync(file)
   closeSync(file)
   renameSync(fresh, path)
