@@ -7,6 +7,7 @@ Invariants: a transcript is written whole or not at all, and never replaces anot
 import os
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -150,7 +151,8 @@ def _write(path: Path, transcript: bytes) -> None:
         os.link(unfinished, path)  # unlike a rename, a link replaces nothing
         unfinished.unlink()
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing can be made nothing can be removed
+            unfinished.unlink()
         raise HomeError(Sentence("failures.cannot_write", path=path, reason=error.strerror)) from error
 
 

@@ -1,3 +1,4 @@
+import secrets
 import stat
 from pathlib import Path
 
@@ -32,6 +33,44 @@ def test_seed_is_never_written_over(tmp_path) -> None:
     master_seed(home)
     with pytest.raises(HomeError, match="already"):
         write_seed(home, bytes(32))
+
+
+def test_seed_of_a_process_that_was_killed_is_whole_or_not_there(tmp_path, monkeypatch) -> None:
+    home = open_home(tmp_path / "home")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as disk:
+        disk.setattr("truc_client.home.home.write_through", killed)
+        with pytest.raises(KeyboardInterrupt):
+            master_seed(home)
+    assert len(master_seed(home)) == 32
+
+
+def test_two_processes_that_make_a_seed_at_once_have_the_same_player(tmp_path, monkeypatch) -> None:
+    home, quicker = open_home(tmp_path / "home"), bytes(range(32))
+    draw = secrets.token_bytes
+
+    def drawn(length: int) -> bytes:
+        write_seed(home, quicker)  # by the other process, between the look and the writing
+        return draw(length)
+
+    monkeypatch.setattr("secrets.token_bytes", drawn)
+    assert master_seed(home) == quicker
+    assert sorted(path.name for path in home.root.iterdir() if path.is_file()) == ["master.seed"]
+
+
+def test_seed_is_made_where_files_cannot_be_linked(tmp_path, monkeypatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    home = open_home(tmp_path / "home")
+    monkeypatch.setattr("os.link", refuse)
+    first = master_seed(home)
+    with pytest.raises(HomeError, match="already"):
+        write_seed(home, bytes(32))
+    assert (master_seed(home), mode(home.seed)) == (first, 0o600)
 
 
 def test_damaged_seed_is_said_so(tmp_path) -> None:

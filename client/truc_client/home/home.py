@@ -7,6 +7,7 @@ loses it loses seats and rating.
 import os
 import secrets
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -131,7 +132,8 @@ def master_seed(home: Home) -> bytes:
         HomeError: The file cannot be read, or holds something else.
     """
     if not has_seed(home):
-        write_seed(home, secrets.token_bytes(KEY_BYTES))
+        # another process may have been quicker, and its player is this one
+        _write_new(home.seed, secrets.token_bytes(KEY_BYTES))
     with as_home_error("failures.key_unread", home.seed):
         # bounded: the path may lead to a device that never ends
         seed = read_beginning(home.seed, MAX_TEXT)
@@ -146,14 +148,36 @@ def write_seed(home: Home, seed: bytes) -> None:
     Raises:
         HomeError: There is one already, or it cannot be written.
     """
-    with as_home_error("failures.key_unwritten", home.seed):
+    if not _write_new(home.seed, seed):
+        raise HomeError(Sentence("failures.key_there", path=home.seed))
+
+
+def _write_new(path: Path, seed: bytes) -> bool:
+    """Write a seed; tell whether there was none."""
+    with as_home_error("failures.key_unwritten", path):
+        # for its owner alone from the first byte on
+        descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
         try:
-            # never over another seed, which would be a lost player;
-            # and for its owner alone from the first byte on
-            descriptor = os.open(home.seed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError as error:
-            raise HomeError(Sentence("failures.key_there", path=home.seed)) from error
-        write_through(descriptor, seed)
+            write_through(descriptor, seed)
+            # whole or not at all, as half of one would keep the player out for
+            # ever; and never over another seed, which would be a lost player
+            return _named(unfinished, path)
+        finally:
+            Path(unfinished).unlink(missing_ok=True)
+
+
+def _named(unfinished: str, path: Path) -> bool:
+    """Give a file its name; tell whether no other had it."""
+    try:
+        os.link(unfinished, path)
+    except FileExistsError:
+        return False
+    except OSError:
+        # some file systems have no links: there two processes must not begin at one moment
+        if path.exists():
+            return False
+        os.replace(unfinished, path)
+    return True
 
 
 def kept_name(home: Home) -> str | None:
