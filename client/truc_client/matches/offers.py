@@ -28,7 +28,6 @@ from truc_protocol.ledger import Ledger, box_public
 from truc_protocol.messages import BoxedOptions, BoxedSignSeen, OpenOptions, OpenSignSeen
 from truc_protocol.own_steps import own_options
 from truc_protocol.signs import all_see_signs
-from truc_rules import RulesError, Seat, parse_move
 
 _NO_OFFER: Final = 0  # what was decided since a choice, the records between tell
 
@@ -161,22 +160,18 @@ class ClearReader:
     """Reads the options and signs of a guest, which come in clear."""
 
     def read(
-        self, message: BoxedOptions | OpenOptions | FoundOptions, ledger: Ledger, openings: Sequence[HeldCard]
+        self,
+        message: BoxedOptions | OpenOptions | FoundOptions,
+        _ledger: Ledger,
+        openings: Sequence[HeldCard],
     ) -> Offered:
         """Return the options.
 
         Raises:
-            BoxError: They are in a box, for which this guest never gave a key, or one is no move of the game.
+            BoxError: They are in a box, for which this guest never gave a key.
         """
         if not isinstance(message, OpenOptions):
             raise BoxError("expected options in clear, got a box")
-        variant = ledger.setup.terms.variant
-        for option in message.choices:
-            try:
-                # of any seat: whether it is allowed now is the server's word, which a guest has to take
-                parse_move(variant, Seat(0), option.key)
-            except RulesError as error:
-                raise BoxError(f"option {option.key!r}: {error}") from error
         choices = tuple(
             MoveChoice(option.key, option.kind, option.hints, None, message.at) for option in message.choices
         )

@@ -28,7 +28,7 @@ from truc_client.matches.choosing import (
     check_pause_request,
 )
 from truc_client.matches.live_audit import LiveAudit
-from truc_client.matches.offers import ClearReader, FoundOptions, OfferReader
+from truc_client.matches.offers import ClearReader, FoundOptions, Offered, OfferReader
 from truc_client.matches.pack_steps import PackSteps, PackWork
 from truc_client.matches.signer import Intent, Signer, Tenure, check_tenure
 from truc_client.matches.telling import record_told, view_of
@@ -374,6 +374,7 @@ class SeatMatch:
             return None  # they are for whoever holds the seat
         try:
             offered = self._reader.read(message, self.ledger, self.audit.openings)
+            self._check_moves(offered)
         except BoxError as error:
             self.audit.raise_unbound("C9", f"options at {message.at}: {error}")
         if not self._may_decide or self._kept() is not None:
@@ -382,6 +383,21 @@ class SeatMatch:
         if isinstance(answer, ChosenMove):
             return self._decided(answer.choice, answer.place)
         return answer
+
+    def _check_moves(self, offered: Offered) -> None:
+        """Check that what a guest is offered are moves of the game; whether they are allowed is the server's word.
+
+        Raises:
+            BoxError: One is none.
+        """
+        if self.signer is not None:
+            return  # the lines of options that are signed have been made again
+        variant, seat = self.ledger.setup.terms.variant, Seat(self.seat or 0)
+        for choice in offered.choices:
+            try:
+                parse_move(variant, seat, choice.line)
+            except RulesError as error:
+                raise BoxError(f"option {choice.line!r}: {error}") from error
 
     @property
     def _may_decide(self) -> bool:
