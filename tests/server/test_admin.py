@@ -6,6 +6,7 @@ import re
 import socket
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -459,6 +460,23 @@ class TestLog:
             await ask(server, "status")
         sizes = [path.stat().st_size for path in server.folder.root.glob("admin.log*")]
         assert (len(sizes), max(sizes) <= 400) == (2, True)
+
+    def test_commands_that_fill_the_file_at_once_are_all_in_the_two(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(audit, "MAX_BYTES", 2_000)
+        entry = audit.AdminLogEntry(audit.Caller(0, 0), "status", {}, "ok")
+        together = threading.Barrier(8)
+
+        def note_at_once(log):
+            together.wait()
+            audit.note(log, entry)
+
+        with ThreadPoolExecutor(8) as threads:
+            for n in range(300):  # one in some forty found two in each other's way
+                folder = tmp_path / str(n)
+                folder.mkdir()
+                (folder / "admin.log").write_text("{}\n" * 640)
+                list(threads.map(note_at_once, [folder / "admin.log"] * 8))
+                assert sum(len(path.read_text().splitlines()) for path in folder.iterdir()) == 648
 
     async def test_command_is_done_where_it_cannot_be_noted(self, server, shown):
         server.folder.admin_log.mkdir()

@@ -6,12 +6,15 @@ A full file becomes `admin.log.1`, replacing the one before. Invariant: both fil
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import Final, NamedTuple
 
 import msgspec
 
 MAX_BYTES: Final = 1 << 20
 _BEFORE: Final = ".1"
+# Callers are served in threads: of two that find the file full one would replace the full one by the new.
+_TURN: Final = Lock()
 
 
 class Caller(NamedTuple):
@@ -48,9 +51,10 @@ def note(file: Path, entry: AdminLogEntry) -> None:
         OSError: It cannot be written.
     """
     line = entry.line(datetime.now(UTC))
-    # two files of this size at most, however often commands come: nothing here can fill the disk
-    if file.exists() and file.stat().st_size + len(line) > MAX_BYTES:
-        file.replace(file.with_name(file.name + _BEFORE))
-    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as log:
-        log.write(line)
+    with _TURN:
+        # two files of this size at most, however often commands come: nothing here can fill the disk
+        if file.exists() and file.stat().st_size + len(line) > MAX_BYTES:
+            file.replace(file.with_name(file.name + _BEFORE))
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as log:
+            log.write(line)
