@@ -1,11 +1,13 @@
 """Bans and mutes while a server runs: who is cut, who is silent, and what happens to their seats."""
 
+from contextlib import closing
 from functools import partial
 from io import StringIO
 
 import pytest
 import trio
 from server.conftest import QUICK, changed, in_hand, only_cut, running, together
+from server.stored import url
 from server.visitors import follower, guest, heard, keyed, said, say
 
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
@@ -14,7 +16,7 @@ from truc_server.operation import logs
 from truc_server.settings.settings import AccessSettings, LogSettings
 from truc_server.storage import Sanction, SanctionKind, StoreError
 from truc_server.storage.journal import JournalStoppedError
-from truc_server.storage.sql import Store
+from truc_server.storage.sql import Store, open_store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import sanction_watch
 
@@ -167,6 +169,27 @@ class TestSeats:
             while (told := await first.client.until("table"))["seats"][1].get("online"):
                 pass
         assert (told["state"], told["seats"][1]["kind"]) == ("playing", "key")
+
+    async def test_seat_in_a_match_is_given_up_when_the_match_is_over(self, server):
+        first, second = await in_hand(server)
+        server.store.impose(order(BAN, fingerprint(second.key.public)))
+        await goodbye(second.client)
+        await first.resign()
+        with trio.fail_after(10):
+            while (await first.client.until("table"))["seats"][1]["kind"] != "empty":
+                pass
+
+    async def test_seat_of_who_was_banned_while_no_server_ran_is_given_up(self, tmp_path, readings):
+        async with running(tmp_path / "data") as server:
+            other, client = await guest(server, "Pau"), await keyed(server, key=KEY)
+            code = (await other.ask({**FRENCH, "options": {"guests": 1}}))["table"]
+            await client.ask({"t": "join", "table": code})
+        with closing(open_store(url(tmp_path / "data"))) as store:
+            store.impose(order(BAN, OWN))
+        async with running(tmp_path / "data") as server:
+            await readings.heeded()
+            (table,) = (await (await guest(server)).ask({"t": "tables"}))["tables"]
+        assert table["seats"][1] == {"seat": 1, "kind": "empty"}
 
     async def test_who_is_there_from_another_address_too_keeps_the_seat(self, server):
         elsewhere = await keyed(server, key=KEY)

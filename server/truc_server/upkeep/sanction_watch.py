@@ -4,7 +4,7 @@ Invariant: a store that cannot be read lifts nothing; what was imposed holds unt
 to have lifted it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 import structlog
@@ -68,16 +68,46 @@ class SanctionWatch:
                 _tell(self._enforced, in_force_now)
                 self._enforced = in_force_now
                 self.enforce()
+            else:
+                # tables come from the store or another node, and a match ends that somebody was banned in
+                self._try(self._vacate_of_banned)
 
     def enforce(self) -> None:
         """Put in force what is imposed now and what the settings say, and cut off everybody whom that shuts out."""
         self._parts.sanctions.now = Sanctions.of(self._parts.settings.now.access, self._enforced)
+        self._try(self._cut)
+
+    def _try(self, do: Callable[[], None]) -> None:
         try:
-            _cut(self._parts, self._lobby, self._connections)
+            do()
         except StoreError:
             pass  # the server is stopping, and cuts everybody
         except Exception:
             log.exception("internal", incident="sanctions")
+
+    def _cut(self) -> None:
+        """Say goodbye to everybody who is shut out; those with no connection, now or before, give up their seats."""
+        players = set[LoggedInPlayer]()
+        for peer in _shut_out(self._parts, self._lobby, self._connections):
+            if peer.player is not None:
+                players.add(peer.player)
+            tag = None if peer.player is None else peer.player.tag
+            log.info("cut", connection=peer.number, subject=tag, address=peer.address)
+            peer.dismiss(Code.BANNED, "the host has shut you out")
+        self._vacate(players)
+        self._vacate_of_banned()
+
+    def _vacate_of_banned(self) -> None:
+        """Give up the seats of players who are banned by their tag."""
+        tags = self._parts.sanctions.now.banned.tags
+        if tags:
+            self._vacate([player for player in self._lobby.seated() if player.tag in tags])
+
+    def _vacate(self, players: Iterable[LoggedInPlayer]) -> None:
+        """Give up the seats of those of the players who have no connection."""
+        for player in players:
+            if not any(peer.is_open for peer in self._lobby.online.connections(player.tag)):
+                vacate_seats(self._lobby, player)
 
 
 def _tell(before: Collection[Sanction], in_force_now: Collection[Sanction]) -> None:
@@ -88,21 +118,6 @@ def _tell(before: Collection[Sanction], in_force_now: Collection[Sanction]) -> N
     for sanction in before:
         if sanction not in in_force_now:
             log.info("lifted", kind=str(sanction.kind), subject=sanction.subject)
-
-
-def _cut(parts: ServerParts, lobby: Lobby, connections: Connections) -> None:
-    """Say goodbye to everybody who is shut out; those with no connection, now or before, give up their seats."""
-    tags = parts.sanctions.now.banned.tags
-    players = {player for player in lobby.seated() if player.tag in tags} if tags else set[LoggedInPlayer]()
-    for peer in _shut_out(parts, lobby, connections):
-        if peer.player is not None:
-            players.add(peer.player)
-        tag = None if peer.player is None else peer.player.tag
-        log.info("cut", connection=peer.number, subject=tag, address=peer.address)
-        peer.dismiss(Code.BANNED, "the host has shut you out")
-    for player in players:
-        if not any(peer.is_open for peer in lobby.online.connections(player.tag)):
-            vacate_seats(lobby, player)
 
 
 def _shut_out(parts: ServerParts, lobby: Lobby, connections: Connections) -> tuple[Peer, ...]:
