@@ -98,7 +98,10 @@ _END_CONNECTIONS: Final = text(
 )
 _NOW: Final = select(db_now_ms())
 _NAMES: Final = select(nodes.c.name)
-_OTHERS_GIFTS: Final = select(literal(_GIFT_MARK) + nodes.c.name).where(nodes.c.name != bindparam("me"))
+# A node that drains takes nothing: what it was given before is free.
+_OTHERS_GIFTS: Final = select(literal(_GIFT_MARK) + nodes.c.name).where(
+    nodes.c.name != bindparam("me"), nodes.c.draining.is_(False)
+)
 # Any row of `nodes` counts, even one whose lease has ended: a table is free when its owner's row is removed,
 # as that waits for the owner's last commit.
 _UNOWNED: Final = (
