@@ -38,12 +38,17 @@ async def hosted(nodes: Nodes, name: str, settings=QUICK):
         yield node
 
 
+async def move(seat: RawSeat) -> None:
+    """Make the move that is waited for, if it is this seat's, and go on as it comes."""
+    seat.chooses = seat.pick
+    if is_to_move(seat):
+        await seat.act(seat.act_message(seat.options, seat.pick(seat.options, seat.offered)))
+
+
 async def until_gone(seat: RawSeat) -> dict:
     """Play on until the server says goodbye; return what it says."""
-    seat.chooses = seat.pick
     try:
-        if is_to_move(seat):
-            await seat.act(seat.act_message(seat.options, seat.pick(seat.options, seat.offered)))
+        await move(seat)
         await seat.play()
     except GoneError:
         return seat.client.log[-1]
@@ -215,6 +220,32 @@ async def test_node_that_drains_gives_every_table_away_when_its_hand_is_over(nod
         assert [name for name, *_ in nodes.rows("SELECT name FROM nodes")] == ["two"]
         await finish(second, seats)
     assert isinstance(body_at(seats[0], given), Call)
+
+
+async def test_table_whose_next_node_has_begun_to_drain_stays_and_its_match_goes_on(nodes):
+    async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
+        await in_hand(second, seed=2)  # which it waits for
+        seats = await in_hand(first, options={"match": 1})
+        table = seats[0].table
+        assert (await host_says(first.folder, command="move", table=table, node="two"))["waits"]
+        await host_says(second.folder, command="drain")
+        with trio.fail_after(20):
+            while True:  # until the other node can know of it
+                ((is_draining,),) = nodes.rows("SELECT draining FROM nodes WHERE name = 'two'")
+                if is_draining:
+                    break
+                await trio.sleep(0.02)
+        before = seats[0].ledger.deal_index
+
+        async def play_into_the_next_hand(seat: RawSeat) -> None:
+            await move(seat)
+            await seat.play(
+                until=lambda seat: seat.ledger.deal_index > before and seat.ledger.phase is Phase.HAND
+            )
+
+        with trio.fail_after(20):
+            await together(*(partial(play_into_the_next_hand, seat) for seat in seats))
+        assert nodes.owners()[table] == "one"
 
 
 async def test_newcomers_and_those_without_a_hand_go_to_another_node_while_this_one_drains(nodes):

@@ -83,7 +83,7 @@ class TableGiver:
             task_status.started()
             self._tasks.start_soon(self._heed_orders)
             while True:
-                self._give_wanted()
+                await self._give_wanted()
                 await trio.sleep(LOOK_S)
 
     async def move(self, code: str, name: str) -> MovedTable:
@@ -109,7 +109,7 @@ class TableGiver:
         # from now on no hand begins here, though the one under way may take long
         table.is_leaving = True
         waits = is_in_hand(table)
-        self._give_wanted()
+        await self._give_wanted()
         return MovedTable(table.code, self._parts.lease.owner, waits=waits)
 
     async def _let_move(self, code: str, name: str) -> MovedTable:
@@ -195,15 +195,33 @@ class TableGiver:
         self._public = next((node.place.public for node in nodes if node.name == me), "")
         return [node for node in nodes if not node.draining and (node.left_ms is None or node.left_ms > 0)]
 
-    def _give_wanted(self) -> None:
+    async def _give_wanted(self) -> None:
+        """Give each table that another node is to have, if its hand is over; it stays if that node takes none any more."""
         tables = {table.code: table for table in self._lobby.tables()}
         for code, node in tuple(self._wanted.items()):
             table = tables.get(code)
-            if table is None:  # closed meanwhile
-                del self._wanted[code]
-            elif not is_in_hand(table):
-                del self._wanted[code]
+            if table is not None and is_in_hand(table):
+                continue
+            self._wanted.pop(code, None)
+            # Asked again, as a hand may take long: nobody would have the table for as long as that node drains.
+            may_take = table is not None and await self._may_take(node)
+            if table is None or self._lobby.get(code) is not table:  # closed meanwhile
+                continue
+            if may_take:
                 self._give([table], node)
+            else:
+                self._keep(table, node)
+
+    def _keep(self, table: Table, node: Node) -> None:
+        """Let a table go on here that was to go to another node."""
+        log.warning(
+            "order_not_done",
+            table=label(table.code),
+            reason=f"node {node.name} does not run any more, or drains",
+        )
+        table.is_leaving = False
+        if not self._parts.journal.is_closed:
+            table.go_on()
 
     def _give(self, tables: list[Table], node: Node) -> None:
         if not tables or self._tasks is None or self._parts.journal.is_closed:
