@@ -382,8 +382,16 @@ export class Seat {
     return agree(this.chain.secret, this.match.ledger.server.x)
   }
 
+  // Whether less is there than was accepted before: until then nothing is signed, as a server may show another history
+  // after a restart, be it asked for or not, to have a body signed for that as well.
+  get isBehind() {
+    const { ledger, own } = this.match
+    return own.accepted !== null && ledger.k < own.accepted.k
+  }
+
   // What is owed without anybody asking for it: a release after the call, a new chain, an ack at the end; else null.
   async due() {
+    if (this.isBehind) return null
     const { ledger, own: { seat } } = this.match
     const role = seat + 1
     const { mid, k, head } = ledger.quiet
@@ -497,7 +505,7 @@ export class Seat {
    */
   async choose(pick = this.pick) {
     const { at, options } = this.offered
-    if (at !== this.next) return null
+    if (at !== this.next || this.isBehind) return null
     const what = `act ${at}`
     const option = what in this.match.own.signed ? NOTHING : await pick(options)
     return this.sign(what, this.actBody(option))
@@ -513,7 +521,7 @@ export class Seat {
     const { ledger: { mid, k, head }, own } = this.match
     const what = `act ${k}`
     // one act for a position, as both could be published: a second would convict this seat (C34)
-    if (what in own.signed) return null
+    if (what in own.signed || this.isBehind) return null
     return this.sign(what, kind === 'resign' ? ['truc/1/resign', mid, k, head, own.seat] : this.actBody([kind, [], '', []]))
   }
 

@@ -1,0 +1,77 @@
+"""A client that was killed signs nothing below what it had accepted, though it is shown another history as if it had just begun."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import trio
+from client.cheats import forget_since
+from client.playing import signed
+from clients_elsewhere.programs import KEYED_JS, needs_node
+
+from truc_conform.scripted import ScriptedServer
+from truc_protocol.bodies import Act, Close
+from truc_protocol.messages import Ok, Ping, Pong
+from truc_protocol.records import parse
+
+DEALS = 3
+CODE = "TABLE"
+
+
+class Forgetful(ScriptedServer):
+    """A server that can go back to an earlier position; `heard` is set once it has heard what it waits for."""
+
+    def __init__(self, is_enough: Callable[[], bool], **options) -> None:
+        super().__init__(**options)
+        self.is_enough = is_enough
+        self.heard = trio.Event()
+
+    async def answer(self, message) -> None:
+        if self.is_enough():
+            self.heard.set()
+        else:
+            await super().answer(message)
+
+    async def seat(self, message) -> None:
+        await self.send(Ok(re=message.id, table=CODE, seat=0))
+        await self.send(self.state())
+        if self.setup is not None:
+            await self.send(self.setup)
+            for k in range(len(self.records)):
+                await self.send(self.message(k))
+            await self.go_on()
+            # what is signed for all that comes before the answer
+            await self.send(Ping(n=1))
+
+    def held(self) -> tuple[()]:
+        return ()
+
+
+async def visit(server: Forgetful, client: Sequence[str], kept: Path) -> None:
+    """Let a client visit a server until that has heard enough, and kill it."""
+    server.heard = trio.Event()
+    async with trio.open_nursery() as server.nursery:
+        start = partial(trio.serve_tcp, server.serve, 0, host="127.0.0.1")
+        (listener,) = await server.nursery.start(start)
+        port = listener.socket.getsockname()[1]
+        command = [*client, f"truc://127.0.0.1:{port}/{CODE}", "--keep", str(kept)]
+        process = await trio.lowlevel.open_process(command)
+        with trio.fail_after(60):
+            await server.heard.wait()
+        process.kill()
+        await process.wait()
+        server.nursery.cancel_scope.cancel()
+
+
+@needs_node
+async def test_client_in_javascript_signs_nothing_below_what_it_had_accepted(tmp_path) -> None:
+    server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
+    await visit(server, KEYED_JS, tmp_path / "store.json")
+    mark = max(body.k for body in signed(server, Act))
+    closed = next(k for k, record in enumerate(server.records) if isinstance(parse(record), Close))
+    await forget_since(server, closed + 1)
+    before = len(server.received)
+    server.is_enough = lambda: isinstance(server.received[-1], Pong)
+    await visit(server, KEYED_JS, tmp_path / "store.json")
+    assert mark > server.ledger.k
+    assert signed(server, since=before) == []
