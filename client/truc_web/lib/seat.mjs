@@ -2,7 +2,7 @@
 // through the ledger of the verifier; what fails there, or here, throws its CheckFailed or Malformed, and nothing is
 // signed after it.
 //
-// Of each table record, by th, is kept { tn, seat, mid, stopped, accepted, signed, refused, refusals, chains }: the
+// Of each table record, by th, is kept { tn, pk, seat, mid, stopped, accepted, signed, refused, refusals, chains }: the
 // highest { k, head } accepted when something was signed; each record [body, sig] by what it is for, as `act 12`; the
 // hashes of refused bodies, and the server's word for it; of each chain { first, root, anchor, secret, x, counter }; in mode
 // blind also the hashes of the own steps in hands that are over.
@@ -50,6 +50,7 @@ import { shape } from './proof/shapes.mjs'
  *
  * @typedef {object} Own
  * @property {Uint8Array} tn
+ * @property {Uint8Array} [pk] the player's key, which is another for each server; older tables have none
  * @property {number} seat
  * @property {Uint8Array | null} mid
  * @property {string | null} stopped why, for good
@@ -170,8 +171,9 @@ export class Seat {
     const { terms: fields, th, opts } = setup
     const { tables } = this.store.kept
     must(same(fields.spk, this.spk), 'C9', null)
-    const others = Object.entries(tables).filter(([key]) => key !== toHex(th))
-    must(others.every(([, { tn }]) => !same(tn, fields.tn)), 'C9', SERVER)
+    // the key is another for each server: one that copies another's nonce must not use it up, nor be blamed for it
+    const known = Object.entries(tables).filter(([, { pk }]) => pk === undefined || same(pk, this.me.pk))
+    must(known.every(([key, { tn }]) => key === toHex(th) || !same(tn, fields.tn)), 'C9', SERVER)
     const isShown = same(shown.rules, fields.rules) && shown.n === fields.seats && shown.policy === fields.policy &&
       fields.mode === (shown.mode ?? 'dealt') &&
       Object.values(opts).every((value, at) => shown.opts[at] === undefined || shown.opts[at] === value)
@@ -186,7 +188,7 @@ export class Seat {
   /** @param {any} fields @param {number} seat @returns {Promise<Own>} */
   async begun(fields, seat) {
     const chains = [await this.freshChain(fields, 0)]
-    return { tn: fields.tn, seat, mid: null, stopped: null, accepted: null, signed: {}, refused: [], chains }
+    return { tn: fields.tn, pk: this.me.pk, seat, mid: null, stopped: null, accepted: null, signed: {}, refused: [], chains }
   }
 
   /** @param {any} terms @param {number} first @returns {Promise<OwnChain>} */
