@@ -38,7 +38,7 @@ from truc_server.net.peer import Peer, RefusedRequestError
 from truc_server.net.tls import HandshakeFailedError, MistakenSchemeError, TlsSealer
 from truc_server.operation.figures import WEB_PATHS
 from truc_server.parts import ServerParts
-from truc_server.settings.settings import ListenSettings, WebSettings
+from truc_server.settings.settings import ListenSettings, Settings, WebSettings
 from truc_server.timing.clock import now_ms
 from truc_server.timing.rate_limits import Meter, network_of
 from truc_web.serving.http_connection import HEADER_S, Asked, HttpConnection
@@ -244,13 +244,12 @@ class WebDoor:
             OSError: The port cannot be listened on.
         """
         settings = self._parts.settings.now
-        tree = await trio.to_thread.run_sync(read_tree)
+        self._tree = tree = await trio.to_thread.run_sync(read_tree)
         listeners = await open_listeners(settings.web, is_shared=settings.cluster.shares_ports)
         self.origin = settings.web.origin_at(int(listeners[0].socket.getsockname()[1]))
         self._bound_to = origin_binding(self.origin)
-        address = address_beside(settings.listen, self.origin, port, self._parts.identity.fingerprint)
-        values = {"SERVER": settings.name, "ADDRESS": address, "CARRIED": "no"}
-        self._pages = Pages(tree, self.origin, values)
+        self._address = address_beside(settings.listen, self.origin, port, self._parts.identity.fingerprint)
+        self._pages = self._pages_of(settings)
         self._status = PublicDesk(self._parts, self._lobby, tree.name)
         self._parts.figures.web_tree = tree.name
         log.info("web_listening", origin=self.origin, tree=tree.name)
@@ -258,6 +257,15 @@ class WebDoor:
             task_status.started()
             with self._accepting:
                 await accept(listeners, self._serve, tasks)
+
+    async def renew(self, settings: Settings) -> None:
+        """Show the name in these settings from now on."""
+        # In a thread: every file is packed again.
+        self._pages = await trio.to_thread.run_sync(self._pages_of, settings)
+
+    def _pages_of(self, settings: Settings) -> Pages:
+        values = {"SERVER": settings.name, "ADDRESS": self._address, "CARRIED": "no"}
+        return Pages(self._tree, self.origin, values)
 
     def shut(self) -> None:
         """Let nobody else in."""

@@ -549,6 +549,15 @@ async def test_an_authoritys_certificate_encrypts_pages_and_websockets(tmp_path,
             await page_of(port, trusting)
 
 
+async def test_page_has_the_name_that_the_host_has_changed(tmp_path):
+    async with door(tmp_path / "data", run=hosting) as web:
+        assert b"<title>Truc</title>" in (await web.ask("/"))[2]
+        host = web.server.host
+        host.settings = changed(web.server.settings, name="La Penya")
+        assert (await host_says(web.server.folder, command="reload"))["changed"] == ["name"]
+        assert b"<title>La Penya</title>" in (await web.ask("/"))[2]
+
+
 async def page_of(port, trusting):
     """Ask for the page whoever has a certificate that is trusted."""
     plain = await trio.open_tcp_stream("127.0.0.1", port)

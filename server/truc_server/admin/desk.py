@@ -395,6 +395,8 @@ async def reload(
         connections.renew(taken)
         if web is not None:
             web.tls = web_tls
+            if taken.name != before.name:
+                await web.renew(taken)
         until_ms = tls.ends * 1_000 if connections.use_tls(tls) and tls is not None else None
         # `store.spare_mb` may be another: by the answer it is in force
         await parts.disk.look()
