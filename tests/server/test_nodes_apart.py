@@ -20,6 +20,7 @@ from truc_protocol.wire.encoding import encode
 from truc_server.cluster import bulletin_exchange
 from truc_server.lobby.names import LentNames
 from truc_server.lobby.other_nodes import MOST_LINES, OtherPlayers, UntoldChanges
+from truc_server.requests.login import default_name
 from truc_server.storage import Lease, NodePlace, PlayerKind, StoreError
 from truc_server.storage.node_news import Bulletin, LineKind, LineNews, PlayerNews, TableNews
 from truc_server.storage.sql import Store, open_store
@@ -211,6 +212,17 @@ class TestPlayers:
             return await state(first) == (2, 0, 0) and (await online(first)).keys() == {"Anna", "Flo"}
 
         await soon(is_counted)
+
+    async def test_name_of_who_was_forgotten_and_has_left_is_free_at_nodes_where_they_never_were(self, both):
+        one, two = both
+        key = keys.generate_signing_key()
+        player, other = await keyed(one, "Kay", key), await guest(two, "Bea")
+        name = default_name(key.public)
+        await player.ask({"t": "forget"})
+        await soon(lambda: is_online(other, name))
+        await player.stream.aclose()
+        await soon(lambda: is_online(other, name), wanted=False)
+        assert (await (await two.connect()).login_guest(name))["name"] == name
 
     async def test_who_was_at_a_node_that_is_gone_is_listed_no_more(self, nodes):
         async with nodes.run("two") as two:

@@ -53,7 +53,8 @@ def _forget_here(lobby: Lobby, player: LoggedInPlayer) -> None:
 
 def _part(lobby: Lobby, player: LoggedInPlayer) -> None:
     """Let a forgotten player's connections that may stay go on under another name."""
-    if player.kind is PlayerKind.KEY:
+    # Of whom there is no connection here no name is kept either: nothing would ever free it.
+    if player.kind is PlayerKind.KEY and lobby.online.connections(player.tag):
         lobby.give_name(player._replace(name=default_name(player.id)))
     for connection in lobby.online.connections(player.tag):
         _empty_or_dismiss(connection, player)
