@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 import trio
+from server.admins import Host, host_says
 from server.calls import awake, called, nothing, until
 from server.conftest import QUICK, changed, together
 from server.rawclient import RawClient
@@ -20,10 +21,14 @@ from truc_protocol.wire.encoding import encode
 from truc_server.cluster import bulletin_exchange
 from truc_server.lobby.names import LentNames
 from truc_server.lobby.other_nodes import MOST_LINES, OtherPlayers, UntoldChanges
+from truc_server.net.peer import LoggedInPlayer
 from truc_server.requests.login import default_name
+from truc_server.settings.in_force import Control
 from truc_server.storage import Lease, NodePlace, PlayerKind, StoreError
 from truc_server.storage.node_news import Bulletin, LineKind, LineNews, PlayerNews, TableNews
 from truc_server.storage.sql import Store, open_store
+from truc_server.upkeep import own_bots
+from truc_server.upkeep.own_bots import OwnBots
 
 pytestmark = pytest.mark.slow
 FRENCH = {"t": "create", "variant": "truc-french"}
@@ -355,6 +360,41 @@ class TestBots:
             wanted = await house_bot.client.until("players_wanted")
             assert (wanted["table"], wanted["seat"], wanted["variant"]) == (table, 1, "truc-catalan")
             assert (await house_bot.client.ask_patiently({"t": "join", "table": table}))["seat"] == 1
+
+    async def test_bot_that_is_one_too_many_keeps_its_seat_at_another_node_to_its_end(
+        self, nodes, monkeypatch
+    ):
+        key, looks, ended = keys.generate_signing_key(), [], trio.Event()
+        adjust = OwnBots._adjust
+
+        async def keep_running(bots, number):
+            """Stand for the process of a bot."""
+            bots._players[number] = LoggedInPlayer(PlayerKind.KEY, key.public, "bot")
+            with bots._running[number]:
+                await trio.sleep_forever()
+            ended.set()
+
+        monkeypatch.setattr(OwnBots, "_keep_running", keep_running)
+        monkeypatch.setattr(OwnBots, "_adjust", lambda bots, nursery: looks.append(adjust(bots, nursery)))
+        monkeypatch.setattr(own_bots, "_LOOK_S", 0.01)
+        host = Host(changed(QUICK, tables={"bots": 1}))
+        control = Control(host.drain, host.reread, host.heard_of_end.set)
+        async with nodes.run("one", host.settings, control=control) as one, nodes.run("two") as two:
+            house_bot, other = await keyed(two, "bot", key), await guest(one, "Bea")
+            table = (await house_bot.ask(FRENCH))["table"]
+            await soon(lambda: is_listed(other, table))
+            host.settings = QUICK
+            assert (await host_says(one.folder, command="reload"))["ok"]
+            seen = len(looks)
+
+            async def is_looked_at() -> bool:
+                return len(looks) > seen + 2
+
+            await soon(is_looked_at)
+            assert not ended.is_set()
+            await house_bot.ask({"t": "leave", "table": table})
+            with trio.fail_after(SOON_S):
+                await ended.wait()
 
     async def test_bot_at_another_node_is_called_to_a_seat_that_becomes_vacant(self, nodes):
         bots = changed(QUICK, access={"bots": BOTS})

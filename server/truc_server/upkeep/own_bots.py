@@ -79,8 +79,14 @@ class OwnBots:
         for number, scope in self._running.items():
             player = self._players.get(number)
             # its seats are kept to their end (hosting/admin.md, "Reloading settings")
-            if number > self._settings.now.tables.bots and not (player and self._lobby.has_seat(player)):
+            if number > self._settings.now.tables.bots and not (player and self._has_seat(player)):
                 scope.cancel()
+
+    def _has_seat(self, player: LoggedInPlayer) -> bool:
+        """Tell whether a bot has a seat, here or, as it is called there too, at another node."""
+        others = self._lobby.others
+        is_elsewhere = others is not None and others.tables.count_seats(player.id) > 0
+        return is_elsewhere or self._lobby.has_seat(player)
 
     def _renew_calls(self) -> None:
         wanted = self._settings.now.tables.bots
