@@ -240,3 +240,23 @@ async def test_restored_dump_is_heeded_by_every_node(tmp_path, database, monkeyp
         await running.process.start()
         held = [json.loads(line)["event"] for line in running.process.warnings()]
         assert held.count("match_held") == 1
+
+
+async def test_node_that_cannot_be_prepared_is_tried_again_and_ends_no_other(tmp_path, database):
+    async with machine(tmp_path, database) as running:
+        variants = running.process.data / "variants"
+        variants.mkdir()
+        # As an editor that locks the file does; then a file that is not there where it should be.
+        (variants / ".#house.toml").symlink_to("host@machine.1:1")
+        (variants / "house.toml").symlink_to("nowhere")
+        pid = running.pid(NAMES[0])
+        os.kill(pid, signal.SIGKILL)
+        with trio.fail_after(PATIENCE_S):
+            while True:
+                if "not started" in running.process.log.read_text() or running.process.status is not None:
+                    break
+                await trio.sleep(0.05)
+        assert NAMES[1] in await running.nodes(NAMES[1])
+        (variants / "house.toml").unlink()
+        await running.until_new(NAMES[0], pid)
+        assert running.process.status is None

@@ -345,7 +345,13 @@ class NodeSupervisor:
         pause = _FIRST_PAUSE_S
         while not self._ending.is_set():
             began = trio.current_time()
-            status = await self._run_once(name, environment)
+            status: int | str
+            try:
+                status = await self._run_once(name, environment)
+            except OSError as error:  # such as a full disk: the other nodes go on, and it is tried again
+                if name not in self._have_listened:
+                    raise
+                status = f"not started: {error}"
             if self._ending.is_set():
                 break
             # What keeps a node from its first start, such as wrong settings, would keep it from every later one.
@@ -419,7 +425,8 @@ class NodeSupervisor:
         for whole in (self._root.earlier, self._root.revoked, self._root.variants):
             shutil.rmtree(folder.root / whole.name, ignore_errors=True)
             if whole.is_dir():
-                shutil.copytree(whole, folder.root / whole.name)
+                # Not what is being edited: the lock of an editor is a link to nothing, which cannot be copied.
+                shutil.copytree(whole, folder.root / whole.name, ignore=shutil.ignore_patterns(".*"))
         return folder
 
     async def _announce(self) -> None:
