@@ -144,6 +144,23 @@ async def test_index_tells_everything_of_a_match(played, export):
     }
 
 
+async def test_index_has_the_players_of_a_match_that_is_deleted_while_it_is_written(
+    played, export, tmp_path, monkeypatch
+):
+    read = archive.Archive.transcript
+
+    def read_and_delete(self, mid):
+        found = read(self, mid)
+        with database(tmp_path) as raw:
+            for table in ("records", "match_players", "matches"):
+                raw.execute(f"DELETE FROM {table} WHERE mid = ?", [mid])
+        return found
+
+    monkeypatch.setattr(archive.Archive, "transcript", read_and_delete)
+    told = map(json.loads, export("--json").stdout.splitlines())
+    assert [len(match["players"]) for match in told] == [2, 2]
+
+
 async def test_dates_are_days_from_their_beginning(played, export):
     first, second = mids(*played)
     assert exported(export, "--since", "2026-01-01", "--until", "2026-01-11") == [first]

@@ -28,6 +28,7 @@ from truc_server.settings.folder import FolderError, move
 from truc_server.settings.subjects import is_tag, normal_subject
 
 if TYPE_CHECKING:
+    from truc_server.storage import AddPlayer
     from truc_server.storage.archive import Archive, ArchivedMatch
 
 
@@ -119,6 +120,7 @@ class ExportedMatch(NamedTuple):
     match: "ArchivedMatch"
     variant: str | None
     records: int
+    players: "tuple[AddPlayer, ...]"
 
 
 @click.command()
@@ -150,7 +152,7 @@ def export(file: Path | None, dest: Path, *, as_json: bool, data: str | None, **
         target = open_target(dest)
         states = []
         for exported in _export_all(archive, target, wanted):
-            click.echo(_facts(archive, exported) if as_json else _line(exported))
+            click.echo(_facts(exported) if as_json else _line(exported))
             states.append(exported.state)
     click.echo(_summary(states, target), err=True)
     if FileState.DIFFERS in states:
@@ -180,11 +182,13 @@ def _export_all(archive: "Archive", target: Path, wanted: MatchFilter) -> Iterat
         variant = game_of(match.document)
         if wanted.variant not in {None, variant}:
             continue
+        # Before the transcript: a match that is deleted in between is not written, and one that is has them.
+        players = archive.players_of(match.mid)
         found = archive.transcript(match.mid)
         if found is not None:  # else it was deleted meanwhile
             records = (*found.setup, *found.records)
             state = export_file(target / file_name(match.mid), write_transcript(found.document, records))
-            yield ExportedMatch(state, match, variant, len(records))
+            yield ExportedMatch(state, match, variant, len(records), players)
 
 
 def _matches(archive: "Archive", wanted: MatchFilter) -> "Iterator[ArchivedMatch]":
@@ -229,7 +233,7 @@ def _line(exported: ExportedMatch) -> str:
     return f"{exported.state:{_WIDTH}}  {file_name(match.mid)}  {ended}  {game}  {match.reason}"
 
 
-def _facts(archive: "Archive", exported: ExportedMatch) -> str:
+def _facts(exported: ExportedMatch) -> str:
     # Slow to import.
     from truc_server.net.peer import tag_of
 
@@ -246,7 +250,7 @@ def _facts(archive: "Archive", exported: ExportedMatch) -> str:
         "records": exported.records,
         "players": [
             {"seat": played.seat, "kind": played.kind, "tag": tag_of(played.kind, played.player)}
-            for played in archive.players_of(match.mid)
+            for played in exported.players
         ],
     }
     return json.dumps(facts)
