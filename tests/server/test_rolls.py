@@ -350,3 +350,9 @@ def test_earlier_keys_that_cannot_be_listed_are_not_taken_for_none(folder, first
         folder.earlier.symlink_to(tmp_path / "unmounted")
     with pytest.raises(IdentityError, match=r"cannot read .*earlier: No"):
         load_identity(folder)
+
+
+def test_revocations_that_cannot_be_listed_are_not_taken_for_none(folder, first, tmp_path):
+    folder.revoked.symlink_to(tmp_path / "unmounted")
+    with pytest.raises(FolderError, match=r"cannot read .*revoked: No such file"):
+        load_identity(folder)

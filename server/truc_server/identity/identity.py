@@ -37,13 +37,13 @@ def revoked_keys(folder: Folder) -> frozenset[bytes]:
     """Return every key that was given up.
 
     Raises:
-        FolderError: A file in the folder is no revocation.
+        FolderError: A file in the folder is no revocation, or they cannot be read.
     """
-    if not folder.revoked.exists():
-        return frozenset()
-    return frozenset(
-        _read(path) for path in sorted(folder.revoked.iterdir()) if not path.name.startswith(".")
-    )
+    try:
+        found = files_in(folder.revoked)
+    except OSError as error:
+        raise FolderError(f"cannot read {folder.revoked}: {error.strerror}") from error
+    return frozenset(map(_read, found))
 
 
 def accept_revocation(folder: Folder, text: str) -> bytes:
