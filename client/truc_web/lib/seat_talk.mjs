@@ -25,6 +25,8 @@ import { CheckFailed, nameOf } from './proof/records.mjs'
  * @property {Uint8Array | null} known the other history, where the server has shown two
  */
 
+const SECOND_LINK = 'C15'     // a release asked for again under another head: this seat alone has seen who asks
+
 /** One seat; give each connection to `meet`, and every message of the table to `take`. */
 export class SeatTalk {
   /** @param {string} table @param {number} number of the seat @param {Seat} seat */
@@ -188,14 +190,21 @@ export class SeatTalk {
   }
 
   /**
-   * A check has failed: nothing is signed in this match any more.
+   * A check has failed: nothing is signed in this match any more; never again, if somebody is shown to blame.
    *
    * @param {unknown} error any other error is thrown on
    * @returns {Promise<Failure>}
    */
   async fail(error) {
+    const failure = await this.failureBy(error)
+    // what binds nobody may be the line's doing, and may pass another time (specification.md, 13)
+    if (failure.culprit !== null || failure.check === SECOND_LINK) await this.seat.stop(failure.why)
+    return failure
+  }
+
+  /** @param {unknown} error @returns {Promise<Failure>} */
+  async failureBy(error) {
     const failure = failureOf(error, this.seat.next)
-    await this.seat.stop(failure.why)
     if (this.seat.failing) failure.file = fileBy(this.seat.failing)
     // two histories convict only side by side
     if (!['C33', 'C36'].includes(failure.check ?? '') || failure.file === null || this.seat.ledger === null) return failure

@@ -1,17 +1,19 @@
-"""A client that was killed signs nothing below what it had accepted, though it is shown another history as if it had just begun."""
+"""Clients that begin again: where they may go on, and below what they sign nothing."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from subprocess import DEVNULL
 
 import trio
 from client.cheats import forget_since
 from client.playing import signed
 from clients_elsewhere.programs import KEYED_JS, needs_node
+from msgspec.structs import replace
 
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Act, Close
-from truc_protocol.messages import Ok, Ping, Pong
+from truc_protocol.messages import MatchRecord, Ok, Ping, Pong
 from truc_protocol.records import parse
 
 DEALS = 3
@@ -48,14 +50,20 @@ class Forgetful(ScriptedServer):
 
 
 async def visit(server: Forgetful, client: Sequence[str], kept: Path) -> None:
-    """Let a client visit a server until that has heard enough, and kill it."""
+    """Let a client visit a server until that has heard enough, and kill it, or until it ends."""
     server.heard = trio.Event()
     async with trio.open_nursery() as server.nursery:
         start = partial(trio.serve_tcp, server.serve, 0, host="127.0.0.1")
         (listener,) = await server.nursery.start(start)
         port = listener.socket.getsockname()[1]
         command = [*client, f"truc://127.0.0.1:{port}/{CODE}", "--keep", str(kept)]
-        process = await trio.lowlevel.open_process(command)
+        process = await trio.lowlevel.open_process(command, stderr=DEVNULL)
+
+        async def notice_end() -> None:
+            await process.wait()
+            server.heard.set()
+
+        server.nursery.start_soon(notice_end)
         with trio.fail_after(60):
             await server.heard.wait()
         process.kill()
@@ -75,3 +83,19 @@ async def test_client_in_javascript_signs_nothing_below_what_it_had_accepted(tmp
     await visit(server, KEYED_JS, tmp_path / "store.json")
     assert mark > server.ledger.k
     assert signed(server, since=before) == []
+
+
+@needs_node
+async def test_client_in_javascript_goes_on_where_what_has_failed_binds_nobody(tmp_path) -> None:
+    server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
+
+    def damage(message: object) -> object:
+        is_second = isinstance(message, MatchRecord) and message.k == 1
+        return replace(message, sig=bytes(64)) if is_second else message
+
+    server.bend = damage
+    await visit(server, KEYED_JS, tmp_path / "store.json")
+    assert server.ledger.deal_index < DEALS
+    server.bend = lambda message: message
+    await visit(server, KEYED_JS, tmp_path / "store.json")
+    assert server.ledger.deal_index == DEALS
