@@ -1,6 +1,6 @@
-"""Clients that begin again: where they may go on, and below what they sign nothing."""
+"""A client in JavaScript that begins again, where it may go on and below what it signs nothing; and what it signs of a position."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL
@@ -8,16 +8,17 @@ from subprocess import DEVNULL
 import trio
 from client.cheats import forget_since
 from client.playing import signed
-from clients_elsewhere.programs import KEYED_JS, needs_node
+from clients_elsewhere.programs import NODE, needs_node
 from msgspec.structs import replace
 
 from truc_conform.scripted import ScriptedServer
-from truc_protocol.bodies import Act, Close
+from truc_protocol.bodies import Act, Close, Rekey, Resign
 from truc_protocol.messages import MatchRecord, Ok, Ping, Pong
 from truc_protocol.records import parse
 
 DEALS = 3
 CODE = "TABLE"
+QUIET = (NODE, str(Path(__file__).with_name("quiet.mjs")))
 
 
 class Forgetful(ScriptedServer):
@@ -49,14 +50,14 @@ class Forgetful(ScriptedServer):
         return ()
 
 
-async def visit(server: Forgetful, client: Sequence[str], kept: Path) -> None:
+async def visit(server: Forgetful, kept: Path, *wish: str) -> None:
     """Let a client visit a server until that has heard enough, and kill it, or until it ends."""
     server.heard = trio.Event()
     async with trio.open_nursery() as server.nursery:
         start = partial(trio.serve_tcp, server.serve, 0, host="127.0.0.1")
         (listener,) = await server.nursery.start(start)
         port = listener.socket.getsockname()[1]
-        command = [*client, f"truc://127.0.0.1:{port}/{CODE}", "--keep", str(kept)]
+        command = [*QUIET, f"truc://127.0.0.1:{port}/{CODE}", str(kept), *wish]
         process = await trio.lowlevel.open_process(command, stderr=DEVNULL)
 
         async def notice_end() -> None:
@@ -72,21 +73,21 @@ async def visit(server: Forgetful, client: Sequence[str], kept: Path) -> None:
 
 
 @needs_node
-async def test_client_in_javascript_signs_nothing_below_what_it_had_accepted(tmp_path) -> None:
+async def test_client_signs_nothing_below_what_it_had_accepted(tmp_path) -> None:
     server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
-    await visit(server, KEYED_JS, tmp_path / "store.json")
+    await visit(server, tmp_path / "store.json")
     mark = max(body.k for body in signed(server, Act))
     closed = next(k for k, record in enumerate(server.records) if isinstance(parse(record), Close))
     await forget_since(server, closed + 1)
     before = len(server.received)
     server.is_enough = lambda: isinstance(server.received[-1], Pong)
-    await visit(server, KEYED_JS, tmp_path / "store.json")
+    await visit(server, tmp_path / "store.json")
     assert mark > server.ledger.k
     assert signed(server, since=before) == []
 
 
 @needs_node
-async def test_client_in_javascript_goes_on_where_what_has_failed_binds_nobody(tmp_path) -> None:
+async def test_client_goes_on_where_what_has_failed_binds_nobody(tmp_path) -> None:
     server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
 
     def damage(message: object) -> object:
@@ -94,8 +95,18 @@ async def test_client_in_javascript_goes_on_where_what_has_failed_binds_nobody(t
         return replace(message, sig=bytes(64)) if is_second else message
 
     server.bend = damage
-    await visit(server, KEYED_JS, tmp_path / "store.json")
+    await visit(server, tmp_path / "store.json")
     assert server.ledger.deal_index < DEALS
     server.bend = lambda message: message
-    await visit(server, KEYED_JS, tmp_path / "store.json")
+    await visit(server, tmp_path / "store.json")
     assert server.ledger.deal_index == DEALS
+
+
+@needs_node
+async def test_client_signs_a_new_chain_or_a_resignation_for_one_position(tmp_path) -> None:
+    server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
+    server.links = 2
+    await visit(server, tmp_path / "store.json", "resigns")
+    bodies = set(signed(server, Act, Resign, Rekey))
+    assert any(isinstance(body, Rekey) for body in bodies)
+    assert len({body.k for body in bodies}) == len(bodies)

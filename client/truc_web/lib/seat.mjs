@@ -414,9 +414,11 @@ export class Seat {
     return hashDown(this.me.pk, own.tn, root, first + setup.terms.links, j + 1)
   }
 
-  // Overtaken by another record it is signed again for the next position, with the same anchor and x.
+  // Overtaken by another record it is signed again for the next position, with the same anchor and x; so too where the
+  // player has asked for a pause, or given up, at this one.
   async rekey() {
     const { ledger: { mid, k, head, index, used }, own, setup } = this.match
+    if (`act ${k}` in own.signed) return null
     const newest = own.chains.at(-1)
     // another seat may have copied what was named, and brought it first: that would be refused again and again (C7)
     const isNamed = newest?.first === index && !used.has(newest)
@@ -522,8 +524,8 @@ export class Seat {
   async interrupt(kind) {
     const { ledger: { mid, k, head }, own } = this.match
     const what = `act ${k}`
-    // one act for a position, as both could be published: a second would convict this seat (C34)
-    if (what in own.signed || this.isBehind) return null
+    // one act or new chain for a position, as both could be published: a second would convict this seat (C34)
+    if (what in own.signed || `rekey ${k}` in own.signed || this.isBehind) return null
     return this.sign(what, kind === 'resign' ? ['truc/1/resign', mid, k, head, own.seat] : this.actBody([kind, [], '', []]))
   }
 
