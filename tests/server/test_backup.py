@@ -337,6 +337,17 @@ def test_restore_that_was_killed_is_begun_again(copy, tmp_path):
     check_may_start(new, moved_to="")
 
 
+def test_what_no_server_may_start_on_is_not_backed_up_as_if_one_had_run_there(data, copy, tmp_path):
+    write_private(data.restoring, b"from a backup\n")
+    for root, why in (
+        (data.root, "was not restored to the end"),
+        (copy, "is a backup: run truc-server restore"),
+    ):
+        for flags in ((), ("--final",)):
+            assert why in said(call(root, "backup", *flags, tmp_path / "again"))
+    assert not (tmp_path / "again").exists()
+
+
 def test_folder_that_a_server_uses_is_not_restored_into(copy, tmp_path):
     new = Folder(tmp_path / "new")
     new.root.mkdir(mode=0o700)

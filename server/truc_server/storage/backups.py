@@ -87,6 +87,20 @@ def check_may_start(folder: Folder, *, moved_to: str) -> None:
         FolderError: The folder is a backup; or one is only half restored in it; or the tables go on elsewhere, and
             `moved_to` does not say where.
     """
+    check_is_whole(folder)
+    if folder.moved.exists() and not moved_to:
+        raise FolderError(
+            f"the tables in {folder.root} have moved: truc-server backup --final was run here. Set access.moved_to; or,"
+            f" if that backup was restored nowhere and never will be, delete {folder.moved}"
+        )
+
+
+def check_is_whole(folder: Folder) -> None:
+    """Check that a folder is that of a server.
+
+    Raises:
+        FolderError: It is a backup; or one is only half restored in it.
+    """
     if folder.manifest.exists():
         raise FolderError(
             f"{folder.root} is a backup: run truc-server restore {folder.root} --data FOLDER, and a server on that folder"
@@ -94,11 +108,6 @@ def check_may_start(folder: Folder, *, moved_to: str) -> None:
     if folder.restoring.exists():
         raise FolderError(
             f"a backup was not restored to the end in {folder.root}: run the same truc-server restore again"
-        )
-    if folder.moved.exists() and not moved_to:
-        raise FolderError(
-            f"the tables in {folder.root} have moved: truc-server backup --final was run here. Set access.moved_to; or,"
-            f" if that backup was restored nowhere and never will be, delete {folder.moved}"
         )
 
 
@@ -214,8 +223,11 @@ def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_fina
 
     Raises:
         BackupError: `target` exists, or the folder's files keep changing.
+        FolderError: The folder is a backup itself, or half of one.
         StoreError: The database cannot be copied.
     """
+    # A restore lets matches go on, or not, by what was done with the folder last: here nothing was yet.
+    check_is_whole(folder)
     with _unfinished_folder(target) as aside:
         made = datetime.now(UTC)
         copy = Folder(aside)
