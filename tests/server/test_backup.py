@@ -406,6 +406,16 @@ async def test_final_backup_lets_matches_go_on_where_it_is_restored_first(played
     ]
 
 
+async def test_second_final_backup_is_restored_with_care_as_the_first_may_have_been_restored_elsewhere(
+    played, tmp_path
+):
+    results = [call(played.root, "backup", "--final", tmp_path / name) for name in ("first", "second")]
+    notes = ["not the first final backup" in result.stderr for result in results]
+    assert notes == [False, True]
+    restored = [restore(tmp_path / name, open_at(tmp_path / "new"), None)[1] for name in ("first", "second")]
+    assert restored == ["continue", "ask"]
+
+
 async def test_match_that_is_held_stays_so_where_the_server_moves_unless_the_host_knows_better(
     played, tmp_path
 ):

@@ -73,6 +73,11 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
     for note in _left_out(settings):
         click.echo(note, err=True)
     if is_final:
+        if not manifest.is_final:
+            click.echo(
+                f"not the first final backup of {folder.root}: restored, it is taken for an older one",
+                err=True,
+            )
         click.echo(f"no server starts on {folder.root} any more, unless access.moved_to is set", err=True)
 
 

@@ -133,7 +133,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         made: when, in UTC.
         version: of the program that made it.
         schema: the revision of the database's schema.
-        is_final: whether the server was stopped and its folder marked as moved.
+        is_final: whether the server was stopped and its folder marked as moved, for the first time.
         matches: how many were under way.
         files: the SHA-256 of each file, by its name.
     """
@@ -228,6 +228,8 @@ def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_fina
     """
     # A restore lets matches go on, or not, by what was done with the folder last: here nothing was yet.
     check_is_whole(folder)
+    # The tables may go on elsewhere already, from an earlier final backup.
+    is_first = not folder.moved.exists()
     with _unfinished_folder(target) as aside:
         made = datetime.now(UTC)
         copy = Folder(aside)
@@ -240,7 +242,7 @@ def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_fina
             made=stamp,
             version=version("truc"),
             schema=revision,
-            is_final=is_final,
+            is_final=is_final and is_first,
             matches=matches,
             files=dict(sorted(files.items())),
         )
