@@ -7,10 +7,11 @@ import pytest
 import trio
 from server.acting import paused
 from server.admins import host_says, hosting
-from server.conftest import QUICK, changed, give_up, in_hand, is_to_move, together
+from server.conftest import PATIENT, QUICK, changed, give_up, holder_of, in_hand, is_to_move, together
 from server.rawclient import GoneError, RawClient, RawSeat, bodies
 from server.restarting import come_back
 from server.visitors import guest, keyed
+from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.bodies import Call, Close
 from truc_protocol.crypto.keys import generate_signing_key
@@ -50,6 +51,10 @@ async def play_to_the_end_of_the_server(seat: RawSeat) -> None:
 async def to_the_end_of_the_hand(*seats: RawSeat) -> None:
     """Play until the server is gone."""
     await together(*(partial(play_to_the_end_of_the_server, seat) for seat in seats))
+
+
+def is_between(seat: RawSeat) -> bool:
+    return seat.ledger.phase is Phase.BETWEEN
 
 
 async def last_words(client) -> dict:
@@ -184,6 +189,23 @@ class TestAfterwards:
                 await come_back(server, seat)
             waiting = await seats[0].client.until("waiting")
         assert (waiting["what"], waiting["seats"]) == ("rekey", [0, 1])
+
+    async def test_call_is_held_back_for_who_asks_while_other_hands_end(self, data, mock_clock):
+        async with hosting(data.root, PATIENT) as server:
+            seats = await in_hand(server, options={"release_ms": 5000})
+            await in_hand(server, seed=7)  # whose end is waited for
+            await drain(server)
+            mover, _ = holder_of(seats)
+            for seat in seats:
+                seat.chooses = seat.pick
+            await mover.act(mover.act_message(mover.options, mover.pick(mover.options, mover.offered)))
+            await together(*(partial(seat.play, is_between) for seat in seats))
+            mock_clock.jump(5.01)
+            assert (await seats[0].want_rekey())["t"] == "ok"
+            mock_clock.jump(1)
+            await wait_all_tasks_blocked()
+            server.stop()
+        assert seats[0].ledger.setup.mid.hex() not in json.loads(data.unasked.read_text())
 
     async def test_file_that_is_none_is_as_if_there_was_none(self, data):
         async with hosting(data.root) as server:

@@ -4,9 +4,9 @@ Time runs from the newest record; the time of a seat only once that record is st
 any seat is connected. The clocks, in milliseconds, are stored beside every record, so that a restarted server goes on
 from them; the outage costs nobody anything. What happens when time is over is decided elsewhere. Invariants: a seat pays
 from its bank only what it needs beyond the time for a decision; a bank is never below zero; a call is held back only
-where nothing else is to be decided and the match does not rest; and, from the newest record, no longer than the terms
-give for a rekey or, where they make the match wait for an exhausted chain, for a pause; time that stands still costs
-nobody anything.
+where nothing else is to be decided and the match does not rest; and, from the newest record (while the server drains,
+from the wish), no longer than the terms give for a rekey or, where they make the match wait for an exhausted chain, for a
+pause; time that stands still costs nobody anything.
 """
 
 from collections import Counter
@@ -324,6 +324,9 @@ class MatchClock:
             raise RefusedRequestError(Code.NOT_NOW, "expected a seat with a key, in a match that goes on")
         if _rekeys_left(ledger, seat) > self._vain[seat]:
             self._wishes.add(seat)
+            if self.wait is None:
+                # a server that drains leaves a call that is due to its next start: the hold begins now
+                self._since = trio.current_time()
             self.wait = self._next()
         # a seat without a link for the next call is waited for anyhow: its wish is taken, and costs nothing
         elif not _ends_before_call(ledger, seat):
