@@ -16,6 +16,7 @@ from truc_protocol.bodies import Close, Garbled, Keys, Resign, Void
 from truc_protocol.ledger import next_share, sealed_pack
 from truc_protocol.records import parse
 from truc_server.matches import blind_hands
+from truc_server.matches.deadlines import Clocks
 from truc_server.requests import acts
 
 SETTINGS = PATIENT
@@ -94,6 +95,28 @@ async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_writte
     assert [body.seat for body in of(seats[0], Keys)] == [0]
     assert (of(seats[0], Void), rulings(seats[0])) == ([], [("forfeit", 1, "opening")])
     assert seats[0].verdict().unopened == ()  # nothing was dealt that anybody might open
+
+
+async def test_what_the_check_of_an_act_takes_costs_its_seat_no_time(server, mock_clock, monkeypatch):
+    seats = await begun(server, refuses={}, decision_ms=5000, bank_ms=20_000)
+    await rest_in_hand(seats)
+    mover = seats[seats[0].waiting["seats"][0]]
+    began, may_end, judged = threading.Event(), threading.Event(), acts.judged
+
+    def slow(*checked):
+        began.set()
+        may_end.wait(10)
+        return judged(*checked)
+
+    monkeypatch.setattr(acts, "judged", slow)
+    mover.chooses = mover.pick
+    await mover.choose(mover.find_options(mover.waiting))
+    await trio.to_thread.run_sync(began.wait, 10)
+    mock_clock.jump(10)
+    may_end.set()
+    await play_on(seats, lambda seat, k=mover.next: seat.next > k)
+    newest = server.store.records(seats[0].ledger.setup.mid, first=mover.next - 1, limit=1)
+    assert Clocks.from_bytes(newest[0].clocks).banks == (20_000, 20_000)
 
 
 async def keys_are_checked_when_the_time_is_over(seats, mock_clock, monkeypatch) -> list[tuple]:

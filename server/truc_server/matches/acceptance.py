@@ -208,8 +208,10 @@ def _repeated(game: Game, record: Record, body: AnyBody) -> RepeatedBody | None:
     return None if found is None else RepeatedBody(found)
 
 
-def accept(game: Game, signed: Verified) -> Turn | RepeatedBody:
+def accept(game: Game, signed: Verified, *, came: float | None = None) -> Turn | RepeatedBody:
     """Return what follows from a seat's record in the match as it stands now, or where the record stands already.
+
+    Its time is counted until now, or until the moment at which it `came`.
 
     Raises:
         RefusedBodyError: It is not taken.
@@ -227,7 +229,7 @@ def accept(game: Game, signed: Verified) -> Turn | RepeatedBody:
     # the key in force: a substitute may have taken the seat while the signature was checked
     if contributor is None or contributor.public != public:
         raise _not_signed(record)
-    return _taken(game, placed, found=signed.found)
+    return _taken(game, placed, found=signed.found, came=came)
 
 
 def accept_keys(game: Game, signed: Verified) -> PlacedRecord | RepeatedBody:
@@ -290,7 +292,11 @@ def accept_substitute(game: Game, signed: Verified, newcomer: LoggedInPlayer, *a
 
 
 def _taken(
-    game: Game, placed: PlacedRecord, *also: Write, found: FoldedRecord | CheckError | None = None
+    game: Game,
+    placed: PlacedRecord,
+    *also: Write,
+    found: FoldedRecord | CheckError | None = None,
+    came: float | None = None,
 ) -> Turn:
     # another record came in between: a body for its place is refused unsigned, as stale
     if placed.ledger is not game.ledger:
@@ -300,7 +306,7 @@ def _taken(
             case CheckError():
                 raise found
             case _:
-                return game.take(placed, *also, folded=found)
+                return game.take(placed, *also, folded=found, came=came)
     except CheckError as error:
         raise refused(game, placed, error) from error
 

@@ -289,18 +289,19 @@ class Game:
         *also: Write,
         after: Turn | None = None,
         folded: FoldedRecord | None = None,
+        came: float | None = None,
     ) -> Turn:
         """Return what follows from a record in its place; `also` is stored with it, and before it.
 
-        It is made now, or, where it follows at once, at the moment of the turn it comes `after`. `folded` is what the ledger
-        makes of it, if that is known already.
+        It is made now, or when it `came`, or, where it follows at once, at the moment of the turn it comes `after`. `folded` is
+        what the ledger makes of it, if that is known already.
 
         Raises:
             CheckError: It does not follow.
         """
         before, record, body = placed.ledger, placed.record, placed.body
         if after is None:
-            now, at_ms = self._trio_clock.current_time(), now_ms()
+            now, at_ms = self._trio_clock.current_time() if came is None else came, now_ms()
         else:
             now, at_ms = after.taken_at, after.at_ms
         folded = take(placed) if folded is None else folded

@@ -97,7 +97,7 @@ def wrong_way_to_act(message: SignedAct | GuestAct) -> RefusedRequestError:
 
 
 class _SentStep(Struct, frozen=True):
-    """What a seat has sent of a hand in mode blind, and where it belongs; `prechecked` is how it stands there."""
+    """What a seat has sent of a hand in mode blind, when it came, and where it belongs; `prechecked` is how it stands there."""
 
     lobby: Lobby
     peer: Peer
@@ -106,6 +106,7 @@ class _SentStep(Struct, frozen=True):
     mid: bytes
     place: ActPlace
     prechecked: PlacedRecord
+    came: float
 
 
 async def sign(
@@ -136,7 +137,8 @@ async def sign(
         case _:
             pass
     if prechecked.ledger.sealed is not None:
-        return await _sign_step(checks.steps, _SentStep(lobby, peer, player, message, mid, place, prechecked))
+        sent = _SentStep(lobby, peer, player, message, mid, place, prechecked, trio.current_time())
+        return await _sign_step(checks.steps, sent)
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 %
     # more. Meanwhile the loop serves others, and the match may go on without this record.
     signed = await checks.signatures.run(verified, player.id, prechecked)
@@ -188,8 +190,12 @@ async def _sign_alone(steps: Worker, sent: _SentStep) -> Taken | None:
         if not place.is_kept_by(peer, player):
             place = _place_again(sent.lobby, peer, player, message, mid=sent.mid, signed=signed)
         if place.game.ledger is prechecked.ledger:
-            taken_at = _take_signed(sent.lobby, peer, player, message, place=place, signed=signed)
-            return None if taken_at is None else (taken_at, not isinstance(prechecked.body, _DECISIONS))
+            # play.md, "Who is there, and time": what the check has taken costs the seat nothing
+            taken_at = _take_signed(
+                sent.lobby, peer, player, message, place=place, signed=signed, came=sent.came
+            )
+            is_step = not isinstance(prechecked.body, _DECISIONS)
+            return None if taken_at is None else (trio.current_time(), is_step)
 
 
 async def _open(steps: Worker, checking: StepsInTurn, sent: _SentStep, seat: int) -> Taken | None:
@@ -268,9 +274,16 @@ def _place_again(
 
 
 def _take_signed(
-    lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct, *, place: ActPlace, signed: Verified
+    lobby: Lobby,
+    peer: Peer,
+    player: LoggedInPlayer,
+    message: SignedAct,
+    *,
+    place: ActPlace,
+    signed: Verified,
+    came: float | None = None,
 ) -> float | None:
-    """Take a record whose signature is good into the match as it stands now."""
+    """Take a record whose signature is good into the match as it stands now; it `came` now, or at that moment."""
     table, game = place.table, place.game
     match signed.placed.body:
         case Keys():
@@ -283,7 +296,7 @@ def _take_signed(
         peer.ok(message, k=turn.k, dup=False)
         table.go_on(turn)
         return turn.taken_at
-    taken = accept(game, signed)
+    taken = accept(game, signed, came=came)
     match taken:
         case RepeatedBody():
             _answer_again(peer, message, taken)
