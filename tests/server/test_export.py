@@ -308,6 +308,9 @@ def test_database_that_cannot_be_read_is_said_and_not_taken_for_an_older_one(dat
     assert f"cannot read sqlite:///{data.database}: file is not a database" in export().stderr
     monkeypatch.setenv("TRUC_STORE_URL", "postgresql://truc@127.0.0.1:1/truc")
     assert "cannot read postgresql://truc@127.0.0.1:1/truc: connection failed" in export().stderr
+    # No line tells the password, wherever it stands.
+    monkeypatch.setenv("TRUC_STORE_URL", "postgresql://127.0.0.1:1/truc?user=truc&password=hush")
+    assert "cannot read postgresql://127.0.0.1:1/truc?user=truc: connection failed" in export().stderr
 
 
 def test_database_of_another_version_is_left_as_it_is(data, export):

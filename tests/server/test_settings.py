@@ -271,6 +271,11 @@ class TestPrinted:
     def test_file_hides_the_password_of_the_database(self):
         given = from_text('[store]\nurl = "postgresql://truc:hush@host/truc"')
         assert 'url = "postgresql://truc:***@host/truc"' in settings_text(given)
+        given = from_text(
+            '[store]\nurl = "postgresql://host/truc?user=truc&password=hush&port=1&sslpassword=hush"'
+        )
+        shown = 'url = "postgresql://host/truc?user=truc&password=***&port=1&sslpassword=***"'
+        assert shown in settings_text(given)
 
 
 def shortened(takes: str) -> str:

@@ -296,7 +296,9 @@ def value_of(settings: Any, name: str) -> Any:
 
 
 def _without_password(key: SettingKey, value: object) -> object:
-    return re.sub(r"(//[^:/@]*):[^@]*@", r"\1:***@", str(value)) if key.name == "store.url" else value
+    if key.name != "store.url":
+        return value
+    return re.sub(r"(?:(//[^:/@]*:)[^@]*(?=@)|(password=)[^&]*)", r"\1\2***", str(value))
 
 
 def _shown(value: object) -> str:

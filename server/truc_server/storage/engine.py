@@ -49,7 +49,7 @@ def open_engine(url: str, *, patience_s: float | None = None, node: str = "") ->
         _bring_up_to_date(engine)
     except SQLAlchemyError as error:
         engine.dispose()
-        raise StoreError(f"cannot open {engine.url}: {reason(error)}") from error
+        raise StoreError(f"cannot open {shown_url(engine)}: {reason(error)}") from error
     except StoreError:
         engine.dispose()
         raise
@@ -79,7 +79,7 @@ def open_to_read(url: str) -> Engine:
         # First, as no start of this version helps then.
         _check_no_newer(engine, found)
         raise StoreError(
-            f"{engine.url}: expected schema {REVISION}, found {found or 'none'};"
+            f"{shown_url(engine)}: expected schema {REVISION}, found {found or 'none'};"
             " a start of this version's server brings an older one up to date"
         )
     return for_reading(engine)
@@ -95,7 +95,7 @@ def inspect_server(url: str) -> Inspection:
         # By itself, as `_revision` takes whatever is wrong for an empty database.
         engine.connect().close()
     except SQLAlchemyError as error:
-        return Inspection(f"cannot open {engine.url}: {reason(error)}", None)
+        return Inspection(f"cannot open {shown_url(engine)}: {reason(error)}", None)
     else:
         return Inspection(None, _revision(engine))
     finally:
@@ -122,9 +122,16 @@ def reading(engine: Engine) -> Iterator[Connection]:
         with engine.connect() as connection:
             yield connection
     except SQLAlchemyError as error:
-        raise StoreError(f"cannot read {engine.url}: {reason(error)}") from error
+        raise StoreError(f"cannot read {shown_url(engine)}: {reason(error)}") from error
     except ValueError as error:
-        raise StoreError(f"cannot read {engine.url}: a row is not as it was written") from error
+        raise StoreError(f"cannot read {shown_url(engine)}: a row is not as it was written") from error
+
+
+def shown_url(engine: Engine) -> str:
+    """Return where a database is, without its password: it may stand among the parameters, too."""
+    url = engine.url
+    secret = [name for name in url.query if name.endswith("password")]
+    return url.difference_update_query(secret).render_as_string()
 
 
 def reason(error: SQLAlchemyError) -> str:
@@ -179,7 +186,7 @@ def _engine(url: str, prepare: _Prepare, bounds: Mapping[str, object] = MappingP
     except ImportError as error:  # the driver is an extra
         raise StoreError(f"store.url: {error}: run pip install 'truc[postgres]'") from error
     if engine.dialect.name == "sqlite" and engine.url.database in {None, "", ":memory:"}:
-        raise StoreError(f"store.url: expected a file for SQLite to write to, got {engine.url}")
+        raise StoreError(f"store.url: expected a file for SQLite to write to, got {shown_url(engine)}")
     if engine.dialect.name == "sqlite":
         # SQLite's own error does not say which file it is: a truc.db-wal left by root looked like damage.
         if closed := inaccessible_file(Path(str(engine.url.database))):
@@ -237,7 +244,7 @@ def _bring_up_to_date(engine: Engine) -> None:
 def _check_no_newer(engine: Engine, found: str | None) -> None:
     if found is not None and found > REVISION:  # as text: revisions are numbers of four digits
         raise StoreError(
-            f"{engine.url} was written by a newer version: expected revision {REVISION} or older, found {found}"
+            f"{shown_url(engine)} was written by a newer version: expected revision {REVISION} or older, found {found}"
         )
 
 

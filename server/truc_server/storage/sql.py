@@ -45,7 +45,7 @@ from truc_server.storage import (
 )
 from truc_server.storage.archive import unpack_setup
 from truc_server.storage.bulletins import BulletinListener, open_listener
-from truc_server.storage.engine import for_reading, is_busy, open_engine, reading, reason
+from truc_server.storage.engine import for_reading, is_busy, open_engine, reading, reason, shown_url
 from truc_server.storage.schema import (
     chat,
     guests,
@@ -115,7 +115,7 @@ def open_store(url: str, *, patience_s: float | None = None, node: str = "") -> 
         return Store(engine)
     except SQLAlchemyError as error:
         engine.dispose()
-        raise StoreError(f"cannot open {engine.url}: {reason(error)}") from error
+        raise StoreError(f"cannot open {shown_url(engine)}: {reason(error)}") from error
 
 
 Given = ParamSpec("Given")
@@ -428,7 +428,7 @@ class Store:
 
     def _failed(self, purpose: str, error: SQLAlchemyError) -> StoreError:
         kind = StoreBusyError if is_busy(error) else StoreError
-        return kind(f"cannot {purpose} {self._engine.url}: {reason(error)}")
+        return kind(f"cannot {purpose} {shown_url(self._engine)}: {reason(error)}")
 
     def _check_files(self) -> None:
         """Check that what was written will be found; if only the log is lost, put what it holds into the database.
