@@ -70,7 +70,8 @@ class HistoryPages:
         page = await self._line.request(lambda n: messages.History(id=n, match=self._match, first=first))
         self._has_more = page.more
         self.at = first if page.k is None else page.k
-        if page.more and self.at <= first:
+        # only the first page may hold the setup alone
+        if page.more and (self.at <= first or (first >= 0 and not page.past)):
             raise ConnectError(Sentence("failures.same_page"))
         return page
 
@@ -132,9 +133,11 @@ async def fetch_transcript(line: ServerLine, match: bytes, path: Path) -> Path:
     size, pages = 0, HistoryPages(line, match, _FROM_THE_START)
     while (page := await pages.read()) is not None:
         document = page.doc if document is None else document
-        records += [Record(*record) for record in page.setup or ()]
-        records += [Record(past.signer, past.body, past.sig) for past in page.past or ()]
-        size += sum(len(past.body) + len(past.sig) for past in page.past or ())
+        given = [Record(*record) for record in page.setup or ()]
+        given += [Record(past.signer, past.body, past.sig) for past in page.past or ()]
+        records += given
+        # one for each, as empty ones would never end
+        size += sum(1 + len(record.body) + len(record.sig) for record in given)
         if size > MAX_FILE:
             raise ConnectError(Sentence("failures.match_too_long", most=MAX_FILE))
     # the last record of a setup names the match by its hash; all else is for `truc verify` to judge

@@ -77,7 +77,10 @@ class Subscriptions:
             self._unclaimed.clear()
 
     def follow(self, code: str, seat: int | None) -> TableSession:
-        """Follow a table from scratch."""
+        """Follow a table from scratch; whoever has followed it before hears that this is over."""
+        earlier = self.tables.pop(code, None)
+        if earlier is not None:
+            earlier.close()
         table = self.tables[code] = TableSession(self._session, self.tables, code, seat)
         return table
 
@@ -92,8 +95,9 @@ class Subscriptions:
 
     def claim(self, code: str, seat: int | None) -> TableSession:
         """Follow a table that a reply has named, beginning with what was shown of it before."""
+        earlier = self.tables.get(code)
+        state = self._unclaimed.pop(code, None) if earlier is None else earlier.state
         table = self.follow(code, seat)
-        state = self._unclaimed.pop(code, None)
         if state is not None:
             table.handle(state)
         return table

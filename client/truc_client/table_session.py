@@ -577,7 +577,8 @@ class TableSession:
 
     def drop(self) -> None:
         """Be followed no longer."""
-        self._among.pop(self.code, None)
+        if self._among.get(self.code) is self:
+            del self._among[self.code]
 
     def _give_up(self) -> None:
         """Be followed no longer; the match can still be looked at."""

@@ -3,23 +3,32 @@
 import io
 
 import pytest
+import trio
 from client.cheats import abandoned
 from client.playing import at_table, my_turn, play_on, received
 from msgspec.structs import replace
 from rich.console import Console
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, LostError, Table, YourTurn, connect
+from truc_client import CheckFailedError, LostError, RefusedError, Table, YourTurn, connect
+from truc_client.errors import ConnectError
 from truc_client.happenings import CardsDealt, MatchWaits
+from truc_protocol.errors import Code
 from truc_protocol.messages import (
+    History,
+    ListPlayers,
     Ok,
     OpenOptions,
     OwnCards,
+    PastRecord,
+    Ping,
+    Pong,
     Resume,
     Setup,
     SignedAct,
     TableState,
     Waiting,
+    refusal,
 )
 from truc_protocol.records import Record, body_hash
 from truc_terminal.screen.screen import Screen
@@ -228,3 +237,48 @@ async def test_option_that_is_no_move_is_not_offered_to_a_guest(server, guest, l
         with pytest.raises(CheckFailedError, match="option") as stopped:
             await show_until_a_card_may_be_played(table)
     assert stopped.value.culprit is None
+
+
+def answer(server, kind: type, build) -> None:
+    """Let the server answer requests of a kind, and signs of life."""
+
+    async def answer_other(message: object) -> None:
+        if isinstance(message, Ping):
+            await server.send(Pong(n=message.n))
+        elif isinstance(message, kind):
+            await server.send(build(message))
+
+    server.answer_other = answer_other
+
+
+async def test_server_that_asks_for_a_wait_without_end_does_not_get_it(
+    server, player, autojump_clock
+) -> None:
+    busy = refusal(Code.RATE_LIMITED, "later")
+    answer(server, ListPlayers, lambda message: replace(busy, re=message.id, retry_after_ms=2**53 - 1))
+    async with connect("host", player, dial=server.dial) as connection:
+        with trio.fail_after(3600), pytest.raises(RefusedError):
+            await connection.players()
+
+
+@pytest.mark.parametrize(
+    "fields", [{"setup": ((0, bytes(2**14), b""),)}, {"past": (PastRecord(signer=0, body=b"", sig=b""),)}]
+)
+async def test_transcript_without_end_is_not_fetched(server, player, tmp_path, monkeypatch, fields) -> None:
+    monkeypatch.setattr("truc_client.paging.MAX_FILE", 100)
+    answer(server, History, lambda message: Ok(re=message.id, k=message.first + 1, more=True, **fields))
+    async with connect("host", player, dial=server.dial) as connection:
+        with trio.fail_after(60), pytest.raises(ConnectError):
+            await connection.transcript(bytes(32), tmp_path / "match.truc")
+    assert len(received(server, History)) < 200
+
+
+async def test_table_named_for_a_new_one_is_followed_by_the_newest_alone(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        first = await connection.create(FRENCH)
+        second = await connection.create(FRENCH)
+        with trio.fail_after(60):
+            assert [happening async for happening in first if isinstance(happening, YourTurn)] == []
+        first.close()
+        await second.ready()
+        assert (await play_on(second))[-1].verdict.winner is not None

@@ -13,7 +13,7 @@ import trio
 from truc_client.address import Address
 from truc_client.errors import ClientError, LostError, RefusedError
 from truc_client.line.login import LoggedIn
-from truc_client.line.opening import MAX_MOVES, Visit, come_back
+from truc_client.line.opening import LONGEST_ASKED_S, MAX_MOVES, Visit, come_back
 from truc_client.line.single_connection import Answer, Build, SingleConnection
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
@@ -216,4 +216,5 @@ class ServerLine:
 
 def pause_of(retry_after_ms: int | None) -> float:
     """Return how many seconds to wait before repeating a request that came too soon."""
-    return (retry_after_ms or _DEFAULT_RETRY_MS) / 1000
+    # whoever asked waits all that time, and hears nothing of the connection
+    return min((retry_after_ms or _DEFAULT_RETRY_MS) / 1000, LONGEST_ASKED_S)

@@ -33,7 +33,7 @@ MAX_MOVES: Final = 3
 """How often in a row a server may send a client elsewhere."""
 PATIENCE_S: Final = 120.0
 """For how long a lost connection is retried, unless `connect` is told otherwise."""
-_LONGEST_ASKED_S: Final = 120.0  # a server that asks for a longer wait does not get it
+LONGEST_ASKED_S: Final = 120.0  # a server that asks for a longer wait does not get it
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
 _MOST_DOUBLINGS: Final = 5  # of the first pause, to nearly the longest
@@ -153,7 +153,7 @@ def _told_wait(visit: Visit, error: ConnectError | RefusedError, pause: float) -
 def _wait(pause: float, asked_ms: int | None) -> float:
     """Return a pause in seconds, at random as short as half; what a server has asked for is never shortened."""
     # at random, as clients that lose a server together would all come back at one moment
-    asked = min((asked_ms or 0) / 1000, _LONGEST_ASKED_S)
+    asked = min((asked_ms or 0) / 1000, LONGEST_ASKED_S)
     return max(pause * _DICE.uniform(0.5, 1.0), asked * _DICE.uniform(1.0, 1.5))
 
 
