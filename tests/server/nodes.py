@@ -160,14 +160,6 @@ class Nodes:
                     return
                 await trio.sleep(0.05)
 
-    async def draining(self, name: str) -> None:
-        """Wait until a node has said that it drains."""
-        with trio.fail_after(20):
-            while True:
-                if (name, True) in self.rows("SELECT name, draining FROM nodes"):
-                    return
-                await trio.sleep(0.05)
-
     def epochs(self) -> list[tuple[bytes, int, int, str]]:
         """Return for every record its match, its position, its epoch and whose epoch that is, in order."""
         query = (

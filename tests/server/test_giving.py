@@ -269,17 +269,6 @@ async def test_newcomers_and_those_without_a_hand_go_to_another_node_while_this_
         assert (last["code"], last["to"]) == ("moved", place)
 
 
-async def test_table_that_is_moved_to_a_node_which_drains_by_then_goes_on_at_another(nodes):
-    async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
-        seats = await in_hand(first, options={"match": 1})
-        await in_hand(second, seed=2)  # so that this node stays while it drains
-        await host_says(first.folder, command="move", table=seats[0].table, node="two")
-        await host_says(second.folder, command="drain")
-        await nodes.draining("two")
-        await goodbyes(seats)
-        await finish(first, seats)
-
-
 async def test_node_that_is_stopped_while_it_drains_gives_nothing_more(nodes):
     async with hosted(nodes, "two"):
         async with hosted(nodes, "one") as first:

@@ -244,6 +244,14 @@ class TestTaking:
         with pytest.raises(StoreLostError):
             rival.take_tables(two, most=9)
 
+    def test_table_given_to_a_node_that_begins_to_drain_before_it_takes_it_is_free(self, fresh, rival, third):
+        one, two = enter(fresh, "one"), enter(rival, "two")
+        three = enter(third, "three")
+        fresh.commit([TABLE, GiveTable("ABC", "two")])
+        rival.renew(two, lease_ms=LONG_MS, place=PLACE, draining=True)
+        assert (fresh.is_any_table_free(one), third.is_any_table_free(three)) == (True, True)
+        assert third.take_tables(three, most=9).codes == ("ABC",)
+
     def test_given_table_is_taken_by_whom_it_was_given_to(self, fresh, rival):
         enter(fresh, "one")
         two = enter(rival, "two")
