@@ -366,8 +366,8 @@ class TableSession:
 
     def _yield_seat(self, seat: int) -> None:
         """Go on as a watcher: another connection or a substitute has the seat."""
-        self._say(SeatLost(seat))
         if seat == self.seat:
+            self._say(SeatLost(seat))
             # it is not taken back by itself, or two connections would take
             # it from each other for ever (session.md, "Taking a seat over")
             self.seat = None

@@ -12,7 +12,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, LostError, RefusedError, Table, YourTurn, connect
 from truc_client.errors import ConnectError
-from truc_client.happenings import CardsDealt, MatchWaits
+from truc_client.happenings import CardsDealt, MatchWaits, SeatLost
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
     History,
@@ -24,6 +24,7 @@ from truc_protocol.messages import (
     Ping,
     Pong,
     Resume,
+    SeatTakenOver,
     Setup,
     SignedAct,
     TableState,
@@ -237,6 +238,18 @@ async def test_option_that_is_no_move_is_not_offered_to_a_guest(server, guest, l
         with pytest.raises(CheckFailedError, match="option") as stopped:
             await show_until_a_card_may_be_played(table)
     assert stopped.value.culprit is None
+
+
+@pytest.mark.parametrize("seat", [1, 15])
+async def test_seat_of_somebody_else_is_not_the_one_that_is_lost(server, player, seat) -> None:
+    server.bend = lambda message: (
+        SeatTakenOver(table="TABLE", seat=seat) if isinstance(message, Waiting) else message
+    )
+    say_before_options(server, Waiting, seats=(0,))
+    async with at_table(server, player) as table:
+        seen = await play_on(table)
+    assert not [happening for happening in seen if isinstance(happening, SeatLost)]
+    assert any(isinstance(message, SeatTakenOver) for message in server.sent)
 
 
 def answer(server, kind: type, build) -> None:

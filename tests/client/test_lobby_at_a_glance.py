@@ -16,7 +16,13 @@ from truc_conform.shown import table_state
 from truc_protocol.messages import SeatState
 from truc_protocol.setup import Opts
 from truc_rules import preset
-from truc_terminal.commands.in_person import AnotherMatch, ask_for_another, is_here_alone, told_of_waiting
+from truc_terminal.commands.in_person import (
+    AnotherMatch,
+    agrees_to_step_in,
+    ask_for_another,
+    is_here_alone,
+    told_of_waiting,
+)
 from truc_terminal.commands.table_options import TableClock, read_clock
 from truc_terminal.commands.tables import TableList, age, columns, in_order, table_columns, table_line
 from truc_terminal.main import main
@@ -280,3 +286,14 @@ async def test_table_that_is_closed_while_one_is_asked_needs_no_answer() -> None
     answer, told = await asked_for_another(AfterMatch(TableGone("expired", "K7PQA")))
     assert answer is AnotherMatch.CLOSED
     assert "nobody started it" in told
+
+
+async def test_player_who_is_gone_is_named_by_their_seat_wherever_a_server_lists_it() -> None:
+    send, receive = trio.open_memory_channel(1)
+    await send.send(Typed("n"))
+    table, out = AfterMatch(), io.StringIO()
+    table.state, table.seat = state("K7PQA", replace(SOUTH, name="south", vacant=True)), 1
+    table.code = "K7PQA"
+    screen = Screen(Console(file=out, width=400))
+    assert await agrees_to_step_in(table, screen, Lines(receive)) is False
+    assert "south" in out.getvalue()

@@ -70,7 +70,8 @@ async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool 
         return False
     show_terms(table, screen)
     screen.show_score()
-    name = shown_name(state.seats[table.seat].name or "", table.seat)
+    named = (each.name for each in state.seats if each.seat == table.seat)
+    name = shown_name(next(named, None) or "", table.seat)
     agreed, failure = None, None
     async with trio.open_nursery() as nursery:
 
