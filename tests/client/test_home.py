@@ -13,6 +13,7 @@ from truc_client.home.home import (
     kept_name,
     master_seed,
     player_key,
+    revoked_keys,
     sole_use,
     write_seed,
 )
@@ -124,3 +125,10 @@ def test_name_chosen_is_kept(tmp_path) -> None:
     assert kept_name(home) is None
     keep_name(home, "ben")
     assert kept_name(home) == "ben"
+
+
+def test_revocations_that_cannot_be_read_are_said_so(tmp_path) -> None:
+    home = open_home(tmp_path / "home")
+    home.revoked.write_text("")
+    with pytest.raises(HomeError, match="revoked"):
+        revoked_keys(home)

@@ -2,14 +2,15 @@
 
 import errno
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from client.cheats import FRENCH, QuietServer, abandoned, shown_again
-from client.playing import at_turn, come_back, my_turn, play_on
+from client.playing import at_turn, come_back, my_turn, pick, play_on
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, StoppedError, connect
+from truc_client import CheckFailedError, HomeError, StoppedError, connect
 from truc_client.home.account import open_account
 from truc_protocol.messages import Resume, SignedAct
 from truc_protocol.records import Record, body_hash
@@ -97,3 +98,22 @@ async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(
         with pytest.raises(StoppedError):
             await play_on(await connection.resume(connection.held[0]))
     assert not [message for message in quiet.received[sent:] if isinstance(message, SignedAct | Resume)]
+
+
+async def test_full_disk_ends_a_table_alone_and_the_match_goes_on_when_there_is_room_again(
+    scripted, player, monkeypatch
+) -> None:
+    server = scripted(target=3)
+    with monkeypatch.context() as disk:
+        async with connect("host", player, dial=server.dial) as connection:
+            table = await connection.create(FRENCH)
+            await table.ready()
+            turn = (await play_on(table, until=my_turn))[-1]
+            disk.setattr("os.fsync", full)
+            with suppress(HomeError):
+                await table.choose(pick(turn))
+            with pytest.raises(HomeError, match="No space left"):
+                await play_on(table)
+            assert await connection.tables()
+    seen = await come_back(server, player)
+    assert seen[-1].verdict.winner is not None

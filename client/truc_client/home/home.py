@@ -230,15 +230,14 @@ def revoked_keys(home: Home) -> frozenset[bytes]:
     Raises:
         HomeError: A file in a folder of revocations is not one, or cannot be read.
     """
-    folders = {home.revoked, home.owner.revoked}
-    return frozenset(
-        _read_revocation(path)
-        for folder in folders
-        if folder.exists()
-        for path in folder.iterdir()
-        # what begins with a dot is a revocation that a crash left unfinished
-        if not path.name.startswith(".")
-    )
+    return frozenset().union(*map(_keys_revoked_in, {home.revoked, home.owner.revoked}))
+
+
+def _keys_revoked_in(folder: Path) -> frozenset[bytes]:
+    with as_home_error("failures.cannot_read", folder):
+        paths = [*folder.iterdir()] if folder.exists() else []
+    # what begins with a dot is a revocation that a crash left unfinished
+    return frozenset(_read_revocation(path) for path in paths if not path.name.startswith("."))
 
 
 def accept_revocation(home: Home, text: str) -> bytes:

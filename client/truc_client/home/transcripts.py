@@ -46,15 +46,25 @@ class TranscriptFile:
         self._file = file
 
     def append(self, record: Record) -> None:
-        """Add a record that was accepted."""
+        """Add a record that was accepted.
+
+        Raises:
+            HomeError: The disk is full.
+        """
         # not forced to the disk: what a crash takes is asked for again
-        self._file.write(record_item(record))
+        with as_home_error("failures.cannot_write", self.path):
+            self._file.write(record_item(record))
         self.records.append(record)
 
     def sync(self) -> None:
-        """Force what was appended to the disk."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Force what was appended to the disk.
+
+        Raises:
+            HomeError: The disk is full.
+        """
+        with as_home_error("failures.cannot_write", self.path):
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Force everything to the disk and close; closing twice is fine.
@@ -63,7 +73,7 @@ class TranscriptFile:
         """
         if self._file.closed:
             return
-        with suppress(OSError):
+        with suppress(HomeError):
             self.sync()
         with suppress(OSError):
             self._file.close()

@@ -13,7 +13,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Final, NoReturn
 
-from truc_client.errors import CheckFailedError, KeptEvidence, UnboundError
+from truc_client.errors import CheckFailedError, HomeError, KeptEvidence, UnboundError
 from truc_client.happenings import Fact
 from truc_client.home.store import AcceptedPlace, HomeStore, Statement
 from truc_client.home.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
@@ -331,7 +331,7 @@ class LiveAudit:
         self._store.stop(body_hash(evidence.records[0]), why)
         if self._auditor.ledger is not None:
             self._store.stop(self._auditor.ledger.setup.mid, why)
-        with suppress(OSError):  # a full disk changes nothing
+        with suppress(HomeError):  # a full disk changes nothing
             self.file.sync()
         raise CheckFailedError(failed.check, failed.message, failed.culprit, self._keep(evidence))
 
