@@ -132,3 +132,8 @@ def test_revocations_that_cannot_be_read_are_said_so(tmp_path) -> None:
     home.revoked.write_text("")
     with pytest.raises(HomeError, match="revoked"):
         revoked_keys(home)
+    home.revoked.unlink()
+    assert revoked_keys(home) == frozenset()
+    home.revoked.symlink_to(tmp_path / "disk that is not there")
+    with pytest.raises(HomeError, match="revoked"):
+        revoked_keys(home)

@@ -235,7 +235,8 @@ def revoked_keys(home: Home) -> frozenset[bytes]:
 
 def _keys_revoked_in(folder: Path) -> frozenset[bytes]:
     with as_home_error("failures.cannot_read", folder):
-        paths = [*folder.iterdir()] if folder.exists() else []
+        # a link to a disk that is not there is no home without revocations: keys that were given up would be let in
+        paths = [*folder.iterdir()] if folder.exists() or folder.is_symlink() else []
     # what begins with a dot is a revocation that a crash left unfinished
     return frozenset(_read_revocation(path) for path in paths if not path.name.startswith("."))
 
