@@ -21,8 +21,8 @@ class Way(NamedTuple):
     calls: int
 
 
-MOST = {"key": Way(11, 44), "guest": Way(9, 28)}
-"""Whoever shortens the way lowers these."""
+MOST = {"key": Way(11, 46), "guest": Way(9, 28)}
+"""Whoever shortens the way lowers these. Two calls of a key's let what the store cannot do be a HomeError."""
 
 
 class Trace:

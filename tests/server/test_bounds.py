@@ -140,7 +140,7 @@ async def test_nothing_is_kept_of_who_has_made_tables_that_are_gone(tmp_path, lo
         for _ in range(3):
             client = await guest(server)
             await client.ask({"t": "leave", "table": await make(client)})
-        assert len(lobbies[0].made) == 0
+        assert len(lobbies[0].made_tables) == 0
 
 
 async def test_connection_keeps_few_codes_of_tables_that_are_gone(tmp_path, lobbies):
@@ -148,7 +148,7 @@ async def test_connection_keeps_few_codes_of_tables_that_are_gone(tmp_path, lobb
         client = await guest(server)
         for _ in range(150):
             await client.ask({"t": "leave", "table": await make(client)})
-        (peer,) = lobbies[0].presence.connections(client.welcome["player"])
+        (peer,) = lobbies[0].online.connections(client.welcome["player"])
         assert len(peer.tables) < 100
 
 

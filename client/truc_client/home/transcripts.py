@@ -52,8 +52,12 @@ class TranscriptFile:
             HomeError: The disk is full.
         """
         # not forced to the disk: what a crash takes is asked for again
-        with as_home_error("failures.cannot_write", self.path):
+        try:
             self._file.write(record_item(record))
+        except OSError as error:  # `as_home_error` would be two calls more for every record
+            raise HomeError(
+                Sentence("failures.cannot_write", path=self.path, reason=error.strerror)
+            ) from error
         self.records.append(record)
 
     def sync(self) -> None:

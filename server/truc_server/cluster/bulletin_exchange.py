@@ -75,23 +75,25 @@ class BulletinExchange:
             tasks.start_soon(self._keep_telling)
             tasks.start_soon(self._keep_sweeping)
             tasks.start_soon(self._keep_listening)
-            await self._try(self._hear, "nodes_not_heard")
+            await self._try(log.warning, "nodes_not_heard", self._hear)
             task_status.started()
             await self._keep_hearing()
 
-    async def _try(self, work: Callable[[], Awaitable[None]], complaint: str) -> None:
-        """Do something for the other nodes, or say why not: it is done again later, and what fails ends no match."""
+    async def _try(
+        self, tell: Callable[..., object], event: str, work: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Do something for the other nodes, or log why not: it is done again later, and what fails ends no match."""
         try:
             await work()
         except StoreError as error:
-            self._complaints.say(log.warning, complaint, reason=str(error))
+            self._complaints.say(tell, event, reason=str(error))
         except Exception:
             log.exception("internal", incident="bulletins")
 
     async def _keep_telling(self) -> None:
         while True:
             at = trio.current_time()
-            await self._try(self._tell, "bulletin_not_told")
+            await self._try(log.warning, "bulletin_not_told", self._tell)
             await trio.sleep_until(at + TELL_EVERY_S)
             with trio.move_on_after(TELL_EVERY_S):  # what counts against limits wakes nobody
                 await self._others.untold.woken.wait()
@@ -140,7 +142,7 @@ class BulletinExchange:
             with trio.move_on_after(HEAR_EVERY_S):
                 await self._hint.wait()
             self._hint = trio.Event()
-            await self._try(self._hear, "nodes_not_heard")
+            await self._try(log.warning, "nodes_not_heard", self._hear)
 
     async def _hear(self) -> None:
         parts = self._parts
@@ -206,7 +208,7 @@ class BulletinExchange:
     async def _keep_sweeping(self) -> None:
         while True:
             await trio.sleep(SWEEP_EVERY_S)
-            await self._try(self._sweep, "bulletins_not_swept")
+            await self._try(log.warning, "bulletins_not_swept", self._sweep)
 
     async def _sweep(self) -> None:
         """Drop what is over; a table that is told of and nobody has, found so twice, is told to be gone."""

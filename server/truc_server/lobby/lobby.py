@@ -269,9 +269,7 @@ class Lobby:
             self.others.untold.note_table(table.code, notice.reason)
 
     def changed(self, table: Table) -> None:
-        """Note that a table has changed; one that was given away still shows what it held back, but is another node's."""
-        if self._tables.get(table.code) is not table:
-            return
+        """Note that a table has changed."""
         self.followers.note_table(table)
         self._tables_to_fill.note(table)
         if self.others is not None:

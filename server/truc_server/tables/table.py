@@ -120,7 +120,7 @@ class Table:
             backing.store,
             backing.page_reader,
             backing.timers,
-            on_shown=lambda: register.changed(self),
+            on_shown=self._note_shown,
         )
         self.audience = self.feed.audience
         self.standby = StandbySeats(self.feed, spectators=blueprint.chosen.opts.spectators)
@@ -139,6 +139,7 @@ class Table:
         self._gate = 0
         self._put_off: int | None = None  # the position whose time ran out while something was being checked
         self.is_leaving = False
+        self._is_given = False
 
     def own_seat(self, player: LoggedInPlayer) -> int:
         """Return the seat of a player who must have one.
@@ -587,7 +588,14 @@ class Table:
         unasked = game.ledger.k if game is not None and game.clock.is_unasked else None
         self.stop()
         self._journal.write(GiveTable(self.code, to, unasked))
+        self._is_given = True
         self.game = self.pending_terms = None  # an act whose signature is being checked finds no match here
+
+    def _note_shown(self) -> None:
+        """Let the lobby know of what watchers are shown late."""
+        # one that was given away still shows what it held back, but is another node's
+        if not self._is_given:
+            self._register.changed(self)
 
     def release_followers(self) -> tuple[Peer, ...]:
         """Forget everybody who follows the table, and return them; it must have been given away."""
