@@ -1,5 +1,6 @@
 """A client in JavaScript that begins again, where it may go on and below what it signs nothing; and what it signs of a position."""
 
+import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -110,3 +111,10 @@ async def test_client_signs_a_new_chain_or_a_resignation_for_one_position(tmp_pa
     bodies = set(signed(server, Act, Resign, Rekey))
     assert any(isinstance(body, Rekey) for body in bodies)
     assert len({body.k for body in bodies}) == len(bodies)
+
+
+@needs_node
+def test_client_waits_two_minutes_where_a_server_asks_for_more_than_a_timer_can_count() -> None:
+    program = Path(__file__).with_name("longest_pauses.mjs")
+    done = subprocess.run([NODE, str(program)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("", "")

@@ -7,6 +7,7 @@ import { pack, unpack } from './messages.mjs'
 const GREETING_S = 10
 const GREETING = ['hello', 'login']     // all that a server takes before its welcome
 const FRAME_LIMIT = 65536     // until the server has said its own
+const LONGEST_ASKED_MS = 120000     // a server that asks for a longer wait does not get it
 const EXPECTED = 'expected truc://HOST:PORT/TABLE, or HOST PORT [TABLE]'
 
 /**
@@ -44,6 +45,13 @@ export class Stopped extends Error {
   }
 }
 
+/**
+ * How long to wait where a server asks for some time: a timer that is given more than it can count is over at once.
+ *
+ * @param {number} ms
+ */
+export const pauseAsked = (ms) => Math.min(ms, LONGEST_ASKED_MS)
+
 /** The server's last word, with what it says about coming back. */
 export class Goodbye extends Error {
   /** @param {any} message `bye`, or an `error` that closes the connection */
@@ -54,7 +62,7 @@ export class Goodbye extends Error {
     /** @type {boolean} */
     this.retryable = retryable
     /** @type {number} */
-    this.pauseMs = pauseMs
+    this.pauseMs = pauseAsked(pauseMs)
     /** @type {string | null} */
     this.to = to
   }

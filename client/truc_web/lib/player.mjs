@@ -2,7 +2,7 @@
 // seat, and comes back until the match is over. What is said about the seat is in seat_talk.mjs.
 
 import { fromHex } from './bytes.mjs'
-import { Line, Stopped } from './line.mjs'
+import { Line, Stopped, pauseAsked } from './line.mjs'
 import { Greeting, knownBy, playerOf } from './login.mjs'
 import { checkRevocation } from './proof/handshake.mjs'
 import { Malformed } from './proof/encoding.mjs'
@@ -201,7 +201,7 @@ export class Player {
   async takeError(error, t = '', fields = {}, line = this.line) {
     if (await this.talk?.takeError(error, t, fields)) return
     if (error.retry_after_ms) {
-      setTimeout(() => line === this.line && t !== '' && line.ask(t, fields), error.retry_after_ms)
+      setTimeout(() => line === this.line && t !== '' && line.ask(t, fields), pauseAsked(error.retry_after_ms))
     } else if (t === 'resume' && error.code === 'no_such_match') {
       this.findSeat()
     } else if ([...SIT, 'resume'].includes(t) || error.code === 'seat_gone') {

@@ -3,6 +3,7 @@
 import { webBinding } from './proof/handshake.mjs'
 
 const SUBPROTOCOL = 'truc.1'
+const LONGEST_MS = 2 ** 31 - 1     // that a timer can count: given more it is over at once
 
 /**
  * Connect as a browser does, for Line: see line.mjs.
@@ -60,7 +61,7 @@ class Silence {
     this.timer = setTimeout(() => {
       this.isOver()
       this.then()
-    }, 1000 * this.seconds)
+    }, Math.min(1000 * this.seconds, LONGEST_MS))
   }
 
   stop() {

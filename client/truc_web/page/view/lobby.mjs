@@ -17,6 +17,7 @@ import { nameForm } from './sit.mjs'
 const FEW = 4     // families that are shown at first
 const MINUTE_MS = 60000
 const AGAIN_MS = 3000
+const LONGEST_ASKED_MS = 120000     // a timer that is given more than it can count is over at once
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../games.mjs').Way} Way */
@@ -37,7 +38,7 @@ export function screen(ui) {
 async function follow(ui) {
   const answer = await ui.ask('lobby', {}, { isQuiet: true })
   // a page that is loaded again and again is refused the list for some seconds, and would show an empty house
-  if (answer.t === 'error') setTimeout(() => follow(ui), answer.retry_after_ms ?? AGAIN_MS)
+  if (answer.t === 'error') setTimeout(() => follow(ui), Math.min(answer.retry_after_ms ?? AGAIN_MS, LONGEST_ASKED_MS))
 }
 
 /** @param {Ui} ui */
