@@ -5,11 +5,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 
-import { Goodbye, fromHex } from '../../client/truc_web/lib/index.mjs'
+import { Goodbye, Seat, fromHex } from '../../client/truc_web/lib/index.mjs'
 import { effects } from '../../client/truc_web/page/effects.mjs'
 import { load, screenOf } from '../../client/truc_web/page/route.mjs'
 import { rulesOf } from '../../client/truc_web/page/session/plain.mjs'
 import { Session } from '../../client/truc_web/page/session/session.mjs'
+import { NotKept, Vault } from '../../client/truc_web/page/session/vault.mjs'
 import { ARMED, slotOf } from '../../client/truc_web/page/state/slots.mjs'
 import { FIRST, reduce } from '../../client/truc_web/page/state/state.mjs'
 import { handFrom, stepFrom, storyOf, tableAfter } from '../../client/truc_web/page/state/story.mjs'
@@ -530,3 +531,14 @@ function checkOptions(state, lang, answers, answering) {
   answering.set(answers, true)
   if (answers !== 'last-point') assert(bubblesOf(table, speech).some(({ isCall }) => isCall), `${table.rules.variant}: what is asked stands over nobody, ${JSON.stringify(table.hand.facts.slice(-9))}`)
 }
+
+test('what a browser has closed its database for is never sent without being stored', async () => {
+  const closed = { transaction() { throw new DOMException('the database connection is closing', 'InvalidStateError') } }
+  const vault = new Vault(closed)
+  vault.kept.tables['00'] = {}
+  const given = { store: vault, me: { sign: async () => new Uint8Array(64) }, setup: { th: new Uint8Array(1) } }
+  const seat = Object.assign(Object.create(Seat.prototype), given)
+  const own = { signed: {} }
+  // whoever presses again signs again, and may choose otherwise
+  for (const kind of ['play', 'fold']) await assert.rejects(() => seat.signed(own, 'act 4', ['truc/1/act', 4, kind]), NotKept)
+})

@@ -450,7 +450,12 @@ export class Seat {
       // stored before it is sent: after a crash the same bytes
       // go out again, and no others (specification.md, 13)
       own.signed[what] = [bytes, await this.me.sign(bytes)]
-      await this.save()
+      try {
+        await this.save()
+      } catch (fault) {
+        delete own.signed[what]     // else the next try would send what is not stored
+        throw fault
+      }
     }
     const [stored, sig] = own.signed[what]
     // An act and a resignation are for the same place.

@@ -198,11 +198,20 @@ export class Vault {
   }
 
   /** On the disk when the promise is kept. @param {string} store @param {string} key @param {unknown} value */
-  write(store, key, value) {
-    const writing = this.database.transaction(store, 'readwrite', { durability: 'strict' })
+  async write(store, key, value) {
+    const writing = this.begin(store)
     if (value === undefined) writing.objectStore(store).delete(key)
     else writing.objectStore(store).put(value, key)
-    return finished(writing)
+    await finished(writing)
+  }
+
+  /** @param {string} store @returns {IDBTransaction} */
+  begin(store) {
+    try {
+      return this.database.transaction(store, 'readwrite', { durability: 'strict' })
+    } catch (fault) {
+      throw new NotKept(`${fault}`)     // the browser has closed the database: its disk fails, or its data were deleted
+    }
   }
 }
 
