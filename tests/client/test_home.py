@@ -1,8 +1,13 @@
+import resource
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from protocol.forge import small
+from protocol.peers import Table
 from rows import each_row
 
 from truc_client import HomeError, default_root, open_home
@@ -17,6 +22,7 @@ from truc_client.home.home import (
     sole_use,
     write_seed,
 )
+from truc_client.home.transcripts import Evidence, keep_evidence
 
 
 def mode(path: Path) -> int:
@@ -125,6 +131,37 @@ def test_name_chosen_is_kept(tmp_path) -> None:
     assert kept_name(home) is None
     keep_name(home, "ben")
     assert kept_name(home) == "ben"
+
+
+@contextmanager
+def no_room() -> Iterator[None]:
+    """Let no file grow, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_name_for_which_a_disk_has_no_room_leaves_the_one_before(tmp_path) -> None:
+    home = open_home(tmp_path / "home")
+    keep_name(home, "ben")
+    before = sorted(home.root.iterdir())
+    with no_room(), pytest.raises(HomeError, match="name"):
+        keep_name(home, "ana")
+    assert (kept_name(home), sorted(home.root.iterdir())) == ("ben", before)
+
+
+def test_evidence_for_which_a_disk_has_no_room_leaves_what_was_there(tmp_path) -> None:
+    match = Table(small()).run()
+    evidence = Evidence(match.document, tuple(match.records))
+    assert keep_evidence(tmp_path, "match-1", evidence) is not None
+    (path,) = tmp_path.iterdir()
+    before = path.read_bytes()
+    with no_room():
+        assert keep_evidence(tmp_path, "match-1", evidence) is None
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [before]
 
 
 def test_revocations_that_cannot_be_read_are_said_so(tmp_path) -> None:

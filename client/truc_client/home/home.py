@@ -120,6 +120,16 @@ def write_through(file: int | Path, content: bytes) -> None:
         os.fsync(opened.fileno())
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file through to the disk; what was there before stays until all of it is written."""
+    unfinished = path.with_name(f".{path.name}.new")
+    try:
+        write_through(unfinished, content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def has_seed(home: Home) -> bool:
     """Tell whether this home has a player already."""
     return home.seed.exists()
@@ -195,7 +205,7 @@ def keep_name(home: Home, name: str) -> None:
         HomeError: It cannot be written.
     """
     with as_home_error("failures.cannot_write", home.name):
-        home.name.write_text(f"{name}\n", "utf-8")
+        write_whole(home.name, f"{name}\n".encode())
 
 
 def player_key(seed: bytes, first_spk: bytes) -> SigningKey:
@@ -256,9 +266,7 @@ def accept_revocation(home: Home, text: str) -> bytes:
         path = home.revoked / f"{fingerprint(public)}.txt"
         # a half-written revocation would keep every connection
         # from being opened, as what cannot be read is an error
-        unfinished = path.with_name(f".{path.name}.new")
-        write_through(unfinished, text.encode("ascii"))
-        unfinished.replace(path)
+        write_whole(path, text.encode("ascii"))
     return public
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from truc_client.errors import HomeError, KeptEvidence
-from truc_client.home.home import Home, as_home_error, try_lock
+from truc_client.home.home import Home, as_home_error, try_lock, write_whole
 from truc_commands.files import read_bounded
 from truc_protocol.audit import examine
 from truc_protocol.checks import CheckError
@@ -205,7 +205,7 @@ def keep_evidence(folder: Path, name: str, evidence: Evidence) -> KeptEvidence |
         written[folder / f"{name}.evidence"] = write_evidence(evidence.items)
     try:
         for path, content in written.items():
-            path.write_bytes(content)
+            write_whole(path, content)
     except OSError:
         return None  # what must be reported is the failed check, not that the disk is full
     return KeptEvidence(tuple(written), examine(tuple(written.values())).is_refuted)
