@@ -255,10 +255,12 @@ async def test_call_is_held_for_an_exhausted_chain_after_a_restart_too(tmp_path)
 
 
 @pytest.mark.slow
-async def test_call_is_held_for_a_wish_after_a_restart_too(tmp_path):
+async def test_call_is_held_for_a_wish_after_a_restart_too_until_every_seat_has_had_its_time(
+    tmp_path, mock_clock
+):
     path = tmp_path / "data"
     async with running(path, SETTINGS) as server:
-        seats = await wished(server, options=BRIEF)
+        seats = await wished(server, options={**BRIEF, "release_ms": 5000})
     async with running(path, SETTINGS) as server:
         for seat in seats:
             seat.waiting = None
@@ -266,7 +268,34 @@ async def test_call_is_held_for_a_wish_after_a_restart_too(tmp_path):
         await until(seats, held)
         assert seats[1].waiting["seats"] == [0, 1]
         await seats[0].act(seats[0].sign(seats[0].rekey()))
+        # seat 1 may have asked as well, and not have been back in time to ask again
+        await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
+        mock_clock.jump(5.01)
         await together(*(seat.play for seat in seats))
+    assert results(seats) == {(Result.PROVEN, "won")}
+
+
+@pytest.mark.slow
+async def test_new_chain_after_a_restart_leaves_the_others_the_time_they_had_asked_for(tmp_path):
+    path = tmp_path / "data"
+    async with running(path, SETTINGS) as server:
+        seats = await called(server, options=BRIEF)
+        for seat in seats:
+            assert (await seat.want_rekey())["t"] == "ok"
+        await awake(*seats)
+        await until(seats, held)
+    async with running(path, SETTINGS) as server:
+        for seat in seats:
+            seat.waiting = None
+            await come_back(server, seat)
+        await until(seats, held)
+        for seat in seats:
+            k = seat.next
+            await seat.act(seat.sign(seat.rekey()))
+            await until(seats, after(k + 1))
+        await together(*(seat.play for seat in seats))
+    found = [type(body) for body in map(parse, seats[0].records) if isinstance(body, (Rekey, Call))]
+    assert found[:4] == [Call, Rekey, Rekey, Call]
     assert results(seats) == {(Result.PROVEN, "won")}
 
 

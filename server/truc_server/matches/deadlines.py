@@ -156,7 +156,8 @@ class MatchClock:
         self._wishes: set[int] = set()
         self._vain: Counter[int] = Counter()
         self._spent: dict[int, int] = {}  # ms for masks and locks of the open index, by seat
-        self.is_window = self._is_restored = False
+        self._forgotten: set[int] = set()  # seats that may have asked before a restart
+        self.is_window = False
         self.wait = self._next()
 
     def _next(self) -> Wait | None:
@@ -276,6 +277,7 @@ class MatchClock:
             # decision 7: a wish that came to nothing counts as a new chain, or it could hold up every call
             self._vain.update(self._wishes)
             self._wishes.clear()
+            self._forgotten.clear()
         self.wait = self._next()
 
     def _pacing(self, ledger: Ledger) -> Wait | None:
@@ -311,7 +313,7 @@ class MatchClock:
 
     def _asks(self, seat: int) -> bool:
         # decision 7: a restart forgets who had asked, so every seat that might have is waited for
-        return seat in self._wishes or (self._is_restored and _rekeys_left(self._ledger, seat) > 0)
+        return seat in self._wishes or seat in self._forgotten
 
     def wish(self, seat: int) -> None:
         """Give a seat time to rekey before the next call.
@@ -378,7 +380,7 @@ class MatchClock:
         had_time = self.is_over and self._steps is not None and self._steps.what == "opening"
         # a ruling because a hand was not opened in time gives no more time to open it
         self.is_over = had_time and ledger.phase is _OVER
-        self.has_failed = self._is_restored = False
+        self.has_failed = False
         self._steps = None
         if ledger.sealed is not None:
             # before `_since` moves on: what the seat has taken for this step counts towards its next one
@@ -394,19 +396,29 @@ class MatchClock:
             # they come in any order: the time of those still missing runs from what asked for them
             case Release() | Keys():
                 goes_on = True
-            case Rekey():
-                self._wishes.discard(body.role - 1)
-            case Sub():
-                self._wishes.discard(body.seat)
-                del self._vain[
-                    body.seat
-                ]  # new chains count anew for who has taken the seat over, so wishes do too
             case _:
                 pass
         if not goes_on:
             self._asked_at = now
             self._since = now + (window_ms or 0) / 1000
+        self._note_wishes(body)
         self.wait = self._next()
+
+    def _note_wishes(self, body: AnyBody) -> None:
+        """Note whose wish for time has come to an end."""
+        match body:
+            case Rekey(role=role):
+                self._wishes.discard(role - 1)
+                self._forgotten.discard(role - 1)
+            case Sub(seat=seat):
+                self._wishes.discard(seat)
+                self._forgotten.discard(seat)
+                # new chains count anew for who has taken the seat over, so wishes do too
+                del self._vain[seat]
+            case Call():
+                self._forgotten.clear()
+            case _:
+                pass
 
     def _note_sealed(self, ledger: Ledger, body: AnyBody, now: float) -> None:
         """Note which steps are due in mode blind, and what a seat has used of the time for its masks and locks."""
@@ -423,12 +435,13 @@ class MatchClock:
     def is_unasked(self) -> bool:
         """Whether the next call is due, and nobody has asked for it to be held back."""
         # after a restart it is unknown who had asked, until that time is over
-        is_known = self.is_over or not self._is_restored
-        return due(self._ledger) is Due.CALL and is_known and not self._wishes
+        return due(self._ledger) is Due.CALL and not self._wishes and not self._forgotten
 
     def restore(self, *, is_unasked: bool) -> None:
         """Go on after a restart: a call now due was held back for a wish, unless it is known that nobody had one."""
-        self._is_restored = self._ledger.k > 0 and due(self._ledger) is Due.CALL and not is_unasked
+        ledger = self._ledger
+        if ledger.k > 0 and due(ledger) is Due.CALL and not is_unasked:
+            self._forgotten = {seat for seat in range(ledger.seats) if _rekeys_left(ledger, seat) > 0}
         self._asked_at = None
         self.wait = self._next()
 
