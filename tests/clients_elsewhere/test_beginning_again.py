@@ -1,15 +1,16 @@
-"""A client in JavaScript that begins again, where it may go on and below what it signs nothing; and what it signs of a position."""
+"""A client elsewhere that begins again, where it may go on and below what it signs nothing; and what it signs of a position."""
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL
 
+import pytest
 import trio
 from client.cheats import forget_since
 from client.playing import signed
-from clients_elsewhere.programs import NODE, needs_node
+from clients_elsewhere.programs import NODE, needs_jdk, needs_node
 from msgspec.structs import replace
 
 from truc_conform.scripted import ScriptedServer
@@ -51,14 +52,15 @@ class Forgetful(ScriptedServer):
         return ()
 
 
-async def visit(server: Forgetful, kept: Path, *wish: str) -> None:
+async def visit(server: Forgetful, kept: Path, *wish: str, client: Sequence[str] = QUIET) -> None:
     """Let a client visit a server until that has heard enough, and kill it, or until it ends."""
     server.heard = trio.Event()
     async with trio.open_nursery() as server.nursery:
         start = partial(trio.serve_tcp, server.serve, 0, host="127.0.0.1")
         (listener,) = await server.nursery.start(start)
         port = listener.socket.getsockname()[1]
-        command = [*QUIET, f"truc://127.0.0.1:{port}/{CODE}", str(kept), *wish]
+        keep = [str(kept)] if client == QUIET else ["--keep", str(kept)]
+        command = [*client, f"truc://127.0.0.1:{port}/{CODE}", *keep, *wish]
         process = await trio.lowlevel.open_process(command, stderr=DEVNULL)
 
         async def notice_end() -> None:
@@ -73,16 +75,23 @@ async def visit(server: Forgetful, kept: Path, *wish: str) -> None:
         server.nursery.cancel_scope.cancel()
 
 
-@needs_node
-async def test_client_signs_nothing_below_what_it_had_accepted(tmp_path) -> None:
+@pytest.mark.parametrize(
+    "client",
+    [
+        pytest.param(QUIET, marks=needs_node, id="javascript"),
+        pytest.param("keyed_java", marks=needs_jdk, id="java"),
+    ],
+    indirect=True,
+)
+async def test_client_signs_nothing_below_what_it_had_accepted(client, tmp_path) -> None:
     server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
-    await visit(server, tmp_path / "store.json")
+    await visit(server, tmp_path / "store.json", client=client)
     mark = max(body.k for body in signed(server, Act))
     closed = next(k for k, record in enumerate(server.records) if isinstance(parse(record), Close))
     await forget_since(server, closed + 1)
     before = len(server.received)
     server.is_enough = lambda: isinstance(server.received[-1], Pong)
-    await visit(server, tmp_path / "store.json")
+    await visit(server, tmp_path / "store.json", client=client)
     assert mark > server.ledger.k
     assert signed(server, since=before) == []
 

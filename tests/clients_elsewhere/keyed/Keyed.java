@@ -482,8 +482,12 @@ public class Keyed {
             if (!isShare) hand = cards;
         }
 
+        /** Whether less is there than was accepted before a restart: a server may show another history, asked for or not. */
+        boolean isBelow() { return own.get("k") != null && match.k < n(own.get("k")); }
+
         /** What nobody has to ask for. */
         void owe() throws IOException {
+            if (isBelow()) return;
             long seat = role() - 1;
             if (match.acked.contains(seat)) throw new Ended(0, "ended, winner and reason: " + match.outcome);
             if (match.phase.equals("called") && match.missing().contains(seat)) {
@@ -519,7 +523,7 @@ public class Keyed {
         }
 
         void options(Map<String, Object> message) throws IOException {
-            if (match == null || isBehind || n(message.get("at")) != match.k) return;
+            if (match == null || isBehind || isBelow() || n(message.get("at")) != match.k) return;
             long seat = role() - 1;  byte[] box = (byte[]) message.get("box");
             must(box != null && box.length > 8, "a box of options", NOBODY);
             ByteBuffer counter = ByteBuffer.wrap(box, 0, 8);
