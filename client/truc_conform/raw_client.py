@@ -214,7 +214,8 @@ class RawClient:
     def auth(self, key: SigningKey) -> Map:
         """Return the login of a key for this connection."""
         if self.server is None:
-            raise UnexpectedError("expected hello before a login, got none")
+            # Often a limit of the host's, such as server_full, which nothing else in the report would name.
+            raise UnexpectedError(f"expected hello before a login, got {shown(self.log[-1:])}")
         signed = authenticate(key, self.server, cn=self.cn, hello_frame=self.hello_frame)
         return {"t": "login", "body": signed.body, "sig": signed.sig}
 

@@ -11,6 +11,7 @@ from truc_conform.expectations import (
     check_refusal,
     expect,
     expect_ok,
+    shown,
 )
 from truc_conform.raw_client import RawClient, frame
 from truc_conform.server_cases.transport import FRAME_LIMIT, hello
@@ -267,7 +268,7 @@ def auth(client: RawClient, key: SigningKey, **changed: bytes) -> bytes:
     """Return the body of a login for this connection, with some fields replaced."""
     server = client.server
     if server is None:
-        raise UnexpectedError("expected hello before a login, got none")
+        raise UnexpectedError(f"expected hello before a login, got {shown(client.log[-1:])}")
     sound: dict[str, bytes] = {"spk": server.spk, "pk": key.public, "cn": client.cn, "sn": server.sn}
     return encode(Auth(**{**sound, "server_hello": sha256(client.hello_frame), **changed}))
 
