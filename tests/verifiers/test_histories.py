@@ -3,7 +3,7 @@
 import json
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from clients_elsewhere.programs import needs_node
 from protocol.blind_peers import BlindTable
-from protocol.peers import Table
+from protocol.peers import Puppet, Table
 from protocol.rewriting import forked
+from rows import each_row
 from verifiers.test_javascript import node, short
 
 from truc_protocol.audit import examine
@@ -21,6 +22,7 @@ from truc_protocol.bodies import Act, Resign
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import SignedRefusal, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
+from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import Action, Kind
 
@@ -97,6 +99,31 @@ def refusals(table: Table, refused: list[Record], chance: random.Random) -> Iter
         yield refusal
 
 
+def newcomer_of_two_seats() -> list[bytes]:
+    """A newcomer who decides in a seat of one list, and for that position otherwise in another seat of the other list."""
+    table = Table(short("truc-french"), seed=121, opts=Opts(gone=1)).to("called")
+    table.silent = frozenset({0, 1})
+    table.step()
+    table.silent = frozenset()
+    key, files = Puppet(0, table.seed, person="of two seats ").key, list[bytes]()
+    for seats in ((0, 1), (1, 0)):
+        fork = forked(table, table.ledger.k)
+        fork.players = {seat: Puppet(seat, table.seed, person=f"of {seats} ") for seat in seats}
+        fork.players[seats[0]].key = key
+        for seat in seats:
+            fork.add(fork.players[seat].sub(fork.ledger))
+        fork.to("hand", index=0)
+        fork.add(fork.act(seats[0], "pause"))
+        files.append(fork.file())
+    return files
+
+
+CONSTRUCTED: dict[str, tuple[Callable[[], list[bytes]], Shown]] = {
+    # neither seat is the newcomer's in both lists, so C34 would name one that is somebody else's
+    "newcomer of two seats": (newcomer_of_two_seats, {("two", 0, 1, "C33", "server")}),
+}
+
+
 def told_here(examined: CrossAudit) -> Shown:
     shown: Shown = {
         ("two", each.first, each.second, each.found.check, each.found.culprit)
@@ -130,6 +157,17 @@ def told_in_javascript(lines: list[str]) -> Shown:
             case {"file": file, "level": level, "records": records}:
                 shown.add(("one", int(file), level, records))
     return shown
+
+
+@each_row("name", CONSTRUCTED)
+def test_constructed_files_show_this_and_no_more_in_both(name: str, tmp_path: Path) -> None:
+    make, expected = CONSTRUCTED[name]
+    files = make()
+    for number, file in enumerate(files):
+        (tmp_path / str(number)).write_bytes(file)
+    told = node("verify.mjs", "--json", *map(str, range(len(files))), folder=tmp_path)
+    both = told_here(examine(files)), told_in_javascript(told.stdout.splitlines())
+    assert [{each for each in shown if each[0] != "one"} for shown in both] == [expected, expected]
 
 
 def test_histories_show_the_same_together(tmp_path: Path) -> None:

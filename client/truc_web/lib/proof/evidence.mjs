@@ -223,8 +223,9 @@ function signedOnce(ledger) {
   if (ledger.signed) return ledger.signed
   const signed = ledger.signed = new Map()
   for (const record of ledger.records) {
-    const { kind, key, fields: { k, j } } = record
-    const by = key && toHex(key)
+    const { kind, signer, key, fields: { k, j } } = record
+    // a newcomer's key may have come to another seat in the other list, where somebody else sits in this one
+    const by = key && `${signer} ${toHex(key)}`
     if (kind === 'release' || kind === 'mask') signed.set(`${kind} ${j} ${by}`, record)
     if (kind === 'keys' && !signed.has(`keys ${j} ${by}`)) signed.set(`keys ${j} ${by}`, record)
     if (kind === 'lock') signed.set(`lock ${k} ${by}`, record)
