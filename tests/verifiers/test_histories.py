@@ -18,10 +18,10 @@ from verifiers.test_javascript import node, short
 
 from truc_protocol.audit import examine
 from truc_protocol.audit.cross_audit import CrossAudit, EvidenceExamined, TranscriptExamined
-from truc_protocol.bodies import Act, Resign
+from truc_protocol.bodies import Act, Rekey, Resign
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import SignedRefusal, read_refusal, write_evidence
-from truc_protocol.records import Record, parse
+from truc_protocol.records import SERVER, Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import Action, Kind
@@ -118,9 +118,22 @@ def newcomer_of_two_seats() -> list[bytes]:
     return files
 
 
+def chain_of_the_server_refused() -> list[bytes]:
+    """The server's own new chain as the last record, and the server's word that such a body came too late."""
+    table = Table(short("truc-french"), seed=122, links=1)
+    while not isinstance(parse(table.records[-1]), Rekey):
+        table.step()
+    assert table.records[-1].signer == SERVER
+    refusal = read_refusal(table.dealer.refuse(table.setup.mid, table.records[-1].body, "stale_position"))
+    assert refusal is not None
+    return [table.file(), write_evidence([refusal])]
+
+
 CONSTRUCTED: dict[str, tuple[Callable[[], list[bytes]], Shown]] = {
     # neither seat is the newcomer's in both lists, so C34 would name one that is somebody else's
     "newcomer of two seats": (newcomer_of_two_seats, {("two", 0, 1, "C33", "server")}),
+    # taken is what the server has signed a record behind
+    "chain of the server, refused as late": (chain_of_the_server_refused, set()),
 }
 
 

@@ -86,8 +86,9 @@ def refused_record(transcript: PassedRecords, refusal: SignedRefusal) -> Equivoc
     if item.body.mid != refusal.mid or not _is_signed(refusal, transcript.items):
         return None
     code = refusal.body.code
-    # the server took what it has signed a record behind; what stands after that, anybody may have put there
-    if item in transcript.vouched:
+    # the server took what it has signed a record behind, so not the last that it has signed, which may be a rekey; what
+    # stands after that, anybody may have put there
+    if item in transcript.vouched[:-1]:
         what = "took it"
     # unless cards that nobody has opened decide whether it is allowed, or another record may have stood there
     elif item.is_sure and code not in OVERTAKEN_CODES:
