@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from clients_elsewhere.programs import needs_node
+from msgspec.structs import replace
 from protocol.blind_peers import BlindTable
 from protocol.peers import Puppet, Table
 from protocol.rewriting import forked
@@ -129,11 +130,22 @@ def chain_of_the_server_refused() -> list[bytes]:
     return [table.file(), write_evidence([refusal])]
 
 
+def word_on_another_table() -> list[bytes]:
+    """What the server has signed twice for a position, the second time in a list of another table."""
+    table = Table(short("truc-french"), seed=123).to("hand")
+    other = table.sign(replace(table.terms.table, tn=bytes(32)))
+    second = table.rule("abandon", None, "server")
+    table.add(table.dealer.move(table.ledger))
+    return [table.file(), write_transcript(table.document, [other, second])]
+
+
 CONSTRUCTED: dict[str, tuple[Callable[[], list[bytes]], Shown]] = {
     # neither seat is the newcomer's in both lists, so C34 would name one that is somebody else's
     "newcomer of two seats": (newcomer_of_two_seats, {("two", 0, 1, "C33", "server")}),
     # taken is what the server has signed a record behind
     "chain of the server, refused as late": (chain_of_the_server_refused, set()),
+    # what is of one match is compared in lists of that match
+    "word on another table": (word_on_another_table, set()),
 }
 
 
