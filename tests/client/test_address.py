@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 from rows import each_row
 
-from truc_client import Address, AddressError, parse_address
+from truc_client import Address, AddressError, ConnectError, parse_address
+from truc_client.line.dialing import dial_tcp
 
 TRANSPORT = Path(__file__).parents[2] / "docs" / "protocol" / "transport.md"
 
@@ -53,6 +54,13 @@ def test_address_is_written_as_it_is_read(text) -> None:
 def test_wrong_address_or_invite_is_refused(text, expected) -> None:
     with pytest.raises(AddressError, match=expected):
         parse_address(text)
+
+
+@each_row("host", ["a..b", ".", 64 * "x", "\u202e", "\u2488com"])
+async def test_host_whose_name_cannot_be_looked_up_is_none_that_can_be_reached(host) -> None:
+    # a server may send one there, and so may whoever holds the line: what it says of another place is not signed
+    with pytest.raises(ConnectError, match="service not known"):
+        await dial_tcp(parse_address(f"{host}:7373"))
 
 
 def test_addresses_of_the_specification_are_read_and_written() -> None:

@@ -123,7 +123,7 @@ async def test_client_signs_a_new_chain_or_a_resignation_for_one_position(tmp_pa
 
 
 @needs_node
-def test_client_waits_two_minutes_where_a_server_asks_for_more_than_a_timer_can_count() -> None:
-    program = Path(__file__).with_name("longest_pauses.mjs")
+def test_client_waits_two_minutes_at_most_and_is_sent_to_no_place_that_is_none() -> None:
+    program = Path(__file__).with_name("hostile_goodbyes.mjs")
     done = subprocess.run([NODE, str(program)], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("", "")

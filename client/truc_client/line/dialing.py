@@ -99,7 +99,8 @@ async def dial_tcp(address: Address) -> trio.abc.Stream:
     try:
         with trio.fail_after(DIAL_S):
             return await _open(address)
-    except (OSError, trio.TooSlowError) as error:
+    # UnicodeError: what stands there cannot be the name of a host
+    except (OSError, UnicodeError, trio.TooSlowError) as error:
         raise ConnectError(
             Sentence("failures.cannot_reach", server=address.server, reason=_reason(error))
         ) from error
@@ -118,6 +119,8 @@ async def _open(address: Address) -> trio.abc.Stream:
 
 def _reason(error: BaseException) -> str:
     """Return why the first of the attempts failed."""
+    if isinstance(error, UnicodeError):
+        return Sentence("failures.no_such_host")
     cause = error.__cause__
     # trio tries every address of a host, and raises what all of them failed by
     first = leaf_errors(cause)[0] if isinstance(cause, BaseExceptionGroup) else cause or error

@@ -77,15 +77,21 @@ export class Goodbye extends Error {
  * @returns {Place}
  */
 export function placeOf([first, port, table]) {
-  const place = /^trucs?:/.test(first) ? placeOfLink(new URL(first)) : {
+  const place = /^trucs?:/.test(first) ? placeOfLink(first) : {
     host: first, port: Number(port), table: table ?? null, fingerprint: null, invite: null, isEncrypted: false
   }
   if (!(place.port > 0 && place.port < 65536)) throw new Stopped(EXPECTED)
   return place
 }
 
-/** @param {URL} link @returns {Place} */
-function placeOfLink(link) {
+/** @param {string} text @returns {Place} */
+function placeOfLink(text) {
+  let link
+  try {
+    link = new URL(text)
+  } catch {
+    throw new Stopped(EXPECTED)     // where a server sends one to such a place, too
+  }
   return {
     isEncrypted: link.protocol === 'trucs:',
     host: link.hostname.replace(/^\[|]$/g, ''), port: Number(link.port || 7373),

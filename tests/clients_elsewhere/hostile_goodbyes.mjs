@@ -1,7 +1,8 @@
-// What a client in JavaScript waits where a server asks for the longest time that a message can say: node longest_pauses.mjs
-// A timer of JavaScript counts to 2**31 milliseconds, and is over at once where it is given more.
+// What a client in JavaScript does where a server asks for the longest wait that a message can say, or sends it to what is
+// no place: node hostile_goodbyes.mjs. A timer of JavaScript counts to 2**31 milliseconds, and is over at once where it is
+// given more.
 
-import { deepStrictEqual, ok } from 'node:assert'
+import { deepStrictEqual, ok, rejects } from 'node:assert'
 import { comeBack } from '../../client/truc_web/lib/coming_back.mjs'
 import { Goodbye, Stopped } from '../../client/truc_web/lib/line.mjs'
 import { Player } from '../../client/truc_web/lib/player.mjs'
@@ -36,3 +37,8 @@ globalThis.setTimeout = (then, ms) => { asked.push(ms) }
 globalThis.WebSocket = class {}
 connectWeb('wss://host/ws').onSilence(LONGEST, () => {})
 ok(asked.at(-1) < 2 ** 31)
+
+for (const to of ['a b:1', ':', 'host:99999', '[']) {
+  const moved = async () => { throw new Goodbye({ code: 'moved', msg: '', retryable: true, to }) }
+  await rejects(comeBack({ host: 'host', port: 1, failures: 0, visit: moved }), Stopped)
+}
