@@ -139,6 +139,18 @@ def word_on_another_table() -> list[bytes]:
     return [table.file(), write_transcript(table.document, [other, second])]
 
 
+def torn_history() -> list[bytes]:
+    """Two histories, one of which breaks off within an item, and a refusal of what the server took in it."""
+    table = Table(short("truc-french"), seed=125).to("hand")
+    table.step()
+    refusal = read_refusal(table.dealer.refuse(table.setup.mid, table.records[-1].body, "illegal_action"))
+    assert refusal is not None
+    other = forked(table, table.ledger.k - 1)
+    for each in (table, other):
+        each.add(each.rule("abandon", None, "server"))
+    return [table.file() + b"\x00", other.file(), write_evidence([refusal])]
+
+
 CONSTRUCTED: dict[str, tuple[Callable[[], list[bytes]], Shown]] = {
     # neither seat is the newcomer's in both lists, so C34 would name one that is somebody else's
     "newcomer of two seats": (newcomer_of_two_seats, {("two", 0, 1, "C33", "server")}),
@@ -146,6 +158,8 @@ CONSTRUCTED: dict[str, tuple[Callable[[], list[bytes]], Shown]] = {
     "chain of the server, refused as late": (chain_of_the_server_refused, set()),
     # what is of one match is compared in lists of that match
     "word on another table": (word_on_another_table, set()),
+    # what passes before the torn end counts
+    "torn history": (torn_history, {("two", 0, 1, "C33", "server"), ("refusal", 2, 0, "C35", 8)}),
 }
 
 

@@ -156,7 +156,7 @@ class CrossAudit(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """The files that can be used, by number: what passes of transcripts, the numbers of each match, and evidence."""
+    """The files, by number: what passes of transcripts, the numbers of each match, and evidence."""
 
     transcripts: Mapping[int, PassedRecords]
     matches: Mapping[bytes, Sequence[int]]
@@ -170,9 +170,9 @@ def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> CrossAudi
     transcripts = {n: file for n, file in enumerate(files) if not is_evidence(file)}
     asked = wanted([item for each in items.values() for item in each])
     audited = _audit_transcripts(transcripts, asked, notes, threads)
-    usable = {n: verdict for n, (verdict, _) in audited.items() if verdict.result is not Result.UNREADABLE}
-    matches = _grouped((verdict.match, n) for n, verdict in usable.items() if verdict.match is not None)
-    given = _Given({n: audited[n][1] for n in usable}, matches, items)
+    # also of a file that breaks off: what passes before that is signed all the same (specification.md 14)
+    matches = _grouped((verdict.match, n) for n, (verdict, _) in audited.items() if verdict.match is not None)
+    given = _Given({n: passed for n, (_, passed) in audited.items()}, matches, items)
     weighed = {n: _weighed(each, given) for n, each in items.items()}
     found: dict[int, Examined] = {
         n: EvidenceExamined(unreadable=each) for n, each in evidence.items() if isinstance(each, Refutation)
