@@ -11,10 +11,11 @@ import trio
 from click.testing import CliRunner
 from server.admins import Host, host_says, hosting
 from server.asking import figures_of, get, telling
-from server.conftest import QUICK, give_up, in_hand, is_to_move, together
+from server.calls import BRIEF, awake, called, held, until
+from server.conftest import QUICK, changed, give_up, in_hand, is_to_move, together
 from server.nodes import LONG_S, Nodes
 from server.rawclient import GoneError, RawSeat, bodies
-from server.restarting import come_back
+from server.restarting import come_back, play_until_gone
 
 from truc_protocol.bodies import Call, Close
 from truc_protocol.records import Phase
@@ -305,14 +306,45 @@ async def test_call_that_nobody_held_back_comes_at_once_at_the_new_owner(nodes):
         seats = await in_hand(first, options={"match": 1})
         await host_says(first.folder, command="move", table=seats[0].table, node="two")
         await goodbyes(seats)
-        ((mid, unasked),) = nodes.rows("SELECT match_id, unasked FROM tables")
-        assert (mid, unasked) == (seats[0].ledger.setup.mid, seats[0].next)
         for seat in seats:
             await come_back(second, seat)
         assert not any(
             message["t"] == "waiting" and message["what"] == "rekey" for message in seats[0].client.log
         )
         await give_up(seats)
+
+
+async def test_wish_after_a_table_was_given_away_is_not_forgotten_when_its_new_node_is_gone(nodes):
+    """That nobody had asked before is known from the file of a node that begins again, and from what a gift says."""
+    one_link = changed(QUICK, match={"links": 1})
+    async with hosted(nodes, "one", one_link) as first:
+        seats = await called(first, options=BRIEF)
+        for seat in seats:
+            await RawSeat.follow(seat)
+        await until(seats, held)
+        await awake(seats[1])
+        await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0])
+    draining.write_unasked(first.folder, {seats[0].ledger.setup.mid: seats[0].next})
+    async with hosted(nodes, "one", one_link) as first:
+        async with hosted(nodes, "two", one_link) as second:
+            await held_at(first, seats)
+            assert [seat.waiting["seats"] for seat in seats] == [[0]] * 2
+            await host_says(first.folder, command="move", table=seats[0].table, node="two")
+            await held_at(second, seats)
+            assert (await seats[1].want_rekey())["t"] == "ok"
+            await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0, 1])
+        await held_at(first, seats)
+    assert [seat.waiting["seats"] for seat in seats] == [[0, 1]] * 2
+
+
+async def held_at(server, seats: list[RawSeat]) -> None:
+    """Follow a match, whose call is held back, to a server."""
+    for seat in seats:
+        await play_until_gone(seat)
+        seat.waiting = None
+    for seat in seats:
+        await come_back(server, seat)
+    await until(seats, held)
 
 
 async def test_table_that_came_back_can_be_given_again(nodes):

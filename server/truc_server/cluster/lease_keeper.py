@@ -80,7 +80,8 @@ class LeaseKeeper:
             tasks.start_soon(self._renew)
             await self._take_up_own(lobby, stored)
             task_status.started()
-            tasks.start_soon(self._take_over, lobby, stored)
+            # By then somebody may have asked whom the file of the earlier process does not know.
+            tasks.start_soon(self._take_over, lobby, stored._replace(unasked={}))
 
     async def _take_up_own(self, lobby: Lobby, known: recovery.StoredState) -> None:
         """Take up the tables that the name has, some at a time."""
@@ -184,7 +185,7 @@ class LeaseKeeper:
         # No clock runs for so long: players may still be on a dead connection to the node that had the table,
         # and would have their cards played for them before they notice.
         late_s = UNHEARD * self._parts.settings.now.limits.idle_s + _WAY_BACK_S
-        return stored._replace(unasked={**known.unasked, **store.unasked(taken.codes)}, late_s=late_s)
+        return stored._replace(unasked={**known.unasked, **taken.unasked}, late_s=late_s)
 
     async def _take_up(self, taken: TakenTables, lobby: Lobby, known: recovery.StoredState) -> None:
         """Let the matches of tables go on."""

@@ -433,14 +433,14 @@ class MatchClock:
 
     @property
     def is_unasked(self) -> bool:
-        """Whether the next call is due, and nobody has asked for it to be held back."""
+        """Whether the next call is due, or a chain for it, and nobody has asked for it to be held back."""
         # after a restart it is unknown who had asked, until that time is over
-        return due(self._ledger) is Due.CALL and not self._wishes and not self._forgotten
+        return _awaits_call(self._ledger) and not self._wishes and not self._forgotten
 
     def restore(self, *, is_unasked: bool) -> None:
-        """Go on after a restart: a call now due was held back for a wish, unless it is known that nobody had one."""
+        """Go on after a restart: a call to come next was held back for a wish, unless it is known that nobody had one."""
         ledger = self._ledger
-        if ledger.k > 0 and due(ledger) is Due.CALL and not is_unasked:
+        if ledger.k > 0 and _awaits_call(ledger) and not is_unasked:
             self._forgotten = {seat for seat in range(ledger.seats) if _rekeys_left(ledger, seat) > 0}
         self._asked_at = None
         self.wait = self._next()

@@ -8,6 +8,7 @@ what a row can hold.
 
 from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from truc_protocol.records import Record
@@ -430,7 +431,11 @@ class TableOwner(NamedTuple):
 
 
 class TakenTables(NamedTuple):
-    """Tables that were taken, by their codes, and the epoch they were taken under."""
+    """Tables that were taken, by their codes, and the epoch they were taken under.
+
+    `unasked` are the matches at those that were given away when nobody held the next call back, each with its position.
+    """
 
     epoch: int
     codes: tuple[str, ...]
+    unasked: Mapping[bytes, int] = MappingProxyType({})

@@ -157,7 +157,7 @@ def claim(connection: Connection, owner: str) -> Lease:
     epoch = _draw_epoch(connection, owner)
     connection.execute(delete(nodes))
     _insert_node(connection, owner, epoch, NodePlace("", "", ""), number=None, lease_ms=None)
-    connection.execute(update(tables).values(owner=owner, epoch=epoch))
+    connection.execute(update(tables).values(owner=owner, epoch=epoch, unasked=None))
     return Lease(owner, epoch)
 
 
@@ -208,10 +208,16 @@ def take_tables(connection: Connection, lease: Lease, *, most: int) -> TakenTabl
     for node, until_ms in connection.execute(_STANDING_STILL).all():
         _cut_off(connection, node, until_ms)
     codes = tuple(connection.execute(_UNOWNED, {"me": lease.owner, "most": most}).scalars())
-    connection.execute(update(tables).where(tables.c.code.in_(codes)).values(owner=lease.owner, epoch=epoch))
+    taken = tables.c.code.in_(codes)
+    given = select(tables.c.match, tables.c.unasked).where(
+        taken, tables.c.match.is_not(None), tables.c.unasked.is_not(None)
+    )
+    unasked = dict(connection.execute(given).all())
+    # For whoever takes it first: somebody may ask there, and that node may be gone before the next call.
+    connection.execute(update(tables).where(taken).values(owner=lease.owner, epoch=epoch, unasked=None))
     # Commits read their epoch from here: whatever the node writes from now on has the newest.
     connection.execute(update(nodes).where(*_OWN_ROW).values(epoch=epoch), parameters_of(lease))
-    return TakenTables(epoch, codes)
+    return TakenTables(epoch, codes, unasked)
 
 
 def _cut_off(connection: Connection, name: str, until_ms: int) -> None:

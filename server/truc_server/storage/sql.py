@@ -272,13 +272,6 @@ class Store:
         rows = self._read(wanted.order_by(tables.c.created_ms, tables.c.code))
         return tuple(SaveTable._make(row) for row in rows)
 
-    def unasked(self, codes: Collection[str]) -> dict[bytes, int]:
-        """Return the matches at these tables that were given away when nobody held the next call back, each with its position."""
-        given = select(tables.c.match, tables.c.unasked).where(
-            tables.c.code.in_(codes), tables.c.match.is_not(None), tables.c.unasked.is_not(None)
-        )
-        return dict(self._read(given))
-
     def seats(self, table: str) -> tuple[SaveSeat, ...]:
         """Return the taken seats of a table, in seat order."""
         rows = self._read(_SEATS.where(seats.c.table == table).order_by(seats.c.seat))
