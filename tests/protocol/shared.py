@@ -23,12 +23,12 @@ from truc_rules import (
 )
 
 
-def sharing_table(*, guests: tuple[int, ...] = ()) -> Table:
-    """Four seats of Catalan at the deal where a side at its last point is shown its partners' cards."""
-    variant = replace(
-        preset("truc-catalan"), last_point=LastPoint(at=11, stake=3, decline=1, share=True), name="shared"
-    )
-    table = Table(variant, seats=4, guests=guests, boxed_guests=False)
+def sharing_table(*, seats: int = 4, guests: tuple[int, ...] = ()) -> Table:
+    """Seats of Catalan at the deal where a side at its last point is shown its partners' cards."""
+    last_point = LastPoint(at=11, stake=3, decline=1, share=True)
+    players = (2, 4) if seats == 4 else (2, 4, seats)
+    variant = replace(preset("truc-catalan"), players=players, last_point=last_point, name="shared")
+    table = Table(variant, seats=seats, guests=guests, boxed_guests=False)
     table.run(until=lambda ledger: owes_share(table))
     return table
 

@@ -12,8 +12,10 @@ import pytest
 from clients_elsewhere.programs import needs_node
 from msgspec.structs import replace
 from protocol.blind_peers import BlindTable
+from protocol.forge import cheat, with_card
 from protocol.peers import Puppet, Table
 from protocol.rewriting import forked
+from protocol.shared import sharing_table
 from rows import each_row
 from verifiers.test_javascript import node, short
 
@@ -21,7 +23,8 @@ from truc_protocol.audit import examine
 from truc_protocol.audit.cross_audit import CrossAudit, EvidenceExamined, TranscriptExamined
 from truc_protocol.bodies import Act, Rekey, Resign
 from truc_protocol.checks import CheckError
-from truc_protocol.evidence_file import SignedRefusal, read_refusal, write_evidence
+from truc_protocol.evidence_file import Complaint, SignedRefusal, read_refusal, write_evidence
+from truc_protocol.ledger import next_share
 from truc_protocol.records import SERVER, Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
@@ -151,6 +154,19 @@ def torn_history() -> list[bytes]:
     return [table.file() + b"\x00", other.file(), write_evidence([refusal])]
 
 
+def card_of_two_partners() -> list[bytes]:
+    """A share whose card another partner has shown the seat already, and the seat's complaint about it."""
+    table = sharing_table(seats=6)
+    fork = forked(table, table.ledger.k - 1).careless()
+    card = fork.dealer._cards(fork.ledger, 1)[0].hands[2][0].card
+    cheat(fork, lambda cards: with_card(cards, 4, 0, cards.hands[4][0]._replace(card=card)))
+    fork.step()
+    fork.run(until=lambda ledger: next_share(ledger) == (4, 0))
+    complaint = Complaint(fork.setup.mid, fork.ledger.k, 0, fork.players[0].x.secret)
+    fork.step()
+    return [fork.file(), write_evidence([complaint])]
+
+
 CONSTRUCTED: dict[str, tuple[Callable[[], list[bytes]], Shown]] = {
     # neither seat is the newcomer's in both lists, so C34 would name one that is somebody else's
     "newcomer of two seats": (newcomer_of_two_seats, {("two", 0, 1, "C33", "server")}),
@@ -158,6 +174,8 @@ CONSTRUCTED: dict[str, tuple[Callable[[], list[bytes]], Shown]] = {
     "chain of the server, refused as late": (chain_of_the_server_refused, set()),
     # what is of one match is compared in lists of that match
     "word on another table": (word_on_another_table, set()),
+    # a complaint is about the seat's own cards; two partners' the end compares (C25)
+    "card of two partners": (card_of_two_partners, set()),
     # what passes before the torn end counts
     "torn history": (torn_history, {("two", 0, 1, "C33", "server"), ("refusal", 2, 0, "C35", 8)}),
 }

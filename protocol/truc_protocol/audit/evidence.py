@@ -96,11 +96,15 @@ def _no_complaint(why: str) -> JudgedComplaint:
 
 def _as_seat_knows(spot: DealSpot, own: OwnSeat) -> Ledger:
     """Return the ledger before a spot as its seat knows it, or as all know it if an earlier box was garbled."""
-    # its cards of earlier deals too: one of them dealt again in the same hand upholds the complaint
+    # its cards of earlier deals too: one of them dealt again in the same hand upholds the complaint. Not what partners
+    # have shown it: a complaint is about its own cards (specification.md 14)
     ledger = spot.start
     for item in spot.since:
         try:
-            ledger = _fold_and_open(ledger, item, own)
+            if isinstance(item.body, Share):
+                ledger = fold(ledger, item.record, item.body).ledger
+            else:
+                ledger = _fold_and_open(ledger, item, own)
         except CheckError:  # that box is for another complaint
             return spot.before
     return ledger
