@@ -3,6 +3,7 @@
 from secrets import token_bytes
 
 from server.rawclient import RawSeat
+from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.bodies import Ack, SeatTaken
 from truc_protocol.crypto import keys
@@ -50,6 +51,18 @@ async def test_seat_record_is_taken_again_is_a_repeat_and_another_is_refused(ser
     taken, again = [await hand_in(seats[0], body) for _ in range(2)]
     assert (taken["t"], taken.get("dup", False), again["dup"]) == ("ok", False, True)
     assert (await hand_in(seats[0], seat_body(seats[0], terms)))["code"] == "terms_refused"
+
+
+async def test_terms_are_not_dropped_while_the_journal_takes_no_signatures(server, mock_clock, monkeypatch):
+    seats, terms = await under_terms(server, options={"release_ms": 5000})
+    monkeypatch.setattr("truc_server.storage.journal.Journal.is_full", True)
+    mock_clock.jump(5.5)
+    await wait_all_tasks_blocked()
+    monkeypatch.undo()
+    assert (await hand_in(seats[0], seat_body(seats[0], terms)))["t"] == "ok"
+    mock_clock.jump(5.5)
+    await wait_all_tasks_blocked()
+    assert (await hand_in(seats[1], seat_body(seats[1], terms)))["code"] == "terms_refused"
 
 
 async def test_seat_record_that_does_not_answer_the_terms_is_refused(server):

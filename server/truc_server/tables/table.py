@@ -132,7 +132,7 @@ class Table:
         self._journal = backing.journal
         self._register = register
         self._expiry = Alarm(backing.timers, self._expire)
-        self._signing = Alarm(backing.timers, self.drop_terms)
+        self._signing = Alarm(backing.timers, self._end_signing)
         self._deadline = Alarm(backing.timers, self._time_out)
         self._closing: Timer | None = None  # once the host wants the table closed
         # the batch of the newest record: until it is durable, nobody's time runs for what it asks
@@ -320,6 +320,13 @@ class Table:
         self.feed.announce_match(setup)
         self.renew_expiry()
         self.go_on()
+
+    def _end_signing(self) -> None:
+        if self._journal.is_full:
+            # signatures are not taken now either: no seat is unready for want of one
+            self._signing.set(trio.current_time() + RETRY_S)
+            return
+        self.drop_terms()
 
     def drop_terms(self) -> None:
         """Give the terms up: whoever has not signed them is no longer ready."""
