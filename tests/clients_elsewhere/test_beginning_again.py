@@ -113,6 +113,28 @@ async def test_client_goes_on_where_what_has_failed_binds_nobody(tmp_path) -> No
 
 
 @needs_node
+async def test_client_asks_again_where_what_has_failed_binds_nobody_and_ends_at_the_third_time(
+    tmp_path,
+) -> None:
+    server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
+    bent = []
+
+    def damage(message: object) -> object:
+        is_second = isinstance(message, MatchRecord) and message.k == 1 and len(bent) < times
+        if is_second:
+            bent.append(message)
+        return replace(message, sig=bytes(64)) if is_second else message
+
+    server.bend, times = damage, 2
+    await visit(server, tmp_path / "store.json")
+    assert (len(bent), server.ledger.deal_index) == (2, DEALS)
+    times = 9
+    server.is_enough = lambda: False
+    await visit(server, tmp_path / "store.json")
+    assert len(bent) == 5
+
+
+@needs_node
 async def test_client_signs_a_new_chain_or_a_resignation_for_one_position(tmp_path) -> None:
     server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
     server.links = 2

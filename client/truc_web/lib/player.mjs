@@ -8,9 +8,10 @@ import { checkRevocation } from './proof/handshake.mjs'
 import { Malformed } from './proof/encoding.mjs'
 import { CheckFailed } from './proof/records.mjs'
 import { Seat } from './seat.mjs'
-import { SeatTalk, failureOf, stoppedBy } from './seat_talk.mjs'
+import { SECOND_LINK, SeatTalk, failureOf, stoppedBy } from './seat_talk.mjs'
 
 const NEW_TABLE = { variant: 'truc-french', options: { match: 1 } }
+const MOST_DOUBTS = 3
 const SIT = ['join', 'seek', 'create']
 /** What a client asks for that runs the rules, and deals where the host sees no card. */
 export const WANT = ['own-options', 'blind']
@@ -59,6 +60,7 @@ export class Player {
     /** @type {object} */
     this.caps = {}
     this.isSeated = false     // on this connection
+    this.doubt = { at: -1, count: 0 }     // where something has failed that binds nobody, and how often in a row
   }
 
   /**
@@ -79,7 +81,7 @@ export class Player {
     throw new Error('the server hung up')
   }
 
-  /** Stop at the first check that fails. @param {() => Promise<void>} step */
+  /** Stop at a check that fails, but not at once where nobody is shown to blame. @param {() => Promise<void>} step */
   async check(step) {
     try {
       return await step()
@@ -87,8 +89,24 @@ export class Player {
       if (!(error instanceof CheckFailed || error instanceof Malformed)) throw error
       const failure = await (this.talk?.fail(error) ?? failureOf(error, 0))
       if (failure.file !== null) this.keep(failure.file, failure.known)
-      throw stoppedBy(failure)
+      if (!this.mayPass(failure)) throw stoppedBy(failure)
+      this.line.connection.close()
+      throw new Error(failure.why)
     }
+  }
+
+  /**
+   * Whether what has failed may be the line's doing: then everything is asked for anew, up to the third failure in one place
+   * (specification.md, 13). What a server's hello fails by is none of it.
+   *
+   * @param {import('./seat_talk.mjs').Failure} failure
+   */
+  mayPass({ check, culprit, k }) {
+    if (this.talk === null || culprit !== null || check === SECOND_LINK) return false
+    this.doubt = { at: k, count: this.doubt.at === k ? this.doubt.count + 1 : 1 }
+    if (this.doubt.count === MOST_DOUBTS) return false
+    this.seat = this.talk = null
+    return true
   }
 
   /** @param {any} message @param {Uint8Array} payload its bytes */

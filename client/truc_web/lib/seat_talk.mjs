@@ -25,7 +25,7 @@ import { CheckFailed, nameOf } from './proof/records.mjs'
  * @property {Uint8Array | null} known the other history, where the server has shown two
  */
 
-const SECOND_LINK = 'C15'     // a release asked for again under another head: this seat alone has seen who asks
+export const SECOND_LINK = 'C15'     // a release asked for again under another head: this seat alone has seen who asks
 
 /** One seat; give each connection to `meet`, and every message of the table to `take`. */
 export class SeatTalk {
