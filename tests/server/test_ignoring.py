@@ -1,9 +1,12 @@
 """Ignoring: whoever is ignored is heard no more, in chat, phrases and signs."""
 
+import threading
 from functools import partial
 
+import trio
 from server.conftest import only_cut, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
+from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
 from truc_server.requests.lobby_requests import IGNORED
@@ -76,6 +79,33 @@ async def test_key_ignores_on_after_a_restart(tmp_path):
             await client.ask({"t": "lobby"})
         await say(second, "hello")
         assert await said(first) == []
+
+
+async def test_who_is_ignored_on_a_connection_that_leaves_while_another_logs_in_stays_so(server, monkeypatch):
+    key, come, go_on = keys.generate_signing_key(), threading.Event(), threading.Event()
+    first = await keyed(server, "kay", key)
+    other, third = await follower(server), await follower(server)
+    await ignore(first, third)
+    read = server.store.ignored
+
+    def read_and_wait(player):
+        found = read(player)
+        come.set()
+        assert go_on.wait(20)
+        return found
+
+    monkeypatch.setattr(server.store, "ignored", read_and_wait)
+    second = await server.connect()
+    async with trio.open_nursery() as tasks:
+        tasks.start_soon(second.login_key, key, "kay")
+        await trio.to_thread.run_sync(come.wait)
+        await ignore(first, other)
+        await first.stream.aclose()
+        await wait_all_tasks_blocked()
+        go_on.set()
+    await second.ask({"t": "lobby"})
+    await say(other, "hello")
+    assert await said(second) == []
 
 
 async def test_guest_who_comes_back_ignores_on(server):

@@ -6,6 +6,7 @@ while one of their connections is logged in; every key that ignores anybody, as 
 """
 
 from bisect import bisect_left, bisect_right, insort
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from typing import Final, NamedTuple
@@ -30,10 +31,12 @@ class OnlinePlayers:
 
     Attributes:
         ignoring: the keys that ignore anybody, or once did: when others log in nothing has to be read.
+        ignore_changes: how often a key has changed whom it ignores, so that a login knows what it read too early.
     """
 
     def __init__(self) -> None:
         self.ignoring: set[bytes] = set()
+        self.ignore_changes: Counter[bytes] = Counter()
         self._peers: dict[str, tuple[Peer, ...]] = {}
         self._tags: list[str] = []
         self._ignored: dict[bytes, set[str]] = {}  # by guest; whoever changed it last comes last
@@ -93,8 +96,10 @@ class OnlinePlayers:
 
     def note_ignored(self, player: bytes, kind: PlayerKind, tag: str, *, off: bool) -> None:
         """Note whom a player ignores, or hears again, as another node tells."""
-        if kind is PlayerKind.KEY and not off:
-            self.ignoring.add(player)
+        if kind is PlayerKind.KEY:
+            self.ignore_changes[player] += 1
+            if not off:
+                self.ignoring.add(player)
         connections = self.connections(tag_of(kind, player))
         ignored = connections[0].ignored if connections else self._ignored.get(player, set())
         if off:

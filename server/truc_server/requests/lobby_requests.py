@@ -167,7 +167,7 @@ def _ignore_or_hear(
     if not message.player.isprintable():  # not every database takes it
         raise RefusedRequestError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
     if message.off:
-        _hear(services, peer, player, message.player)
+        _hear(services, lobby, peer, player, message.player)
         lobby.say_elsewhere(LineKind.HEAR, player, tag=message.player)
     elif message.player not in peer.ignored:
         _ignore(services, lobby, peer, player, message.player)
@@ -177,9 +177,10 @@ def _ignore_or_hear(
     peer.ok(message)
 
 
-def _hear(services: RequestServices, peer: Peer, player: LoggedInPlayer, tag: str) -> None:
+def _hear(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, tag: str) -> None:
     if tag in peer.ignored and player.kind is PlayerKind.KEY:
         services.journal.write(DropIgnored(player.id, tag))
+        lobby.online.ignore_changes[player.id] += 1
     peer.ignored.discard(tag)
 
 
@@ -190,4 +191,5 @@ def _ignore(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedI
     if player.kind is PlayerKind.KEY:
         services.journal.write(SaveIgnored(player.id, tag))
         lobby.online.ignoring.add(player.id)
+        lobby.online.ignore_changes[player.id] += 1
     peer.ignored.add(tag)

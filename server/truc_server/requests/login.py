@@ -134,15 +134,26 @@ async def enter_with_key(services: RequestServices, lobby: Lobby, peer: Peer, lo
     if members.is_closed(services.settings.now) and not lobby.bot_calls.is_bot(player):
         access = services.settings.now.access
         await trio.to_thread.run_sync(members.check_member, services.store, access, player.id, login.invite)
-    # Few ignore anybody: the store is read for those alone.
-    if player.id in lobby.online.ignoring:
-        peer.ignored |= await trio.to_thread.run_sync(services.store.ignored, player.id)
     others = await seats_elsewhere(services.store, lobby, player) if services.is_node else ()
+    # Last before they are let in: what another connection changes from then on is theirs, too.
+    await _read_ignored(services, lobby, peer, player)
     members.check_banned(services.sanctions.now, player)  # again: a ban may have been imposed meanwhile
     if peer.is_open and _may_come(lobby, peer, player):
         # They have signed with the name they have at the other node, or will: there it stays.
         named = lobby.give_name(player, others[0].name if others else None)
         _enter(lobby, peer, login.id, named, others=others)
+
+
+async def _read_ignored(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer) -> None:
+    """Read whom a key ignores; again, if another connection changes it meanwhile, which may be gone before this one is in."""
+    online = lobby.online
+    # Few ignore anybody: the store is read for those alone.
+    while player.id in online.ignoring:
+        changes = online.ignore_changes[player.id]
+        await services.journal.wait_durable(services.journal.gate)
+        peer.ignored = set(await trio.to_thread.run_sync(services.store.ignored, player.id))
+        if online.ignore_changes[player.id] == changes:
+            break
 
 
 def _proved(services: RequestServices, peer: Peer, login: KeyLogin) -> LoggedInPlayer:
