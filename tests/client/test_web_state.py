@@ -130,3 +130,9 @@ def test_state_and_screens_in_node() -> None:
     done = subprocess.run([NODE, str(PROGRAM)], input=given, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-3000:]}"
     assert "\n# fail 0\n" in done.stdout
+
+
+def test_tab_that_has_lost_the_key_before_its_session_began_begins_none() -> None:
+    program = PROGRAM.with_name("web_lock.mjs")
+    done = subprocess.run([NODE, str(program)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -43,7 +43,9 @@ async function whyGuest() {
 /** @param {boolean} isTaking whether the other tab's session is to end */
 async function begin(isTaking) {
   const why = await whyGuest()
-  if (navigator.locks === undefined) return visit(why)
+  let isLost = false     // another tab has taken the key
+  const mayGoOn = () => !isLost
+  if (navigator.locks === undefined) return visit(why, mayGoOn)
   // two tabs that sign different acts for one position would convict their player (C34; decision 22)
   const request = isTaking ? { steal: true } : { ifAvailable: true }
   navigator.locks.request(LOCK, request, async (lock) => {
@@ -53,18 +55,21 @@ async function begin(isTaking) {
     }
     const held = new Promise((resolve) => { release = () => resolve(undefined) })
     await vault?.load()     // what the other tab has stored meanwhile
-    visit(why)
+    visit(why, mayGoOn)
     await held
   }).catch(() => {
-    session?.end()     // another tab has taken the key
+    isLost = true
+    session?.end()
     session = null
+    isSettled()
     tell({ what: 'second' })
   })
 }
 
-/** @param {string | null} why */
-async function visit(why) {
+/** @param {string | null} why @param {() => boolean} mayGoOn whether the key is still this tab's */
+async function visit(why, mayGoOn) {
   const local = isCarried ? await askCarrier() : null
+  if (!mayGoOn()) return     // a session that begins now would sign beside the other tab's
   const url = `${location.origin.replace(/^http/, 'ws')}/ws`
   const server = local?.server ?? location.origin
   const connect = async () => {
