@@ -396,16 +396,19 @@ class MatchClock:
             # they come in any order: the time of those still missing runs from what asked for them
             case Release() | Keys():
                 goes_on = True
+            case Rekey() | Sub():
+                self._end_wish(body)
+            case Call() if self._forgotten:
+                self._forgotten.clear()
             case _:
                 pass
         if not goes_on:
             self._asked_at = now
             self._since = now + (window_ms or 0) / 1000
-        self._note_wishes(body)
         self.wait = self._next()
 
-    def _note_wishes(self, body: AnyBody) -> None:
-        """Note whose wish for time has come to an end."""
+    def _end_wish(self, body: Rekey | Sub) -> None:
+        """Note that a seat needs no more time before the call: it has named a new chain, or somebody else sits there."""
         match body:
             case Rekey(role=role):
                 self._wishes.discard(role - 1)
@@ -415,10 +418,6 @@ class MatchClock:
                 self._forgotten.discard(seat)
                 # new chains count anew for who has taken the seat over, so wishes do too
                 del self._vain[seat]
-            case Call():
-                self._forgotten.clear()
-            case _:
-                pass
 
     def _note_sealed(self, ledger: Ledger, body: AnyBody, now: float) -> None:
         """Note which steps are due in mode blind, and what a seat has used of the time for its masks and locks."""
