@@ -185,7 +185,7 @@ class LeaseKeeper:
         # No clock runs for so long: players may still be on a dead connection to the node that had the table,
         # and would have their cards played for them before they notice.
         late_s = UNHEARD * self._parts.settings.now.limits.idle_s + _WAY_BACK_S
-        return stored._replace(unasked={**known.unasked, **taken.unasked}, late_s=late_s)
+        return stored._replace(unasked={**known.unasked, **dict(taken.unasked)}, late_s=late_s)
 
     async def _take_up(self, taken: TakenTables, lobby: Lobby, known: recovery.StoredState) -> None:
         """Let the matches of tables go on."""

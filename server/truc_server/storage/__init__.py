@@ -8,7 +8,6 @@ what a row can hold.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from truc_protocol.records import Record
@@ -438,4 +437,4 @@ class TakenTables(NamedTuple):
 
     epoch: int
     codes: tuple[str, ...]
-    unasked: Mapping[bytes, int] = MappingProxyType({})
+    unasked: tuple[tuple[bytes, int], ...] = ()

@@ -212,7 +212,7 @@ def take_tables(connection: Connection, lease: Lease, *, most: int) -> TakenTabl
     given = select(tables.c.match, tables.c.unasked).where(
         taken, tables.c.match.is_not(None), tables.c.unasked.is_not(None)
     )
-    unasked = dict(connection.execute(given).all())
+    unasked = tuple((row.match, row.unasked) for row in connection.execute(given.order_by(tables.c.code)))
     # For whoever takes it first: somebody may ask there, and that node may be gone before the next call.
     connection.execute(update(tables).where(taken).values(owner=lease.owner, epoch=epoch, unasked=None))
     # Commits read their epoch from here: whatever the node writes from now on has the newest.
