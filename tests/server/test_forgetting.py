@@ -20,6 +20,19 @@ async def seated_guest(server):
     return guest
 
 
+def held_up(find):
+    """Return a lookup that, once it has found, waits for a gate; what is set when it has; and the gate."""
+    found, gate = threading.Event(), threading.Event()
+
+    def find_and_wait(asked):
+        result = find(asked)
+        found.set()
+        gate.wait(10)
+        return result
+
+    return find_and_wait, found, gate
+
+
 async def over(server, **fields):
     """Return two players whose match is over."""
     seats = await in_hand(server, **fields)
@@ -37,15 +50,8 @@ class TestGuest:
         guest = await seated_guest(server)
         client = await server.connect()
         await client.hello()
-        lookup, looked, gate = server.store.guests_by_tokens, threading.Event(), threading.Event()
-
-        def slow_lookup(hashes):
-            found = lookup(hashes)
-            looked.set()
-            gate.wait(10)
-            return found
-
-        monkeypatch.setattr(server.store, "guests_by_tokens", slow_lookup)
+        lookup, looked, gate = held_up(server.store.guests_by_tokens)
+        monkeypatch.setattr(server.store, "guests_by_tokens", lookup)
         number = await client.send({"t": "login", "token": guest.token})
         await trio.to_thread.run_sync(looked.wait, 10)
         await guest.ask(FORGET)
@@ -59,16 +65,9 @@ class TestGuest:
             guest = await seated_guest(server)
             client = await server.connect()
             await client.hello()
-            lookup, looked, gate = server.store.seats_of, threading.Event(), threading.Event()
-
-            def slow_lookup(player):
-                found = lookup(player)
-                looked.set()
-                gate.wait(10)
-                return found
-
+            lookup, looked, gate = held_up(server.store.seats_of)
             with monkeypatch.context() as patched:
-                patched.setattr(server.store, "seats_of", slow_lookup)
+                patched.setattr(server.store, "seats_of", lookup)
                 await client.send({"t": "login", "token": guest.token})
                 await trio.to_thread.run_sync(looked.wait, 10)
             await guest.ask(FORGET)
