@@ -61,7 +61,7 @@ from truc_server.table_data.codes import label
 from truc_server.tables.pending_terms import PendingTerms, fresh_terms
 from truc_server.tables.standby import StandbySeats
 from truc_server.tables.talk import TableChat, Talk
-from truc_server.timing.clock import Alarm, Timer, Timers, now_ms
+from truc_server.timing.clock import Alarm, Timers, now_ms
 
 ACKS_S: Final = 2.0  # for the players to acknowledge the end of their match, before the table closes
 _CALLED, _ENDED = Phase.CALLED, Phase.ENDED  # a lookup in an Enum is slow
@@ -134,7 +134,7 @@ class Table:
         self._expiry = Alarm(backing.timers, self._expire)
         self._signing = Alarm(backing.timers, self._end_signing)
         self._deadline = Alarm(backing.timers, self._time_out)
-        self._closing: Timer | None = None  # once the host wants the table closed
+        self._closing = Alarm(backing.timers, self.close_for_host)
         # the batch of the newest record: until it is durable, nobody's time runs for what it asks
         self._gate = 0
         self._put_off: int | None = None  # the position whose time ran out while something was being checked
@@ -583,8 +583,7 @@ class Table:
         self._expiry.set(None)
         self._signing.set(None)
         # a table that was given away meanwhile is another node's, and its rows are not this one's to delete
-        if self._closing is not None:
-            self._closing.cancel()
+        self._closing.set(None)
         self.chat.stop()
         self._deadline.stop()
 
@@ -652,7 +651,7 @@ class Table:
             return True
         self.abandon()
         # the table is closed by a second call, when there has been time for acks
-        self._closing = self._backing.timers.after(ACKS_S, self.close_for_host)
+        self._closing.set(trio.current_time() + ACKS_S)
         return False
 
     def row(self) -> SaveTable:
