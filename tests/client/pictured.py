@@ -6,7 +6,9 @@ compared by the tests.
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
+from unittest.mock import patch
 
 from client.viewed import view_of
 from prompt_toolkit.data_structures import Size
@@ -241,8 +243,10 @@ def at_a_prompt(screen: Screen, turn: YourTurn, scene: Scene, told: str) -> str:
     output = Vt100_Output(io.StringIO(), lambda: size, term=scene.terminal)
     prompt = Prompt(lambda _line: None, terminal=DummyInput(), output=output)
     screen.pose = prompt._pose
-    screen.offer(turn)
-    foot = [line.rstrip() for line in fragment_list_to_text(prompt._message()).split("\n")]
+    # The clock in the picture stands: on a busy machine a second may pass before the prompt is drawn.
+    with patch("truc_terminal.screen.prompt.time", SimpleNamespace(monotonic=lambda: 0.0)):
+        screen.offer(turn)
+        foot = [line.rstrip() for line in fragment_list_to_text(prompt._message()).split("\n")]
     above = told.splitlines()[-(scene.height - len(foot)) :] if scene.height > len(foot) else []
     return "\n".join([*above, *foot]) + "\n"
 
