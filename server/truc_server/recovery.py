@@ -28,6 +28,7 @@ from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import (
     KEPT_CHAT_LINES,
     AddRecord,
+    DamagedRowError,
     DropSecrets,
     RunningMatch,
     SaveChat,
@@ -90,19 +91,21 @@ class StoredState(NamedTuple):
 
 def read(store: Store, restored: Restored, *, codes: Sequence[str] | None = None) -> StoredState:
     """Read all tables, or those with these codes, and note with them what was `restored` from a backup; blocks."""
-    rows = store.tables(codes)
-    tables = tuple(_readable(store, rows))
-    unreadable = {row.code for row in rows} - {found.row.code for found in tables}
+    codes = store.table_codes() if codes is None else codes
+    tables = tuple(_readable(store, codes))
+    unreadable = set(codes) - {found.row.code for found in tables}
     return StoredState(tables, store.stray_secrets(), store.ignoring(), tuple(sorted(unreadable)), restored)
 
 
-def _readable(store: Store, rows: Sequence[SaveTable]) -> Iterator[StoredTable]:
+def _readable(store: Store, codes: Sequence[str]) -> Iterator[StoredTable]:
     """Read the tables one by one, leaving out those whose rows are not as they were written."""
-    for row in rows:
+    for code in codes:
         try:
-            yield _read_table(store, row)
-        except (TypeError, ValueError) as error:
-            log.warning("table_not_restored", table=label(row.code), reason=str(error))
+            row = store.table(code)
+            if row is not None:
+                yield _read_table(store, row)
+        except (DamagedRowError, TypeError, ValueError) as error:
+            log.warning("table_not_restored", table=label(code), reason=str(error))
 
 
 def _read_table(store: Store, row: SaveTable) -> StoredTable:

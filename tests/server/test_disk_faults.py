@@ -17,7 +17,7 @@ from server.visitors import guest
 from structlog.testing import capture_logs
 
 from truc_server.main import main
-from truc_server.storage import StoreError
+from truc_server.storage import DamagedRowError, StoreError
 from truc_server.storage.sql import Store, open_store
 
 pytestmark = pytest.mark.slow
@@ -200,6 +200,9 @@ async def test_acts_are_refused_as_well_when_far_too_much_waits_for_the_store(da
     [
         "UPDATE matches SET setup = x'91c0' WHERE table_code = ?",
         "UPDATE matches SET setup = x'ff' WHERE table_code = ?",
+        "UPDATE tables SET options = '{not json' WHERE code = ?",
+        "UPDATE tables SET options = CAST(x'7bff' AS TEXT) WHERE code = ?",
+        "UPDATE tables SET match_id = 'no bytes' WHERE code = ?",
         "UPDATE records SET body = x'ff' WHERE k = 3 AND mid = (SELECT mid FROM matches WHERE table_code = ?)",
     ],
 )
@@ -226,8 +229,8 @@ def test_row_that_cannot_be_decoded_is_said_in_words(data):
     store.commit([TABLE])
     with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
         raw.execute("UPDATE tables SET options = '{not json'")
-    with pytest.raises(StoreError, match="a row is not as it was written"):
-        store.tables()
+    with pytest.raises(DamagedRowError, match="a row is not as it was written"):
+        store.table(TABLE.code)
     store.close()
 
 

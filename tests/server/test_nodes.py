@@ -130,15 +130,15 @@ async def test_server_that_has_the_database_alone_takes_what_nodes_have_left_and
 
 async def test_tables_that_were_taken_and_could_not_be_read_at_once_are_read_again(nodes, monkeypatch):
     async with nodes.run("two") as second:
-        read, failed = second.store.tables, []
+        read, failed = second.store.table, []
 
-        def fail_once(codes=None):
-            if codes is not None and not failed:
-                failed.append(codes)
+        def fail_once(code):
+            if not failed:
+                failed.append(code)
                 raise StoreError("cannot reach the database")
-            return read(codes)
+            return read(code)
 
-        monkeypatch.setattr(second.store, "tables", fail_once)
+        monkeypatch.setattr(second.store, "table", fail_once)
         async with nodes.run("one") as first:
             seats = await first.match(2, options=BRIEF)
             await play_into(seats, 7)

@@ -36,16 +36,16 @@ from truc_server.storage.statements import upsert
 class TestTables:
     def test_table_comes_back_as_saved(self, store):
         store.commit([TABLE])
-        assert store.tables() == (TABLE,)
+        assert store.table(TABLE.code) == TABLE
 
     def test_saving_a_table_again_replaces_it(self, store):
         store.commit([TABLE])
         store.commit([TABLE._replace(state="playing", match=MID)])
-        assert store.tables() == (TABLE._replace(state="playing", match=MID),)
+        assert store.table(TABLE.code) == TABLE._replace(state="playing", match=MID)
 
-    def test_tables_come_back_oldest_first(self, store):
+    def test_codes_come_back_oldest_first(self, store):
         store.commit([TABLE._replace(code="NEW", created_ms=2), TABLE._replace(code="OLD", created_ms=1)])
-        assert [table.code for table in store.tables()] == ["OLD", "NEW"]
+        assert store.table_codes() == ("OLD", "NEW")
 
     def test_seats_come_back_as_saved_in_their_order(self, store):
         guest = SEAT._replace(seat=0, kind=PlayerKind.GUEST, player=b"g", x=b"x" * 32, ready=True)
@@ -64,7 +64,8 @@ class TestTables:
     def test_dropped_table_takes_its_seats_along_and_leaves_the_others(self, store):
         other = TABLE._replace(code="XYZ")
         store.commit([TABLE, SEAT, other, SEAT._replace(table="XYZ"), DropTable("ABC")])
-        assert (store.tables(), store.seats("ABC"), len(store.seats("XYZ"))) == ((other,), (), 1)
+        assert (store.table("ABC"), store.table("XYZ")) == (None, other)
+        assert (store.seats("ABC"), len(store.seats("XYZ"))) == ((), 1)
 
 
 class TestGuests:
@@ -145,7 +146,7 @@ class TestRecords:
         store.commit([record(0)])
         with pytest.raises(StoreLostError, match="free positions"):
             store.commit([TABLE._replace(state="playing"), record(1), record(0)._replace(body=b"another")])
-        assert (store.record_count(MID), store.tables()) == (1, (TABLE,))
+        assert (store.record_count(MID), store.table(TABLE.code)) == (1, TABLE)
         store.commit([record(1)])
         assert store.record_count(MID) == 2
 
@@ -249,9 +250,9 @@ class TestDurability:
         store.close()
         assert [file.name for file in folder.iterdir()] == ["truc.db"]
         reopened = open_store(url(folder))
-        found = (reopened.tables(), reopened.seats("ABC"), reopened.record_count(MID))
+        found = (reopened.table("ABC"), reopened.seats("ABC"), reopened.record_count(MID))
         reopened.close()
-        assert found == ((TABLE,), (SEAT,), 1)
+        assert found == (TABLE, (SEAT,), 1)
 
 
 class TestMigrations:
@@ -291,7 +292,7 @@ class TestMigrations:
             )
         raw.close()
         store = open_store(url(tmp_path))
-        found = {table.code: table.document for table in store.tables()}
+        found = {code: store.table(code).document for code in store.table_codes()}
         store.close()
         assert found == {"OLD": b"doc", "NEW": None}
 

@@ -241,7 +241,7 @@ class TestUpgrade:
         past = upgraded.past_match(b"1" * 32)
         assert (past.players, past.readers) == ({ANA, PAU, b"s" * 32}, "seats")
         assert upgraded.guests(b"1" * 32) == {1: PAU}
-        assert sorted(table.code for table in upgraded.tables()) == ["OVER", "PLAYING"]
+        assert sorted(upgraded.table_codes()) == ["OVER", "PLAYING"]
 
     def test_players_of_a_match_that_is_over_are_the_keys_of_its_setup_and_its_substitutes(self, upgraded):
         assert upgraded.past_match(b"2" * 32).players == {ANA, b"n" * 32}

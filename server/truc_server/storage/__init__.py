@@ -23,6 +23,10 @@ class StoreBusyError(StoreError):
     """Another program held the database during the whole wait; nothing was written, but it may be later."""
 
 
+class DamagedRowError(StoreError):
+    """A row is not as it was written; the others can be read."""
+
+
 class StoreLostError(StoreError):
     """This process may write no more: its lease has ended, or another one has claimed what was its own."""
 

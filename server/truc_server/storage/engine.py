@@ -13,9 +13,9 @@ from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError, StatementError
 
-from truc_server.storage import StoreError
+from truc_server.storage import DamagedRowError, StoreError
 from truc_server.storage.leases import application_name, db_now_ms
 from truc_server.storage.schema import REVISION
 from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, inaccessible_file
@@ -116,15 +116,27 @@ def reading(engine: Engine) -> Iterator[Connection]:
     """Read from one state of a database.
 
     Raises:
-        StoreError: It cannot be read, or something in it is not as it was written.
+        StoreError: It cannot be read.
+        DamagedRowError: Something in it is not as it was written.
     """
     try:
         with engine.connect() as connection:
             yield connection
-    except SQLAlchemyError as error:
-        raise StoreError(f"cannot read {shown_url(engine)}: {reason(error)}") from error
-    except ValueError as error:
-        raise StoreError(f"cannot read {shown_url(engine)}: a row is not as it was written") from error
+    except (SQLAlchemyError, ValueError) as error:
+        where = f"cannot read {shown_url(engine)}"
+        if isinstance(error, SQLAlchemyError) and not _is_damaged_value(error):
+            raise StoreError(f"{where}: {reason(error)}") from error
+        raise DamagedRowError(f"{where}: a row is not as it was written") from error
+
+
+def _is_damaged_value(error: SQLAlchemyError) -> bool:
+    """Tell whether the driver could not decode a value, or take one of another row to ask for."""
+    if isinstance(error, DBAPIError):
+        # bytes that are no text: all other errors of SQLite have its code
+        return isinstance(error.orig, sqlite3.OperationalError) and not hasattr(
+            error.orig, "sqlite_errorcode"
+        )
+    return isinstance(error, StatementError)
 
 
 def shown_url(engine: Engine) -> str:

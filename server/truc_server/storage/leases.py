@@ -268,8 +268,9 @@ def table_owner(connection: Connection, code: str, *, spare_ms: int = 0) -> Tabl
 
 
 def table_codes(connection: Connection) -> tuple[str, ...]:
-    """Return the code of every table."""
-    return tuple(connection.execute(select(tables.c.code).order_by(tables.c.code)).scalars())
+    """Return the code of every table, the oldest first."""
+    by_age = select(tables.c.code).order_by(tables.c.created_ms, tables.c.code)
+    return tuple(connection.execute(by_age).scalars())
 
 
 def leave_order(connection: Connection, node: str, wanted: NodeOrder) -> None:

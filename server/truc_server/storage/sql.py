@@ -266,11 +266,10 @@ class Store:
             for _kind, alike in groupby(writes, type):
                 apply(connection, lease, epoch, tuple(alike))
 
-    def tables(self, codes: Collection[str] | None = None) -> tuple[SaveTable, ...]:
-        """Return every table, or those with these codes, as it was last saved, oldest first."""
-        wanted = _TABLES if codes is None else _TABLES.where(tables.c.code.in_(codes))
-        rows = self._read(wanted.order_by(tables.c.created_ms, tables.c.code))
-        return tuple(SaveTable._make(row) for row in rows)
+    def table(self, code: str) -> SaveTable | None:
+        """Return a table as it was last saved, or None if there is none of this code."""
+        rows = self._read(_TABLES.where(tables.c.code == code))
+        return SaveTable._make(rows[0]) if rows else None
 
     def seats(self, table: str) -> tuple[SaveSeat, ...]:
         """Return the taken seats of a table, in seat order."""
