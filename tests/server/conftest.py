@@ -62,6 +62,11 @@ def changed(settings, **sections):
     return msgspec.structs.replace(settings, **replaced)
 
 
+def under(settings=QUICK, **sections):
+    """Let the server of a test, or of all tests of a class, have settings of its own."""
+    return pytest.mark.under(changed(settings, **sections))
+
+
 PATIENT = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 """Where a test lets time jump, and nobody is to be taken for lost."""
 
@@ -195,8 +200,9 @@ def only_listed_refusals(monkeypatch):
 
 @pytest.fixture
 def settings(request):
-    """Return what a module has under SETTINGS, or else the usual settings."""
-    return getattr(request.module, "SETTINGS", QUICK)
+    """Return what a test or its class is `under`, or else what its module has as SETTINGS, or else the usual settings."""
+    own = request.node.get_closest_marker("under")
+    return own.args[0] if own else getattr(request.module, "SETTINGS", QUICK)
 
 
 @pytest.fixture

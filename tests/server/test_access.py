@@ -3,7 +3,7 @@
 import pytest
 import trio
 from rows import each_row
-from server.conftest import QUICK, changed, in_hand, running
+from server.conftest import QUICK, changed, in_hand, running, under
 
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.lobby import members
@@ -12,14 +12,6 @@ from truc_server.timing.clock import now_ms
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)
-
-
-def closed(mode):
-    return pytest.mark.parametrize("settings", [changed(QUICK, access={"members": mode})], ids=[mode])
-
-
-def banned(*entries):
-    return pytest.mark.parametrize("settings", [changed(QUICK, access={"banned": entries})], ids=["banned"])
 
 
 async def log_in(server, key=KEY, **fields):
@@ -46,7 +38,7 @@ class TestAnyone:
         assert again["player"] == guest.client.welcome["player"]
 
 
-@closed("keys")
+@under(access={"members": "keys"})
 class TestKeys:
     async def test_stranger_is_refused_and_told_the_fingerprint_to_give_the_host(self, server):
         client, answer = await log_in(server)
@@ -74,7 +66,7 @@ class TestKeys:
         assert answer["code"] == "guests_not_allowed"
 
 
-@closed("invite")
+@under(access={"members": "invite"})
 class TestInvites:
     async def test_invites_are_announced(self, server):
         client, _ = await log_in(server)
@@ -127,12 +119,12 @@ class TestInvites:
 
 
 class TestBans:
-    @banned(OWN)
+    @under(access={"banned": (OWN,)})
     async def test_banned_key_is_refused_at_login_and_no_other(self, server):
         assert (await log_in(server))[1]["code"] == "banned"
         assert (await log_in(server, generate_signing_key()))[1]["t"] == "welcome"
 
-    @banned("127.0.0.0/8")
+    @under(access={"banned": ("127.0.0.0/8",)})
     async def test_banned_address_is_told_before_it_says_anything(self, server):
         client = await server.connect()
         told = await client.closed()
@@ -141,7 +133,7 @@ class TestBans:
             ("bye", "banned"),
         ]
 
-    @banned("192.0.2.0/24", "::1")
+    @under(access={"banned": ("192.0.2.0/24", "::1")})
     async def test_other_addresses_come_in(self, server):
         assert (await log_in(server))[1]["t"] == "welcome"
 
@@ -155,9 +147,7 @@ class TestBans:
         assert answer["code"] == "banned"
 
 
-@pytest.mark.parametrize(
-    "settings", [changed(QUICK, access={"moved_to": "truc.example:7373"})], ids=["moved"]
-)
+@under(access={"moved_to": "truc.example:7373"})
 class TestMoved:
     async def test_everybody_is_told_where_after_hello_and_not_before(self, server):
         client = await server.connect()

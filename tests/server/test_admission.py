@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import trio
-from server.conftest import QUICK, changed, running
+from server.conftest import QUICK, changed, under
 from server.rawclient import frame, length
 from server.visitors import guest, keyed
 from structlog.testing import capture_logs
@@ -21,14 +21,10 @@ from truc_server.operation.figures import Figures
 from truc_server.settings.in_force import CurrentValue
 from truc_server.storage.node_news import CrowdNews
 
+SETTINGS = changed(
+    QUICK, limits={"connections_per_address": 3, "connects_per_min": 6, "failed_logins_per_min": 2}
+)
 WRONG_TOKEN = "x" * 32
-
-
-@pytest.fixture
-def settings():
-    return changed(
-        QUICK, limits={"connections_per_address": 3, "connects_per_min": 6, "failed_logins_per_min": 2}
-    )
 
 
 async def fail_to_log_in(server, count=2) -> None:
@@ -60,11 +56,10 @@ async def test_connection_that_comes_too_soon_is_told_when_to_come_back(server, 
     assert (await (await server.connect()).login_guest())["t"] == "welcome"
 
 
-async def test_address_may_lose_all_its_connections_and_come_back_at_once(tmp_path, mock_clock):
-    settings = changed(QUICK, limits={"connections_per_address": 3, "connects_per_min": 1})
-    async with running(tmp_path / "data", settings) as server:
-        await connect_and_leave(server, 5)
-        assert (await (await server.connect()).login_guest())["t"] == "welcome"
+@under(limits={"connections_per_address": 3, "connects_per_min": 1})
+async def test_address_may_lose_all_its_connections_and_come_back_at_once(server, mock_clock):
+    await connect_and_leave(server, 5)
+    assert (await (await server.connect()).login_guest())["t"] == "welcome"
 
 
 async def test_connection_that_is_turned_away_has_no_peer_and_counts_no_more(server, monkeypatch):
@@ -225,24 +220,22 @@ async def test_less_may_wait_for_a_connection_before_login_than_after(server, mo
     assert limits[0] > LOGIN_OUTBOX
 
 
-async def test_connections_of_one_player_share_their_requests(tmp_path, mock_clock):
-    settings = changed(QUICK, limits={"requests_per_s": 1, "burst": 8})
-    async with running(tmp_path / "data", settings) as server:
-        key = keys.generate_signing_key()
-        first, second = [await keyed(server, "Kay", key) for _ in range(2)]
-        codes = [(await client.ask({"t": "tables"})).get("code") for client in (first, second) * 4]
-        assert codes.count("rate_limited") == 2
+@under(limits={"requests_per_s": 1, "burst": 8})
+async def test_connections_of_one_player_share_their_requests(server, mock_clock):
+    key = keys.generate_signing_key()
+    first, second = [await keyed(server, "Kay", key) for _ in range(2)]
+    codes = [(await client.ask({"t": "tables"})).get("code") for client in (first, second) * 4]
+    assert codes.count("rate_limited") == 2
 
 
-async def test_nothing_that_came_with_the_end_of_a_connection_is_looked_at(tmp_path, mock_clock):
-    settings = changed(QUICK, limits={"requests_per_s": 1, "burst": 3})
-    async with running(tmp_path / "data", settings) as server:
-        client = await guest(server)
-        asked = b"".join(frame({"t": "tables", "id": n}) for n in range(100, 140))
-        await client.send_bytes(asked + frame({"t": "create", "id": 1, "variant": "truc-french"}))
-        await client.closed()
-        other = await guest(server)
-        assert (await other.ask({"t": "tables"}))["tables"] == []
+@under(limits={"requests_per_s": 1, "burst": 3})
+async def test_nothing_that_came_with_the_end_of_a_connection_is_looked_at(server, mock_clock):
+    client = await guest(server)
+    asked = b"".join(frame({"t": "tables", "id": n}) for n in range(100, 140))
+    await client.send_bytes(asked + frame({"t": "create", "id": 1, "variant": "truc-french"}))
+    await client.closed()
+    other = await guest(server)
+    assert (await other.ask({"t": "tables"}))["tables"] == []
 
 
 def networks(site: str, count: int) -> list[str]:

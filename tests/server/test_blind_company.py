@@ -214,7 +214,7 @@ async def test_match_that_everybody_has_left_is_abandoned_and_nobody_blamed_for_
 
 async def test_match_is_exported_by_the_host_and_proven_by_the_player(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
-    async with running(tmp_path / "data", QUICK) as server:
+    async with running(tmp_path / "data") as server:
         seats = await blind_match(server, options=SHORT)
         await play_on(seats)
     out = tmp_path / "out"

@@ -16,7 +16,7 @@ from server.blind_seats import (
     is_in_hand,
     play_on,
 )
-from server.conftest import QUICK, changed, running
+from server.conftest import under
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.bodies import Deal, Keys, Lend, Lock, Mask, Release, Rule
@@ -118,14 +118,12 @@ async def test_guests_and_late_opening_are_refused_with_the_reason(server):
         assert reason in refused["msg"]
 
 
-async def test_host_that_offers_none_makes_none(tmp_path):
-    async with running(tmp_path / "data", changed(QUICK, tables={"blind": False})) as server:
-        seat = await blind_seat(server)
-        assert "blind" not in seat.client.info["caps"]
-        refused = await seat.client.ask(
-            {"t": "create", "variant": "truc-catalan", "options": {"mode": "blind"}}
-        )
-        assert (refused["code"], refused["field"]) == ("bad_option", "options/mode")
+@under(tables={"blind": False})
+async def test_host_that_offers_none_makes_none(server):
+    seat = await blind_seat(server)
+    assert "blind" not in seat.client.info["caps"]
+    refused = await seat.client.ask({"t": "create", "variant": "truc-catalan", "options": {"mode": "blind"}})
+    assert (refused["code"], refused["field"]) == ("bad_option", "options/mode")
 
 
 async def test_no_keys_are_told_before_those_of_every_seat_are_there(server):

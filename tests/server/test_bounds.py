@@ -1,7 +1,7 @@
 """What one player may have or cause: seats, lists of the tables, what is kept of them when they are gone."""
 
 import pytest
-from server.conftest import PATIENT, QUICK, changed, in_hand, running
+from server.conftest import PATIENT, QUICK, changed, in_hand, running, under
 from server.substituting import standing_by, step_in, voided
 from server.visitors import guest, heard, keyed
 
@@ -30,11 +30,8 @@ async def full(server):
     return client
 
 
+@under(FEW)
 class TestSeats:
-    @pytest.fixture
-    def settings(self):
-        return FEW
-
     async def test_server_says_how_many_seats_one_player_may_have(self, server):
         limits = (await keyed(server)).info["limits"]
         assert (limits["seats"], limits["tables"]) == (2, 2)
@@ -68,11 +65,8 @@ class TestSeats:
             assert (await again.ask(FRENCH))["code"] == "too_many_tables"
 
 
+@under(PATIENT, limits={"seats_per_player": 1})
 class TestSubstitutes:
-    @pytest.fixture
-    def settings(self):
-        return changed(PATIENT, limits={"seats_per_player": 1})
-
     async def test_player_with_as_many_seats_does_not_stand_by_nor_step_in(self, server, mock_clock):
         seats = await voided(server, mock_clock)
         client = await keyed(server)
@@ -135,30 +129,27 @@ def lobbies(monkeypatch) -> list[Lobby]:
     return made
 
 
-async def test_nothing_is_kept_of_who_has_made_tables_that_are_gone(tmp_path, lobbies):
-    async with running(tmp_path / "data") as server:
-        for _ in range(3):
-            client = await guest(server)
-            await client.ask({"t": "leave", "table": await make(client)})
-        assert len(lobbies[0].made_tables) == 0
-
-
-async def test_connection_keeps_few_codes_of_tables_that_are_gone(tmp_path, lobbies):
-    async with running(tmp_path / "data") as server:
+async def test_nothing_is_kept_of_who_has_made_tables_that_are_gone(server, lobbies):
+    for _ in range(3):
         client = await guest(server)
-        for _ in range(150):
-            await client.ask({"t": "leave", "table": await make(client)})
-        (peer,) = lobbies[0].online.connections(client.welcome["player"])
-        assert len(peer.tables) < 100
+        await client.ask({"t": "leave", "table": await make(client)})
+    assert len(lobbies[0].made_tables) == 0
 
 
-async def test_connection_that_has_followed_many_tables_is_still_missed_where_it_sits(tmp_path):
-    async with running(tmp_path / "data") as server:
-        seats = await in_hand(server)
-        for _ in range(70):
-            await seats[0].client.ask({"t": "leave", "table": await make(seats[0].client)})
-        await seats[0].client.stream.aclose()
+async def test_connection_keeps_few_codes_of_tables_that_are_gone(server, lobbies):
+    client = await guest(server)
+    for _ in range(150):
+        await client.ask({"t": "leave", "table": await make(client)})
+    (peer,) = lobbies[0].online.connections(client.welcome["player"])
+    assert len(peer.tables) < 100
+
+
+async def test_connection_that_has_followed_many_tables_is_still_missed_where_it_sits(server):
+    seats = await in_hand(server)
+    for _ in range(70):
+        await seats[0].client.ask({"t": "leave", "table": await make(seats[0].client)})
+    await seats[0].client.stream.aclose()
+    state = await seats[1].client.until("table")
+    while state["seats"][0].get("online"):
         state = await seats[1].client.until("table")
-        while state["seats"][0].get("online"):
-            state = await seats[1].client.until("table")
-        assert state["seats"][0]["kind"] == "key"
+    assert state["seats"][0]["kind"] == "key"

@@ -2,7 +2,7 @@
 
 import pytest
 from server.calls import after, awake, called, nothing, results, until
-from server.conftest import QUICK, changed, running, together
+from server.conftest import QUICK, changed, running, together, under
 from server.rawclient import RawSeat
 from server.restarting import come_back
 from server.substituting import TERMS, follow, hand_called, offered, step_in, voided
@@ -111,14 +111,13 @@ async def test_bot_is_called_to_a_private_table_and_may_join_it(server, mock_clo
     assert (await house_bot.join(seats[0].table, 1))["t"] == "ok"
 
 
-async def test_bot_may_have_more_seats_than_players(tmp_path, mock_clock):
-    settings = changed(SETTINGS, limits={"seats_per_player": 1})
-    async with running(tmp_path / "data", settings) as server:
-        house_bot = await bot(server)
-        await house_bot.create("truc-french")
-        await voided(server, mock_clock)
-        ((table, number),) = await calls(house_bot)
-        assert (await house_bot.join(table, number))["t"] == "ok"
+@under(SETTINGS, limits={"seats_per_player": 1})
+async def test_bot_may_have_more_seats_than_players(server, mock_clock):
+    house_bot = await bot(server)
+    await house_bot.create("truc-french")
+    await voided(server, mock_clock)
+    ((table, number),) = await calls(house_bot)
+    assert (await house_bot.join(table, number))["t"] == "ok"
 
 
 async def test_bot_is_called_only_on_its_newest_connection(server, mock_clock):
@@ -140,7 +139,7 @@ async def test_bot_is_called_again_after_a_restart(tmp_path, mock_clock):
         assert (reply["t"], results([seats[0], house_bot])) == ("ok", {(Result.PROVEN, "won")})
 
 
-async def test_server_without_bots_does_not_offer_to_call_any(tmp_path):
-    async with running(tmp_path / "data") as server:
-        seat = await bot(server)
-        assert "house-bots" not in seat.client.info["caps"]
+@under(QUICK)
+async def test_server_without_bots_does_not_offer_to_call_any(server):
+    seat = await bot(server)
+    assert "house-bots" not in seat.client.info["caps"]

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from rows import each_row
-from server.conftest import QUICK, changed, running, together
+from server.conftest import QUICK, changed, running, together, under
 from server.visitors import follower, guest, heard, keyed, said, say
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -308,10 +308,9 @@ async def test_what_is_said_is_in_the_log_only_where_the_host_announces_that(tmp
     assert ("bon dia" in str(logged)) is is_logged
 
 
-async def test_server_without_any_chat_does_not_know_the_request(tmp_path):
-    settings = changed(QUICK, chat={"tables": False, "lobby": False})
-    async with running(tmp_path / "data", settings) as server:
-        client = await follower(server)
-        replies = [await say(client, "hello"), await client.ask({"t": "ignore", "player": "guest-A"})]
-        assert {reply["code"] for reply in replies} == {"unknown_request"}
-        assert "chat" not in client.info["caps"]
+@under(chat={"tables": False, "lobby": False})
+async def test_server_without_any_chat_does_not_know_the_request(server):
+    client = await follower(server)
+    replies = [await say(client, "hello"), await client.ask({"t": "ignore", "player": "guest-A"})]
+    assert {reply["code"] for reply in replies} == {"unknown_request"}
+    assert "chat" not in client.info["caps"]

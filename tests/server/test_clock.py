@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from server.calls import rulings
 from server.clocks import ask_pause, come_back, stand, until_next
-from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, together
+from server.conftest import PATIENT, holder_of, in_hand, together, under
 from server.rawclient import RawSeat
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -142,15 +142,14 @@ async def test_terms_that_nobody_signs_are_dropped_and_the_silent_seat_is_not_re
     assert [seat.get("ready", False) for seat in state["seats"]] == [True, False]
 
 
-async def test_without_keyed_seats_the_deal_follows_after_the_pause(tmp_path, mock_clock):
-    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"between_hands_ms": 2000})
-    async with running(tmp_path / "data", settings) as server:
-        seats = await server.match(2, guests=(0, 1), boxed=False)
-        await until_next(seats, 3)
-        assert seats[0].ledger.phase is Phase.CALLED
-        mock_clock.jump(2.01)
-        await until_next(seats, 4)
-        assert seats[0].ledger.phase is Phase.HAND
+@under(limits={"idle_s": 3600}, tables={"between_hands_ms": 2000})
+async def test_without_keyed_seats_the_deal_follows_after_the_pause(server, mock_clock):
+    seats = await server.match(2, guests=(0, 1), boxed=False)
+    await until_next(seats, 3)
+    assert seats[0].ledger.phase is Phase.CALLED
+    mock_clock.jump(2.01)
+    await until_next(seats, 4)
+    assert seats[0].ledger.phase is Phase.HAND
 
 
 async def test_a_pause_that_every_seat_asks_for_stops_the_clock(server, mock_clock):

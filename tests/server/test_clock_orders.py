@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from server.conftest import QUICK, changed, running, together
+from server.conftest import together, under
 
 from truc_protocol.bodies import Act
 from truc_protocol.records import parse
@@ -26,21 +26,20 @@ def stood(seat):
     )
 
 
-async def test_orders_do_not_stop_the_clock(tmp_path, mock_clock):
-    settings = changed(QUICK, limits={"idle_s": 3600}, match={"decision_ms": 30_000, "bank_ms": 0})
-    async with running(tmp_path / "data", settings) as server:
-        seats = await server.match(4, "truc-partnership")
-        for seat in seats:
-            seat.chooses = stand
-        await together(*(partial(seat.play, stood) for seat in seats))
-        eldest = deciders(seats[0].ledger.match)[0]
-        governor = seats[eldest]
-        mock_clock.jump(20)
-        now = governor.ledger
-        order = Act(now.setup.mid, now.k, now.head, now.deal_index, eldest, "order", ["low"])
-        await governor.act(governor.sign(order))
-        await governor.play(lambda seat: seat.next > now.k)
-        mock_clock.jump(15)
-        await governor.play(lambda seat: seat.next > now.k + 1)
-        ruled = parse(governor.records[-1])
-        assert (ruled.ruling, ruled.seat, ruled.kind) == ("move", eldest, "play")
+@under(limits={"idle_s": 3600}, match={"decision_ms": 30_000, "bank_ms": 0})
+async def test_orders_do_not_stop_the_clock(server, mock_clock):
+    seats = await server.match(4, "truc-partnership")
+    for seat in seats:
+        seat.chooses = stand
+    await together(*(partial(seat.play, stood) for seat in seats))
+    eldest = deciders(seats[0].ledger.match)[0]
+    governor = seats[eldest]
+    mock_clock.jump(20)
+    now = governor.ledger
+    order = Act(now.setup.mid, now.k, now.head, now.deal_index, eldest, "order", ["low"])
+    await governor.act(governor.sign(order))
+    await governor.play(lambda seat: seat.next > now.k)
+    mock_clock.jump(15)
+    await governor.play(lambda seat: seat.next > now.k + 1)
+    ruled = parse(governor.records[-1])
+    assert (ruled.ruling, ruled.seat, ruled.kind) == ("move", eldest, "play")

@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from server.conftest import QUICK, changed, running, together
+from server.conftest import together, under
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Close, Open, Proxy, Share
@@ -88,16 +88,15 @@ def over(seat) -> bool:
     return seat.ledger.hand is not None and is_hand_over(seat.ledger.match)
 
 
-async def test_hand_is_held_open_for_shows_and_then_closed(tmp_path, mock_clock):
-    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"between_hands_ms": 2000})
-    async with running(tmp_path / "data", settings) as server:
-        seats = await server.match(2, "le-truc", options={"reveal": "match"})
-        for seat in seats:
-            seat.chooses = to_the_end
-        await together(*(partial(seat.play, showed) for seat in seats))
-        assert all(over(seat) for seat in seats)
-        mock_clock.jump(2.01)
-        await together(*(partial(seat.play, closed) for seat in seats))
+@under(limits={"idle_s": 3600}, tables={"between_hands_ms": 2000})
+async def test_hand_is_held_open_for_shows_and_then_closed(server, mock_clock):
+    seats = await server.match(2, "le-truc", options={"reveal": "match"})
+    for seat in seats:
+        seat.chooses = to_the_end
+    await together(*(partial(seat.play, showed) for seat in seats))
+    assert all(over(seat) for seat in seats)
+    mock_clock.jump(2.01)
+    await together(*(partial(seat.play, closed) for seat in seats))
 
 
 def closed(seat) -> bool:
@@ -117,11 +116,10 @@ def showed(seat) -> bool:
     return len(shows) >= 2 and over(seat) and {body.seat for body in shows} == {0, 1}
 
 
-async def test_hand_is_closed_at_once_where_its_close_opens_everything(tmp_path, mock_clock):
-    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"between_hands_ms": 2000})
-    async with running(tmp_path / "data", settings) as server:
-        seats = await server.match(2, "le-truc")
-        for seat in seats:
-            seat.chooses = to_the_end
-        await together(*(partial(seat.play, closed) for seat in seats))
-        assert not any(body.kind == "show" for body in bodies(seats[0], Act))
+@under(limits={"idle_s": 3600}, tables={"between_hands_ms": 2000})
+async def test_hand_is_closed_at_once_where_its_close_opens_everything(server, mock_clock):
+    seats = await server.match(2, "le-truc")
+    for seat in seats:
+        seat.chooses = to_the_end
+    await together(*(partial(seat.play, closed) for seat in seats))
+    assert not any(body.kind == "show" for body in bodies(seats[0], Act))

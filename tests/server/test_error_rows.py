@@ -16,7 +16,7 @@ import trio
 from rows import each_row
 from server.acting import act, card, hand_in, paused
 from server.admins import host_says
-from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running
+from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, under
 from server.rawclient import RawClient, RawSeat, frame
 from server.substituting import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
@@ -410,15 +410,15 @@ async def test_connection_that_stays_silent_is_told_timeout(tmp_path, mock_clock
     assert goodbye == bye(Code.TIMEOUT, retryable=True)
 
 
-async def test_player_whose_seat_is_taken_over_is_told_seat_gone(tmp_path, mock_clock):
-    async with running(tmp_path / "data", PATIENT) as server:
-        seats = await voided(server, mock_clock)
-        await step_in(await standing_by(server, seats))
-        wanted = {"table": seats[1].table, "match": seats[1].ledger.setup.mid, "next": 0}
-        reply = await seats[1].client.ask({"t": "resume", "id": 77, **wanted})
-        assert reply.pop("msg")
-        assert reply == error(Code.SEAT_GONE, re=77)
-        assert await is_open(seats[1].client)
+@under(PATIENT)
+async def test_player_whose_seat_is_taken_over_is_told_seat_gone(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    await step_in(await standing_by(server, seats))
+    wanted = {"table": seats[1].table, "match": seats[1].ledger.setup.mid, "next": 0}
+    reply = await seats[1].client.ask({"t": "resume", "id": 77, **wanted})
+    assert reply.pop("msg")
+    assert reply == error(Code.SEAT_GONE, re=77)
+    assert await is_open(seats[1].client)
 
 
 def test_no_row_of_the_registry_is_missing():

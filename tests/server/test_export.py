@@ -241,19 +241,18 @@ async def test_match_that_is_played_is_left_out(tmp_path, export):
     assert (result.exit_code, "is not over" in result.stderr) == (1, True)
 
 
-async def test_export_beside_a_server_finds_what_is_over_and_writes_nothing_to_it(tmp_path, export):
-    async with running(tmp_path / "data") as server:
-        over = await server.match(options=SHORT, seed=1)
-        await together(*(seat.play for seat in over))
-        seats = await server.match(options=SHORT, seed=2)
-        results = []
+async def test_export_beside_a_server_finds_what_is_over_and_writes_nothing_to_it(server, export):
+    over = await server.match(options=SHORT, seed=1)
+    await together(*(seat.play for seat in over))
+    seats = await server.match(options=SHORT, seed=2)
+    results = []
 
-        async def beside():
-            results.append(await trio.to_thread.run_sync(partial(exported, export)))
+    async def beside():
+        results.append(await trio.to_thread.run_sync(partial(exported, export)))
 
-        await together(beside, *(seat.play for seat in seats))
-        assert results[0][0] == mids(over)[0]
-        assert exported(export) == mids(over, seats)
+    await together(beside, *(seat.play for seat in seats))
+    assert results[0][0] == mids(over)[0]
+    assert exported(export) == mids(over, seats)
 
 
 async def test_last_signatures_come_into_the_file_of_an_earlier_export(tmp_path, export):

@@ -1,7 +1,7 @@
 """Company for who waits: when the host's own bots are called to the free seats of an open table, and to which."""
 
 import pytest
-from server.conftest import QUICK, changed, running
+from server.conftest import QUICK, changed, under
 from server.rawclient import RawSeat
 from server.test_calling import BOTS, bot
 from structlog.testing import capture_logs
@@ -127,9 +127,9 @@ async def test_nobody_else_is_called_to_free_seats(server, mock_clock, number, w
     assert await calls(other) == []
 
 
-async def test_host_who_wants_no_company_for_them_has_none(tmp_path, mock_clock):
-    async with running(tmp_path / "data", changed(SETTINGS, tables={"company_s": 0})) as server:
-        house_bot = await bot(server)
-        await waiting(server, seats=2)
-        await later(server, mock_clock)
-        assert await calls(house_bot) == []
+@under(SETTINGS, tables={"company_s": 0})
+async def test_host_who_wants_no_company_for_them_has_none(server, mock_clock):
+    house_bot = await bot(server)
+    await waiting(server, seats=2)
+    await later(server, mock_clock)
+    assert await calls(house_bot) == []

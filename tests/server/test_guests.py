@@ -150,13 +150,12 @@ async def test_guests_are_looked_for_again_and_again(tmp_path, pruned, monkeypat
     assert answer["code"] == "bad_token"
 
 
-async def test_guest_counts_as_seen_when_they_first_sit_down(tmp_path, monkeypatch):
-    async with running(tmp_path / "data") as server:
-        guest = await server.seat(keyed=False)
-        later = now_ms() + 7 * DAY_MS
-        monkeypatch.setattr("truc_server.requests.login.now_ms", lambda: later)
-        await guest.create("truc-french", options={"guests": 2})
-        assert seen(server) == later
+async def test_guest_counts_as_seen_when_they_first_sit_down(server, monkeypatch):
+    guest = await server.seat(keyed=False)
+    later = now_ms() + 7 * DAY_MS
+    monkeypatch.setattr("truc_server.requests.login.now_ms", lambda: later)
+    await guest.create("truc-french", options={"guests": 2})
+    assert seen(server) == later
 
 
 async def test_guest_counts_as_seen_when_they_come_back_and_the_token_stays_good(tmp_path):

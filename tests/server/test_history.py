@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from rows import each_row
-from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.conftest import PATIENT, holder_of, in_hand, running, together, under
 from server.substituting import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
 
@@ -186,11 +186,8 @@ async def test_what_is_not_durable_yet_is_waited_for(server, monkeypatch):
     assert (order[:2], len(reply["past"]) > mover.next) == (["commit", "past"], True)
 
 
+@under(PATIENT)
 class TestSubstitutes:
-    @pytest.fixture
-    def settings(self):
-        return changed(QUICK, limits={"idle_s": 3_600, "login_s": 120})
-
     async def test_who_has_stepped_in_and_who_has_lost_the_seat_read_the_match(self, server, mock_clock):
         seats = await voided(server, mock_clock, spectators=0)
         newcomer = await standing_by(server, seats)
@@ -232,11 +229,11 @@ class TestOwnMatches:
         assert (await ask(other, mid_of(seats)))["code"] == "private_table"
 
     async def test_player_finds_it_and_reads_it_after_a_restart_and_with_the_table_gone(self, tmp_path):
-        async with running(tmp_path / "data", QUICK) as server:
+        async with running(tmp_path / "data") as server:
             seats = await over(server)
             for seat in seats:
                 await seat.ask({"t": "leave", "table": seat.table})
-        async with running(tmp_path / "data", QUICK) as server:
+        async with running(tmp_path / "data") as server:
             client = await server.connect()
             await client.login_key(seats[0].key)
             assert [match["match"] for match in (await own(client))["matches"]] == [mid_of(seats)]

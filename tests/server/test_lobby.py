@@ -2,7 +2,7 @@
 
 import pytest
 from rows import each_row
-from server.conftest import QUICK, changed, running, together
+from server.conftest import together, under
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
@@ -40,15 +40,13 @@ async def test_a_private_table_is_not_listed_and_its_code_admits(server):
     assert (await second.ask({"t": "join", "table": code}))["seat"] == 1
 
 
-async def test_long_list_comes_in_pages(tmp_path):
-    async with running(
-        tmp_path / "data", changed(QUICK, limits={"tables_per_player": 100, "seats_per_player": 100})
-    ) as server:
-        client = await guest(server)
-        codes = sorted([(await client.ask(FRENCH))["table"] for _ in range(30)])
-        page = await client.ask({"t": "tables"})
-        first = [table["table"] for table in page["tables"]]
-        assert (page["more"], first + await listed(client, after=first[-1])) == (True, codes)
+@under(limits={"tables_per_player": 100, "seats_per_player": 100})
+async def test_long_list_comes_in_pages(server):
+    client = await guest(server)
+    codes = sorted([(await client.ask(FRENCH))["table"] for _ in range(30)])
+    page = await client.ask({"t": "tables"})
+    first = [table["table"] for table in page["tables"]]
+    assert (page["more"], first + await listed(client, after=first[-1])) == (True, codes)
 
 
 async def test_full_state_follows_a_change(server):

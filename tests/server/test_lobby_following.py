@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from server.conftest import QUICK, changed, running, together
+from server.conftest import together, under
 from server.rawclient import frame
 from server.visitors import follower, guest, heard, keyed
 from trio.testing import wait_all_tasks_blocked
@@ -46,15 +46,13 @@ async def test_house_counts_the_tables_that_play(server):
     assert (state["tables"], state["playing"]) == (1, 1)
 
 
-async def test_follower_is_sent_every_public_table_before_the_answer(tmp_path):
-    async with running(
-        tmp_path / "data", changed(QUICK, limits={"tables_per_player": 100, "seats_per_player": 100})
-    ) as server:
-        host, client = await guest(server), await guest(server)
-        made = [(await host.ask(FRENCH))["table"] for _ in range(60)]
-        await client.ask({"t": "lobby"})
-        assert [message["table"] for message in client.log if message["t"] == "table"] == sorted(made)
-        assert client.log[-1]["t"] == "ok"
+@under(limits={"tables_per_player": 100, "seats_per_player": 100})
+async def test_follower_is_sent_every_public_table_before_the_answer(server):
+    host, client = await guest(server), await guest(server)
+    made = [(await host.ask(FRENCH))["table"] for _ in range(60)]
+    await client.ask({"t": "lobby"})
+    assert [message["table"] for message in client.log if message["t"] == "table"] == sorted(made)
+    assert client.log[-1]["t"] == "ok"
 
 
 async def test_who_follows_already_is_sent_nothing_again(server):
@@ -146,19 +144,17 @@ async def test_who_follows_no_longer_is_told_nothing(server, mock_clock):
     assert [message["t"] for message in client.log[before:]] == []
 
 
-async def test_not_more_is_told_at_once_than_fits(tmp_path, mock_clock):
-    async with running(
-        tmp_path / "data", changed(QUICK, limits={"tables_per_player": 200, "seats_per_player": 200})
-    ) as server:
-        client, host = await follower(server), await guest(server)
-        await later(mock_clock, STATE_S)
-        made = {(await host.ask(FRENCH))["table"] for _ in range(150)}
+@under(limits={"tables_per_player": 200, "seats_per_player": 200})
+async def test_not_more_is_told_at_once_than_fits(server, mock_clock):
+    client, host = await follower(server), await guest(server)
+    await later(mock_clock, STATE_S)
+    made = {(await host.ask(FRENCH))["table"] for _ in range(150)}
+    await later(mock_clock, BETWEEN_S)
+    lengths = [len(frame(state)) for state in await heard(client, "table")]
+    assert AT_ONCE <= sum(lengths) <= AT_ONCE + 2 * max(lengths)
+    for _ in range(10):
         await later(mock_clock, BETWEEN_S)
-        lengths = [len(frame(state)) for state in await heard(client, "table")]
-        assert AT_ONCE <= sum(lengths) <= AT_ONCE + 2 * max(lengths)
-        for _ in range(10):
-            await later(mock_clock, BETWEEN_S)
-        assert await codes(client) == made
+    assert await codes(client) == made
 
 
 async def test_who_sits_at_a_table_is_told_its_changes_once(server, mock_clock):

@@ -16,12 +16,7 @@ from truc_server.operation import logs
 from truc_server.requests import acts
 from truc_server.settings.settings import LogSettings
 
-TIGHT = changed(QUICK, limits={"outbox_bytes": 16_384}, log={"level": "debug"})
-
-
-@pytest.fixture
-def settings():
-    return TIGHT
+SETTINGS = changed(QUICK, limits={"outbox_bytes": 16_384}, log={"level": "debug"})
 
 
 @pytest.fixture
@@ -120,7 +115,7 @@ async def test_failure_in_an_act_has_its_connection_table_and_position(server, l
 
 
 async def test_ruling_has_its_table_position_and_seat(tmp_path, lines, mock_clock):
-    async with running(tmp_path / "other", changed(TIGHT, limits={"idle_s": 3600})) as server:
+    async with running(tmp_path / "other", changed(SETTINGS, limits={"idle_s": 3600})) as server:
         mover, _ = holder_of(await in_hand(server))
         mock_clock.jump(151)
         await wait_all_tasks_blocked()

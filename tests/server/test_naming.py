@@ -1,6 +1,6 @@
 """What players are called on a running server: alike names get numbers, and records carry the name that was given."""
 
-from server.conftest import QUICK, changed, running
+from server.conftest import running, under
 from server.test_terms import hand_in, seat_body, under_terms
 from server.visitors import guest, keyed
 from trio.testing import wait_all_tasks_blocked
@@ -44,16 +44,15 @@ async def test_name_of_who_was_seated_is_taken_after_a_restart(tmp_path):
         assert (await guest(server, "anna")).welcome["name"] == "anna 2"
 
 
-async def test_name_is_free_when_the_last_seat_of_who_is_gone_is_given_up(tmp_path, mock_clock):
-    settings = changed(QUICK, tables={"expiry_s": 10}, limits={"idle_s": 3_600, "login_s": 120})
-    async with running(tmp_path / "data", settings) as server:
-        client = await guest(server, "Anna")
-        await client.ask(FRENCH)
-        await client.stream.aclose()
-        await wait_all_tasks_blocked()
-        mock_clock.jump(10.01)
-        await wait_all_tasks_blocked()
-        assert (await guest(server, "Anna")).welcome["name"] == "Anna"
+@under(tables={"expiry_s": 10}, limits={"idle_s": 3_600, "login_s": 120})
+async def test_name_is_free_when_the_last_seat_of_who_is_gone_is_given_up(server, mock_clock):
+    client = await guest(server, "Anna")
+    await client.ask(FRENCH)
+    await client.stream.aclose()
+    await wait_all_tasks_blocked()
+    mock_clock.jump(10.01)
+    await wait_all_tasks_blocked()
+    assert (await guest(server, "Anna")).welcome["name"] == "Anna"
 
 
 async def test_guest_with_a_number_comes_back_with_it(server):

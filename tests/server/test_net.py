@@ -6,7 +6,7 @@ from io import StringIO
 
 import pytest
 from rows import each_row
-from server.conftest import QUICK, changed, holder_of, in_hand, running
+from server.conftest import holder_of, in_hand, running, under
 from server.rawclient import RawClient, frame
 from trio.testing import wait_all_tasks_blocked
 
@@ -150,39 +150,34 @@ async def test_connection_that_answers_pings_stays(server, mock_clock):
     assert (await client.ask({"t": "tables"}))["t"] == "ok"
 
 
-async def test_requests_beyond_the_burst_are_refused_until_the_time_told(tmp_path, mock_clock):
-    async with running(
-        tmp_path / "data", changed(QUICK, limits={"requests_per_s": 10, "burst": 5})
-    ) as server:
-        client = await ready(server)
-        replies = [await client.ask({"t": "tables"}) for _ in range(4)]
-        assert (replies[-1]["code"], replies[-1]["retry_after_ms"]) == ("rate_limited", 201)
-        mock_clock.jump(0.201)
-        assert (await client.ask({"t": "tables"}))["t"] == "ok"
+@under(limits={"requests_per_s": 10, "burst": 5})
+async def test_requests_beyond_the_burst_are_refused_until_the_time_told(server, mock_clock):
+    client = await ready(server)
+    replies = [await client.ask({"t": "tables"}) for _ in range(4)]
+    assert (replies[-1]["code"], replies[-1]["retry_after_ms"]) == ("rate_limited", 201)
+    mock_clock.jump(0.201)
+    assert (await client.ask({"t": "tables"}))["t"] == "ok"
 
 
-async def test_flood_of_requests_ends_the_connection(tmp_path, mock_clock):
-    async with running(
-        tmp_path / "data", changed(QUICK, limits={"requests_per_s": 10, "burst": 5})
-    ) as server:
-        client = await ready(server)
-        await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(30)))
-        rest = await client.closed()
-        assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
+@under(limits={"requests_per_s": 10, "burst": 5})
+async def test_flood_of_requests_ends_the_connection(server, mock_clock):
+    client = await ready(server)
+    await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(30)))
+    rest = await client.closed()
+    assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
 
 
-async def test_connections_of_one_address_are_limited(tmp_path):
-    settings = changed(QUICK, limits={"connections_per_address": 2})
-    async with running(tmp_path / "data", settings) as server:
-        first = await ready(server)
-        await ready(server)
-        third = await server.connect()
-        rest = await third.closed()
-        assert [(m["t"], m["code"], m["retryable"]) for m in rest] == [
-            ("error", "server_full", True),
-            ("bye", "server_full", True),
-        ]
-        assert (await first.ask({"t": "tables"}))["t"] == "ok"
+@under(limits={"connections_per_address": 2})
+async def test_connections_of_one_address_are_limited(server):
+    first = await ready(server)
+    await ready(server)
+    third = await server.connect()
+    rest = await third.closed()
+    assert [(m["t"], m["code"], m["retryable"]) for m in rest] == [
+        ("error", "server_full", True),
+        ("bye", "server_full", True),
+    ]
+    assert (await first.ask({"t": "tables"}))["t"] == "ok"
 
 
 async def test_kernel_keeps_little_for_who_does_not_read():
@@ -239,16 +234,15 @@ async def seat_record(server) -> tuple[RawClient, dict]:
     return seat.client, seat.sent
 
 
+@under(limits={"requests_per_s": 1, "burst": 20})
 @pytest.mark.parametrize("sent", [last_act, seat_record])
-async def test_repeats_of_one_act_or_seat_record_without_end_end_the_connection(tmp_path, mock_clock, sent):
-    settings = changed(QUICK, limits={"requests_per_s": 1, "burst": 20})
-    async with running(tmp_path / "data", settings) as server:
-        client, message = await sent(server)
-        for _ in range(80):
-            await client.send_bytes(frame({**message, "id": 5_000}))
-            await wait_all_tasks_blocked()
-        rest = await client.closed()
-        assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
+async def test_repeats_of_one_act_or_seat_record_without_end_end_the_connection(server, mock_clock, sent):
+    client, message = await sent(server)
+    for _ in range(80):
+        await client.send_bytes(frame({**message, "id": 5_000}))
+        await wait_all_tasks_blocked()
+    rest = await client.closed()
+    assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
 
 
 def test_frames_of_the_tests_are_what_the_codec_packs():

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from server.conftest import QUICK, changed, running
+from server.conftest import QUICK, changed, running, under
 from server.visitors import guest, heard, keyed
 
 from truc_protocol.crypto import keys
@@ -63,12 +63,12 @@ async def test_public_tables_of_a_player_are_listed_until_they_are_left_and_priv
     assert "tables" not in (await players(client))[0]
 
 
-async def test_no_more_than_sixteen_tables_of_a_player_are_listed(tmp_path):
-    async with running(tmp_path / "data", changed(QUICK, limits={"tables_per_player": 100})) as server:
-        client = await guest(server)
-        for _ in range(SHOWN + 2):
-            await client.ask(FRENCH)
-        assert len((await players(client))[0]["tables"]) == SHOWN
+@under(limits={"tables_per_player": 100})
+async def test_no_more_than_sixteen_tables_of_a_player_are_listed(server):
+    client = await guest(server)
+    for _ in range(SHOWN + 2):
+        await client.ask(FRENCH)
+    assert len((await players(client))[0]["tables"]) == SHOWN
 
 
 async def test_long_list_comes_in_pages_the_last_of_which_is_the_last(server):

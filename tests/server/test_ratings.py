@@ -2,7 +2,7 @@
 
 import pytest
 from rows import each_row
-from server.conftest import QUICK, changed, in_hand, running, together
+from server.conftest import QUICK, changed, in_hand, running, together, under
 from server.rawclient import RawSeat
 from server.restarting import come_back
 from server.visitors import guest, keyed
@@ -72,13 +72,13 @@ async def test_match_that_goes_on_after_a_restart_counts_once(tmp_path):
         assert [standing["matches"] for standing in await board(await guest(server))] == [1, 1]
 
 
-async def test_server_without_ratings_neither_keeps_nor_tells_any(tmp_path):
-    async with running(tmp_path / "data", changed(QUICK, ratings=False)) as server:
-        seats = await over(server)
-        assert "ratings" not in seats[0].client.info["caps"]
-        reply = await seats[0].ask({"t": "leaderboard", **GAME})
-        assert (reply["code"], reply["field"]) == ("unknown_request", "t")
-        assert server.store.leaderboard("truc-french", 2, first=0, limit=9) == ()
+@under(ratings=False)
+async def test_server_without_ratings_neither_keeps_nor_tells_any(server):
+    seats = await over(server)
+    assert "ratings" not in seats[0].client.info["caps"]
+    reply = await seats[0].ask({"t": "leaderboard", **GAME})
+    assert (reply["code"], reply["field"]) == ("unknown_request", "t")
+    assert server.store.leaderboard("truc-french", 2, first=0, limit=9) == ()
 
 
 async def test_result_stays_and_bot_of_the_host_is_told_as_such(tmp_path):

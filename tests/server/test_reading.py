@@ -4,7 +4,7 @@ import errno
 import socket
 
 import trio
-from server.conftest import QUICK, changed, running
+from server.conftest import running, under
 from server.rawclient import frame
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -94,21 +94,20 @@ async def test_who_is_gone_so_early_that_no_address_is_known_harms_nobody(server
     assert (await other.client.ask({"t": "tables"}))["t"] == "ok"
 
 
+@under(limits={"connections_per_address": 1, "idle_s": 60})
 async def test_connection_that_is_given_up_is_left_though_something_takes_time(
-    tmp_path, monkeypatch, mock_clock
+    server, monkeypatch, mock_clock
 ):
-    settings = changed(QUICK, limits={"connections_per_address": 1, "idle_s": 60})
-    async with running(tmp_path / "data", settings) as server:
-        seat = await server.seat()
-        gate = Gate(monkeypatch)
-        await seat.client.send({"t": "lobby"})
-        await gate.reached.wait()
-        mock_clock.jump(90 + LOOK_S)  # without a sign of life
-        await wait_all_tasks_blocked()
-        mock_clock.jump(LINGER_S)
-        await wait_all_tasks_blocked()
-        assert (await seat.client.closed())[-1]["code"] == "timeout"
-        assert (await (await server.connect()).login_guest())["t"] == "welcome"
+    seat = await server.seat()
+    gate = Gate(monkeypatch)
+    await seat.client.send({"t": "lobby"})
+    await gate.reached.wait()
+    mock_clock.jump(90 + LOOK_S)  # without a sign of life
+    await wait_all_tasks_blocked()
+    mock_clock.jump(LINGER_S)
+    await wait_all_tasks_blocked()
+    assert (await seat.client.closed())[-1]["code"] == "timeout"
+    assert (await (await server.connect()).login_guest())["t"] == "welcome"
 
 
 async def test_every_connection_is_closed_when_the_server_ends(tmp_path, monkeypatch):

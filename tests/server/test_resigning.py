@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from server.conftest import QUICK, asked, changed, running, together
+from server.conftest import asked, together, under
 from server.rawclient import RawSeat
 
 from truc_protocol.bodies import Act, Resign
@@ -129,11 +129,10 @@ async def test_nothing_of_it_is_taken_while_a_release_is_awaited(server):
         assert (await ask(seats[0], line))["code"] == "not_now"
 
 
-async def test_nothing_of_it_is_taken_of_a_guest_between_a_call_and_its_deal(tmp_path, mock_clock):
-    settings = changed(QUICK, tables={"between_hands_ms": 2000})
-    async with running(tmp_path / "data", settings) as server:
-        seats = await server.match(2, guests=(0, 1), boxed=False)
-        await together(*(partial(seat.play, lambda seat: seat.auditor and seat.next == 3) for seat in seats))
-        assert seats[0].ledger.phase is Phase.CALLED
-        for line in ("pause", "resume", "resign"):
-            assert (await ask(seats[0], line))["code"] == "not_now"
+@under(tables={"between_hands_ms": 2000})
+async def test_nothing_of_it_is_taken_of_a_guest_between_a_call_and_its_deal(server, mock_clock):
+    seats = await server.match(2, guests=(0, 1), boxed=False)
+    await together(*(partial(seat.play, lambda seat: seat.auditor and seat.next == 3) for seat in seats))
+    assert seats[0].ledger.phase is Phase.CALLED
+    for line in ("pause", "resume", "resign"):
+        assert (await ask(seats[0], line))["code"] == "not_now"

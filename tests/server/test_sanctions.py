@@ -6,7 +6,7 @@ from io import StringIO
 
 import pytest
 import trio
-from server.conftest import QUICK, changed, in_hand, only_cut, running, together
+from server.conftest import in_hand, only_cut, running, together, under
 from server.stored import url
 from server.visitors import follower, guest, heard, keyed, said, say
 
@@ -29,10 +29,6 @@ FRENCH = {"t": "create", "variant": "truc-french"}
 
 def order(kind, subject, *, since=0, until=None) -> Sanction:
     return Sanction(subject, kind, since, until)
-
-
-def muted(*entries):
-    return pytest.mark.parametrize("settings", [changed(QUICK, access={"muted": entries})], ids=["muted"])
 
 
 class Readings:
@@ -133,11 +129,11 @@ class TestBan:
         async with running(tmp_path / "data") as server:
             assert await goodbye(await server.connect()) == "banned"
 
-    async def test_list_of_the_settings_goes_on_beside_what_is_imposed(self, tmp_path, readings):
-        async with running(tmp_path / "data", changed(QUICK, access={"banned": (OWN,)})) as server:
-            server.store.impose(order(BAN, "192.0.2.1"))
-            await readings.heeded()
-            assert (await (await server.connect()).login_key(KEY))["code"] == "banned"
+    @under(access={"banned": (OWN,)})
+    async def test_list_of_the_settings_goes_on_beside_what_is_imposed(self, server, readings):
+        server.store.impose(order(BAN, "192.0.2.1"))
+        await readings.heeded()
+        assert (await (await server.connect()).login_key(KEY))["code"] == "banned"
 
 
 class TestSeats:
@@ -210,7 +206,7 @@ class TestMute:
         await readings.heeded()
         assert (await say(client, "hello", code))["code"] == "muted"
 
-    @muted(HERE)
+    @under(access={"muted": (HERE,)})
     async def test_what_a_muted_address_says_is_refused_and_not_told(self, server):
         other, client = await follower(server), await follower(server)
         await say(client, "hello")
@@ -220,7 +216,7 @@ class TestMute:
         answer = await seats[0].client.ask(phrase)
         assert (answer["code"], await heard(seats[1].client, "said")) == ("muted", [])
 
-    @muted(HERE)
+    @under(access={"muted": (HERE,)})
     async def test_signs_of_partners_are_passed_on(self, server):
         seats = await server.match(4, "truc-catalan", guests=(0, 1, 2, 3), boxed=False)
         for seat in seats:
@@ -231,7 +227,7 @@ class TestMute:
         await seats[2].client.ask({"t": "sign", **where, "word": word})
         assert len(await heard(seats[0].client, "sign")) == 1
 
-    @muted(OWN)
+    @under(access={"muted": (OWN,)})
     async def test_others_talk_and_the_muted_player_goes_on_playing(self, server):
         assert (await say(await follower(server), "hello"))["t"] == "ok"
         client = await keyed(server, key=KEY)

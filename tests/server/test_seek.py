@@ -3,7 +3,7 @@
 from functools import partial
 
 from rows import each_row
-from server.conftest import QUICK, changed, running, together
+from server.conftest import together, under
 from server.visitors import guest, keyed
 
 SEEK = {"t": "seek", "variant": "truc-french"}
@@ -132,8 +132,8 @@ async def test_game_and_option_that_cannot_be_are_refused_by_name(server):
         assert (reply["code"], reply["field"]) == (code, field)
 
 
-async def test_who_may_make_no_more_tables_is_refused_where_none_is_found(tmp_path):
-    async with running(tmp_path / "data", changed(QUICK, limits={"tables_per_player": 1})) as server:
-        client = await guest(server)
-        await create(client, options={"match": 3})
-        assert (await client.ask(SEEK))["code"] == "too_many_tables"
+@under(limits={"tables_per_player": 1})
+async def test_who_may_make_no_more_tables_is_refused_where_none_is_found(server):
+    client = await guest(server)
+    await create(client, options={"match": 3})
+    assert (await client.ask(SEEK))["code"] == "too_many_tables"

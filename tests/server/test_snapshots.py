@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from server.calls import BRIEF, after, until
-from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, together
+from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, together, under
 from server.late import stand
 from server.rawclient import is_rash
 from server.watching import Eye, Held
@@ -87,13 +87,13 @@ async def test_snapshot_of_a_table_that_shows_hands_says_nothing_of_the_present_
     assert (eye.next, max(eye.records, default=None)) == (4, 3)
 
 
-async def test_snapshot_of_a_table_that_is_shown_late_is_of_what_is_shown(tmp_path, mock_clock):
-    async with running(tmp_path / "data", PATIENT) as server:
-        seats = await in_hand(server, options={"spectators": 3 + 60})
-        mock_clock.jump(61)
-        await stand(holder_of(seats)[0])
-        eye = await eye_at(server, seats[0].table, "snapshot")
-        assert eye.records == list(range(newest_call(seats[0]), 8))
+@under(PATIENT)
+async def test_snapshot_of_a_table_that_is_shown_late_is_of_what_is_shown(server, mock_clock):
+    seats = await in_hand(server, options={"spectators": 3 + 60})
+    mock_clock.jump(61)
+    await stand(holder_of(seats)[0])
+    eye = await eye_at(server, seats[0].table, "snapshot")
+    assert eye.records == list(range(newest_call(seats[0]), 8))
 
 
 async def test_watcher_goes_on_from_a_position_without_the_setup(server):

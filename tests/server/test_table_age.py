@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from server.calls import BRIEF
-from server.conftest import QUICK, in_hand, running, together
+from server.conftest import in_hand, running, together
 
 LIVE, LATE = {"spectators": 1}, {"spectators": 3 + 60}
 NOW_MS = 1_790_000_000_000
@@ -72,16 +72,16 @@ async def test_age_of_a_match_that_is_shown_late_does_not_tell_that_it_is_over(s
 
 
 async def test_server_that_was_started_again_knows_how_old_its_tables_are(tmp_path, wall):
-    async with running(tmp_path / "data", QUICK) as server:
+    async with running(tmp_path / "data") as server:
         await server.seats(2)
     wall.go_on(90)
-    async with running(tmp_path / "data", QUICK) as server:
+    async with running(tmp_path / "data") as server:
         assert await shown(server) == ("open", 90)
 
 
 async def test_server_that_was_started_again_knows_how_long_a_match_is_played(tmp_path, wall):
-    async with running(tmp_path / "data", QUICK) as server:
+    async with running(tmp_path / "data") as server:
         await in_hand(server, options=LIVE)
     wall.go_on(90)
-    async with running(tmp_path / "data", QUICK) as server:
+    async with running(tmp_path / "data") as server:
         assert await shown(server) == ("playing", 90)

@@ -1,7 +1,7 @@
 """How many tables one player and one address may open, and how fast."""
 
 import pytest
-from server.conftest import QUICK, changed, running
+from server.conftest import QUICK, changed, under
 from server.visitors import guest, keyed
 
 from truc_server.lobby.table_limits import MadeTables
@@ -68,13 +68,10 @@ async def test_players_of_one_address_are_counted_together(server, mock_clock, n
     assert [reply.get("code") for reply in replies] == [None] * 4 + ["rate_limited"]
 
 
-async def test_dozen_guests_of_one_address_open_five_tables_each_by_default(tmp_path, mock_clock):
-    settings = changed(QUICK, limits={"tables_per_min": 5, "connections_per_address": 20})
-    async with running(tmp_path / "data", settings) as server:
-        replies = [
-            await make(client) for client in [await guest(server) for _ in range(12)] for _ in range(5)
-        ]
-        assert {reply["t"] for reply in replies} == {"ok"}
+@under(limits={"tables_per_min": 5, "connections_per_address": 20})
+async def test_dozen_guests_of_one_address_open_five_tables_each_by_default(server, mock_clock):
+    replies = [await make(client) for client in [await guest(server) for _ in range(12)] for _ in range(5)]
+    assert {reply["t"] for reply in replies} == {"ok"}
 
 
 async def test_info_says_how_many_tables_may_be_opened(server):

@@ -14,7 +14,7 @@ import pytest
 import trio
 from rows import each_row
 from server.admins import host_says, hosting
-from server.conftest import QUICK, changed, running
+from server.conftest import QUICK, changed, running, under
 from server.rawclient import RawClient, frame, length
 from server.test_certificate import own
 from trio.testing import wait_all_tasks_blocked
@@ -94,7 +94,7 @@ async def test_hello_has_the_hash_of_the_certificate_shown_and_requests_are_answ
 
 
 async def test_hello_in_clear_has_no_hash(tmp_path):
-    async with running(tmp_path / "data", QUICK) as server:
+    async with running(tmp_path / "data") as server:
         client = TlsClient(await trio.open_tcp_stream("127.0.0.1", server.port))
         async with client.stream:
             await client.hello()
@@ -160,19 +160,18 @@ def test_alerts_are_those_of_the_chapter():
     assert list(map(bytes.fromhex, told)) == [SHUT_OUT_ALERT, COME_LATER_ALERT]
 
 
-async def test_handshake_that_is_not_begun_is_cut_in_time_and_counted_out(tmp_path, mock_clock):
-    settings = changed(TLS, limits={"connections_per_address": 1})
-    async with running(tmp_path / "data", settings) as server:
-        client = await server.connect()
-        await wait_all_tasks_blocked()
-        tasks = trio.lowlevel.current_statistics().tasks_living
-        logs.configure(LogSettings(), shown := StringIO())
-        mock_clock.jump(10.01)
-        assert await everything(client.stream) == b""
-        await wait_all_tasks_blocked()
-        assert trio.lowlevel.current_statistics().tasks_living == tasks - 1
-        assert "expected a handshake within 10 s" in shown.getvalue()
-        assert (await (await ready(server)).ask({"t": "tables"}))["t"] == "ok"
+@under(TLS, limits={"connections_per_address": 1})
+async def test_handshake_that_is_not_begun_is_cut_in_time_and_counted_out(server, mock_clock):
+    client = await server.connect()
+    await wait_all_tasks_blocked()
+    tasks = trio.lowlevel.current_statistics().tasks_living
+    logs.configure(LogSettings(), shown := StringIO())
+    mock_clock.jump(10.01)
+    assert await everything(client.stream) == b""
+    await wait_all_tasks_blocked()
+    assert trio.lowlevel.current_statistics().tasks_living == tasks - 1
+    assert "expected a handshake within 10 s" in shown.getvalue()
+    assert (await (await ready(server)).ask({"t": "tables"}))["t"] == "ok"
 
 
 async def test_handshake_is_part_of_the_time_for_a_login(server, mock_clock):
@@ -211,16 +210,15 @@ async def test_what_nobody_has_sealed_ends_the_connection_alone(server):
     assert (await other.ask({"t": "tables"}))["t"] == "ok"
 
 
-async def test_client_that_never_reads_is_cut(tmp_path):
-    settings = changed(TLS, limits={"outbox_bytes": 65_536})
-    async with running(tmp_path / "data", settings) as server:
-        client = await ready(server)
-        logs.configure(LogSettings(), shown := StringIO())
-        with trio.fail_after(20):
-            while "slow_consumer" not in shown.getvalue():
-                await client.send_bytes(frame({"t": "ping", "n": 1}) * 500)
-            await everything(client.stream)
-        assert (await (await ready(server)).ask({"t": "tables"}))["t"] == "ok"
+@under(TLS, limits={"outbox_bytes": 65_536})
+async def test_client_that_never_reads_is_cut(server):
+    client = await ready(server)
+    logs.configure(LogSettings(), shown := StringIO())
+    with trio.fail_after(20):
+        while "slow_consumer" not in shown.getvalue():
+            await client.send_bytes(frame({"t": "ping", "n": 1}) * 500)
+        await everything(client.stream)
+    assert (await (await ready(server)).ask({"t": "tables"}))["t"] == "ok"
 
 
 async def test_much_that_waits_for_a_slow_reader_comes_whole_and_in_order(server):
@@ -245,12 +243,12 @@ async def test_goodbye_comes_with_a_proper_end(server):
     assert await client.stream.receive_some() == b""
 
 
-async def test_last_words_are_not_lost_when_more_is_sent_than_is_read(tmp_path, mock_clock):
-    async with running(tmp_path / "data", changed(TLS, limits={"requests_per_s": 10, "burst": 5})) as server:
-        client = await ready(server)
-        await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(3_000)))
-        rest = await client.closed()
-        assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
+@under(TLS, limits={"requests_per_s": 10, "burst": 5})
+async def test_last_words_are_not_lost_when_more_is_sent_than_is_read(server, mock_clock):
+    client = await ready(server)
+    await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(3_000)))
+    rest = await client.closed()
+    assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
 
 
 async def test_client_that_has_said_its_end_still_gets_its_answers(server):
