@@ -210,7 +210,7 @@ async def test_match_that_is_not_over_is_closed_to_others_where_its_table_was_no
     async with running(path, SETTINGS) as server:
         seats = await server.match(2, options={"spectators": 1, "transcript": "all"})
         await together(*(partial(seat.play, asked) for seat in seats))
-    monkeypatch.setattr(Store, "tables", lambda *_: ())
+    monkeypatch.setattr(Store, "table", lambda *_: None)
     async with running(path, SETTINGS) as server:
         stranger = await guest(server)
         reply = await stranger.ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
