@@ -6,7 +6,7 @@ from typing import Final
 from truc_conform.expectations import Map, UnexpectedError
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import RawSeat
-from truc_protocol.blind_mode.sealed_pack import PackStage, SealedPack, SeatStep
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, PackStage, SealedPack, SeatStep
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
 from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read_hand
 from truc_protocol.bodies import Body, Release
@@ -26,6 +26,42 @@ from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
 from truc_rules import CardError
 
 WANT: Final = (OWN_OPTIONS, BLIND_TABLES)
+StepCheat = Callable[[SeatStep], SeatStep]
+"""What a seat makes of the step that it should take."""
+
+
+def changing_points(change: Callable[[tuple[bytes, ...]], tuple[bytes, ...]]) -> StepCheat:
+    """Return a cheat in the points of masks and locks."""
+    return lambda step: (
+        step._replace(points=change(step.points)) if isinstance(step, MaskStep | LockStep) else step
+    )
+
+
+def changing_boxes(change: Callable[[bytes], bytes]) -> StepCheat:
+    """Return a cheat in the boxes of keys."""
+    return lambda step: (
+        step._replace(boxes=tuple(map(change, step.boxes))) if isinstance(step, KeysStep) else step
+    )
+
+
+def only(kind: type[SeatStep], cheat: StepCheat) -> StepCheat:
+    """Return a cheat in steps of one kind alone."""
+    return lambda step: cheat(step) if isinstance(step, kind) else step
+
+
+def in_another_order(points: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Exchange the first two pairs of a pack: a card is the ratio inside a pair (blind.md, "The group")."""
+    return (*points[2:4], *points[:2], *points[4:])
+
+
+unsound: Final = changing_points(lambda points: (bytes(32), *points[1:]))
+with_one_twice: Final = changing_points(lambda points: (points[1], *points[1:]))
+too_short: Final = changing_points(lambda points: points[2:])
+reordered: Final = only(MaskStep, changing_points(in_another_order))
+"""The mask is in another order than the link says: every hand is one of cards, and only the link shows it."""
+in_short_boxes: Final = changing_boxes(lambda box: box[1:])
+in_shut_boxes: Final = changing_boxes(lambda box: bytes(len(box)))
+"""The keys are in boxes that do not open."""
 
 
 class BlindSeat(RawSeat):
@@ -39,7 +75,7 @@ class BlindSeat(RawSeat):
     def __init__(self, client: RawClient, *, seed: int = 1) -> None:
         super().__init__(client, seed=seed)
         self.withheld: frozenset[Duty] = frozenset()
-        self.cheats: Callable[[SeatStep], SeatStep] = lambda step: step
+        self.cheats: StepCheat = lambda step: step
         self._hands: dict[tuple[int, int], tuple[CardWithKeys, ...]] = {}
         self._taken: set[tuple[object, ...]] = set()
 

@@ -3,8 +3,7 @@
 What the puppets do with the pack they find out as any seat does. The server holds no cards, and tells whom it waits for.
 """
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -29,8 +28,10 @@ from truc_protocol.records import BLIND, Phase, Record
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
 from truc_rules import Action, CardError, Seat, deciders, legal
 
-StepCheat = Callable[[Ledger, SealedPack, SeatStep], SeatStep]
-"""What a seat makes of the step that it should take."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from truc_conform.blind_seat import StepCheat
 
 
 class BlindServer(ScriptedServer):
@@ -103,7 +104,7 @@ class BlindServer(ScriptedServer):
         ledger = self.at_play()
         hand = self.hand(seat) if wanted is Duty.LEND else ()
         step = make_step(ledger, seat, self.secrets(seat), hand, wanted)
-        return self.cheats[seat](ledger, self.pack(), step) if seat in self.cheats else step
+        return self.cheats[seat](step) if seat in self.cheats else step
 
     def pack(self) -> SealedPack:
         """Return the pack of the hand; RuntimeError if none is called."""

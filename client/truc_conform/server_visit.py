@@ -7,6 +7,7 @@ closed, and its seats have been given up.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
+from inspect import signature
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
@@ -44,14 +45,27 @@ def case(name: str, clause: str) -> Callable[[Run], ServerCase]:
 
     def made(run: Run) -> ServerCase:
         expected, _, _ = (run.__doc__ or "").partition("\n")
-        return case_row(name, clause, expected.removesuffix("."), run)
+        return ServerCase(Case(name, clause, expected.removesuffix(".")), run)
 
     return made
 
 
-def case_row(name: str, clause: str, expected: str, run: Run, **given: object) -> ServerCase:
-    """Return a case that shares its function with others, and gives it its own values."""
-    return ServerCase(Case(name, clause, expected), partial(run, **given))
+def case_rows(clause: str, expected: str, *rows: tuple[object, ...]) -> Callable[[Run], list[ServerCase]]:
+    """Make several cases of a function, each of a row: its name, a text, and what the function is given beside the visit.
+
+    In `clause` and `expected` the text stands in the place of `{what}`, and what is given in that of the argument's name.
+    """
+
+    def made(run: Run) -> list[ServerCase]:
+        _, *names = signature(run).parameters
+        cases = []
+        for name, what, *values in rows:
+            given = dict(zip(names, values, strict=True))
+            texts = (text.format(what=what, **given) for text in (clause, expected))
+            cases.append(ServerCase(Case(str(name), *texts), partial(run, **given)))
+        return cases
+
+    return made
 
 
 class ServerAddress(NamedTuple):

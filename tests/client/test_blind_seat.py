@@ -27,6 +27,7 @@ from truc_client.errors import LostError
 from truc_client.happenings import MatchWaits
 from truc_client.line.single_connection import ClockOffset, SingleConnection
 from truc_client.verifying import verify_file
+from truc_conform.blind_seat import in_shut_boxes, only, reordered, unsound
 from truc_conform.blind_server import BlindServer
 from truc_conform.forging import on_record, signed_again
 from truc_conform.playing import quiet
@@ -34,7 +35,7 @@ from truc_conform.shown import CODE
 from truc_protocol import messages
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.points import times
-from truc_protocol.blind_mode.sealed_pack import KeysStep, MaskStep
+from truc_protocol.blind_mode.sealed_pack import MaskStep
 from truc_protocol.bodies import Act, Call, Garbled, Keys, Lend, Lock, Mask, Rekey, Release
 from truc_protocol.boxes import open_sign_of_seat, seal_sign_of_seat, seat_sign_key
 from truc_protocol.ledger import seats_unopened
@@ -247,7 +248,7 @@ async def test_second_history_of_a_deal_is_refused_and_kept_as_evidence(blind, p
     database.close()
     (path,) = player.home.transcripts.iterdir()
     path.unlink()
-    server.cheats[1] = lambda _ledger, _pack, step: swapped(step) if isinstance(step, MaskStep) else step
+    server.cheats[1] = reordered
     before = set(signed(server, *STEPS))
     with trio.fail_after(30), pytest.raises(CheckFailedError) as stopped:
         await come_back(server, player)
@@ -256,32 +257,20 @@ async def test_second_history_of_a_deal_is_refused_and_kept_as_evidence(blind, p
     assert set(signed(server, *STEPS)) == before
 
 
-def swapped(step: MaskStep) -> MaskStep:
-    """Another order than the link says: every hand is one of cards, and only the link shows it."""
-    return step._replace(points=step.points[2:4] + step.points[:2] + step.points[4:])
-
-
 async def test_cheat_of_another_seat_is_shown_by_its_link_and_the_match_is_proven_and_won(
     blind, player
 ) -> None:
     server = blind(target=12)
-    server.cheats[1] = lambda _ledger, _pack, step: swapped(step) if isinstance(step, MaskStep) else step
+    server.cheats[1] = reordered
     verdict = verdict_of(await played(server, player))
     assert (verdict.result, verdict.winner, verdict.reason) == (Result.PROVEN, 0, "forfeit")
     assert verdict.exposed is not None
     assert (verdict.exposed.seat, verdict.exposed.kind, verdict.host_saw_no_card) == (1, "cheat", False)
 
 
-def bad_box(_ledger, _pack, step):
-    """Seal other keys than the locks have."""
-    if not isinstance(step, KeysStep):
-        return step
-    return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
-
-
 async def test_box_that_does_not_open_is_called_garbled_at_once_and_its_giver_exposed(blind, player) -> None:
     server = blind(target=12)
-    server.cheats[1] = bad_box
+    server.cheats[1] = in_shut_boxes
     seen = await played(server, player)
     verdict = verdict_of(seen)
     assert len(signed(server, Garbled)) >= 1
@@ -293,7 +282,7 @@ async def test_box_of_lent_cards_that_does_not_open_is_called_garbled(blind, pla
     server = blind("truco-mineiro-2", seats=4, target=4)
     server.decides = giving_up
 
-    def bad_lend(_ledger, _pack, step):
+    def bad_lend(step):
         return step._replace(box=bytes(len(step.box))) if hasattr(step, "receiver") else step
 
     server.cheats[2] = bad_lend
@@ -305,7 +294,7 @@ async def test_box_of_lent_cards_that_does_not_open_is_called_garbled(blind, pla
 async def test_step_that_fails_a_check_stops_the_client_with_evidence_against_its_seat(blind, player) -> None:
     """Let the server pass on a mask that it should have refused; conform/test_own_library.py has the other steps."""
     server = blind()
-    server.cheats[1] = lambda _ledger, _pack, step: unsound(step) if isinstance(step, MaskStep) else step
+    server.cheats[1] = only(MaskStep, unsound)
     take = server.take
 
     async def unchecked(record: Record) -> None:
@@ -323,13 +312,9 @@ async def test_step_that_fails_a_check_stops_the_client_with_evidence_against_it
     assert stopped.value.evidence is not None
 
 
-def unsound(step: MaskStep) -> MaskStep:
-    return step._replace(points=(bytes(32), *step.points[1:]))
-
-
 async def test_server_that_goes_on_after_a_seat_is_exposed_is_stopped_at_with_evidence(blind, player) -> None:
     server = blind(target=12)
-    server.cheats[1] = lambda _ledger, _pack, step: swapped(step) if isinstance(step, MaskStep) else step
+    server.cheats[1] = reordered
 
     def spared(message):
         return signed_again(server, message, ruling="resume", seat=None, kind=None)
@@ -439,7 +424,7 @@ async def test_lock_of_a_redeal_that_a_pause_has_overtaken_is_signed_again_as_th
     assert len({body.k for body in again if body.points == first.points}) == 2
 
 
-def doubled(_ledger, _pack, step):
+def doubled(step):
     """Put ten cards four times into the pack, each time as new points."""
     if not isinstance(step, MaskStep):
         return step

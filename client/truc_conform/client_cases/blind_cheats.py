@@ -7,9 +7,20 @@ link, takes the forfeit, and plays the match to its end.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
-from truc_conform.blind_server import BlindHarness, StepCheat
+from truc_conform.blind_seat import (
+    StepCheat,
+    in_another_order,
+    in_short_boxes,
+    in_shut_boxes,
+    only,
+    reordered,
+    too_short,
+    unsound,
+    with_one_twice,
+)
+from truc_conform.blind_server import BlindHarness
 from truc_conform.client_cases.blind import FOUR, BlindArrange, at_blind_table, signed_steps
 from truc_conform.client_cases.cheats import stops
 from truc_conform.client_harness import ClientHarness
@@ -29,7 +40,7 @@ from truc_conform.playing import conceding, secret, signed_position
 from truc_conform.result import CaseOutcome, failed, tag_of_body
 from truc_conform.scenes import ClientExit, Scene, unended
 from truc_protocol import messages
-from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SeatStep
 from truc_protocol.bodies import Body, Deal, Keys, Release, Rule, Void
 from truc_protocol.ledger import Due, due
 from truc_protocol.own_steps import garbled_body
@@ -39,7 +50,6 @@ _CHECKS: Final = "../fairness/blind.md#checks"
 _OPENING: Final = "../fairness/blind.md#records"
 _SEAT: Final = 1
 _ROLE: Final = 2  # of that seat
-_S = TypeVar("_S", MaskStep, LockStep, KeysStep)
 
 
 def _cheat(name: str, what: str) -> Callable[[BlindArrange], Scene]:
@@ -106,7 +116,7 @@ def _second_mask(server: BlindHarness) -> None:
             if honest is not None:
                 note_cheat(server, signed_position(message))
                 await server.push(
-                    signed_again(server, honest, points=_in_another_order(body_of(honest).points))
+                    signed_again(server, honest, points=in_another_order(body_of(honest).points))
                 )
         return False
 
@@ -131,7 +141,7 @@ def _two_masks(server: BlindHarness) -> None:
                 return message
             if not changed and _is_followed_by_another(harness, message.signer - 1):
                 # Sound points and no card more or less: nothing but the head of the next mask tells (C10).
-                points = _in_another_order(body_of(message).points)
+                points = in_another_order(body_of(message).points)
                 changed[message.k] = signed_again(harness, message, points=points)
             return changed.get(message.k, message)
 
@@ -156,67 +166,41 @@ def _is_by_seat(message: messages.MatchRecord, tag: str) -> bool:
     return (message.signer, tag_of_body(message.body)) == (_ROLE, tag)
 
 
-def _in_another_order(points: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    # By pairs: a card is the ratio inside a pair (blind.md, "The group").
-    return (*points[2:4], *points[:2], *points[4:])
-
-
-def _step(kind: type[_S], change: Callable[[_S], _S]) -> StepCheat:
-    """Return a cheat in the steps of one kind."""
-    return lambda _ledger, _pack, step: change(step) if isinstance(step, kind) else step
-
-
-_reordered: Final = _step(MaskStep, lambda step: step._replace(points=_in_another_order(step.points)))
-"""It masks in another order than the link says: every hand is one of cards, and only the link shows it."""
-
-
 @_cheat("C5.cheat-spared", "a server that goes on when a seat is exposed (C52)")
 def _spared(server: BlindHarness) -> None:
     """In the place of the forfeit of an exposed seat, let the match go on."""
-    server.cheats[_SEAT] = _reordered
+    server.cheats[_SEAT] = reordered
     _changing(
         "rule", lambda _server, message: signed_again(server, message, ruling="resume", seat=None, kind=None)
     )(server)
     server.decides = conceding
 
 
-def _passed_on(name: str, what: str, tag: str, cheat: StepCheat) -> Scene:
+def _passed_on(name: str, what: str, kind: type[SeatStep], cheat: StepCheat) -> Scene:
     """Return a scene in which the server passes on a step of the other seat that it should have refused."""
+    tag = kind.__name__.removesuffix("Step").lower()
 
     def arrange(server: BlindHarness) -> None:
-        server.cheats[_SEAT] = cheat
+        server.cheats[_SEAT] = only(kind, cheat)
         server.passes_on = lambda record: record.signer == _ROLE and tag_of_body(record.body) == tag
 
     return _cheat(name, what)(arrange)
 
 
-def _of_mask(change: Callable[[tuple[bytes, ...]], tuple[bytes, ...]]) -> StepCheat:
-    """Return a cheat in the points of masks."""
-    return _step(MaskStep, lambda step: step._replace(points=change(step.points)))
+def _undigested(step: SeatStep) -> SeatStep:
+    return step._replace(commitments=step.commitments[1:]) if isinstance(step, LockStep) else step
 
 
-_lock_unsound: Final = _step(LockStep, lambda step: step._replace(points=(bytes(32), *step.points[1:])))
-_undigested: Final = _step(LockStep, lambda step: step._replace(commitments=step.commitments[1:]))
-_short_boxes: Final = _step(KeysStep, lambda step: step._replace(boxes=tuple(box[1:] for box in step.boxes)))
 _STEPS: Final = [
-    _passed_on(
-        "C5.cheat-mask-unsound",
-        "a mask with a point that is not sound (C44)",
-        "mask",
-        _of_mask(lambda points: (bytes(32), *points[1:])),
-    ),
-    _passed_on(
-        "C5.cheat-mask-twice",
-        "a mask with one point twice (C45)",
-        "mask",
-        _of_mask(lambda points: (points[1], *points[1:])),
-    ),
-    _passed_on(
-        "C5.cheat-mask-short", "a mask of too few points (C43)", "mask", _of_mask(lambda points: points[2:])
-    ),
-    _passed_on("C5.cheat-lock-unsound", "a lock with a point that is not sound (C44)", "lock", _lock_unsound),
-    _passed_on("C5.cheat-lock-short", "a lock without the digest of a key (C43)", "lock", _undigested),
-    _passed_on("C5.cheat-keys-short", "keys in boxes of a wrong length (C46)", "keys", _short_boxes),
+    _passed_on(name, what, kind, cheat)
+    for name, what, kind, cheat in (
+        ("C5.cheat-mask-unsound", "a mask with a point that is not sound (C44)", MaskStep, unsound),
+        ("C5.cheat-mask-twice", "a mask with one point twice (C45)", MaskStep, with_one_twice),
+        ("C5.cheat-mask-short", "a mask of too few points (C43)", MaskStep, too_short),
+        ("C5.cheat-lock-unsound", "a lock with a point that is not sound (C44)", LockStep, unsound),
+        ("C5.cheat-lock-short", "a lock without the digest of a key (C43)", LockStep, _undigested),
+        ("C5.cheat-keys-short", "keys in boxes of a wrong length (C46)", KeysStep, in_short_boxes),
+    )
 ]
 
 
@@ -275,7 +259,7 @@ def _is_forfeit(record: Record) -> bool:
 )
 def _exposed(server: BlindHarness) -> None:
     """Let the other seat mask the pack in another order than its link says."""
-    server.cheats[_SEAT] = _reordered
+    server.cheats[_SEAT] = reordered
     server.decides = conceding
 
 
@@ -285,18 +269,12 @@ def _says_garbled(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
     return _takes_the_forfeit(server, end)
 
 
-_shut_boxes: Final = _step(
-    KeysStep, lambda step: step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
-)
-"""It seals keys in boxes that do not open."""
-
-
 @at_blind_table(
     "C5.garbled", _OPENING, "says that its hand is garbled, if its boxes do not open", _says_garbled
 )
 def _shut(server: BlindHarness) -> None:
     """Let the other seat seal its keys in boxes that do not open."""
-    server.cheats[_SEAT] = _shut_boxes
+    server.cheats[_SEAT] = in_shut_boxes
 
 
 @at_blind_table(

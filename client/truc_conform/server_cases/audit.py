@@ -7,7 +7,7 @@ from typing import Final
 from truc_conform.expectations import Map, expect, expect_ok
 from truc_conform.raw_seat import RawSeat, bodies
 from truc_conform.result import CaseOutcome, CaseVerdict
-from truc_conform.server_visit import ServerVisit, case, case_row, is_asked, play_on
+from truc_conform.server_visit import ServerVisit, case, case_rows, is_asked, play_on
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import BLOCK_BYTES, COUNTER_BYTES
@@ -42,20 +42,17 @@ async def _match(visit: ServerVisit) -> None:
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
+@case_rows(
+    _WHOLE,
+    "A guest {what}",
+    ("S3.match-guest", "without x plays a match by its options", False),
+    ("S3.match-guest-boxed", "with x plays a match by its boxed options", True),
+)
 async def _by_options(visit: ServerVisit, *, boxed: bool) -> None:
     seats = await visit.match(await visit.seats(guests=(1,), boxed=boxed, target=_SHORT))
     await play_on(seats)
     check_proven(seats[0])
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
-
-
-_GUESTS: Final = [
-    case_row(name, _WHOLE, f"A guest {who} plays a match by its {kind}", _by_options, boxed=boxed)
-    for name, who, kind, boxed in (
-        ("S3.match-guest", "without x", "options", False),
-        ("S3.match-guest-boxed", "with x", "boxed options", True),
-    )
-]
 
 
 @case("S3.match-guests", _WHOLE)

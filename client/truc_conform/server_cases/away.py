@@ -13,7 +13,7 @@ import trio
 from truc_conform.expectations import InconclusiveError, Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import RawSeat, bodies
-from truc_conform.server_visit import ServerVisit, all_at_once, case, case_row, catch_up, held_seats, play_on
+from truc_conform.server_visit import ServerVisit, all_at_once, case, case_rows, catch_up, held_seats, play_on
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Rule, Sub
 from truc_protocol.errors import Code
@@ -98,31 +98,17 @@ async def _resume_cards(visit: ServerVisit) -> None:
     expect(cards["cards"] == mover.cards, "the guest's cards again", cards)
 
 
+@case_rows(
+    "errors.md#{code}",
+    "A resume {what} gets {code}",
+    ("S3.resume-beyond", "from beyond the last record", {"next": _FAR}, Code.BAD_POSITION),
+    ("S3.resume-other", "of another match", {"match": bytes(32)}, Code.NO_SUCH_MATCH),
+)
 async def _refused_resume(visit: ServerVisit, *, changed: Map, code: Code) -> None:
     mover, _ = await visit.in_hand()
     client = await visit.player(mover.key)
     await client.refused(resuming(mover, 0) | changed, code)
     await client.check_alive()
-
-
-_REFUSED: Final = [
-    case_row(
-        "S3.resume-beyond",
-        "errors.md#bad_position",
-        "A resume from beyond the last record gets bad_position",
-        _refused_resume,
-        changed={"next": _FAR},
-        code=Code.BAD_POSITION,
-    ),
-    case_row(
-        "S3.resume-other",
-        "errors.md#no_such_match",
-        "A resume of another match gets no_such_match",
-        _refused_resume,
-        changed={"match": bytes(32)},
-        code=Code.NO_SUCH_MATCH,
-    ),
-]
 
 
 @case("S3.resume-stranger", "errors.md#not_seated")

@@ -3,13 +3,21 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from truc_conform.blind_seat import BlindSeat
+from truc_conform.blind_seat import (
+    BlindSeat,
+    StepCheat,
+    in_short_boxes,
+    in_shut_boxes,
+    reordered,
+    too_short,
+    unsound,
+    with_one_twice,
+)
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import PAIR
 from truc_conform.raw_seat import RawSeat, bodies
-from truc_conform.server_visit import ServerVisit, case, case_row, is_asked, play_on
+from truc_conform.server_visit import ServerVisit, case, case_rows, is_asked, play_on
 from truc_protocol.audit import Result
-from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SeatStep
 from truc_protocol.bodies import Act, Deal, Keys, Rule
 from truc_protocol.errors import Code
 from truc_protocol.own_steps import Duty, garbled_body
@@ -57,8 +65,9 @@ def only_cut(_message: Map, options: list[Map]) -> Map | None:
     return next((option for option in options if option["kind"] == "cut"), None)
 
 
-def waits_for(what: str) -> Callable[[RawSeat], bool]:
+def waits_for(wanted: Duty) -> Callable[[RawSeat], bool]:
     """Return what tells whether a player knows that the match waits, here and now, for a kind of step."""
+    what = "opening" if wanted is Duty.LINK else wanted
 
     def told(seat: RawSeat) -> bool:
         waiting = seat.waiting
@@ -128,7 +137,7 @@ async def _unwanted(visit: ServerVisit) -> None:
 async def _keys_held(visit: ServerVisit) -> None:
     """No keys are sent before those of every seat are in; then all are, and the deal."""
     seats = await in_match(visit, Duty.KEYS)
-    await play_on(seats, waits_for("keys"))
+    await play_on(seats, waits_for(Duty.KEYS))
     seats[0].withheld = frozenset()
     await seats[0].follow()
     # Its reply stands behind whatever was sent before it.
@@ -148,9 +157,36 @@ def _bodies(seat: BlindSeat) -> list[object]:
     return list(bodies(seat.records))
 
 
-async def _step_refused(
-    visit: ServerVisit, *, wanted: Duty, change: Callable[[SeatStep], SeatStep], code: Code
-) -> None:
+@case_rows(
+    _BLIND,
+    "{what} gets {code}, and the right one is taken",
+    ("S3.blind-mask-unsound", "A mask with an unsound point (C44)", Duty.MASK, unsound, Code.ILLEGAL_ACTION),
+    (
+        "S3.blind-mask-twice",
+        "A mask with a point twice (C45)",
+        Duty.MASK,
+        with_one_twice,
+        Code.ILLEGAL_ACTION,
+    ),
+    ("S3.blind-mask-short", "A mask of too few points (C43)", Duty.MASK, too_short, Code.NOT_NOW),
+    ("S3.blind-lock-unsound", "A lock with an unsound point (C44)", Duty.LOCK, unsound, Code.ILLEGAL_ACTION),
+    (
+        "S3.blind-lock-twice",
+        "A lock with a point twice (C45)",
+        Duty.LOCK,
+        with_one_twice,
+        Code.ILLEGAL_ACTION,
+    ),
+    ("S3.blind-lock-short", "A lock of too few points (C43)", Duty.LOCK, too_short, Code.NOT_NOW),
+    (
+        "S3.blind-keys-short",
+        "Keys in boxes of a wrong length (C46)",
+        Duty.KEYS,
+        in_short_boxes,
+        Code.ILLEGAL_ACTION,
+    ),
+)
+async def _step_refused(visit: ServerVisit, *, wanted: Duty, cheat: StepCheat, code: Code) -> None:
     seats = await in_match(visit, wanted)
     for seat in seats:
         seat.chooses = only_cut  # where the pack is not cut, one card may be dealt, and one point be locked
@@ -158,76 +194,15 @@ async def _step_refused(
     mover = next(seat for seat in seats if seat.duty() is wanted)
     # play.md: `not_now` for C43, C48 and C49, `illegal_action`
     # for C14 and C44 to C46; a right step may follow.
-    check_refusal(await mover.hand_in(mover.body_of(change(mover.step(wanted)))), code)
+    check_refusal(await mover.hand_in(mover.body_of(cheat(mover.step(wanted)))), code)
     await go_on(seats)
-
-
-def _unsound(step: SeatStep) -> SeatStep:
-    return (
-        step._replace(points=(NOTHING, *step.points[1:])) if isinstance(step, MaskStep | LockStep) else step
-    )
-
-
-def _twice(step: SeatStep) -> SeatStep:
-    """Put one point in two places."""
-    if isinstance(step, MaskStep | LockStep):
-        return step._replace(points=(step.points[1], *step.points[1:]))
-    return step
-
-
-def _short(step: SeatStep) -> SeatStep:
-    return step._replace(points=step.points[2:]) if isinstance(step, MaskStep | LockStep) else step
-
-
-def _short_boxes(step: SeatStep) -> SeatStep:
-    return step._replace(boxes=tuple(box[1:] for box in step.boxes)) if isinstance(step, KeysStep) else step
-
-
-_STEPS: Final = [
-    case_row(
-        name,
-        _BLIND,
-        f"{what} gets {code}, and the right one is taken",
-        _step_refused,
-        wanted=wanted,
-        change=change,
-        code=code,
-    )
-    for name, what, wanted, change, code in (
-        (
-            "S3.blind-mask-unsound",
-            "A mask with an unsound point (C44)",
-            Duty.MASK,
-            _unsound,
-            Code.ILLEGAL_ACTION,
-        ),
-        ("S3.blind-mask-twice", "A mask with a point twice (C45)", Duty.MASK, _twice, Code.ILLEGAL_ACTION),
-        ("S3.blind-mask-short", "A mask of too few points (C43)", Duty.MASK, _short, Code.NOT_NOW),
-        (
-            "S3.blind-lock-unsound",
-            "A lock with an unsound point (C44)",
-            Duty.LOCK,
-            _unsound,
-            Code.ILLEGAL_ACTION,
-        ),
-        ("S3.blind-lock-twice", "A lock with a point twice (C45)", Duty.LOCK, _twice, Code.ILLEGAL_ACTION),
-        ("S3.blind-lock-short", "A lock of too few points (C43)", Duty.LOCK, _short, Code.NOT_NOW),
-        (
-            "S3.blind-keys-short",
-            "Keys in boxes of a wrong length (C46)",
-            Duty.KEYS,
-            _short_boxes,
-            Code.ILLEGAL_ACTION,
-        ),
-    )
-]
 
 
 @case("S3.blind-out-of-turn", _BLIND)
 async def _out_of_turn(visit: ServerVisit) -> None:
     """A mask out of turn gets not_now (C43)."""
     seats = await in_match(visit, Duty.MASK)
-    await play_on(seats, waits_for("mask"))
+    await play_on(seats, waits_for(Duty.MASK))
     mover, other = sorted(seats, key=lambda seat: seat.duty() is None)
     step = mover.step(Duty.MASK)
     check_refusal(await other.hand_in(other.body_of(step._replace(seat=other.seat))), Code.NOT_NOW)
@@ -248,7 +223,7 @@ async def _other_link(visit: ServerVisit) -> None:
     seats = await in_match(visit, Duty.LINK)
     for seat in seats:
         seat.chooses = _conceding
-    await play_on(seats, waits_for("opening"))
+    await play_on(seats, waits_for(Duty.LINK))
     check_refusal(await seats[0].hand_in(seats[0].opening(NOTHING)), Code.ILLEGAL_ACTION)
     for seat in seats:
         seat.withheld = frozenset()
@@ -272,7 +247,13 @@ async def _another_card(visit: ServerVisit) -> None:
     expect_ok(await mover.move(), "the match to go on after a refusal")
 
 
-async def _exposed(visit: ServerVisit, *, cheat: Callable[[SeatStep], SeatStep]) -> None:
+@case_rows(
+    _BLIND,
+    "{what} loses by a forfeit when the links are open",
+    ("S3.blind-exposed", "A seat whose link shows that it masked otherwise (C50)", reordered),
+    ("S3.blind-garbled", "A seat whose boxes do not open, as the other says,", in_shut_boxes),
+)
+async def _exposed(visit: ServerVisit, *, cheat: StepCheat) -> None:
     first, second = seats = await in_match(visit)
     second.cheats = cheat
     for seat in seats:
@@ -290,27 +271,6 @@ def _expect_forfeit(player: BlindSeat, seat: int) -> None:
     expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
 
 
-def _in_another_order(step: SeatStep) -> SeatStep:
-    if not isinstance(step, MaskStep):
-        return step
-    return step._replace(points=(*step.points[2:4], *step.points[:2], *step.points[4:]))
-
-
-def _shut_boxes(step: SeatStep) -> SeatStep:
-    if not isinstance(step, KeysStep):
-        return step
-    return step._replace(boxes=tuple(bytes(len(box)) for box in step.boxes))
-
-
-_EXPOSED: Final = [
-    case_row(name, _BLIND, f"{what} loses by a forfeit when the links are open", _exposed, cheat=cheat)
-    for name, what, cheat in (
-        ("S3.blind-exposed", "A seat whose link shows that it masked otherwise (C50)", _in_another_order),
-        ("S3.blind-garbled", "A seat whose boxes do not open, as the other says,", _shut_boxes),
-    )
-]
-
-
 @case("S3.blind-false-claim", _BLIND)
 async def _false_claim(visit: ServerVisit) -> None:
     """A seat that says of a sound hand that it is garbled loses by a forfeit when the links are open (C48)."""
@@ -325,7 +285,7 @@ async def _false_claim(visit: ServerVisit) -> None:
 async def _early_claim(visit: ServerVisit) -> None:
     """garbled before all keys are in gets not_now (C48), and the deal goes on."""
     seats = await in_match(visit, Duty.LOCK)
-    await play_on(seats, waits_for("lock"))
+    await play_on(seats, waits_for(Duty.LOCK))
     player, _ = seats
     check_refusal(await player.hand_in(garbled_body(player.ledger, player.seat)), Code.NOT_NOW)
     await go_on(seats)

@@ -14,7 +14,7 @@ from truc_conform.expectations import Map, UnofferedError, check_refusal, expect
 from truc_conform.raw_client import PAIR
 from truc_conform.raw_seat import Pick, RawSeat, bodies
 from truc_conform.server_cases.blind import go_on, has_closed, in_match, only_cut, waits_for
-from truc_conform.server_visit import ServerVisit, case, case_row, play_on
+from truc_conform.server_visit import ServerVisit, case, case_rows, play_on
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.points import encoded, scalar
 from truc_protocol.blind_mode.sealed_pack import KeysStep
@@ -32,6 +32,8 @@ _ARGENTINO: Final = "truco-argentino"
 _FOUR: Final = 4
 _SILENCE_MS: Final = 2_000
 """How long a step with the pack is awaited where a seat is silent."""
+_IS_VOIDED: Final = "loses, by a forfeit silent after a void that names it"
+_HOLDS_UP: Final = "loses, by a forfeit opening"
 _BEST: Final = 33
 """The highest value of an envido."""
 
@@ -96,7 +98,7 @@ async def _turned_up(visit: ServerVisit) -> None:
     seats = await _seats(visit, _PAULISTA)
     for seat in seats:
         seat.withheld = frozenset({Duty.KEYS})
-    await play_on(seats, waits_for("keys"))
+    await play_on(seats, waits_for(Duty.KEYS))
     step = seats[0].step(Duty.KEYS)
     if isinstance(step, KeysStep):
         # A key in its only encoding, so that nothing but the digest of the lock can refuse it (C46).
@@ -190,11 +192,19 @@ def _saying_a_false_one(seat: BlindSeat, message: Map, options: list[Map]) -> Ma
     return {**chosen, "args": (_BEST - (chosen["args"] == (_BEST,)),)}
 
 
-async def _lost(visit: ServerVisit, *, wanted: Duty, what: str) -> None:
+@case_rows(
+    _BLIND,
+    "A seat whose connection was lost when its {what} is due comes back, and it is taken",
+    ("S3.blind-lost-mask", "mask", Duty.MASK),
+    ("S3.blind-lost-lock", "lock", Duty.LOCK),
+    ("S3.blind-lost-keys", "keys", Duty.KEYS),
+    ("S3.blind-lost-opening", "link", Duty.LINK),
+)
+async def _lost(visit: ServerVisit, *, wanted: Duty) -> None:
     seats = await in_match(visit, wanted)
     for seat in seats:
         seat.chooses = _first_of("concede", "cut", "play") if wanted is Duty.LINK else only_cut
-    await play_on(seats, waits_for(what))
+    await play_on(seats, waits_for(wanted))
     mover = next(seat for seat in seats if seat.duty() is wanted)
     await trio.aclose_forcefully(mover.client.stream)
     expect_ok(await mover.come_back(await visit.connect()), "ok to resume")
@@ -207,29 +217,11 @@ async def _lost(visit: ServerVisit, *, wanted: Duty, what: str) -> None:
     await play_on(seats, lambda seat: seat.ledger.deal_index > 1)
 
 
-_LOST: Final = [
-    case_row(
-        f"S3.blind-lost-{what}",
-        _BLIND,
-        f"A seat whose connection was lost when its {name} is due comes back, and it is taken",
-        _lost,
-        wanted=wanted,
-        what=what,
-    )
-    for what, name, wanted in (
-        ("mask", "mask", Duty.MASK),
-        ("lock", "lock", Duty.LOCK),
-        ("keys", "keys", Duty.KEYS),
-        ("opening", "link", Duty.LINK),
-    )
-]
-
-
 @case("S3.blind-keys-again", _BLIND)
 async def _keys_again(visit: ServerVisit) -> None:
     """Keys that are held and come again on another connection are answered there, with the place at which they are written."""
     seats = await in_match(visit, Duty.KEYS)
-    await play_on(seats, waits_for("keys"))
+    await play_on(seats, waits_for(Duty.KEYS))
     first, second = seats
     given = first.sign(first.body_of(first.step(Duty.KEYS)))
     await first.act(given)
@@ -253,42 +245,31 @@ def _place_of_keys(seat: RawSeat, of: int) -> int | None:
     return next(places, None)
 
 
-async def _silent(visit: ServerVisit, *, wanted: Duty, what: str, kind: str, voids: int) -> None:
+@case_rows(
+    _BLIND,
+    "A seat that {what}",
+    ("S3.blind-silent-mask", f"does not mask {_IS_VOIDED}", Duty.MASK, "silent"),
+    ("S3.blind-silent-lock", f"does not lock {_IS_VOIDED}", Duty.LOCK, "silent"),
+    ("S3.blind-silent-keys", f"gives no keys {_HOLDS_UP}", Duty.KEYS, "opening"),
+    ("S3.blind-silent-opening", f"does not open a hand that is over {_HOLDS_UP}", Duty.LINK, "opening"),
+)
+async def _silent(visit: ServerVisit, *, wanted: Duty, kind: str) -> None:
     seats = await in_match(visit, release_ms=_SILENCE_MS)
     silent, other = seats[1], seats[0]
     silent.withheld = frozenset({wanted})
     for seat in seats:
         seat.chooses = _first_of("concede", "cut", "play")
-    await play_on(seats, waits_for(what))
+    await play_on(seats, waits_for(wanted))
     await play_on(seats, _is_ended)
     found = bodies(other.records)
     named = [body.seats for body in found if isinstance(body, Void)]
     # play.md, "A table whose host sees no card": before the
     # deal a void names who is silent, later only a forfeit.
-    expect(named == [(silent.seat,)] * voids, f"{voids} voids", named)
+    voids = [(silent.seat,)] if kind == "silent" else []
+    expect(named == voids, f"{len(voids)} voids", named)
     rules = [(body.ruling, body.seat, body.kind) for body in found if isinstance(body, Rule)]
     expect(rules[-1:] == [("forfeit", silent.seat, kind)], f"a forfeit {kind} of the silent seat", rules)
 
 
 def _is_ended(seat: RawSeat) -> bool:
     return seat.auditor is not None and seat.ledger.outcome is not None
-
-
-_SILENT: Final = [
-    case_row(
-        f"S3.blind-silent-{what}",
-        _BLIND,
-        f"A seat that {does} loses, by a forfeit {kind}{' after a void that names it' * voids}",
-        _silent,
-        wanted=wanted,
-        what=what,
-        kind=kind,
-        voids=voids,
-    )
-    for what, does, wanted, kind, voids in (
-        ("mask", "does not mask", Duty.MASK, "silent", 1),
-        ("lock", "does not lock", Duty.LOCK, "silent", 1),
-        ("keys", "gives no keys", Duty.KEYS, "opening", 0),
-        ("opening", "does not open a hand that is over", Duty.LINK, "opening", 0),
-    )
-]

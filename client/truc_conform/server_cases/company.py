@@ -17,7 +17,7 @@ from truc_conform.expectations import (
 from truc_conform.raw_client import PAIR, RawClient
 from truc_conform.raw_seat import RawSeat
 from truc_conform.server_cases.watch import watching
-from truc_conform.server_visit import ServerVisit, case, case_row, play_on
+from truc_conform.server_visit import ServerVisit, case, case_rows, play_on
 from truc_protocol.errors import Code
 from truc_protocol.messages import MESSAGES, Direction
 from truc_protocol.wire.capabilities import BROUGHT_BY
@@ -117,22 +117,19 @@ async def _chat_outsider(visit: ServerVisit) -> None:
     check_refusal(await say(stranger, "hello"), Code.NOT_NOW)
 
 
+@case_rows(
+    _CHAT,
+    "{what} gets bad_message for text",
+    ("S2.chat-empty", "An empty line", ""),
+    ("S2.chat-blank", "A line of spaces", "   "),
+    ("S2.chat-lines", "A text of two lines", "one\ntwo"),
+    ("S2.chat-control", "A control character", "bell\x07"),
+    ("S2.chat-long", "A text of 201 characters", "a" * 201),
+)
 async def _bad_text(visit: ServerVisit, *, text: str) -> None:
     (first, _) = await _talking(visit)
     check_refusal(await say(first.client, text, table=first.table), Code.BAD_MESSAGE, field="text")
     await first.client.check_alive()
-
-
-_BAD_TEXTS: Final = [
-    case_row(name, _CHAT, f"{what} gets bad_message for text", _bad_text, text=text)
-    for name, what, text in (
-        ("S2.chat-empty", "An empty line", ""),
-        ("S2.chat-blank", "A line of spaces", "   "),
-        ("S2.chat-lines", "A text of two lines", "one\ntwo"),
-        ("S2.chat-control", "A control character", "bell\x07"),
-        ("S2.chat-long", "A text of 201 characters", "a" * 201),
-    )
-]
 
 
 @case("S2.chat-later", _CHAT)

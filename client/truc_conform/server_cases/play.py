@@ -4,7 +4,7 @@ from typing import Final
 
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_seat import RawSeat
-from truc_conform.server_visit import ServerVisit, case, case_row, catch_up, is_asked, play_on
+from truc_conform.server_visit import ServerVisit, case, case_rows, catch_up, is_asked, play_on
 from truc_protocol.bodies import Body, Refuse, Release
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import generate_signing_key, verify
@@ -80,26 +80,23 @@ async def _ahead(visit: ServerVisit) -> None:
     check_refusal(await mover.hand_in(body), Code.BAD_POSITION)
 
 
-async def _changed(visit: ServerVisit, *, changed: Map, code: Code) -> None:
+@case_rows(
+    _PLAY,
+    "An act {what}",
+    ("S3.other-head", "under another head gets bad_position", {"head": NOTHING}),
+    ("S3.other-deal", "with another deal index gets bad_position, with evidence", {"j": 999}),
+)
+async def _changed(visit: ServerVisit, *, changed: Map) -> None:
     mover, _ = await visit.in_hand()
     body = mover.act_of(mover.harmless(), **changed)
     if "head" in changed:
-        error = check_refusal(await mover.hand_in(body), code)
+        error = check_refusal(await mover.hand_in(body), Code.BAD_POSITION)
         # A body that names another head is bound to no place of
         # this match (C10): a refusal of it would show nothing.
         expect("refuse" not in error, "no signed refusal of an act under another head", error)
     else:
-        await refused_with_evidence(mover, body, code)
+        await refused_with_evidence(mover, body, Code.BAD_POSITION)
     await _goes_on(mover)
-
-
-_CHANGED: Final = [
-    case_row(name, _PLAY, f"An act {what}", _changed, changed=changed, code=Code.BAD_POSITION)
-    for name, what, changed in (
-        ("S3.other-head", "under another head gets bad_position", {"head": NOTHING}),
-        ("S3.other-deal", "with another deal index gets bad_position, with evidence", {"j": 999}),
-    )
-]
 
 
 @case("S3.other-match", _PLAY)
@@ -149,28 +146,18 @@ async def _at_cards(visit: ServerVisit) -> RawSeat:
     raise UnofferedError("this game offers no card to play within six decisions")
 
 
+@case_rows(
+    _PLAY,
+    "A card {what} gets illegal_action, with evidence",
+    ("S3.card-other", "that is not in its slot", 1, None),
+    ("S3.card-salt", "with another salt", 2, bytes(16)),
+)
 async def _card(visit: ServerVisit, *, place: int, value: object) -> None:
     mover = await _at_cards(visit)
     option = next(option for option in mover.offered if option["kind"] == "play")
     args = list(option["args"])
     args[place] = value if value is not None else (args[place] + 1) % mover.ledger.setup.terms.table.deck
     await refused_with_evidence(mover, mover.act_of(option, args=tuple(args)), Code.ILLEGAL_ACTION)
-
-
-_CARDS: Final = [
-    case_row(
-        name,
-        _PLAY,
-        f"A card {what} gets illegal_action, with evidence",
-        _card,
-        place=place,
-        value=value,
-    )
-    for name, what, place, value in (
-        ("S3.card-other", "that is not in its slot", 1, None),
-        ("S3.card-salt", "with another salt", 2, bytes(16)),
-    )
-]
 
 
 @case("S3.act-signature", _PLAY)
@@ -251,21 +238,18 @@ async def _guest_act(visit: ServerVisit) -> None:
     expect_ok(again, f"ok with k {at} and dup", k=at, dup=True)
 
 
+@case_rows(
+    _PLAY,
+    "{what} gets {code}",
+    ("S3.guest-stale", "A guest's choice at a taken position", -1, "", Code.STALE_POSITION),
+    ("S3.guest-ahead", "A guest's choice ahead of the match", 90, "", Code.BAD_POSITION),
+    ("S3.guest-illegal", "A line that is not among the options", 0, "fly away", Code.ILLEGAL_ACTION),
+)
 async def _guest_refused(visit: ServerVisit, *, at: int, line: str, code: Code) -> None:
     mover, _ = await _guests(visit)
     line = line or mover.harmless()["key"]
     check_refusal(await mover.choose_line(line, at=mover.next + at), code)
     expect_ok(await mover.choose_line(mover.harmless()["key"]), "the match to go on after a refusal")
-
-
-_REFUSED: Final = [
-    case_row(name, _PLAY, f"{what} gets {code}", _guest_refused, at=at, line=line, code=code)
-    for name, what, at, line, code in (
-        ("S3.guest-stale", "A guest's choice at a taken position", -1, "", Code.STALE_POSITION),
-        ("S3.guest-ahead", "A guest's choice ahead of the match", 90, "", Code.BAD_POSITION),
-        ("S3.guest-illegal", "A line that is not among the options", 0, "fly away", Code.ILLEGAL_ACTION),
-    )
-]
 
 
 @case("S3.guest-out-of-turn", _PLAY)

@@ -15,7 +15,7 @@ from truc_conform.expectations import (
 )
 from truc_conform.raw_client import RawClient, frame
 from truc_conform.server_cases.transport import FRAME_LIMIT, hello
-from truc_conform.server_visit import ServerVisit, case, case_row, held_seats
+from truc_conform.server_visit import ServerVisit, case, case_rows, held_seats
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import SMALL_ORDER, SigningKey, fingerprint, generate_signing_key
 from truc_protocol.errors import Code
@@ -35,27 +35,17 @@ _KEEP_ALIVE: Final = "session.md#keep-alive"
 _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
 
 
-async def _bad_field(visit: ServerVisit, *, message: Map, field: str) -> None:
+@case_rows(
+    "errors.md#bad_message",
+    "{what} gets bad_message, which names it",
+    ("S0.missing-field", "A missing field", "table", {}),
+    ("S0.wrong-type", "A field of the wrong type", "table", {"table": 7}),
+    ("S0.wrong-bound", "A field out of bounds", "seat", {"table": "K7PQ", "seat": 16}),
+)
+async def _bad_field(visit: ServerVisit, *, field: str, join: Map) -> None:
     client = await visit.player()
-    await client.refused(message, Code.BAD_MESSAGE, field=field)
+    await client.refused({"t": "join", **join}, Code.BAD_MESSAGE, field=field)
     await client.check_alive()
-
-
-_FIELDS: Final = [
-    case_row(
-        name,
-        "errors.md#bad_message",
-        f"{what} gets bad_message, which names it",
-        _bad_field,
-        message={"t": "join", **join},
-        field=field,
-    )
-    for name, what, field, join in (
-        ("S0.missing-field", "A missing field", "table", {}),
-        ("S0.wrong-type", "A field of the wrong type", "table", {"table": 7}),
-        ("S0.wrong-bound", "A field out of bounds", "seat", {"table": "K7PQ", "seat": 16}),
-    )
-]
 
 
 @case("S0.client-first", "session.md#hello")
@@ -328,21 +318,18 @@ async def _replayed(visit: ServerVisit) -> None:
     await _refused(second, body, key.sign(body), Code.BAD_SIGNATURE)
 
 
+@case_rows(
+    _HANDSHAKE,
+    "A login {what} gets bad_signature (C38)",
+    ("S1.other-server", "made for another server's key", "spk"),
+    ("S1.other-client-nonce", "with another client nonce", "cn"),
+    ("S1.other-server-nonce", "with another server nonce", "sn"),
+    ("S1.other-hello", "with the hash of another hello", "server_hello"),
+)
 async def _another_field(visit: ServerVisit, *, field: str) -> None:
     client, key = await _greeted(visit), generate_signing_key()
     body = auth(client, key, **{field: NONCE})
     await _refused(client, body, key.sign(body), Code.BAD_SIGNATURE)
-
-
-_OTHER_FIELDS: Final = [
-    case_row(name, _HANDSHAKE, f"{what} gets bad_signature (C38)", _another_field, field=field)
-    for name, field, what in (
-        ("S1.other-server", "spk", "A login made for another server's key"),
-        ("S1.other-client-nonce", "cn", "A login with another client nonce"),
-        ("S1.other-server-nonce", "sn", "A login with another server nonce"),
-        ("S1.other-hello", "server_hello", "A login with the hash of another hello"),
-    )
-]
 
 
 @case("S1.small-order", "security.md#keys")
@@ -365,22 +352,19 @@ async def _loose_body(visit: ServerVisit) -> None:
     await _refused(client, body, key.sign(body), Code.BAD_MESSAGE)
 
 
+@case_rows(
+    "limits.md#sizes",
+    "A name {what} gets bad_message for name",
+    ("S1.name-blank", "of spaces", " "),
+    ("S1.name-control", "with a control character", "bell\x07"),
+    ("S1.name-long", "above 64 bytes", "a" * 65),
+    ("S1.name-long-utf8", "above 64 bytes, though not above 64 characters,", "ж" * 40),
+)
 async def _name(visit: ServerVisit, *, given: str) -> None:
     client = await _greeted(visit)
     await client.send({**client.auth(generate_signing_key()), "name": given})
     (error, _) = await client.check_ended(Code.BAD_MESSAGE)
     expect(error.get("field") == "name", "the field name", error)
-
-
-_NAMES: Final = [
-    case_row(name, "limits.md#sizes", f"{what} gets bad_message for name", _name, given=value)
-    for name, what, value in (
-        ("S1.name-blank", "A name of spaces", " "),
-        ("S1.name-control", "A name with a control character", "bell\x07"),
-        ("S1.name-long", "A name above 64 bytes", "a" * 65),
-        ("S1.name-long-utf8", "A name above 64 bytes, though not above 64 characters,", "ж" * 40),
-    )
-]
 
 
 @case("S1.name-alike", "limits.md#names")

@@ -8,7 +8,7 @@ import trio
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import RawSeat
-from truc_conform.server_visit import ServerVisit, all_at_once, case, case_row, is_asked, play_on
+from truc_conform.server_visit import ServerVisit, all_at_once, case, case_rows, is_asked, play_on
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import generate_signing_key
@@ -46,6 +46,17 @@ async def _create(visit: ServerVisit) -> None:
     expect(state["options"] == {"decision_ms": _DECISION_MS}, "the options chosen", state["options"])
 
 
+@case_rows(
+    _OPTION,
+    "{what} gets bad_option, which names it",
+    ("S2.option-unknown", "An unknown option", "flying", 1),
+    ("S2.option-high", "A term above its bound", "decision_ms", 86_400_001),
+    ("S2.option-low", "A term below its bound", "release_ms", 999),
+    ("S2.option-type", "A term that is a word", "decision_ms", "soon"),
+    ("S2.option-spectators", "A spectators delay above an hour", "spectators", 3_604),
+    ("S2.option-word", "A house rule outside its list of words", "reveal", "never"),
+    ("S2.option-target", "A target of 0", "target", 0),
+)
 async def _bad_option(visit: ServerVisit, *, option: str, value: int | str) -> None:
     seat = await visit.seat()
     reply = await seat.open_table({option: value})
@@ -53,95 +64,51 @@ async def _bad_option(visit: ServerVisit, *, option: str, value: int | str) -> N
     await seat.client.check_alive()
 
 
-_OPTIONS: Final = [
-    case_row(
-        name,
-        _OPTION,
-        f"{what} gets bad_option, which names it",
-        _bad_option,
-        option=option,
-        value=value,
-    )
-    for name, what, option, value in (
-        ("S2.option-unknown", "An unknown option", "flying", 1),
-        ("S2.option-high", "A term above its bound", "decision_ms", 86_400_001),
-        ("S2.option-low", "A term below its bound", "release_ms", 999),
-        ("S2.option-type", "A term that is a word", "decision_ms", "soon"),
-        ("S2.option-spectators", "A spectators delay above an hour", "spectators", 3_604),
-        ("S2.option-word", "A house rule outside its list of words", "reveal", "never"),
-        ("S2.option-target", "A target of 0", "target", 0),
-    )
-]
-
-
+@case_rows(
+    "errors.md#{code}",
+    "{what} gets {code}",
+    (
+        "S2.variant-unknown",
+        "A game that the server lacks",
+        {"variant": "whist"},
+        Code.NO_SUCH_VARIANT,
+        "variant",
+    ),
+    ("S2.seats-wrong", "A number of seats that the game lacks", {"seats": 15}, Code.BAD_OPTION, "seats"),
+    ("S2.seat-wrong", "A seat that the table lacks", {"seats": 2, "seat": 2}, Code.BAD_MESSAGE, "seat"),
+)
 async def _refused_create(visit: ServerVisit, *, fields: Map, code: Code, field: str) -> None:
     client = await visit.player()
     await client.refused({"t": "create", "variant": client.game(), **fields}, code, field=field)
-
-
-_CREATES: Final = [
-    case_row(
-        name,
-        f"errors.md#{code}",
-        f"{what} gets {code}",
-        _refused_create,
-        fields=fields,
-        code=code,
-        field=field,
-    )
-    for name, what, code, field, fields in (
-        (
-            "S2.variant-unknown",
-            "A game that the server lacks",
-            Code.NO_SUCH_VARIANT,
-            "variant",
-            {"variant": "whist"},
-        ),
-        ("S2.seats-wrong", "A number of seats that the game lacks", Code.BAD_OPTION, "seats", {"seats": 15}),
-        ("S2.seat-wrong", "A seat that the table lacks", Code.BAD_MESSAGE, "seat", {"seats": 2, "seat": 2}),
-    )
-]
 
 
 @case("S2.options-many", _OPTION)
 async def _options_many(visit: ServerVisit) -> None:
     """33 options get bad_message."""
     options = {f"o{n}": n for n in range(33)}
-    await _refused_create(visit, fields={"options": options}, code=Code.BAD_MESSAGE, field="options")
+    client = await visit.player()
+    wanted = {"t": "create", "variant": client.game(), "options": options}
+    await client.refused(wanted, Code.BAD_MESSAGE, field="options")
 
 
+@case_rows(
+    "errors.md#no_such_table",
+    "{tag} at a table that does not exist gets no_such_table",
+    *((f"S2.nowhere-{tag}", "", tag) for tag in ("join", "leave", "ready", "unready", "watch", "unwatch")),
+)
 async def _nowhere(visit: ServerVisit, *, tag: str) -> None:
     client = await visit.player()
     await client.refused({"t": tag, "table": _NOWHERE}, Code.NO_SUCH_TABLE, field="table")
 
 
-_NOWHERE_TAGS: Final = [
-    case_row(
-        f"S2.nowhere-{tag}",
-        "errors.md#no_such_table",
-        f"{tag} at a table that does not exist gets no_such_table",
-        _nowhere,
-        tag=tag,
-    )
-    for tag in ("join", "leave", "ready", "unready", "watch", "unwatch")
-]
-
-
+@case_rows(
+    "errors.md#not_seated",
+    "{tag} without a seat gets not_seated",
+    *((f"S2.not-seated-{tag}", "", tag) for tag in ("leave", "ready", "unready")),
+)
 async def _not_seated(visit: ServerVisit, *, tag: str) -> None:
     seat = await _table(visit)
     await visit.stranger_refused({"t": tag, "table": seat.table}, Code.NOT_SEATED)
-
-
-_UNSEATED: Final = [
-    case_row(
-        f"S2.not-seated-{tag}",
-        "errors.md#not_seated",
-        f"{tag} without a seat gets not_seated",
-        _not_seated,
-        tag=tag,
-    )
-    for tag in ("leave", "ready", "unready")
-]
 
 
 async def _codes(client: RawClient) -> list[str]:

@@ -3,13 +3,15 @@
 Most are one row: bytes in, a code out. Before `welcome` each mistake ends the connection, with `error` and `bye`.
 """
 
+from functools import partial
 from typing import Final
 
 import trio
 
 from truc_conform.expectations import Map, expect, expect_ok
 from truc_conform.raw_client import frame, length
-from truc_conform.server_visit import ServerVisit, case, case_row
+from truc_conform.result import Case
+from truc_conform.server_visit import ServerCase, ServerVisit, case, case_rows
 from truc_protocol.errors import Code
 
 LOGIN_LIMIT: Final = 2_048  # limits.md#sizes, as are the next three
@@ -35,72 +37,66 @@ def padded(message: Map, size: int) -> bytes:
     return frame({**message, "x-pad": bytes(size - bare)})
 
 
-async def _ends(visit: ServerVisit, *, raw: bytes, code: Code) -> None:
-    """Send bytes before a login."""
-    client = await visit.connect()
+async def _ends(visit: ServerVisit, raw: bytes, code: Code, *, is_later: bool = False) -> None:
+    """Send bytes that end the connection, before a login or after it."""
+    client = await (visit.player() if is_later else visit.connect())
     await client.send_bytes(raw)
     await client.check_ended(code)
 
 
-async def _ends_later(visit: ServerVisit, *, raw: bytes, code: Code) -> None:
-    """Send bytes after a login."""
-    client = await visit.player()
-    await client.send_bytes(raw)
-    await client.check_ended(code)
+@case_rows(
+    _FRAMES,
+    "{what}",
+    ("S0.length-zero", _ZERO, 0, Code.BAD_FRAME, False),
+    ("S0.length-4gib", _HUGE, LONGEST, Code.FRAME_TOO_LARGE, False),
+    ("S0.length-zero-later", f"{_ZERO}, after welcome too", 0, Code.BAD_FRAME, True),
+    ("S0.length-4gib-later", f"{_HUGE}, after welcome too", LONGEST, Code.FRAME_TOO_LARGE, True),
+    (
+        "S0.oversize",
+        "A frame above limits.frame_in gets frame_too_large",
+        1 << 24,
+        Code.FRAME_TOO_LARGE,
+        True,
+    ),
+)
+async def _length(visit: ServerVisit, *, announced: int, code: Code, is_later: bool) -> None:
+    await _ends(visit, length(announced), code, is_later=is_later)
 
 
-_LENGTHS: Final = [
-    case_row(name, _FRAMES, expected, run, raw=length(announced), code=code)
-    for name, expected, run, announced, code in (
-        ("S0.length-zero", _ZERO, _ends, 0, Code.BAD_FRAME),
-        ("S0.length-4gib", _HUGE, _ends, LONGEST, Code.FRAME_TOO_LARGE),
-        ("S0.length-zero-later", f"{_ZERO}, after welcome too", _ends_later, 0, Code.BAD_FRAME),
-        ("S0.length-4gib-later", f"{_HUGE}, after welcome too", _ends_later, LONGEST, Code.FRAME_TOO_LARGE),
-        (
-            "S0.oversize",
-            "A frame above limits.frame_in gets frame_too_large",
-            _ends_later,
-            1 << 24,
-            Code.FRAME_TOO_LARGE,
-        ),
-    )
-]
-
-
+@case_rows(
+    "transport.md#messages",
+    "{what}: bad_msgpack",
+    ("S0.trailing", "Bytes after the map", b"\x80\x80"),
+    ("S0.array", "An array instead of a map", b"\x90"),
+    ("S0.not-msgpack", "The byte c1, which msgpack never uses", b"\xc1"),
+    ("S0.truncated", "A map that announces more than it holds", b"\x82" + _TAGGED),
+    ("S0.duplicate-keys", "A key twice in a map", b"\x82" + _TAGGED + _TAGGED),
+    ("S0.float", "A float", b"\x82" + _TAGGED + b"\xa1n\xca" + bytes(4)),
+    ("S0.nan", "A NaN", b"\x82" + _TAGGED + b"\xa1n\xcb\x7f\xf8" + bytes(6)),
+    ("S0.extension", "An extension type", b"\x82" + _TAGGED + b"\xa1n\xd4\x05\x00"),
+    ("S0.timestamp", "A timestamp", b"\x82" + _TAGGED + b"\xa1n\xd6\xff" + bytes(4)),
+    ("S0.bytes-key", "A key of type bin", b"\x82" + _TAGGED + b"\xc4\x01n\x01"),
+    ("S0.bad-utf8", "Text that is not UTF-8", b"\x82" + _TAGGED + b"\xa1n\xa2\xc3\x28"),
+    ("S0.integer", "The integer 2^53", b"\x82" + _TAGGED + b"\xa1n\xcf\x00\x20" + bytes(6)),
+    ("S0.depth", "17 levels of arrays and maps", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * DEEPEST + b"\xc0"),
+    ("S0.very-deep", "1,000 levels", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * 1_000 + b"\xc0"),
+    ("S0.array-bomb", "An array that announces 2^32-1 items", b"\x81\xa1t\xdd\xff\xff\xff\xff"),
+)
 async def _profile(visit: ServerVisit, *, raw: bytes) -> None:
     """Send a frame that is not a message of the profile, before a login and after one."""
     whole = length(len(raw)) + raw
-    await _ends(visit, raw=whole, code=Code.BAD_MSGPACK)
     # transport.md, "Messages": it ends the connection, in any state.
-    await _ends_later(visit, raw=whole, code=Code.BAD_MSGPACK)
+    for is_later in (False, True):
+        await _ends(visit, whole, Code.BAD_MSGPACK, is_later=is_later)
 
 
-_PROFILE: Final = [
-    case_row(name, "transport.md#messages", f"{what}: bad_msgpack", _profile, raw=raw)
-    for name, what, raw in (
-        ("S0.trailing", "Bytes after the map", b"\x80\x80"),
-        ("S0.array", "An array instead of a map", b"\x90"),
-        ("S0.not-msgpack", "The byte c1, which msgpack never uses", b"\xc1"),
-        ("S0.truncated", "A map that announces more than it holds", b"\x82" + _TAGGED),
-        ("S0.duplicate-keys", "A key twice in a map", b"\x82" + _TAGGED + _TAGGED),
-        ("S0.float", "A float", b"\x82" + _TAGGED + b"\xa1n\xca" + bytes(4)),
-        ("S0.nan", "A NaN", b"\x82" + _TAGGED + b"\xa1n\xcb\x7f\xf8" + bytes(6)),
-        ("S0.extension", "An extension type", b"\x82" + _TAGGED + b"\xa1n\xd4\x05\x00"),
-        ("S0.timestamp", "A timestamp", b"\x82" + _TAGGED + b"\xa1n\xd6\xff" + bytes(4)),
-        ("S0.bytes-key", "A key of type bin", b"\x82" + _TAGGED + b"\xc4\x01n\x01"),
-        ("S0.bad-utf8", "Text that is not UTF-8", b"\x82" + _TAGGED + b"\xa1n\xa2\xc3\x28"),
-        ("S0.integer", "The integer 2^53", b"\x82" + _TAGGED + b"\xa1n\xcf\x00\x20" + bytes(6)),
-        (
-            "S0.depth",
-            "17 levels of arrays and maps",
-            b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * DEEPEST + b"\xc0",
-        ),
-        ("S0.very-deep", "1,000 levels", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * 1_000 + b"\xc0"),
-        ("S0.array-bomb", "An array that announces 2^32-1 items", b"\x81\xa1t\xdd\xff\xff\xff\xff"),
-    )
-]
-
-
+@case_rows(
+    _FRAMES,
+    "{what} gets one readable line",
+    ("S0.http", "An HTTP request", b"GET / HTTP/1.1\r\nHost: truc\r\n\r\n"),
+    ("S0.tls", "A TLS hello", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+    ("S0.ssh", "An SSH greeting", b"SSH-2.0-OpenSSH_9.2\r\n"),
+)
 async def _stranger(visit: ServerVisit, *, raw: bytes) -> None:
     """Send what a program sends that has found the wrong port."""
     client = await visit.connect()
@@ -114,16 +110,8 @@ async def _stranger(visit: ServerVisit, *, raw: bytes) -> None:
     expect(answer.strip().isascii() and answer.strip().decode().isprintable(), "readable text", answer)
 
 
-_STRANGERS: Final = [
-    case_row(name, _FRAMES, f"{what} gets one readable line", _stranger, raw=raw)
-    for name, what, raw in (
-        ("S0.http", "An HTTP request", b"GET / HTTP/1.1\r\nHost: truc\r\n\r\n"),
-        ("S0.tls", "A TLS hello", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
-        ("S0.ssh", "An SSH greeting", b"SSH-2.0-OpenSSH_9.2\r\n"),
-    )
-]
 _EARLY: Final = [
-    case_row(name, clause, expected, _ends, raw=raw, code=code)
+    ServerCase(Case(name, clause, expected), partial(_ends, raw=raw, code=code))
     for name, clause, expected, code, raw in (
         (
             "S0.login-oversize",

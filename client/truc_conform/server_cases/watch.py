@@ -9,7 +9,7 @@ from truc_conform.expectations import Map, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import RawSeat
 from truc_conform.server_cases.away import records_of
-from truc_conform.server_visit import ServerVisit, case, case_row, catch_up, play_on
+from truc_conform.server_visit import ServerVisit, case, case_rows, catch_up, play_on
 from truc_protocol.bodies import Call, Deal
 from truc_protocol.codec import dec
 from truc_protocol.errors import Code
@@ -54,6 +54,12 @@ async def _reads(client: RawClient, seat: RawSeat) -> None:
         records = records_of(client)
 
 
+@case_rows(
+    _VIEWS,
+    "{what}",
+    ("S2.watch", "Watchers get the same bytes as seats, and nothing that only seats may know", LIVE),
+    ("S2.watch-held-match", "With records held back, watchers get the same bytes, only later", HELD),
+)
 async def _same_bytes(visit: ServerVisit, *, spectators: int) -> None:
     seats = await visit.seats(spectators=spectators, target=_SHORT)
     client, _ = await _watched(visit, seats[0].table)
@@ -64,15 +70,6 @@ async def _same_bytes(visit: ServerVisit, *, spectators: int) -> None:
     _check_public(client)
     own, came = records_of(seats[0].client), records_of(client)
     expect(came == own, "the same bytes that seats get", came[-1:])
-
-
-_SAME_BYTES: Final = [
-    case_row(name, _VIEWS, what, _same_bytes, spectators=spectators)
-    for name, what, spectators in (
-        ("S2.watch", "Watchers get the same bytes as seats, and nothing that only seats may know", LIVE),
-        ("S2.watch-held-match", "With records held back, watchers get the same bytes, only later", HELD),
-    )
-]
 
 
 def _check_public(client: RawClient) -> None:
@@ -265,6 +262,13 @@ async def _history_setup(visit: ServerVisit) -> None:
     expect(len(page.get("past", ())) <= PAGE, f"at most {PAGE} records", len(page.get("past", ())))
 
 
+@case_rows(
+    _VIEWS,
+    "Strangers get {what}",
+    ("S2.history-none", "private_table for a match that nobody may watch", NONE, Code.PRIVATE_TABLE),
+    ("S2.history-live", "what watchers see of a match in play", LIVE, None),
+    ("S2.history-held", "nothing of a hand that is held back", HELD, None),
+)
 async def _strangers_past(visit: ServerVisit, *, spectators: int, code: Code | None) -> None:
     mover, _ = await visit.in_hand(await visit.seats(spectators=spectators))
     reply = await _page(await visit.player(), mover.ledger.setup.mid, **{"from": 0})
@@ -277,16 +281,13 @@ async def _strangers_past(visit: ServerVisit, *, spectators: int, code: Code | N
     expect(reply.get("k", 0) <= end, f"no record from {end} on", reply.get("k"))
 
 
-_STRANGERS: Final = [
-    case_row(name, _VIEWS, f"Strangers get {what}", _strangers_past, spectators=spectators, code=code)
-    for name, what, spectators, code in (
-        ("S2.history-none", "private_table for a match that nobody may watch", NONE, Code.PRIVATE_TABLE),
-        ("S2.history-live", "what watchers see of a match in play", LIVE, None),
-        ("S2.history-held", "nothing of a hand that is held back", HELD, None),
-    )
-]
-
-
+@case_rows(
+    _VIEWS,
+    "After the match, transcript {transcript} {what} those who did not play",
+    ("S2.history-after-seats", "refuses", "seats", False),
+    ("S2.history-after-watchers", "admits", "watchers", True),
+    ("S2.history-after-all", "admits", "all", True),
+)
 async def _afterwards(visit: ServerVisit, *, transcript: str, allowed: bool) -> None:
     seats = await visit.match(await visit.seats(target=_SHORT, transcript=transcript, spectators=LIVE))
     await play_on(seats)
@@ -296,19 +297,6 @@ async def _afterwards(visit: ServerVisit, *, transcript: str, allowed: bool) -> 
         expect_ok(reply, f"ok where transcript is {transcript}")
     else:
         check_refusal(reply, Code.PRIVATE_TABLE)
-
-
-_AFTERWARDS: Final = [
-    case_row(
-        f"S2.history-after-{word}",
-        _VIEWS,
-        f"After the match, transcript {word} {'admits' if allowed else 'refuses'} those who did not play",
-        _afterwards,
-        transcript=word,
-        allowed=allowed,
-    )
-    for word, allowed in (("seats", False), ("watchers", True), ("all", True))
-]
 
 
 @case("S2.history-unknown", "errors.md#no_such_match")
