@@ -14,9 +14,9 @@ from structlog.testing import capture_logs
 
 from truc_protocol.bodies import Resign
 from truc_protocol.errors import Code
-from truc_protocol.messages import ListTables, Refusal
+from truc_protocol.messages import ListTables, Refusal, Request
 from truc_server.matches.restore_hold import MOST_PUT_OFF, RestoreHold
-from truc_server.net.peer import TooSoonError
+from truc_server.net.peer import RepeatedActError, TooSoonError
 from truc_server.settings.folder import Folder, FolderError
 from truc_server.storage.backups import Restored, read_restored, write_restored
 from truc_server.storage.sqlite_file import play_under_way
@@ -172,21 +172,30 @@ def test_as_many_acts_are_put_off_as_may_be_and_no_more():
 
 
 class WaitingPeer:
-    """A connection that waits for an answer, and keeps what it is refused with."""
+    """A connection that waits for an answer, and keeps it: which request it is for, and a position or a code."""
 
     is_open = True
 
     def __init__(self) -> None:
-        self.refused: list[Refusal] = []
+        self.answers: list[tuple[int, int | Code]] = []
+
+    def ok(self, request: Request, *, k: int, dup: bool) -> None:
+        assert dup
+        self.answers.append((request.id, k))
 
     def refuse(self, refused: Refusal) -> None:
-        self.refused.append(refused)
+        self.answers.append((refused.re, refused.code))
 
 
 @pytest.mark.parametrize(
-    ("error", "codes"), [(ValueError("a fault"), [Code.INTERNAL]), (StoppingError("the store failed"), [])]
+    ("error", "answers"),
+    [
+        (RepeatedActError(5), [(7, 5)]),
+        (ValueError("a fault"), [(7, Code.INTERNAL)]),
+        (StoppingError("the store failed"), []),
+    ],
 )
-def test_act_that_was_put_off_and_fails_is_answered_alone(error, codes):
+def test_act_that_was_put_off_and_is_not_taken_is_answered_alone(error, answers):
     hold, failing, other, taken = RestoreHold("ABCDE", bytes(32)), WaitingPeer(), WaitingPeer(), []
     hold.begin(seats=2, k=9)
 
@@ -196,9 +205,9 @@ def test_act_that_was_put_off_and_fails_is_answered_alone(error, codes):
     hold.put_off(failing, ListTables(id=7), fail)
     hold.put_off(other, ListTables(id=8), partial(taken.append, 8))
     hold.end()
-    assert [(refused.code, refused.re) for refused in failing.refused] == [(code, 7) for code in codes]
+    assert failing.answers == answers
     # A server that ends takes nothing more.
-    assert (other.refused, taken) == ([], [8] if codes else [])
+    assert (other.answers, taken) == ([], [8] if answers else [])
 
 
 async def test_match_of_which_a_player_has_seen_more_is_given_up(tmp_path):

@@ -7,7 +7,7 @@ the record that the server writes for it.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,7 +32,7 @@ from truc_protocol.messages import GuestAct, Refusal
 from truc_protocol.records import KIND_OF, Binding, Record, parse, unsigned_record
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
 from truc_server.matches.game import Game, Turn
-from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
+from truc_server.net.peer import LoggedInPlayer, RefusedRequestError, RepeatedActError
 from truc_server.storage import Write
 
 CODES: Final[Mapping[str, Code]] = {
@@ -73,12 +73,6 @@ LONGEST_BODY: Final = 1_024  # bytes; what players sign is less than half as lon
 LONGEST_STEP: Final = 7_680
 # blind.md, "Records": a void has the reason `points` if what came failed one of these.
 _STEPS_FAIL: Final = ("C43", "C44", "C45", "C46")
-
-
-class RepeatedBody(NamedTuple):
-    """The position at which a body that was sent again already stands."""
-
-    k: int
 
 
 class RefusedBodyError(RefusedRequestError):
@@ -179,18 +173,20 @@ def _judged_behind(ledger: Ledger, signed: Verified, *, is_known: bool) -> Verif
         return replace(signed, placed=placed, found=error)
 
 
-def precheck(game: Game, record: Record) -> PlacedRecord | RepeatedBody:
-    """Make the cheap comparisons, before a signature is checked, or tell where the record already stands.
+def precheck(game: Game, record: Record, newcomer: LoggedInPlayer | None = None) -> PlacedRecord:
+    """Make the cheap comparisons, before a signature is checked; a `newcomer` may only take over a seat.
 
     Raises:
+        RepeatedActError: It stands in the match already.
         RefusedBodyError: It would not be taken.
     """
     body = parsed(record, LONGEST_STEP if game.is_blind else LONGEST_BODY)
+    if newcomer is not None:
+        return _newcomer(game, record, body, newcomer)
     match body:  # patterns, as `isinstance` is a call
         # play.md, "Decisions": a body that is in the match already is `ok`, before anything else is compared
         case Placed() if body.k != game.ledger.k:
-            if (repeated := _repeated(game, record, body)) is not None:
-                return repeated
+            _check_new(game, record, body)
             _note_beyond(game, record, body)
         case _:
             pass
@@ -200,26 +196,27 @@ def precheck(game: Game, record: Record) -> PlacedRecord | RepeatedBody:
         raise _misplaced(game, body, error) from error
 
 
-def _repeated(game: Game, record: Record, body: AnyBody) -> RepeatedBody | None:
-    """Return where a record already stands; None if it is for no position, or for one not reached yet."""
-    if not isinstance(body, Placed) or body.k >= game.ledger.k:
-        return None
-    found = game.recent.find(record, since=body.k)
-    return None if found is None else RepeatedBody(found)
+def _check_new(game: Game, record: Record, body: AnyBody) -> None:
+    """Check that a record does not stand in the match already."""
+    if isinstance(body, Placed) and body.k < game.ledger.k:
+        k = game.recent.find(record, since=body.k)
+        if k is not None:
+            raise RepeatedActError(k)
 
 
-def accept(game: Game, signed: Verified, *, came: float | None = None) -> Turn | RepeatedBody:
-    """Return what follows from a seat's record in the match as it stands now, or where the record stands already.
+def accept(game: Game, signed: Verified, *, came: float | None = None) -> Turn:
+    """Return what follows from a seat's record in the match as it stands now.
 
     Its time is counted until now, or until the moment at which it `came`.
 
     Raises:
+        RepeatedActError: It stands in the match already.
         RefusedBodyError: It is not taken.
     """
     placed, public = signed.placed, signed.public
     record, body = placed.record, placed.body
-    if game.ledger is not placed.ledger and (repeated := _repeated(game, record, body)) is not None:
-        return repeated  # it came on another connection too, while the signature was checked
+    if game.ledger is not placed.ledger:
+        _check_new(game, record, body)  # it may have come on another connection too meanwhile
     match body:
         case Sub():
             raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
@@ -230,43 +227,6 @@ def accept(game: Game, signed: Verified, *, came: float | None = None) -> Turn |
     if contributor is None or contributor.public != public:
         raise _not_signed(record)
     return _taken(game, placed, found=signed.found, came=came)
-
-
-def accept_keys(game: Game, signed: Verified) -> PlacedRecord | RepeatedBody:
-    """Return keys of mode blind in their place, to be written with those of the other seats, or where they stand already.
-
-    Raises:
-        RefusedBodyError: They are not taken.
-    """
-    placed, record = signed.placed, signed.placed.record
-    if (repeated := _repeated(game, record, placed.body)) is not None:
-        return repeated
-    contributor = game.ledger.contributors[record.signer]
-    if contributor is None or contributor.public != signed.public:
-        raise _not_signed(record)
-    found = signed.found
-    if placed.ledger is not game.ledger:
-        placed, found = _in_place(game, record, placed.body), None
-    try:
-        match found:
-            case CheckError():
-                raise found
-            case None:
-                take(placed)
-            case _:
-                pass
-    except CheckError as error:
-        raise refused(game, placed, error) from error
-    return placed
-
-
-def precheck_sub(game: Game, record: Record, newcomer: LoggedInPlayer) -> PlacedRecord:
-    """Make the cheap comparisons for the record with which a newcomer takes over a seat.
-
-    Raises:
-        RefusedBodyError: It would not be taken.
-    """
-    return _newcomer(game, record, parsed(record), newcomer)
 
 
 def _newcomer(game: Game, record: Record, body: AnyBody, newcomer: LoggedInPlayer) -> PlacedRecord:
@@ -400,15 +360,16 @@ def _window_is_closed(game: Game, body: AnyBody) -> bool:
 ANY_TIME = (Kind.PAUSE, Kind.RESUME, Kind.RESIGN)
 
 
-def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn | RepeatedBody:
-    """Return what follows from a guest's choice, or where it stands already.
+def accept_choice(game: Game, seat: int, choice: GuestAct) -> Turn:
+    """Return what follows from a guest's choice.
 
     Raises:
+        RepeatedActError: It was taken before.
         RefusedError: It is not taken.
     """
     # a guest signs nothing: the same choice for the same position is the same act, sent again
     if game.guest_choices.get(seat) == (choice.at, choice.choose, choice.p):
-        return RepeatedBody(choice.at)
+        raise RepeatedActError(choice.at)
     check_position(game, choice.at)
     action = _action(game, seat, choice)
     cut = choice.p if choice.p is not None else game.questions.cut(game.ledger)

@@ -29,7 +29,7 @@ from truc_protocol.ledger import (
     replayed,
     untold,
 )
-from truc_protocol.messages import Request, SignedAct
+from truc_protocol.messages import Request
 from truc_protocol.records import Record, parse_own
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.storage import AddRecord
@@ -117,7 +117,7 @@ class SentLink(Struct):
     placed: PlacedRecord
     peer: Peer
     player: LoggedInPlayer
-    request: SignedAct
+    request: Request
     answer: Outcome[float] | None = None
 
 

@@ -14,7 +14,7 @@ import structlog
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Request, refusal
-from truc_server.net.peer import Peer, RefusedRequestError, TooSoonError
+from truc_server.net.peer import Peer, RefusedRequestError, RepeatedActError, TooSoonError
 from truc_server.table_data.codes import label
 from truc_server.timing.clock import StoppingError
 
@@ -78,6 +78,8 @@ class RestoreHold:
             if peer.is_open:
                 try:
                     take()
+                except RepeatedActError as repeated:
+                    peer.ok(request, k=repeated.k, dup=True)
                 except RefusedRequestError as error:
                     peer.refuse(error.refusal(request.id))
                 except StoppingError:  # everybody is told that the server ends

@@ -102,6 +102,14 @@ class TooSoonError(RefusedRequestError):
         return replace(super().refusal(request), retry_after_ms=self.wait_ms)
 
 
+class RepeatedActError(Exception):
+    """An act that was taken before, as the record at position `k`: to send it again is always safe (session.md)."""
+
+    def __init__(self, k: int) -> None:
+        super().__init__(k)
+        self.k = k
+
+
 class Watched(Protocol):
     """A table that somebody watches, which is told whether they keep up."""
 

@@ -1,6 +1,6 @@
 """What a seat asks of a match: its signed acts, a guest's choices, its words and signs to others, claims and wishes.
 
-Only a signed act waits, while what it signs is checked: it is prechecked at before, and again afterwards. Invariant: the answer to
+Only a signed act waits, while what it signs is checked: it is looked at before, and again afterwards. Invariant: the answer to
 an act comes after its record, and the match goes on after the answer.
 """
 
@@ -21,20 +21,17 @@ from truc_protocol.records import Phase, Record
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.acceptance import (
     RefusedBodyError,
-    RepeatedBody,
     Verified,
     accept,
     accept_choice,
-    accept_keys,
     judged,
     judged_together,
     precheck,
-    precheck_sub,
     verified,
 )
 from truc_server.matches.blind_hands import KeysHeldBack, SentLink, StepsInTurn
 from truc_server.matches.game import Game, Turn
-from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, RepeatedActError
 from truc_server.operation.worker import Worker
 from truc_server.requests.services import Checks
 from truc_server.storage import PlayerKind
@@ -45,26 +42,37 @@ Taken = tuple[float, bool]
 
 
 class ActPlace(Struct, frozen=True):
-    """Where an act belongs, found once; `stands_by` if the player does not have the seat yet."""
+    """An act, and where it belongs, found once; `stands_by` if the player does not have the seat yet."""
 
+    lobby: Lobby
+    peer: Peer
+    player: LoggedInPlayer
+    message: SignedAct | GuestAct
     table: Table
     game: Game
     seat: int
     stands_by: bool
 
-    def is_kept_by(self, peer: Peer, player: LoggedInPlayer) -> bool:
-        """Tell whether it still belongs there after a wait."""
-        if self.table.game is not self.game:
-            return False
-        if self.stands_by:
-            return self.table.standby.seats.get(peer) == self.seat
-        seated = self.table.board.seats[self.seat]
-        return seated is not None and seated.player.id == player.id
+    def again(self) -> "ActPlace":
+        """Return where the act belongs after a wait: mostly here, as nothing has changed.
+
+        Raises:
+            RefusedError: The player does not have the seat any more.
+        """
+        if self.table.game is self.game:
+            if self.stands_by and self.table.standby.seats.get(self.peer) == self.seat:
+                return self
+            seated = self.table.board.seats[self.seat]
+            if not self.stands_by and seated is not None and seated.player.id == self.player.id:
+                return self
+        place = place_of(self.lobby, self.peer, self.player, self.message)
+        if place.seat != self.seat:
+            expected = f"expected a player who still has their seat at table {place.table.code}"
+            raise RefusedRequestError(Code.NOT_SEATED, expected)
+        return place
 
 
-def place_of(
-    lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct | GuestAct, mid: bytes
-) -> ActPlace:
+def place_of(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct | GuestAct) -> ActPlace:
     """Find the table, the seat and the match of an act.
 
     Raises:
@@ -79,8 +87,8 @@ def place_of(
     if player.kind is not _ACTORS[type(message)]:
         raise wrong_way_to_act(message)
     # Whoever stands by has had no seat in the match yet; others act only in one that they are in.
-    game = table.own_game(mid, None if stands_by else player)
-    return ActPlace(table, game, seat, stands_by)
+    game = table.own_game(message.match, None if stands_by else player)
+    return ActPlace(lobby, peer, player, message, table, game, seat, stands_by)
 
 
 _ACTORS: Final = {SignedAct: PlayerKind.KEY, GuestAct: PlayerKind.GUEST}
@@ -96,122 +104,86 @@ def wrong_way_to_act(message: SignedAct | GuestAct) -> RefusedRequestError:
     return RefusedRequestError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
 
 
-class _SentStep(Struct, frozen=True):
-    """What a seat has sent of a hand in mode blind, when it came, and where it belongs; `prechecked` is how it stands there."""
-
-    lobby: Lobby
-    peer: Peer
-    player: LoggedInPlayer
-    message: SignedAct
-    mid: bytes
-    place: ActPlace
-    prechecked: PlacedRecord
-    came: float
-
-
 async def sign(
     lobby: Lobby, checks: Checks, peer: Peer, player: LoggedInPlayer, message: SignedAct
 ) -> Taken | None:
-    """Take what a seat signs; return None if it was taken before.
+    """Take what a seat signs; return None if it was taken before, or nobody is left to be answered.
 
     Raises:
+        RepeatedActError: It stands in the match already.
         RefusedError: It is not taken.
     """
-    mid = message.match
-    if mid is None:
+    if message.match is None:
         return _sign_terms(lobby, peer, player, message)
-    place = place_of(lobby, peer, player, message, mid)
+    place = place_of(lobby, peer, player, message)
     # Decision 17: after a restore nothing is taken before every player is back; the answer comes then.
     if place.game.hold.unheard:
-        place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message, mid))
+        place.game.hold.put_off(peer, message, partial(_sign_late, lobby, peer, player, message))
         return trio.current_time(), False
-    record = Record(place.seat + 1, message.body, message.sig)
     # All that can be compared for nothing, so that nobody makes the server check signatures in vain
     # (test_cheap_checks.py).
-    prechecked = precheck_sub(place.game, record, player) if place.stands_by else precheck(place.game, record)
-    match prechecked:  # a pattern, as `isinstance` is a call
-        # session.md: to send the same bytes again is always safe.
-        case RepeatedBody():
-            _answer_again(peer, message, prechecked)
-            return None
-        case _:
-            pass
+    record = Record(place.seat + 1, message.body, message.sig)
+    prechecked = precheck(place.game, record, player if place.stands_by else None)
     if prechecked.ledger.sealed is not None:
-        sent = _SentStep(lobby, peer, player, message, mid, place, prechecked, trio.current_time())
-        return await _sign_step(checks.steps, sent)
+        return await _sign_step(checks.steps, place, prechecked, came=trio.current_time())
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 %
     # more. Meanwhile the loop serves others, and the match may go on without this record.
     signed = await checks.signatures.run(verified, player.id, prechecked)
-    # Only what can have changed meanwhile is prechecked at again; `accept` does so for the position.
+    # Only what can have changed meanwhile is looked at again; `accept` does so for the position.
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return None
-    if not place.is_kept_by(peer, player):
-        place = _place_again(lobby, peer, player, message, mid=mid, signed=signed)
-    taken_at = _take_signed(lobby, peer, player, message, place=place, signed=signed)
-    return None if taken_at is None else (taken_at, False)
+    return _take_signed(place.again(), signed), False
 
 
-async def _sign_step(steps: Worker, sent: _SentStep) -> Taken | None:
-    """Take what a seat signs of a hand in mode blind; return None if it was taken before."""
-    checking = sent.place.game.blind_steps
+async def _sign_step(
+    steps: Worker, place: ActPlace, prechecked: PlacedRecord, *, came: float
+) -> Taken | None:
+    """Take what a seat signs of a hand in mode blind, which `came` at that moment."""
+    checking = place.game.blind_steps
     if checking is None:
         raise ValueError("no hand is sealed at a table whose server deals")
-    match sent.prechecked.body:
-        case Release(seat=seat) if not checking.has_link(seat):
-            return await _open(steps, checking, sent, seat)
-        case _:
-            pass
+    if isinstance(prechecked.body, Release) and not checking.has_link(place.seat):
+        return await _open(steps, checking, place, prechecked, came=came)
     # One at a time: to check a mask takes 3 ms, a link 8 to 20, and what is found is good for one position
     # alone. Any other order would check the later ones again.
     async with checking.mutex:
-        return await _sign_alone(steps, sent)
+        return await _sign_alone(steps, place, prechecked, came=came)
 
 
-async def _sign_alone(steps: Worker, sent: _SentStep) -> Taken | None:
+async def _sign_alone(
+    steps: Worker, place: ActPlace, prechecked: PlacedRecord, *, came: float
+) -> Taken | None:
     """Take one record alone, in its turn."""
-    peer, player, message, place, prechecked = (
-        sent.peer,
-        sent.player,
-        sent.message,
-        sent.place,
-        sent.prechecked,
-    )
     while True:
         if place.game.ledger is not prechecked.ledger:
-            again = precheck(place.game, prechecked.record)
-            if isinstance(again, RepeatedBody):
-                _answer_again(peer, message, again)
-                return None
-            prechecked = again
+            prechecked = precheck(place.game, prechecked.record)
         held = () if place.game.keys is None else place.game.keys.bodies()
-        signed = await steps.run(judged, player.id, prechecked, held)
-        if not peer.is_open:
+        signed = await steps.run(judged, place.player.id, prechecked, held)
+        if not place.peer.is_open:
             return None
-        if not place.is_kept_by(peer, player):
-            place = _place_again(sent.lobby, peer, player, message, mid=sent.mid, signed=signed)
+        place = place.again()
         if place.game.ledger is prechecked.ledger:
             # play.md, "Who is there, and time": what the check has taken costs the seat nothing
-            taken_at = _take_signed(
-                sent.lobby, peer, player, message, place=place, signed=signed, came=sent.came
-            )
-            is_step = not isinstance(prechecked.body, _DECISIONS)
-            return None if taken_at is None else (trio.current_time(), is_step)
+            _take_signed(place, signed, came=came)
+            return trio.current_time(), not isinstance(prechecked.body, _DECISIONS)
 
 
-async def _open(steps: Worker, checking: StepsInTurn, sent: _SentStep, seat: int) -> Taken | None:
+async def _open(
+    steps: Worker, checking: StepsInTurn, place: ActPlace, prechecked: PlacedRecord, *, came: float
+) -> Taken | None:
     """Take a seat's link, with those of the others if they come within a moment."""
-    table, game = sent.place.table, sent.place.game
-    link = SentLink(sent.prechecked, sent.peer, sent.player, sent.message)
+    table, game = place.table, place.game
+    link = SentLink(prechecked, place.peer, place.player, place.message)
     # A hand that is over is opened by all seats at once. Judged together their links take half the time, so
     # that each waits a moment (`blind_hands.GATHER_S`), but only for seats that are connected.
-    with checking.keep_waiting(seat, link):
+    with checking.keep_waiting(place.seat, link):
         await checking.gather({*seats_unopened(game.ledger)}.intersection(table.audience.online))
         async with checking.mutex:
             # Else whoever had the turn before has judged this one with their own.
             if link.answer is None:
                 await _take_together(steps, table, game, checking.links(game.ledger))
             if link.answer is None:  # something has changed meanwhile
-                return await _sign_alone(steps, sent)
+                return await _sign_alone(steps, place, prechecked, came=came)
     return link.answer.unwrap(), True
 
 
@@ -237,105 +209,53 @@ async def _take_together(steps: Worker, table: Table, game: Game, links: Sequenc
 
 
 def _turn_of(table: Table, game: Game, link: SentLink, signed: Verified | RefusedBodyError) -> Turn | None:
-    """Take one of the links that were judged together; return None if it is refused, or has to be prechecked at again."""
+    """Take one of the links that were judged together; return None if it is refused, or has to be looked at again."""
     if not link.peer.is_open or table.board.seat_of(link.player) != link.placed.record.signer - 1:
         return None
     try:
-        turn = _accepted(game, signed)
+        if isinstance(signed, RefusedBodyError):
+            raise signed
+        turn = accept(game, signed)
     except RefusedBodyError as error:
         link.answer = outcome.Error(error)
         return None
-    if isinstance(turn, RepeatedBody):
+    except RepeatedActError:
         return None  # answered as one, by the same check for it alone
     table.commit(game, turn)
     link.answer = outcome.Value(turn.taken_at)
     return turn
 
 
-def _accepted(game: Game, signed: Verified | RefusedBodyError) -> Turn | RepeatedBody:
-    if isinstance(signed, RefusedBodyError):
-        raise signed
-    return accept(game, signed)
-
-
-def _place_again(
-    lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct, *, mid: bytes, signed: Verified
-) -> ActPlace:
-    """Find the place of an act again, as something changed while it was checked.
-
-    Raises:
-        RefusedError: The player does not have the seat any more.
-    """
-    place = place_of(lobby, peer, player, message, mid)
-    if place.seat != signed.placed.record.signer - 1:
-        expected = f"expected a player who still has their seat at table {place.table.code}"
-        raise RefusedRequestError(Code.NOT_SEATED, expected)
-    return place
-
-
-def _take_signed(
-    lobby: Lobby,
-    peer: Peer,
-    player: LoggedInPlayer,
-    message: SignedAct,
-    *,
-    place: ActPlace,
-    signed: Verified,
-    came: float | None = None,
-) -> float | None:
+def _take_signed(place: ActPlace, signed: Verified, *, came: float | None = None) -> float:
     """Take a record whose signature is good into the match as it stands now; it `came` now, or at that moment."""
-    table, game = place.table, place.game
-    match signed.placed.body:
-        case Keys():
-            # All keys of a place open its card: none are told while a seat could still keep its own back.
-            return _hold(peer, table, game, message, signed)
-        case _:
-            pass
+    table, game, peer = place.table, place.game, place.peer
     if place.stands_by:
-        turn = lobby.substitute(table, game, peer, player, signed)
-        peer.ok(message, k=turn.k, dup=False)
+        turn = place.lobby.substitute(table, game, peer, place.player, signed)
+        peer.ok(place.message, k=turn.k, dup=False)
         table.go_on(turn)
         return turn.taken_at
-    taken = accept(game, signed, came=came)
-    match taken:
-        case RepeatedBody():
-            _answer_again(peer, message, taken)
-            return None
+    turn = accept(game, signed, came=came)
+    match turn.body:
+        case Keys():
+            # All keys of a place open its card: none are told while a seat could still keep its own back.
+            # What follows is found again when all have come; the answer comes then.
+            table.hold_keys(game, place.seat, KeysHeldBack(signed.placed, peer, place.message))
         case _:
-            table.take(game, taken, peer, message)
-    return taken.taken_at
+            table.take(game, turn, peer, place.message)
+    return turn.taken_at
 
 
-def _hold(peer: Peer, table: Table, game: Game, message: SignedAct, signed: Verified) -> float | None:
-    """Hold keys of mode blind until every seat that owes some has sent its own; the answer comes when they are written."""
-    placed = accept_keys(game, signed)
-    if isinstance(placed, RepeatedBody):
-        _answer_again(peer, message, placed)
-        return None
-    table.hold_keys(game, placed.record.signer - 1, KeysHeldBack(placed, peer, message))
-    return trio.current_time()
-
-
-def _answer_again(peer: Peer, message: SignedAct | GuestAct, repeated: RepeatedBody) -> None:
-    """Answer an act that was taken before."""
-    peer.ok(message, k=repeated.k, dup=True)
-
-
-def _sign_late(
-    lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct, mid: bytes
-) -> float | None:
+def _sign_late(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct) -> None:
     """Take what a seat has signed and was put off; it is rare enough to be checked on the main thread.
 
     Raises:
+        RepeatedActError: It stands in the match already.
         RefusedError: It is not taken.
     """
-    place = place_of(lobby, peer, player, message, mid)
+    place = place_of(lobby, peer, player, message)
     record = Record(place.seat + 1, message.body, message.sig)
-    prechecked = precheck_sub(place.game, record, player) if place.stands_by else precheck(place.game, record)
-    if isinstance(prechecked, RepeatedBody):
-        _answer_again(peer, message, prechecked)
-        return None
-    return _take_signed(lobby, peer, player, message, place=place, signed=verified(player.id, prechecked))
+    prechecked = precheck(place.game, record, player if place.stands_by else None)
+    _take_signed(place, verified(player.id, prechecked))
 
 
 def _sign_terms(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct) -> Taken | None:
@@ -352,24 +272,20 @@ def _sign_terms(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Signe
     return (trio.current_time(), False) if fresh else None
 
 
-def choose(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: GuestAct) -> Taken | None:
-    """Take what a guest chooses; return None if it was taken before.
+def choose(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: GuestAct) -> Taken:
+    """Take what a guest chooses.
 
     Raises:
+        RepeatedActError: It was taken before.
         RefusedError: It is not taken.
     """
-    place = place_of(lobby, peer, player, message, message.match)
+    place = place_of(lobby, peer, player, message)
     table, game, seat = place.table, place.game, place.seat
     if game.hold.unheard:
         game.hold.put_off(peer, message, partial(choose, lobby, peer, player, message))
         return trio.current_time(), False
     turn = accept_choice(game, seat, message)
-    match turn:
-        case RepeatedBody():
-            _answer_again(peer, message, turn)
-            return None
-        case _:
-            table.take(game, turn, peer, message)
+    table.take(game, turn, peer, message)
     game.guest_choices[seat] = message.at, message.choose, message.p
     return turn.taken_at, False
 

@@ -61,7 +61,7 @@ from truc_protocol.wire.connection import Failure
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
-from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, RepeatedActError
 from truc_server.operation.logs import LastingFault
 from truc_server.requests import (
     acts,
@@ -144,7 +144,6 @@ class Dispatch:
                 case _:
                     assert_never(message)
             # Only a new act is free: a flood of requests must not keep a player from moving (limits.md, "Rates").
-            # The same act again has its price, and so has one that is refused, or both could go on for ever.
             if taken is None:
                 self._charge(peer)
                 return
@@ -154,6 +153,10 @@ class Dispatch:
             taken_at, is_step = taken
             budget = self._services.pace.steps if is_step else self._services.pace.acts
             await budget.wait(peer.network, message.match, taken_at)
+        # The same act again has its price, and so has one that is refused, or both could go on for ever.
+        except RepeatedActError as repeated:
+            peer.ok(message, k=repeated.k, dup=True)
+            self._charge(peer)
         except Exception as error:
             if not await self._is_taken_elsewhere(peer, message, error):
                 self._fail(peer, message, error)

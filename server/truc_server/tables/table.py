@@ -162,11 +162,11 @@ class Table:
         seated, game = self.board.seats[seat], self.game
         return self.board.match if game and seated and seated.player.id in game.players else None
 
-    def own_game(self, mid: bytes, player: LoggedInPlayer | None = None) -> Game:
+    def own_game(self, mid: bytes | None, player: LoggedInPlayer | None = None) -> Game:
         """Return the match of this id, in which `player`, if given, must have had a seat.
 
         Raises:
-            RefusedError: It is neither in play here nor the last that was; or the player came later.
+            RefusedError: It is neither in play here nor the last that was, or no id is given; or the player came later.
         """
         game = self.game
         if game is None or game.mid != mid or (player is not None and player.id not in game.players):
