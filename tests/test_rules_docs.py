@@ -13,9 +13,10 @@ from truc_rules.scenario.checks import ASSERTIONS, CODES
 from truc_rules.scenario.runner import main as run_scenarios
 from truc_rules.scenario.setup import DEALS, SETUP
 from truc_rules.variants import variant as variant_fields
+from truc_rules.variants.house import HouseVariantError
 from truc_rules.variants.presets import ORDERS
 from truc_words import local_sets
-from truc_words.house_variants import HouseVariantError, read_variant
+from truc_words.house_variants import read_variant
 from truc_words.rules_page import rules_page
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "rules"

@@ -20,7 +20,7 @@ from truc_protocol.codec import EncodingError
 from truc_protocol.documents import MAX_DOCUMENT, read_document, rule_document
 from truc_rules import Variant, preset, presets
 from truc_rules.errors import similar_names
-from truc_rules.variants.house import MAX_FILE, HouseVariantError, variant_from_toml
+from truc_rules.variants.house import HouseVariantError, variant_from_toml
 from truc_rules.variants.toml_text import as_toml
 from truc_words import Sentence
 
@@ -29,15 +29,6 @@ _OTHERS: Final[Mapping[object, str]] = {int: "a number", tuple[int, ...]: "a lis
 _HEAD: Final = """\
 # A variant of Truc. Change what you like, give it a name of its own, and put it in the folder `variants` of a server.
 # With base = "NAME", the name of a preset, only the fields that differ are needed. What is nil below is false here."""
-__all__ = [
-    "MAX_FILE",
-    "HouseVariantError",
-    "NoSuchGameError",
-    "own_lines",
-    "preset_called",
-    "read_variant",
-    "variant_file",
-]
 
 
 class NoSuchGameError(HouseVariantError):

@@ -14,12 +14,13 @@ from truc_protocol.documents import read_document, rule_document
 from truc_protocol.key_files import read_revocation, read_rolls, rolls_text
 from truc_rules.scenario.runner import run
 from truc_rules.scenario.text import ScenarioError, scenarios
+from truc_rules.variants.house import HouseVariantError
 from truc_server.lobby.names import normalised
 from truc_server.net.peer import RefusedRequestError
 from truc_server.settings.settings import SettingsError
 from truc_server.settings.settings_file import PREFIX, load, settings_text
 from truc_server.settings.subjects import Subjects, is_subject
-from truc_words.house_variants import HouseVariantError, read_variant, variant_file
+from truc_words.house_variants import read_variant, variant_file
 from truc_words.rules_page import rules_page
 
 LONGEST_WORD: Final = 4_000

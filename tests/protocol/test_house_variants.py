@@ -8,7 +8,8 @@ from rows import each_row
 
 from truc_protocol.documents import read_document, rule_document
 from truc_rules import Redeal, VariantError, preset, presets, variant_from_fields
-from truc_words.house_variants import MAX_FILE, HouseVariantError, preset_called, read_variant, variant_file
+from truc_rules.variants.house import MAX_FILE, HouseVariantError
+from truc_words.house_variants import preset_called, read_variant, variant_file
 
 HEAD = 'name = "club-truc"\nversion = 1\n'
 CATALAN, LANES = preset("truc-catalan"), preset("truc-lanes")

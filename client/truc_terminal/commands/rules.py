@@ -19,6 +19,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.messages import VariantOffer
 from truc_protocol.transcript import read_document_item
+from truc_rules.variants.house import MAX_FILE, HouseVariantError
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FailedError
 from truc_terminal.commands.player import ask
@@ -27,7 +28,7 @@ from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.markdown import rendered
 from truc_terminal.screen.wrapping import wrapped
 from truc_words import ENGLISH, Sentence, printable, told
-from truc_words.house_variants import MAX_FILE, HouseVariantError, preset_called, read_variant, variant_file
+from truc_words.house_variants import preset_called, read_variant, variant_file
 from truc_words.rules_page import listed_games, rules_page
 from truc_words.words_page import words_page
 

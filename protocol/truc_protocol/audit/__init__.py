@@ -16,29 +16,3 @@ from truc_protocol.audit.evidence import Judgement, WeighedItem
 from truc_protocol.audit.hands import ClosedHand
 from truc_protocol.audit.own_seat import Accepted, OwnSeat
 from truc_protocol.audit.verdict import Refutation, Result, Verdict, is_preset
-
-__all__ = [
-    "Accepted",
-    "Agreement",
-    "AuditError",
-    "Auditor",
-    "ClosedHand",
-    "Contradiction",
-    "CrossAudit",
-    "Equivocation",
-    "EvidenceExamined",
-    "Examined",
-    "Finding",
-    "Judgement",
-    "OwnSeat",
-    "Refutation",
-    "Result",
-    "TranscriptExamined",
-    "Verdict",
-    "WeighedItem",
-    "compare",
-    "examine",
-    "is_preset",
-    "server_links",
-    "verify",
-]

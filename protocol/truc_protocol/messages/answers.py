@@ -5,26 +5,25 @@ Every field has a line under it, from which docs/protocol/messages.md is made.
 
 import msgspec
 
+from truc_protocol.bodies import Hash, U
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.messages.fields import (
     Fact,
-    Hash,
     Message,
     Name,
     PlayerTag,
-    Record,
     RequestId,
     Rolls,
     SeatNumber,
     Signature,
     TableCode,
     Token,
-    U,
     Word,
 )
 from truc_protocol.messages.history import PastRecord, PlayedMatch, Standing
 from truc_protocol.messages.notices import TableState
 from truc_protocol.messages.social import PlayerState
+from truc_protocol.records import Record
 
 _LONGEST_TEXT = 400  # characters: an error may quote what came, which can be as long as a frame (limits.md)
 

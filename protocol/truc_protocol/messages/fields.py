@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Meta
 
 from truc_protocol.bodies import Hash, U
-from truc_protocol.records import Record
 
 CHAT_LENGTH: Final = 200
 """The most characters of a line of chat."""
@@ -39,39 +38,6 @@ Hints = dict[Word, int | Word]
 Fact = Mapping[str, object]
 Roll = tuple[bytes, Signature, Signature]
 Rolls = Annotated[tuple[Roll, ...], Meta(max_length=8)]
-
-__all__ = [
-    "CHAT_LENGTH",
-    "CapabilityNames",
-    "ChatText",
-    "Fact",
-    "Hash",
-    "Hints",
-    "InviteText",
-    "MatchNotice",
-    "MatchRequest",
-    "Message",
-    "MoveLine",
-    "Name",
-    "OptsArray",
-    "PlayerTag",
-    "ProtocolNumbers",
-    "Record",
-    "RecordPosition",
-    "Request",
-    "RequestId",
-    "RoleNumber",
-    "Rolls",
-    "SeatNumber",
-    "Signature",
-    "TableCode",
-    "TableNotice",
-    "TableOptions",
-    "TableRequest",
-    "Token",
-    "U",
-    "Word",
-]
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", omit_defaults=True):

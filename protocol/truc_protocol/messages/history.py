@@ -6,20 +6,19 @@ every record that they have missed. A rating is the server's own word, and prove
 
 import msgspec
 
-from truc_protocol.bodies import U
+from truc_protocol.bodies import Hash, U
 from truc_protocol.messages.fields import (
     Fact,
-    Hash,
     MatchNotice,
     Name,
     PlayerTag,
-    Record,
     RecordPosition,
     Request,
     RoleNumber,
     SeatNumber,
     Word,
 )
+from truc_protocol.records import Record
 
 
 class PastRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

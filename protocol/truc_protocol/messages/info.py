@@ -3,9 +3,10 @@
 import msgspec
 from msgspec.structs import replace
 
+from truc_protocol.bodies import U
 from truc_protocol.codec import EncodingError, pack, unpack
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages.fields import Fact, SeatNumber, U, WebOrigin, Word
+from truc_protocol.messages.fields import Fact, SeatNumber, WebOrigin, Word
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,10 +8,10 @@ from typing import Literal
 
 import msgspec
 
+from truc_protocol.bodies import Hash, U
 from truc_protocol.messages.fields import (
     ChatText,
     Fact,
-    Hash,
     Hints,
     MatchNotice,
     Message,
@@ -19,14 +19,13 @@ from truc_protocol.messages.fields import (
     Name,
     OptsArray,
     PlayerTag,
-    Record,
     RoleNumber,
     SeatNumber,
     TableNotice,
     TableOptions,
-    U,
     Word,
 )
+from truc_protocol.records import Record
 
 
 class SeatState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

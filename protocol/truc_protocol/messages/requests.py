@@ -6,9 +6,9 @@ has a class for each.
 
 import msgspec
 
+from truc_protocol.bodies import Hash, U
 from truc_protocol.messages.fields import (
     CapabilityNames,
-    Hash,
     InviteText,
     MatchRequest,
     MoveLine,
@@ -22,7 +22,6 @@ from truc_protocol.messages.fields import (
     TableOptions,
     TableRequest,
     Token,
-    U,
     Word,
 )
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from truc_protocol.bodies import U
 from truc_protocol.messages.fields import (
     ChatText,
     MatchNotice,
@@ -20,7 +21,6 @@ from truc_protocol.messages.fields import (
     TableCode,
     TableNotice,
     TableOptions,
-    U,
     Word,
 )
 

@@ -12,9 +12,10 @@ from truc_commands.files import read_bounded
 from truc_protocol.messages import VariantOffer
 from truc_rules import Variant, VariantError, preset, presets
 from truc_rules.errors import nearest_hint
+from truc_rules.variants.house import MAX_FILE, HouseVariantError
 from truc_rules.variants.toml_text import as_toml
 from truc_words import local_sets
-from truc_words.house_variants import MAX_FILE, HouseVariantError, read_variant
+from truc_words.house_variants import read_variant
 
 MOST: Final = 256
 _ENDING: Final = ".toml"
