@@ -7,7 +7,7 @@ do, and `apply` does it and returns the next match with what happened.
 
 from truc_rules.cards import CARDS_EACH, COVERED, Card, card_named, card_names
 from truc_rules.contests.claims import is_score_open, leaves_open
-from truc_rules.contests.dispatch import as_seen_by_all, is_flor_window
+from truc_rules.contests.flor import waits_for_unknown
 from truc_rules.deals import is_blind, lowest_slot, with_known_card
 from truc_rules.errors import (
     CardError,
@@ -69,7 +69,7 @@ from truc_rules.variants.variant import (
     Variant,
 )
 from truc_rules.variants.vocabulary import SIGNS
-from truc_rules.views import View, view
+from truc_rules.views import View, as_seen_by_all, view
 
 __all__ = [
     "CARDS_EACH",
@@ -130,7 +130,6 @@ __all__ = [
     "deciders_in_view",
     "described",
     "is_blind",
-    "is_flor_window",
     "is_hand_over",
     "is_score_open",
     "know",
@@ -160,6 +159,7 @@ __all__ = [
     "variant_from_fields",
     "variant_from_params",
     "view",
+    "waits_for_unknown",
     "with_known_card",
     "with_options",
     "without_unknown_flor",

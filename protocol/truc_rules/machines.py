@@ -5,17 +5,21 @@ A hand is a row of tricks and a stack of open offers; the newest offer comes fir
 """
 
 from types import MappingProxyType
+from typing import assert_never
 
 from truc_rules import deals, orders, shows, stakes, tricks
-from truc_rules.contests import claims, dispatch, envido, flor
+from truc_rules.contests import claims, envido, flor, saying
 from truc_rules.positions.actions import CONTEST_CALLS, Action, Kind, plain_actions
 from truc_rules.positions.match import (
     ContraflorAsk,
+    EnvidoAsk,
+    FlorRound,
     HandPhase,
     LastPointAsk,
     Match,
     Offer,
     RedealAsk,
+    Saying,
     StakeAsk,
     Step,
 )
@@ -66,8 +70,16 @@ def _answerers(match: Match, offer: Offer) -> tuple[Seat, ...]:
             return offer.waiting[:1]
         case LastPointAsk():
             return stakes.last_point_deciders(match, offer)
+        case EnvidoAsk():
+            return envido.answerers(match, offer)
+        case FlorRound():
+            return offer.waiting[:1]
+        case ContraflorAsk():
+            return flor.answerers(match, offer)
+        case Saying():
+            return saying.deciders(offer)
         case _:
-            return dispatch.answerers(match, offer)
+            assert_never(offer)
 
 
 def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
@@ -136,8 +148,16 @@ def _answers(match: Match, seat: Seat, offer: Offer) -> list[Action]:
             return [*deals.redeal_answers(seat, offer)]
         case LastPointAsk():
             return [*stakes.last_point_answers(seat, offer)]
+        case EnvidoAsk():
+            return [*envido.answers(match, seat, offer)]
+        case FlorRound():
+            return [*flor.round_answers(match, seat, offer)]
+        case ContraflorAsk():
+            return [*flor.answers(match, seat, offer)]
+        case Saying():
+            return [*saying.answers(match, seat, offer)]
         case _:
-            return [*dispatch.answers(match, seat, offer)]
+            assert_never(offer)
 
 
 def attempt(match: Match, action: Action) -> Step | None:
@@ -168,10 +188,15 @@ def step(match: Match, action: Action) -> Step:
         return tricks.play(match, action)
     if kind in _WHATEVER_IS_OPEN:
         return _WHATEVER_IS_OPEN[kind](match, action)
-    # rules.md 8.2: a call may answer the newest offer, or open a contest that is decided before it
-    if hand.offers and not (kind in CONTEST_CALLS and dispatch.comes_before(hand.offers[-1], kind)):
+    if hand.offers and not (kind in CONTEST_CALLS and _comes_before(hand.offers[-1], kind)):
         return _answer(match, action, hand.offers[-1])
     return _begin(match, action)
+
+
+def _comes_before(offer: Offer, kind: Kind) -> bool:
+    """Tell whether a call does not answer `offer` but opens a contest that is decided before it (rules.md 8.2)."""
+    # a flor answers a round of flores, an envido another envido; any other offer waits below the new contest
+    return not isinstance(offer, FlorRound if kind is Kind.FLOR else EnvidoAsk)
 
 
 def _begin(match: Match, action: Action) -> Step:
@@ -179,7 +204,7 @@ def _begin(match: Match, action: Action) -> Step:
     if kind is _RAISE and value is not None:
         return stakes.ask(hand, action.seat, value)
     if kind in CONTEST_CALLS:
-        return dispatch.call(match, action)
+        return flor.declare(match, action) if kind is Kind.FLOR else envido.call(match, action)
     match kind:
         case Kind.CONCEDE:
             return tricks.concede(match, action.seat)
@@ -199,5 +224,13 @@ def _answer(match: Match, action: Action, offer: Offer) -> Step:
             return deals.answer_redeal(match, action, offer)
         case LastPointAsk():
             return stakes.answer_last_point(match, action, offer)
+        case EnvidoAsk():
+            return envido.answer(match, action, offer)
+        case FlorRound():
+            return flor.round_answer(match, action, offer)
+        case ContraflorAsk():
+            return flor.answer(match, action, offer)
+        case Saying():
+            return saying.answer(match, action, offer)
         case _:
-            return dispatch.answer(match, action, offer)
+            assert_never(offer)

@@ -1,4 +1,7 @@
-"""What one seat, or a spectator, may know of a match: a type of its own, with no place for other cards."""
+"""What one seat, or a spectator, may know of a match: a type of its own, with no place for other cards.
+
+`as_seen_by_all` instead returns a match, for the rules to go on with.
+"""
 
 from typing import NamedTuple
 
@@ -101,3 +104,16 @@ def _public(offer: Offer) -> Offer:
             return offer._replace(waiting=offer.waiting[:1])
         case _:
             return offer
+
+
+def as_seen_by_all(match: Match) -> Match:
+    """Return the match as everybody sees it: without the cards that have not been played or shown."""
+    dealt, left = match.hand.dealt, match.hand.row.left
+    cards = tuple(
+        tuple(
+            None if slot in left[seat] and (seat, card) not in dealt.shown else card
+            for slot, card in enumerate(held)
+        )
+        for seat, held in enumerate(dealt.cards)
+    )
+    return match._replace(hand=match.hand._replace(dealt=dealt._replace(cards=cards)))

@@ -9,9 +9,9 @@ from truc_rules import (
     apply,
     as_seen_by_all,
     deciders,
-    is_flor_window,
     know,
     preset,
+    waits_for_unknown,
     without_unknown_flor,
 )
 from truc_rules.contests.flor import round_answers
@@ -159,7 +159,7 @@ PLAIN = "7o 6o 1c"
 
 
 def opens(match, line):
-    return is_flor_window(apply(as_seen_by_all(match), action(match, line))[0])
+    return waits_for_unknown(apply(as_seen_by_all(match), action(match, line))[0])
 
 
 @each_row("theirs", [F36, PLAIN])

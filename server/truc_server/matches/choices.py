@@ -34,8 +34,8 @@ from truc_rules import (
     deciders_in_view,
     described,
     is_blind,
-    is_flor_window,
     legal,
+    waits_for_unknown,
 )
 
 Hints = tuple[tuple[str, int | str], ...]
@@ -136,7 +136,8 @@ def window(before: Ledger, record: Record, body: AnyBody, folded: FoldedRecord) 
             return None
     # folded again with every closed card unknown: what anybody can tell of this record
     public = fold(replace(before, match=as_seen_by_all(before.match)), record, body)
-    if public.ledger.match is None or not is_flor_window(public.ledger.match):
+    # the server could go on at once when nobody holds a flor, but that would tell what nobody has said (rules.md 13b.3)
+    if public.ledger.match is None or not waits_for_unknown(public.ledger.match):
         return None
     # what the open cards give comes first; the rest is known only to those who hold the other cards
     return Window(public.ledger, public.events, folded.events[len(public.events) :])
