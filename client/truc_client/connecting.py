@@ -63,21 +63,15 @@ async def connect(
         wanted = WantedCapabilities(tuple(want), tuple(require))
         visit = Visit(where, account, dial, wanted, patience_s=patience_s)
         entered = await come_in(visit)
-        try:
-            async with trio.open_nursery() as nursery:
-                line = ServerLine(visit, entered)
-                session = Session(account, line, entered, nursery, wants_no_options=OWN_OPTIONS in want)
-                subscriptions = Subscriptions(session, is_called=HOUSE_BOTS in want)
-                nursery.start_soon(line.run, subscriptions)
-                try:
-                    yield Connection(session, subscriptions)
-                finally:
-                    subscriptions.close()
-                # the line, and what the session waits for, would go on for ever
-                nursery.cancel_scope.cancel()
-        except BaseExceptionGroup as group:
-            # the block's error reaches the caller as it was raised, and not in the nursery's group
-            raise _own_error(group) from None
+        async with tasks_beside() as nursery:
+            line = ServerLine(visit, entered)
+            session = Session(account, line, entered, nursery, wants_no_options=OWN_OPTIONS in want)
+            subscriptions = Subscriptions(session, is_called=HOUSE_BOTS in want)
+            nursery.start_soon(line.run, subscriptions)
+            try:
+                yield Connection(session, subscriptions)
+            finally:
+                subscriptions.close()
     finally:
         account.store.close()
 
@@ -91,7 +85,13 @@ async def meet(address: Address, player: Player) -> MetServer:
         account.store.close()
 
 
-def _own_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the block's only error out of the group the nursery made; the connection's task raises none."""
-    errors = [error for error in leaf_errors(group) if not isinstance(error, trio.Cancelled)]
-    return errors[0] if len(errors) == 1 else group
+@asynccontextmanager
+async def tasks_beside() -> AsyncIterator[trio.Nursery]:
+    """Let tasks run beside the block, which end with it; the only error is raised as it was, and not in a nursery's group."""
+    try:
+        async with trio.open_nursery() as nursery:
+            yield nursery
+            nursery.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        errors = [error for error in leaf_errors(group) if not isinstance(error, trio.Cancelled)]
+        raise (errors[0] if len(errors) == 1 else group) from None

@@ -19,7 +19,7 @@ import click
 import trio
 
 from truc_client.bots import careful, play_match
-from truc_client.connecting import connect
+from truc_client.connecting import connect, tasks_beside
 from truc_client.errors import ClientError
 from truc_client.home.account import Player
 from truc_client.home.home import Home, open_home
@@ -301,12 +301,11 @@ async def _play_person(table: Table, screen: Screen, lines: Lines, keep: Home, w
 async def _bots(
     address: str, code: str, folder: Path, style: BotStyle, seats: range, *, leave_to: int
 ) -> AsyncIterator[None]:
-    async with trio.open_nursery() as nursery:
+    async with tasks_beside() as nursery:
         for seat in seats:
             player = Player(open_home(folder / f"bot-{seat}"), _BOTS[seat])
             nursery.start_soon(partial(_bot, leave_to=leave_to), address, code, player, style, seat)
         yield
-        nursery.cancel_scope.cancel()
 
 
 async def _bot(address: str, code: str, player: Player, style: BotStyle, seat: int, *, leave_to: int) -> None:

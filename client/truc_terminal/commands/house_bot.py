@@ -21,7 +21,7 @@ import trio
 
 from truc_client.address import Address
 from truc_client.bots import Chooser, play_match
-from truc_client.connecting import WANT, connect
+from truc_client.connecting import WANT, connect, tasks_beside
 from truc_client.connection import Connection
 from truc_client.errors import (
     ClientError,
@@ -102,9 +102,8 @@ async def serve_until_ended(address: Address, player: Player, play: BotPlay, *, 
         ServerKeyError: The server is not the one known.
         ClientError: It does not let this bot in, or the bot's home cannot be used.
     """
-    failure: ClientError | OSError | None = None
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as told:
-        async with trio.open_nursery() as nursery:
+        async with tasks_beside() as nursery:
 
             async def listen() -> None:
                 async for _number in told:
@@ -119,13 +118,7 @@ async def serve_until_ended(address: Address, player: Player, play: BotPlay, *, 
             nursery.start_soon(listen)
             if is_of_server:
                 nursery.start_soon(notice_end)
-            try:
-                await _serve(address, player, play, is_of_server=is_of_server)
-            except (ClientError, OSError) as error:
-                failure = error  # raised outside the nursery, which would wrap it in a group
-            nursery.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
+            await _serve(address, player, play, is_of_server=is_of_server)
 
 
 async def _serve(address: Address, player: Player, play: BotPlay, *, is_of_server: bool) -> None:
@@ -168,26 +161,16 @@ class HouseBot:
         Raises:
             ClientError: The connection is gone for good.
         """
-        async with trio.open_nursery() as nursery:
+        async with tasks_beside() as nursery:
             for held in self._connection.held:
                 self._begin(held, nursery)
-            failure = await self._listen(nursery)
-            nursery.cancel_scope.cancel()
-        # Behind the nursery, which is ended with everything played on this connection.
-        raise failure
-
-    async def _listen(self, nursery: trio.Nursery) -> ClientError:
-        """Answer calls until the connection is gone for good; return why."""
-        try:
             async for call in self._connection.calls():
                 if call.table in self._at:
                     # The newest alone: an older call is about a seat that may be taken by now.
                     self._at[call.table] = call
                 else:
                     self._begin(call, nursery)
-        except ClientError as error:
-            return error
-        return LostError(Sentence("failures.calls_ended"))
+            raise LostError(Sentence("failures.calls_ended"))
 
     def _begin(self, seat: SeatHeld | BotCalled, nursery: trio.Nursery) -> None:
         self._at[seat.table] = None

@@ -14,6 +14,7 @@ from typing import Final, Never
 import trio
 
 from truc_client.address import parse_address
+from truc_client.connecting import tasks_beside
 from truc_client.errors import ClientError, NotPlayedError
 from truc_client.happenings import (
     Interrupted,
@@ -72,25 +73,13 @@ async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool 
     screen.show_score()
     named = (each.name for each in state.seats if each.seat == table.seat)
     name = shown_name(next(named, None) or "", table.seat)
-    agreed, failure = None, None
-    async with trio.open_nursery() as nursery:
-
-        async def follow() -> None:
-            nonlocal failure
-            try:
-                await _look_on_meanwhile(table, screen)
-            except ClientError as error:
-                failure = error
-            nursery.cancel_scope.cancel()
-
-        nursery.start_soon(follow)
-        agreed = await ask_yes_or_no(screen, lines, "step_in", default=False, name=name, table=table.code)
-        nursery.cancel_scope.cancel()
-    # Raised outside the nursery, which would wrap it in a group.
-    if failure is not None:
+    try:
+        async with tasks_beside() as nursery:
+            nursery.start_soon(_look_on_meanwhile, table, screen)
+            return await ask_yes_or_no(screen, lines, "step_in", default=False, name=name, table=table.code)
+    except ClientError:
         table.close()
-        raise failure
-    return agreed
+        raise
 
 
 async def _look_on_meanwhile(table: Table, screen: Screen) -> Never:
@@ -141,10 +130,9 @@ def is_here_alone(host: str) -> bool:
 @asynccontextmanager
 async def told_of_waiting(table: Table, screen: Screen) -> AsyncIterator[None]:
     """Tell whom a table waits for, as long as the block lasts."""
-    async with trio.open_nursery() as nursery:
+    async with tasks_beside() as nursery:
         nursery.start_soon(_tell, table, screen)
         yield
-        nursery.cancel_scope.cancel()
 
 
 async def _tell(table: Table, screen: Screen) -> None:
@@ -192,25 +180,19 @@ _ANSWERS: Final = {True: AnotherMatch.YES, False: AnotherMatch.NO, None: Another
 
 async def ask_for_another(table: Table, screen: Screen, lines: Lines) -> AnotherMatch:
     """Ask whether to play another match at a table."""
-    answer = AnotherMatch.CLOSED
-    async with trio.open_nursery() as nursery:
-
-        async def follow() -> None:
-            await _follow(table, screen)
-            nursery.cancel_scope.cancel()
-
-        nursery.start_soon(follow)
-        answer = _ANSWERS[await ask_yes_or_no(screen, lines, "another", default=True)]
-        nursery.cancel_scope.cancel()
-    return answer
+    async with tasks_beside() as nursery:
+        nursery.start_soon(_follow, table, screen, nursery.cancel_scope)
+        return _ANSWERS[await ask_yes_or_no(screen, lines, "another", default=True)]
+    return AnotherMatch.CLOSED
 
 
-async def _follow(table: Table, screen: Screen) -> None:
-    """Tell what happens at a table, until the player no longer has a seat there."""
+async def _follow(table: Table, screen: Screen, asking: trio.CancelScope) -> None:
+    """Tell what happens at a table, until the player no longer has a seat there: then nothing is asked any more."""
     told: frozenset[int] = frozenset()
     async for happening in table:
         screen.show(happening)
         if isinstance(happening, TableGone | SeatLost):
+            asking.cancel()
             return
         told |= _tell_ready(table, screen, told)
 

@@ -12,8 +12,8 @@ from typing import Final
 import click
 import trio
 
+from truc_client.connecting import tasks_beside
 from truc_client.connection import Connection
-from truc_client.errors import ClientError
 from truc_client.happenings import (
     Fact,
     Happening,
@@ -107,27 +107,16 @@ class Watcher:
         Raises:
             ClientError: The table cannot be followed any longer.
         """
-        ended: MatchEnded | ClientError | None = None
-        async with trio.open_nursery() as nursery:
+        async with tasks_beside() as nursery:
             # In a task of its own, so that a reply that does not come keeps nobody from leaving.
             if self._lines is not None:
                 nursery.start_soon(self._listen, self._lines, nursery.cancel_scope)
-            try:
-                ended = await self._follow()
-            except ClientError as error:
-                ended = error
-            nursery.cancel_scope.cancel()
-        if isinstance(ended, ClientError):
-            raise ended
-        return ended
-
-    async def _follow(self) -> MatchEnded | None:
-        self._set_question()
-        async for happening in self._table:
-            self.show(happening)
             self._set_question()
-            if isinstance(happening, MatchEnded):
-                return happening
+            async for happening in self._table:
+                self.show(happening)
+                self._set_question()
+                if isinstance(happening, MatchEnded):
+                    return happening
         return None
 
     async def _listen(self, lines: Lines, watching: trio.CancelScope) -> None:

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 import trio
 
+from truc_client.connecting import tasks_beside
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.happenings import (
     Happening,
@@ -89,10 +90,9 @@ async def typed_lines() -> AsyncIterator[Lines]:
             if not line:
                 return
 
-    async with trio.open_nursery() as nursery:
+    async with tasks_beside() as nursery:
         nursery.start_soon(forward)
         yield Lines(receive, are_typed=sys.stdin.isatty())
-        nursery.cancel_scope.cancel()
 
 
 def _standard_input() -> str:
@@ -144,41 +144,23 @@ class Person:
         Raises:
             ClientError: The match cannot go on.
         """
-        send, receive = trio.open_memory_channel[Happening | Typed | ClientError](0)
         give, typed = trio.open_memory_channel[Typed](_MOST_AHEAD)
-        last: Happening | Typed | ClientError
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._forward_happenings, send)
-            nursery.start_soon(self._forward_lines, give, send)
-            # Beside what happens: a request without a reply must keep
-            # nobody from being told that the line is lost, or from leaving.
-            nursery.start_soon(self._obey_lines, typed, send)
-            while True:
-                last = await receive.receive()
-                if isinstance(last, ClientError | Typed) or not self._take(last):
-                    break
-                self._offer()
-                self._consider(nursery)
-            self._screen.offer(None)
-            nursery.cancel_scope.cancel()
-        if isinstance(last, ClientError):
-            raise last
-        return last if isinstance(last, MatchEnded) else None
-
-    async def _forward_happenings(
-        self, send: trio.MemorySendChannel[Happening | Typed | ClientError]
-    ) -> None:
         try:
-            async for happening in self._table:
-                await send.send(happening)
-        except ClientError as error:
-            await send.send(error)
+            async with tasks_beside() as nursery:
+                nursery.start_soon(self._forward_lines, give, nursery.cancel_scope)
+                # Beside what happens: a request without a reply must keep
+                # nobody from being told that the line is lost, or from leaving.
+                nursery.start_soon(self._obey_lines, typed, nursery.cancel_scope)
+                async for happening in self._table:
+                    if not self._take(happening):
+                        return happening if isinstance(happening, MatchEnded) else None
+                    self._offer()
+                    self._consider(nursery)
+        finally:
+            self._screen.offer(None)
+        return None
 
-    async def _forward_lines(
-        self,
-        give: trio.MemorySendChannel[Typed],
-        leave: trio.MemorySendChannel[Happening | Typed | ClientError],
-    ) -> None:
+    async def _forward_lines(self, give: trio.MemorySendChannel[Typed], playing: trio.CancelScope) -> None:
         """Hand on each line; a player who wants to leave does so after a moment, even if earlier lines are not done."""
         while True:
             # Taken only once it is due: a line that was typed too early
@@ -191,17 +173,13 @@ class Person:
             await give.send(line)
             if self._leaves(line):
                 await trio.sleep(_LAST_S)
-                await leave.send(line)
+                playing.cancel()
                 return
 
-    async def _obey_lines(
-        self,
-        typed: trio.MemoryReceiveChannel[Typed],
-        leave: trio.MemorySendChannel[Happening | Typed | ClientError],
-    ) -> None:
+    async def _obey_lines(self, typed: trio.MemoryReceiveChannel[Typed], playing: trio.CancelScope) -> None:
         async for line in typed:
             if self._leaves(line):
-                await leave.send(line)
+                playing.cancel()
                 return
             await self._take_line(self._meaning(line.text or ""))
             self._offer()
