@@ -206,8 +206,14 @@ def settings(request):
 
 
 @pytest.fixture
-async def server(tmp_path, settings):
-    async with running(tmp_path / "data", settings) as server:
+def path(tmp_path):
+    """Return where the data folder of the servers of a test is, or will be."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+async def server(path, settings):
+    async with running(path, settings) as server:
         yield server
 
 
@@ -289,9 +295,9 @@ def is_to_move(seat: RawSeat) -> bool:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Folder:
+def data(path: Path) -> Folder:
     """Return the folder of a server that has run; a module may have another one."""
-    folder = open_folder(tmp_path / "data")
+    folder = open_folder(path)
     load_identity(folder)
     folder.database.write_bytes(new_database())
     return folder

@@ -73,9 +73,8 @@ async def test_absent_seat_is_taken_over_by_a_player_with_a_key(server, mock_clo
 
 @pytest.mark.slow
 async def test_guest_whose_seat_was_taken_over_has_it_no_more_and_is_told_so_after_a_restart_too(
-    tmp_path, mock_clock
+    path, mock_clock
 ):
-    path = tmp_path / "data"
     async with running(path, SETTINGS) as server:
         seats, _ = await absent(server, mock_clock, guests=(1,), target=12)
         newcomer = await standing_by(server, seats)
@@ -91,8 +90,7 @@ async def test_guest_whose_seat_was_taken_over_has_it_no_more_and_is_told_so_aft
 
 
 @pytest.mark.slow
-async def test_seat_is_offered_after_a_restart_too(tmp_path, mock_clock):
-    path = tmp_path / "data"
+async def test_seat_is_offered_after_a_restart_too(path, mock_clock):
     async with running(path, SETTINGS) as server:
         seats = await voided(server, mock_clock)
     async with running(path, SETTINGS) as server:
@@ -106,8 +104,7 @@ async def test_seat_is_offered_after_a_restart_too(tmp_path, mock_clock):
 
 
 @pytest.mark.slow
-async def test_newcomer_has_the_seat_after_a_restart_too(tmp_path, mock_clock):
-    path = tmp_path / "data"
+async def test_newcomer_has_the_seat_after_a_restart_too(path, mock_clock):
     async with running(path, SETTINGS) as server:
         seats = await voided(server, mock_clock)
         newcomer = await standing_by(server, seats)
@@ -129,8 +126,7 @@ async def test_newcomer_has_the_seat_after_a_restart_too(tmp_path, mock_clock):
 
 
 @pytest.mark.slow
-async def test_nobody_stands_by_after_a_restart(tmp_path, mock_clock):
-    path = tmp_path / "data"
+async def test_nobody_stands_by_after_a_restart(path, mock_clock):
     async with running(path, SETTINGS) as server:
         seats = await voided(server, mock_clock)
         await standing_by(server, seats)

@@ -137,12 +137,12 @@ class TestBans:
     async def test_other_addresses_come_in(self, server):
         assert (await log_in(server))[1]["t"] == "welcome"
 
-    async def test_banned_guest_is_refused_with_their_token(self, tmp_path):
-        async with running(tmp_path / "data") as server:
+    async def test_banned_guest_is_refused_with_their_token(self, path):
+        async with running(path) as server:
             guest = await server.seat(keyed=False)
             await guest.create("truc-french", options={"guests": 2})
             tag = guest.client.welcome["player"]
-        async with running(tmp_path / "data", changed(QUICK, access={"banned": (tag,)})) as server:
+        async with running(path, changed(QUICK, access={"banned": (tag,)})) as server:
             answer = await (await server.connect()).login_token(guest.token)
         assert answer["code"] == "banned"
 
@@ -161,9 +161,9 @@ class TestMoved:
 
 @pytest.mark.parametrize("node", ["", "one"])
 async def test_server_that_has_moved_takes_no_match_up_and_leaves_the_tables_to_whoever_has_them(
-    tmp_path, capsys, node
+    path, capsys, node
 ):
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         await in_hand(server)
     capsys.readouterr()
     moved = changed(
@@ -172,15 +172,15 @@ async def test_server_that_has_moved_takes_no_match_up_and_leaves_the_tables_to_
         tables={"expiry_s": 10},
         cluster={"node": node},
     )
-    async with running(tmp_path / "data", moved) as server:
+    async with running(path, moved) as server:
         assert (await (await server.connect()).hello())["t"] == "hello"
         assert server.store.claim("another").epoch == 2
     assert "match_restored" not in capsys.readouterr().err
 
 
-async def test_chat_is_announced_as_the_settings_leave_it(tmp_path):
+async def test_chat_is_announced_as_the_settings_leave_it(path):
     chat = {"tables": False, "lobby": True}
-    async with running(tmp_path / "data", changed(QUICK, chat=chat)) as server:
+    async with running(path, changed(QUICK, chat=chat)) as server:
         client, _ = await log_in(server)
     assert client.info["caps"]["chat"].items() >= chat.items()
 

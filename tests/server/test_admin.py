@@ -41,8 +41,8 @@ FRENCH = {"t": "create", "variant": "truc-french"}
 
 
 @pytest.fixture
-async def server(tmp_path):
-    async with hosting(tmp_path / "data") as server:
+async def server(path):
+    async with hosting(path) as server:
         yield server
 
 
@@ -180,8 +180,8 @@ class TestSanctions:
         assert (muted["code"], (await say(client, "hello"))["t"]) == ("muted", "ok")
         assert "was not muted by command" in (await ask(server, "unmute", subject=OWN))["error"]
 
-    async def test_what_stands_in_the_settings_is_not_lifted(self, tmp_path):
-        async with hosting(tmp_path / "data", changed(QUICK, access={"banned": (OWN,)})) as server:
+    async def test_what_stands_in_the_settings_is_not_lifted(self, path):
+        async with hosting(path, changed(QUICK, access={"banned": (OWN,)})) as server:
             answer = await ask(server, "unban", subject=OWN)
         assert answer["error"] == f"{OWN} stands in access.banned: take it out of the settings, then reload"
 
@@ -361,20 +361,20 @@ class TestSocket:
             mode = stat.S_IMODE(path.stat().st_mode)
         assert (mode, path.exists()) == (0o600, False)
 
-    async def test_what_a_killed_server_left_is_replaced(self, tmp_path):
-        (tmp_path / "data").mkdir(mode=0o700)
+    async def test_what_a_killed_server_left_is_replaced(self, path):
+        path.mkdir(mode=0o700)
         with socket.socket(socket.AF_UNIX) as stale:
-            stale.bind(str(tmp_path / "data" / "admin.sock"))
-        async with hosting(tmp_path / "data") as server:
+            stale.bind(str(path / "admin.sock"))
+        async with hosting(path) as server:
             assert (await ask(server, "status"))["ok"]
 
-    async def test_server_runs_without_it_where_something_else_stands(self, tmp_path, shown):
-        (tmp_path / "data").mkdir(mode=0o700)
-        (tmp_path / "data" / "admin.sock").write_text("mine")
-        async with hosting(tmp_path / "data") as server:
+    async def test_server_runs_without_it_where_something_else_stands(self, path, shown):
+        path.mkdir(mode=0o700)
+        (path / "admin.sock").write_text("mine")
+        async with hosting(path) as server:
             await guest(server)
         assert "no_admin_socket" in shown.getvalue()
-        assert (tmp_path / "data" / "admin.sock").read_text() == "mine"
+        assert (path / "admin.sock").read_text() == "mine"
 
     async def test_server_runs_without_it_where_the_path_is_too_long(self, tmp_path, shown):
         data = tmp_path / ("d" * MAX_PATH)

@@ -147,8 +147,8 @@ async def test_sign_goes_from_seat_to_seat_as_it_was_sealed_and_to_nobody_else_a
     assert (await seats[0].client.ask(sign))["code"] == "not_now"
 
 
-async def test_seats_and_server_begin_new_chains_between_hands(tmp_path):
-    async with running(tmp_path / "data", changed(QUICK, match={"links": 2})) as server:
+async def test_seats_and_server_begin_new_chains_between_hands(path):
+    async with running(path, changed(QUICK, match={"links": 2})) as server:
         seats = await blind_match(server, 2, "truc-catalan", options={"target": 5, "match": 1})
         await play_on(seats)
     assert all(seat.verdict().result is Result.PROVEN for seat in seats)

@@ -48,16 +48,14 @@ async def gone_on(path, seats) -> None:
 
 
 @pytest.mark.parametrize("after", FIRST_HAND)
-async def test_match_goes_on_after_a_restart_behind_any_record(tmp_path, after):
-    path = tmp_path / "data"
+async def test_match_goes_on_after_a_restart_behind_any_record(path, after):
     seats = await interrupted(path, 2, "truc-catalan", until=lambda seat: seat.next >= after)
     seats[0].resigns_at = after + DEALT
     await gone_on(path, seats)
     assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
 
 
-async def test_keys_that_were_held_are_sent_again_after_a_restart(tmp_path):
-    path = tmp_path / "data"
+async def test_keys_that_were_held_are_sent_again_after_a_restart(path):
     async with running(path) as server:
         seats = await blind_match(server, options=SHORT)
         seats[1].refuses = frozenset({"keys"})

@@ -54,12 +54,12 @@ class TestSeats:
         await client.ask({"t": "leave", "table": code})
         assert (await client.ask(FRENCH))["t"] == "ok"
 
-    async def test_seats_count_on_after_a_restart(self, tmp_path):
-        async with running(tmp_path / "data", FEW) as server:
+    async def test_seats_count_on_after_a_restart(self, path):
+        async with running(path, FEW) as server:
             client = await guest(server)
             for _ in range(2):
                 await make(client)
-        async with running(tmp_path / "data", FEW) as server:
+        async with running(path, FEW) as server:
             again = await server.connect()
             await again.login_token(client.welcome["token"])
             assert (await again.ask(FRENCH))["code"] == "too_many_tables"

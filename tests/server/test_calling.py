@@ -127,10 +127,10 @@ async def test_bot_is_called_only_on_its_newest_connection(server, mock_clock):
 
 
 @pytest.mark.slow
-async def test_bot_is_called_again_after_a_restart(tmp_path, mock_clock):
-    async with running(tmp_path / "data", SETTINGS) as server:
+async def test_bot_is_called_again_after_a_restart(path, mock_clock):
+    async with running(path, SETTINGS) as server:
         seats = await voided(server, mock_clock)
-    async with running(tmp_path / "data", SETTINGS) as server:
+    async with running(path, SETTINGS) as server:
         await come_back(server, seats[0])
         house_bot = await bot(server)
         reply = await answer(house_bot, seats)

@@ -21,8 +21,8 @@ NOW = int(time.time())
 
 
 @pytest.fixture
-def folder(tmp_path):
-    return open_folder(tmp_path / "data")
+def folder(path):
+    return open_folder(path)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_certificate_near_its_end_is_made_anew(folder, later, is_renewed):
     assert (open_tls(with_tls().listen, folder, NOW + later).digest != first) is is_renewed
 
 
-@pytest.mark.parametrize("content", [b"", b"no certificate", make_certificate(NOW, lasts_s=DAY_S)[:300]])
+@each_row("content", [b"", b"no certificate", make_certificate(NOW, lasts_s=DAY_S)[:300]])
 def test_certificate_that_is_damaged_is_made_anew(folder, content):
     folder.certificate.write_bytes(content)
     tls = open_tls(with_tls().listen, folder, NOW)

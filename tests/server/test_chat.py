@@ -223,13 +223,13 @@ async def test_no_line_is_sent_twice_on_a_connection(server):
     assert await said(second) == ["one", "two"]
 
 
-async def test_table_chat_goes_on_after_a_restart_under_the_next_number(tmp_path):
+async def test_table_chat_goes_on_after_a_restart_under_the_next_number(path):
     key = keys.generate_signing_key()
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         client = await keyed(server, "kay", key)
         code = await table_of(client)
         await say(client, "before", code)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         client = await keyed(server, "kay", key)
         await client.ask({"t": "join", "table": code})
         await say(client, "after", code)
@@ -284,8 +284,8 @@ async def test_line_before_a_match_that_would_be_late_comes_at_once(server):
 
 
 @pytest.mark.parametrize(("off", "place"), [("tables", "table"), ("lobby", "lobby")])
-async def test_chat_that_the_host_has_turned_off_in_one_place_is_refused_there(tmp_path, off, place):
-    async with running(tmp_path / "data", changed(QUICK, chat={off: False})) as server:
+async def test_chat_that_the_host_has_turned_off_in_one_place_is_refused_there(path, off, place):
+    async with running(path, changed(QUICK, chat={off: False})) as server:
         client = await follower(server)
         code = await table_of(client)
         refused = await say(client, "hello", code if place == "table" else None)
@@ -294,9 +294,9 @@ async def test_chat_that_the_host_has_turned_off_in_one_place_is_refused_there(t
 
 
 @pytest.mark.parametrize("is_logged", [False, True])
-async def test_what_is_said_is_in_the_log_only_where_the_host_announces_that(tmp_path, is_logged):
+async def test_what_is_said_is_in_the_log_only_where_the_host_announces_that(path, is_logged):
     with capture_logs() as logged:
-        async with running(tmp_path / "data", changed(QUICK, chat={"log": is_logged})) as server:
+        async with running(path, changed(QUICK, chat={"log": is_logged})) as server:
             client = await follower(server)
             code = await table_of(client)
             await say(client, "hello")

@@ -29,8 +29,8 @@ def environment(monkeypatch):
 
 
 @pytest.fixture
-def folder(tmp_path) -> Folder:
-    folder = open_folder(tmp_path / "data")
+def folder(path) -> Folder:
+    folder = open_folder(path)
     load_identity(folder)
     return folder
 

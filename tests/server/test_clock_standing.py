@@ -39,13 +39,13 @@ async def test_time_goes_on_where_it_stood_when_the_last_seat_left(server, mock_
 
 
 async def test_no_time_runs_until_everybody_is_back_who_may_not_know_that_the_table_changed_hands(
-    tmp_path, mock_clock, monkeypatch
+    path, mock_clock, monkeypatch
 ):
-    async with running(tmp_path / "data", SETTINGS) as server:
+    async with running(path, SETTINGS) as server:
         mover, other = holder_of(await in_hand(server, options=QUICKLY))
     read = recovery.read
     monkeypatch.setattr(recovery, "read", lambda *of, **how: read(*of, **how)._replace(late_s=60.0))
-    async with running(tmp_path / "data", SETTINGS) as server:
+    async with running(path, SETTINGS) as server:
         await come_back(server, other)
         await pass_time(mock_clock, 59)
         await come_back(server, mover)
@@ -53,12 +53,12 @@ async def test_no_time_runs_until_everybody_is_back_who_may_not_know_that_the_ta
         assert (await first_told(mover))["deadline_ms"] == 1900
 
 
-async def test_who_is_not_back_in_time_is_awaited_no_longer(tmp_path, mock_clock, monkeypatch):
-    async with running(tmp_path / "data", SETTINGS) as server:
+async def test_who_is_not_back_in_time_is_awaited_no_longer(path, mock_clock, monkeypatch):
+    async with running(path, SETTINGS) as server:
         mover, other = holder_of(await in_hand(server, options=QUICKLY))
     read = recovery.read
     monkeypatch.setattr(recovery, "read", lambda *of, **how: read(*of, **how)._replace(late_s=60.0))
-    async with running(tmp_path / "data", SETTINGS) as server:
+    async with running(path, SETTINGS) as server:
         await come_back(server, other)
         await pass_time(mock_clock, 60)
         mock_clock.jump(1.91)
@@ -126,24 +126,24 @@ async def test_pause_that_is_longer_than_the_host_keeps_a_match_is_waited_for(se
     assert rulings(seats[0]) == [("pause", None, None), ("resume", None, None)]
 
 
-async def test_restart_costs_a_seat_that_pays_from_its_bank_nothing(tmp_path, settings, mock_clock):
-    async with running(tmp_path / "data", settings) as server:
+async def test_restart_costs_a_seat_that_pays_from_its_bank_nothing(path, settings, mock_clock):
+    async with running(path, settings) as server:
         mover, _ = holder_of(await in_hand(server, options=QUICKLY))
         mock_clock.jump(1.2)
         await mover.ask(wish(mover, "pause"))
-    async with running(tmp_path / "data", settings) as server:
+    async with running(path, settings) as server:
         await pass_time(mock_clock, 500)
         await come_back(server, mover)
         assert ((await first_told(mover))["deadline_ms"], rulings(mover)) == (700, [])
 
 
-async def test_restart_in_a_pause_costs_nobody_anything(tmp_path, settings, mock_clock):
+async def test_restart_in_a_pause_costs_nobody_anything(path, settings, mock_clock):
     options = {**QUICKLY, "pause_ms": 60_000}
-    async with running(tmp_path / "data", settings) as server:
+    async with running(path, settings) as server:
         seats = await in_hand(server, options=options)
         mover, _ = holder_of(seats)
         await ask_pause(seats, "pause", 8)
-    async with running(tmp_path / "data", settings) as server:
+    async with running(path, settings) as server:
         await pass_time(mock_clock, 60.01)
         await pass_time(mock_clock, 500)
         await come_back(server, mover)
@@ -154,13 +154,13 @@ async def test_restart_in_a_pause_costs_nobody_anything(tmp_path, settings, mock
         )
 
 
-async def test_restart_while_a_release_is_awaited_voids_nothing(tmp_path, settings, mock_clock):
-    async with running(tmp_path / "data", settings) as server:
+async def test_restart_while_a_release_is_awaited_voids_nothing(path, settings, mock_clock):
+    async with running(path, settings) as server:
         seats = await server.match(2, options={"release_ms": 5000})
         for seat in seats:
             seat.is_idle = True
         await until_next(seats, 1)
-    async with running(tmp_path / "data", settings) as server:
+    async with running(path, settings) as server:
         await pass_time(mock_clock, 500)
         for seat in seats:
             await come_back(server, seat)

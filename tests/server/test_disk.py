@@ -78,8 +78,8 @@ class TestDisk:
 
 class TestServer:
     @pytest.fixture
-    async def server(self, tmp_path, statvfs):
-        async with running(tmp_path / "data", PATIENT) as server:
+    async def server(self, path, statvfs):
+        async with running(path, PATIENT) as server:
             yield server
 
     @pytest.fixture
@@ -119,22 +119,19 @@ class TestServer:
         await gets_full(100)
         assert (await seats[0].ready())["t"] == "ok"
 
-    async def test_disk_that_is_nearly_full_at_the_start_is_seen_before_anybody_comes(
-        self, tmp_path, statvfs
-    ):
+    async def test_disk_that_is_nearly_full_at_the_start_is_seen_before_anybody_comes(self, path, statvfs):
         fill(statvfs, 1)
-        async with running(tmp_path / "data", PATIENT) as server:
+        async with running(path, PATIENT) as server:
             client = await guest(server)
             assert (await client.ask(FRENCH))["code"] == "too_many_tables"
 
-    async def test_match_that_had_not_begun_waits_for_room_after_a_restart(self, tmp_path, statvfs):
-        data = tmp_path / "data"
-        async with running(data, PATIENT) as server:
+    async def test_match_that_had_not_begun_waits_for_room_after_a_restart(self, path, statvfs):
+        async with running(path, PATIENT) as server:
             await server.match(2)
-        with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
+        with closing(sqlite3.connect(path / "truc.db")) as raw, raw:
             raw.execute("DELETE FROM terms")  # so that they would have to be made again
         fill(statvfs, 1)
-        async with running(data, PATIENT) as server:
+        async with running(path, PATIENT) as server:
             client = await guest(server)
             (table,) = (await client.ask({"t": "tables"}))["tables"]
         assert (table["state"], [seat.get("ready", False) for seat in table["seats"]]) == (

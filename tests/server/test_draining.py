@@ -23,8 +23,8 @@ SEEK = {"t": "seek", "variant": "truc-french", "seats": 2}
 
 
 @pytest.fixture
-def data(tmp_path):
-    return Folder(tmp_path / "data")
+def data(path):
+    return Folder(path)
 
 
 @pytest.fixture

@@ -361,8 +361,8 @@ def is_alone(row) -> bool:
 
 
 @pytest.mark.parametrize("row", [*filter(is_alone, ROWS)], ids=lambda row: str(row.code))
-async def test_row_about_the_server_is_answered_with_what_the_registry_says(tmp_path, monkeypatch, row):
-    async with a_server(tmp_path / "data", row, monkeypatch) as server:
+async def test_row_about_the_server_is_answered_with_what_the_registry_says(path, monkeypatch, row):
+    async with a_server(path, row, monkeypatch) as server:
         await is_answered(server, row)
 
 
@@ -400,8 +400,8 @@ async def is_open(client: RawClient) -> bool:
     return (await client.until("pong"))["n"] == 12
 
 
-async def test_connection_that_stays_silent_is_told_timeout(tmp_path, mock_clock):
-    async with running(tmp_path / "data") as server:
+async def test_connection_that_stays_silent_is_told_timeout(path, mock_clock):
+    async with running(path) as server:
         client = await server.connect()
         await wait_all_tasks_blocked()
         mock_clock.jump(10.01)

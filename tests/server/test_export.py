@@ -41,11 +41,11 @@ def kept(tmp_path_factory):
 
 
 @pytest.fixture
-async def played(tmp_path, kept):
+async def played(path, kept):
     """Return the seats of two matches that are over, one of Truc with keys, and one of Put with a guest."""
     if "seats" not in kept:
         kept["seats"] = await play_both(kept["data"])
-    shutil.copytree(kept["data"], tmp_path / "data")
+    shutil.copytree(kept["data"], path)
     return kept["seats"]
 
 
@@ -233,8 +233,8 @@ async def test_file_that_lacks_an_end_gets_it_and_another_of_the_name_is_kept(pl
     assert result.stderr.endswith("2 matches: 1 kept, 1 differs\n")
 
 
-async def test_match_that_is_played_is_left_out(tmp_path, export):
-    async with running(tmp_path / "data") as server:
+async def test_match_that_is_played_is_left_out(path, export):
+    async with running(path) as server:
         seats = await in_hand(server)
         assert exported(export) == []
         result = export("--match", seats[0].ledger.setup.mid.hex())
@@ -284,15 +284,15 @@ async def test_folder_that_is_a_file_is_said(played, export, tmp_path):
     assert (result.exit_code, "expected a folder to write to" in result.stderr) == (1, True)
 
 
-async def test_folder_in_which_nothing_may_be_written_is_said(played, tmp_path):
-    result = call(tmp_path / "data", "export", "/proc/truc")
+async def test_folder_in_which_nothing_may_be_written_is_said(played, path):
+    result = call(path, "export", "/proc/truc")
     assert (result.exit_code, "cannot make the folder /proc/truc" in result.stderr) == (1, True)
 
 
-def test_folder_where_no_server_has_run_is_said(export, tmp_path):
+def test_folder_where_no_server_has_run_is_said(export, path):
     result = export()
     assert (result.exit_code, "no server has run in" in result.stderr) == (1, True)
-    assert not (tmp_path / "data").exists()
+    assert not path.exists()
 
 
 def test_database_that_is_not_there_is_not_made(data, export):

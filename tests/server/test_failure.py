@@ -39,7 +39,7 @@ def full_disk(monkeypatch):
 
 
 async def test_nothing_is_acknowledged_that_the_store_did_not_take_and_all_are_told_goodbye(
-    tmp_path, full_disk, monkeypatch
+    path, full_disk, monkeypatch
 ):
     async def let_in(connections):
         (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
@@ -52,7 +52,7 @@ async def test_nothing_is_acknowledged_that_the_store_did_not_take_and_all_are_t
     heard, late = [], []
     monkeypatch.setattr(Connections, "wait_quiet", let_in)
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk full"), flatten_subgroups=True):
-        async with running(tmp_path / "data") as server:
+        async with running(path) as server:
             client = await guest(server)
             full_disk(server)
             await client.send(FRENCH)
@@ -61,9 +61,8 @@ async def test_nothing_is_acknowledged_that_the_store_did_not_take_and_all_are_t
         assert [(message["t"], message["code"]) for message in told] == [("bye", "internal")]
 
 
-async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_on(tmp_path, mock_clock):
+async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_on(path, mock_clock):
     """It does not expire either."""
-    path = tmp_path / "data"
     settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60})
     async with running(path, settings) as server:
         broken = await in_hand(server)
@@ -87,9 +86,8 @@ async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_o
 
 @pytest.mark.parametrize("broken", ["open_game", "reopen"])
 async def test_table_that_fails_in_an_unforeseen_way_stays_in_the_store(
-    tmp_path, monkeypatch, mock_clock, broken
+    path, monkeypatch, mock_clock, broken
 ):
-    path = tmp_path / "data"
     settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60})
     async with running(path, settings) as server:
         seats = await (in_hand(server) if broken == "open_game" else server.seats(2))

@@ -65,11 +65,11 @@ def test_files_stay_the_same_while_others_open_and_close_the_database(holding, f
 
 
 @pytest.mark.slow
-async def test_server_whose_database_was_deleted_acknowledges_nothing_more(tmp_path):
+async def test_server_whose_database_was_deleted_acknowledges_nothing_more(path):
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="was deleted"), flatten_subgroups=True):
-        async with running(tmp_path / "data") as server:
+        async with running(path) as server:
             client = await guest(server)
-            (tmp_path / "data" / "truc.db").unlink()
+            (path / "truc.db").unlink()
             await client.send(FRENCH)
             heard = await client.closed()
             await trio.sleep_forever()

@@ -33,8 +33,8 @@ with locked(open_folder(Path(sys.argv[1]))):
 
 
 @pytest.fixture
-def folder(tmp_path):
-    return open_folder(tmp_path / "data")
+def folder(path):
+    return open_folder(path)
 
 
 @pytest.fixture
@@ -59,10 +59,10 @@ class TestMaking:
         (tmp_path / "kept").write_text("x")
         assert (open_folder(tmp_path).root / "kept").read_text() == "x"
 
-    def test_file_in_its_place_is_refused(self, tmp_path):
-        (tmp_path / "data").write_text("")
+    def test_file_in_its_place_is_refused(self, path):
+        path.write_text("")
         with pytest.raises(FolderError, match="cannot create the data folder"):
-            open_folder(tmp_path / "data")
+            open_folder(path)
 
     def test_folder_that_this_user_may_not_write_to_is_refused(self, tmp_path, monkeypatch):
         monkeypatch.setattr("os.access", lambda *_: False)

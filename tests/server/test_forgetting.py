@@ -173,13 +173,13 @@ class TestChat:
         assert await said(client) == ["mine"]
         assert [line.text for line in server.store.chat(seats[0].table, 10)] == ["mine"]
 
-    async def test_number_of_a_line_is_not_used_again_after_a_restart(self, tmp_path):
-        async with running(tmp_path / "data") as server:
+    async def test_number_of_a_line_is_not_used_again_after_a_restart(self, path):
+        async with running(path) as server:
             seats = await server.seats(2)
             for text in ("one", "two"):
                 await say(seats[1].client, text, seats[0].table)
             await seats[1].ask(FORGET)
-        async with running(tmp_path / "data") as server:
+        async with running(path) as server:
             client = await keyed(server)
             await client.ask({"t": "watch", "table": seats[0].table})
             await say(client, "three", seats[0].table)
@@ -196,9 +196,9 @@ class TestMatches:
         assert [(await history(seat.client, seats))["t"] for seat in seats] == ["ok", "ok"]
 
 
-async def test_member_stays_a_member(tmp_path):
+async def test_member_stays_a_member(path):
     key = generate_signing_key()
-    async with running(tmp_path / "data", changed(QUICK, access={"members": "invite"})) as server:
+    async with running(path, changed(QUICK, access={"members": "invite"})) as server:
         client = await server.connect()
         await client.hello()
         code = members.issue_invite(server.store, uses=1, days=1)

@@ -199,8 +199,8 @@ async def test_node_is_drained_by_a_word_to_another(nodes):
         assert answer["error"] == "expected another node that runs and does not drain, got 'one'"
 
 
-async def test_server_alone_moves_nothing_and_shows_no_cluster(tmp_path):
-    async with hosting(tmp_path / "data") as server:
+async def test_server_alone_moves_nothing_and_shows_no_cluster(path):
+    async with hosting(path) as server:
         for request in ({"command": "move", "table": "ABCDEF", "node": "two"}, {"command": "cluster"}):
             answer = await host_says(server.folder, **request)
             assert answer["error"] == "this server is no node of a cluster: cluster.node is empty"

@@ -25,9 +25,9 @@ async def drain(server, _subject) -> None:
     [(kick, "kicked"), (ban, "banned"), (drain, "shutting_down")],
     ids=["kick", "ban", "drain"],
 )
-async def test_last_word_has_its_reason_where_no_room_was_left_for_it(tmp_path, monkeypatch, end, code):
+async def test_last_word_has_its_reason_where_no_room_was_left_for_it(path, monkeypatch, end, code):
     held = Held(monkeypatch)
-    async with hosting(tmp_path / "data") as server:
+    async with hosting(path) as server:
         client = await server.connect()
         welcome = await client.login_guest()
         held.hold(SimpleNamespace(client=client))

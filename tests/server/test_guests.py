@@ -113,23 +113,23 @@ async def comes_back(path, guest, pruned, settings=QUICK) -> str:
         (3_000, 0, False, "welcome"),  # a server that forgets nobody
     ],
 )
-async def test_guest_who_stays_away_is_forgotten(tmp_path, pruned, *, days_ago, guest_days, has_seat, answer):
-    guest = await left_behind(tmp_path / "data", days_ago, seat=has_seat)
+async def test_guest_who_stays_away_is_forgotten(path, pruned, *, days_ago, guest_days, has_seat, answer):
+    guest = await left_behind(path, days_ago, seat=has_seat)
     settings = changed(QUICK, access={"guest_days": guest_days})
-    assert await comes_back(tmp_path / "data", guest, pruned, settings) == answer
+    assert await comes_back(path, guest, pruned, settings) == answer
 
 
-async def test_server_that_has_moved_forgets_nobody(tmp_path, pruned):
-    guest = await left_behind(tmp_path / "data", 3_000)
+async def test_server_that_has_moved_forgets_nobody(path, pruned):
+    guest = await left_behind(path, 3_000)
     moved = changed(QUICK, access={"moved_to": "truc.example:7373"})
-    async with running(tmp_path / "data", moved) as server:
+    async with running(path, moved) as server:
         await (await server.connect()).hello()
-    assert await comes_back(tmp_path / "data", guest, pruned, FOREVER) == "welcome"
+    assert await comes_back(path, guest, pruned, FOREVER) == "welcome"
 
 
-async def test_guest_who_is_connected_counts_as_seen_and_is_kept_however_long(tmp_path, pruned, monkeypatch):
+async def test_guest_who_is_connected_counts_as_seen_and_is_kept_however_long(path, pruned, monkeypatch):
     monkeypatch.setattr(retention, "DAY_S", 0.001)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         guest = await stored_guest(server)
         before = set_seen(server, 3_000)
         await pruned.wait_again()
@@ -138,9 +138,9 @@ async def test_guest_who_is_connected_counts_as_seen_and_is_kept_however_long(tm
     assert answer["t"] == "welcome"
 
 
-async def test_guests_are_looked_for_again_and_again(tmp_path, pruned, monkeypatch):
+async def test_guests_are_looked_for_again_and_again(path, pruned, monkeypatch):
     monkeypatch.setattr(retention, "DAY_S", 0.001)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         guest = await stored_guest(server)
         await guest.client.stream.aclose()
         while stored(server):  # until it is noticed that they have gone, they are seen now
@@ -158,8 +158,8 @@ async def test_guest_counts_as_seen_when_they_first_sit_down(server, monkeypatch
     assert seen(server) == later
 
 
-async def test_guest_counts_as_seen_when_they_come_back_and_the_token_stays_good(tmp_path):
-    async with running(tmp_path / "data", FOREVER) as server:
+async def test_guest_counts_as_seen_when_they_come_back_and_the_token_stays_good(path):
+    async with running(path, FOREVER) as server:
         guest = await stored_guest(server)
         before = set_seen(server, 1.01)
         client = await server.connect()
@@ -170,16 +170,16 @@ async def test_guest_counts_as_seen_when_they_come_back_and_the_token_stays_good
     assert (again["t"], again["name"]) == ("welcome", guest.name)
 
 
-async def test_guest_who_comes_back_within_a_day_is_not_written_again(tmp_path):
-    async with running(tmp_path / "data", FOREVER) as server:
+async def test_guest_who_comes_back_within_a_day_is_not_written_again(path):
+    async with running(path, FOREVER) as server:
         guest = await stored_guest(server)
         before = set_seen(server, 0.9)
         await (await server.connect()).login_token(guest.token)
     assert seen(server) == before
 
 
-async def test_guest_who_comes_back_while_they_are_forgotten_is_kept(tmp_path, monkeypatch):
-    guest = await left_behind(tmp_path / "data", 31)
+async def test_guest_who_comes_back_while_they_are_forgotten_is_kept(path, monkeypatch):
+    guest = await left_behind(path, 31)
     prune, looked, gate = Store.prune_guests, threading.Event(), threading.Event()
 
     def late(store, **fields):
@@ -188,14 +188,14 @@ async def test_guest_who_comes_back_while_they_are_forgotten_is_kept(tmp_path, m
         return prune(store, **fields)
 
     monkeypatch.setattr(Store, "prune_guests", late)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         assert (await (await server.connect()).login_token(guest.token))["t"] == "welcome"
         gate.set()
         await trio.to_thread.run_sync(looked.wait, 10)
-    assert await comes_back(tmp_path / "data", guest, None, FOREVER) == "welcome"
+    assert await comes_back(path, guest, None, FOREVER) == "welcome"
 
 
-async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, pruned, monkeypatch):
+async def test_store_that_fails_is_logged_and_harms_nobody(path, pruned, monkeypatch):
     counting = Store.prune_guests
 
     def fail(store, **fields):
@@ -204,7 +204,7 @@ async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, pruned, mon
 
     monkeypatch.setattr(Store, "prune_guests", fail)
     logs.configure(LogSettings(level="info"), shown := StringIO())
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         await pruned.wait()
         guest = await server.seat(keyed=False)
         assert (await guest.ask({"t": "tables"}))["t"] == "ok"

@@ -50,9 +50,9 @@ async def test_server_that_runs_is_well(server):
     assert await told(server) == (200, "ok\n", 1)
 
 
-async def test_commit_that_hangs_is_told(tmp_path, settings, mock_clock):
+async def test_commit_that_hangs_is_told(path, settings, mock_clock):
     gate = Gate()
-    async with hosting(tmp_path / "data", settings, wrap=gate.wrap) as server:
+    async with hosting(path, settings, wrap=gate.wrap) as server:
         await gate.closed_behind(await guest(server))
         before = await told(server)
         mock_clock.jump(6)
@@ -67,10 +67,10 @@ async def test_commit_that_hangs_is_told(tmp_path, settings, mock_clock):
     assert status["store"] == "behind: a commit has been under way for 6 s"
 
 
-async def test_store_that_does_not_keep_up_is_told(tmp_path, settings, monkeypatch):
+async def test_store_that_does_not_keep_up_is_told(path, settings, monkeypatch):
     gate = Gate()
     monkeypatch.setattr("truc_server.storage.journal.MAX_WAITING", 1)
-    async with running(tmp_path / "data", settings, wrap=gate.wrap) as server:
+    async with running(path, settings, wrap=gate.wrap) as server:
         first, second = await guest(server), await guest(server)
         await gate.closed_behind(first)
         await second.send(FRENCH)
@@ -82,8 +82,8 @@ async def test_store_that_does_not_keep_up_is_told(tmp_path, settings, monkeypat
         assert (await get(server, "/health")).text == "ok\n"
 
 
-async def test_server_that_drains_is_told(tmp_path, settings):
-    async with hosting(tmp_path / "data", settings) as server:
+async def test_server_that_drains_is_told(path, settings):
+    async with hosting(path, settings) as server:
         await in_hand(server)
         await host_says(server.folder, command="drain")
         await wait_all_tasks_blocked()
@@ -92,9 +92,9 @@ async def test_server_that_drains_is_told(tmp_path, settings):
 
 
 @pytest.fixture
-def server_of(tmp_path, settings):
+def server_of(path, settings):
     """Run a server when the test is ready for it."""
-    return lambda **named: running(tmp_path / "data", settings, **named)
+    return lambda **named: running(path, settings, **named)
 
 
 @pytest.fixture

@@ -203,10 +203,7 @@ async def test_history_of_a_match_goes_as_far_as_it_is_shown_though_the_table_ha
     assert (reply["t"], reply["k"]) == ("ok", 0)
 
 
-async def test_match_that_is_not_over_is_closed_to_others_where_its_table_was_not_restored(
-    tmp_path, monkeypatch
-):
-    path = tmp_path / "data"
+async def test_match_that_is_not_over_is_closed_to_others_where_its_table_was_not_restored(path, monkeypatch):
     async with running(path, SETTINGS) as server:
         seats = await server.match(2, options={"spectators": 1, "transcript": "all"})
         await together(*(partial(seat.play, asked) for seat in seats))
@@ -217,8 +214,7 @@ async def test_match_that_is_not_over_is_closed_to_others_where_its_table_was_no
         assert reply["code"] == "private_table"
 
 
-async def test_terms_over_a_restart_do_not_tell_that_a_late_match_is_over(tmp_path, mock_clock):
-    path = tmp_path / "data"
+async def test_terms_over_a_restart_do_not_tell_that_a_late_match_is_over(path, mock_clock):
     async with running(path, SETTINGS) as server:
         seats, _ = await played(server)
         for seat in seats:

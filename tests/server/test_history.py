@@ -228,12 +228,12 @@ class TestOwnMatches:
         assert len((await ask(same, mid_of(seats)))["past"]) == seats[0].next
         assert (await ask(other, mid_of(seats)))["code"] == "private_table"
 
-    async def test_player_finds_it_and_reads_it_after_a_restart_and_with_the_table_gone(self, tmp_path):
-        async with running(tmp_path / "data") as server:
+    async def test_player_finds_it_and_reads_it_after_a_restart_and_with_the_table_gone(self, path):
+        async with running(path) as server:
             seats = await over(server)
             for seat in seats:
                 await seat.ask({"t": "leave", "table": seat.table})
-        async with running(tmp_path / "data") as server:
+        async with running(path) as server:
             client = await server.connect()
             await client.login_key(seats[0].key)
             assert [match["match"] for match in (await own(client))["matches"]] == [mid_of(seats)]

@@ -42,9 +42,9 @@ CHANGED = CLUB_TRUC.replace("target = 6", "target = 9").replace("version = 3", "
 
 
 @pytest.fixture
-def data(tmp_path):
+def data(path):
     """A data folder with one game of its host's own."""
-    folder = Folder(tmp_path / "data")
+    folder = Folder(path)
     folder.root.mkdir(mode=0o700)
     folder.variants.mkdir()
     write(folder, CLUB_TRUC)

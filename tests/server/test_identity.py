@@ -12,8 +12,8 @@ from truc_server.settings.folder import Folder, open_folder
 
 
 @pytest.fixture
-def folder(tmp_path) -> Folder:
-    return open_folder(tmp_path / "data")
+def folder(path) -> Folder:
+    return open_folder(path)
 
 
 @pytest.fixture

@@ -68,12 +68,12 @@ async def test_ignoring_holds_on_every_connection_of_the_player(server):
     assert await said(second) == []
 
 
-async def test_key_ignores_on_after_a_restart(tmp_path):
+async def test_key_ignores_on_after_a_restart(path):
     key, noisy = keys.generate_signing_key(), keys.generate_signing_key()
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         first, second = await keyed(server, "kay", key), await keyed(server, "noisy", noisy)
         await ignore(first, second)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         first, second = await keyed(server, "kay", key), await keyed(server, "noisy", noisy)
         for client in (first, second):
             await client.ask({"t": "lobby"})

@@ -100,12 +100,12 @@ async def tick(mock_clock, seats, moved: ParkingLot) -> None:
 
 @pytest.mark.parametrize(("spectators", "seed"), RUNS)
 async def test_every_watcher_sees_the_records_of_the_seats_in_order(
-    tmp_path, monkeypatch, mock_clock, spectators, seed
+    path, monkeypatch, mock_clock, spectators, seed
 ):
     monkeypatch.setattr(catching_up, "PAGE", 5)
     monkeypatch.setattr(page_reader, "PAGE", 5)
     held = Held(monkeypatch)
-    async with running(tmp_path / "data", SETTINGS) as server:
+    async with running(path, SETTINGS) as server:
         seats = await server.seats(2, seed=seed, options={"match": 1, "spectators": spectators})
         eyes = [Eye(*want) for want in ([], ["snapshot"], ["snapshot"])]
         for seat in seats:

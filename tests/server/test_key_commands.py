@@ -30,8 +30,8 @@ UNREADABLE = "the database cannot be read as it is, truc-server check says why"
 
 
 @pytest.fixture
-def data(tmp_path) -> Folder:
-    return Folder(tmp_path / "data")
+def data(path) -> Folder:
+    return Folder(path)
 
 
 @pytest.fixture

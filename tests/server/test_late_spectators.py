@@ -153,18 +153,14 @@ async def records_after(path, seats) -> list[int]:
 
 
 @pytest.mark.parametrize(("later_ms", "shown"), [(0, []), (61_000, list(range(8)))])
-async def test_time_of_a_record_goes_on_over_a_restart(tmp_path, mock_clock, monkeypatch, *, later_ms, shown):
-    path = tmp_path / "data"
+async def test_time_of_a_record_goes_on_over_a_restart(path, mock_clock, monkeypatch, *, later_ms, shown):
     seats = await stopped_in_hand(path)
     now_ms = spectator_feed.now_ms
     monkeypatch.setattr(spectator_feed, "now_ms", lambda: now_ms() + later_ms)
     assert await records_after(path, seats) == shown
 
 
-async def test_clock_that_was_set_back_holds_a_record_no_longer_than_the_delay(
-    tmp_path, mock_clock, monkeypatch
-):
-    path = tmp_path / "data"
+async def test_clock_that_was_set_back_holds_a_record_no_longer_than_the_delay(path, mock_clock, monkeypatch):
     seats = await stopped_in_hand(path)
     now_ms = spectator_feed.now_ms
     monkeypatch.setattr(spectator_feed, "now_ms", lambda: now_ms() - 1_000_000)
@@ -175,8 +171,7 @@ async def test_clock_that_was_set_back_holds_a_record_no_longer_than_the_delay(
         assert eye.records == list(range(8))
 
 
-async def test_restart_after_the_end_tells_no_more_than_is_shown(tmp_path, mock_clock):
-    path = tmp_path / "data"
+async def test_restart_after_the_end_tells_no_more_than_is_shown(path, mock_clock):
     async with running(path, SETTINGS) as server:
         seats, _ = await played(server)
     async with running(path, SETTINGS) as server:

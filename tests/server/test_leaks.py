@@ -62,10 +62,10 @@ SETTINGS = changed(QUICK, tables={"window_ms": 60_000}, match={"decision_ms": 0,
 
 
 @pytest.fixture
-async def server(tmp_path, settings):
-    (games := tmp_path / "data" / "variants").mkdir(mode=0o700, parents=True)
+async def server(path, settings):
+    (games := path / "variants").mkdir(mode=0o700, parents=True)
     (games / "large.toml").write_text(variant_file(LARGEST))
-    async with running(tmp_path / "data", settings) as server:
+    async with running(path, settings) as server:
         yield server
 
 

@@ -50,8 +50,8 @@ def process(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Folder:
-    return Folder(tmp_path / "data")
+def data(path: Path) -> Folder:
+    return Folder(path)
 
 
 class FakeServer:

@@ -211,8 +211,8 @@ TURNED_AWAY = [
 
 
 @pytest.mark.parametrize(("reason", "changes", "comers"), TURNED_AWAY, ids=[row[0] for row in TURNED_AWAY])
-async def test_who_is_turned_away_is_counted_by_the_reason(tmp_path, reason, changes, comers):
-    async with running(tmp_path / "data", telling(changed(QUICK, **changes))) as server:
+async def test_who_is_turned_away_is_counted_by_the_reason(path, reason, changes, comers):
+    async with running(path, telling(changed(QUICK, **changes))) as server:
         for _ in range(comers):
             client = await server.connect()
             await wait_all_tasks_blocked()
@@ -226,8 +226,8 @@ async def test_who_is_turned_away_is_counted_by_the_reason(tmp_path, reason, cha
     }
 
 
-async def test_connection_that_does_not_agree_on_tls_is_counted_as_such(tmp_path):
-    async with running(tmp_path / "data", telling(changed(QUICK, listen={"tls": True}))) as server:
+async def test_connection_that_does_not_agree_on_tls_is_counted_as_such(path):
+    async with running(path, telling(changed(QUICK, listen={"tls": True}))) as server:
         failures = []
         for first in (frame({"t": "hello"}), b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x00\x01\x00"):
             client = await server.connect()
@@ -241,17 +241,17 @@ async def test_connection_that_does_not_agree_on_tls_is_counted_as_such(tmp_path
     assert (failures, told["truc_connections_opened_total"]) == ([1, 2, 3], 0)
 
 
-async def test_end_of_the_certificate_is_told_where_there_is_one(tmp_path):
+async def test_end_of_the_certificate_is_told_where_there_is_one(path):
     settings = telling(changed(QUICK, listen={"tls": True}))
-    async with running(tmp_path / "data", settings) as server:
+    async with running(path, settings) as server:
         told = (await figures(server))["truc_certificate_ends_seconds"]
         shown = open_tls(settings.listen, server.folder, int(time.time()))
     assert told == shown.ends
-    async with running(tmp_path / "data", telling()) as server:
+    async with running(path, telling()) as server:
         assert (await figures(server))["truc_certificate_ends_seconds"] == 0
 
 
-async def test_writes_that_wait_for_a_commit_are_told(tmp_path):
+async def test_writes_that_wait_for_a_commit_are_told(path):
     gate, entered = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -259,7 +259,7 @@ async def test_writes_that_wait_for_a_commit_are_told(tmp_path):
         assert gate.wait(10)
 
     held = partial(FaultyStore, faults=[Fault(Point.BEFORE, "SaveTable", 1, hold)])
-    async with running(tmp_path / "data", telling(), wrap=held) as server:
+    async with running(path, telling(), wrap=held) as server:
         first, second = await guest(server), await guest(server)
         await first.send(FRENCH)
         await trio.to_thread.run_sync(entered.wait)
@@ -283,7 +283,7 @@ def acts(told: dict[str, float]) -> float:
     return told['truc_acts_total{kind="key"}'] + told['truc_acts_total{kind="guest"}']
 
 
-async def test_act_is_timed_from_when_it_was_read_to_when_it_is_durable(tmp_path, mock_clock):
+async def test_act_is_timed_from_when_it_was_read_to_when_it_is_durable(path, mock_clock):
     gate, entered = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -291,7 +291,7 @@ async def test_act_is_timed_from_when_it_was_read_to_when_it_is_durable(tmp_path
         assert gate.wait(10)
 
     held = partial(FaultyStore, faults=[Fault(Point.BEFORE, "AddRecord", 1, hold)])
-    async with running(tmp_path / "data", telling(TIGHT), wrap=held) as server:
+    async with running(path, telling(TIGHT), wrap=held) as server:
         seats = await server.seats(2)
         for seat in seats:
             await seat.ready()

@@ -170,11 +170,11 @@ async def test_port_that_is_in_use_stops_the_start(settings):
             await page._listeners(settings.metrics)
 
 
-async def test_log_says_where_figures_are_told_which_are_not_unasked(tmp_path, settings):
+async def test_log_says_where_figures_are_told_which_are_not_unasked(path, settings):
     told = []
     for asked in (settings, QUICK):
         with capture_logs() as logged:
-            async with running(tmp_path / "data", asked):
+            async with running(path, asked):
                 pass
         told += [(line["host"], line["port"]) for line in logged if line["event"] == "metrics_listening"]
     assert told == [(LOOPBACK, settings.metrics.port)]

@@ -37,10 +37,10 @@ async def test_name_of_who_has_left_is_free_unless_they_are_seated(server):
         await wait_all_tasks_blocked()
 
 
-async def test_name_of_who_was_seated_is_taken_after_a_restart(tmp_path):
-    async with running(tmp_path / "data") as server:
+async def test_name_of_who_was_seated_is_taken_after_a_restart(path):
+    async with running(path) as server:
         await (await guest(server, "Anna")).ask(FRENCH)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         assert (await guest(server, "anna")).welcome["name"] == "anna 2"
 
 

@@ -189,8 +189,8 @@ async def test_kernel_keeps_little_for_who_does_not_read():
     assert kept <= 2 * listening.KERNEL_BYTES
 
 
-async def test_shutdown_says_goodbye_and_when_to_come_back(tmp_path):
-    async with running(tmp_path / "data") as server:
+async def test_shutdown_says_goodbye_and_when_to_come_back(path):
+    async with running(path) as server:
         client = await ready(server)
         server.stop()
         (goodbye,) = await client.closed()

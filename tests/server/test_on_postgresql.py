@@ -428,8 +428,8 @@ def test_check_looks_at_it(tmp_path, database):
     assert f"ok     database: sound, schema {REVISION}\n" in told
 
 
-def test_check_of_a_node_compares_its_keys_and_its_place_with_those_of_the_others(tmp_path, database, fresh):
-    data = open_folder(tmp_path / "data")
+def test_check_of_a_node_compares_its_keys_and_its_place_with_those_of_the_others(path, database, fresh):
+    data = open_folder(path)
     identity = load_identity(data)
     place = NodePlace("two.example:7373", "two.example:7374", "0.1.0")
     fresh.check_keys("two", keys_of(identity))
@@ -462,9 +462,9 @@ class TestDump:
     """`restore --dump`: the database was restored from a dump of PostgreSQL's own tools."""
 
     @pytest.fixture
-    def data(self, tmp_path, database, monkeypatch):
+    def data(self, path, database, monkeypatch):
         monkeypatch.setenv("TRUC_STORE_URL", database.url)
-        folder = open_folder(tmp_path / "data")
+        folder = open_folder(path)
         load_identity(folder)
         return folder
 

@@ -27,8 +27,8 @@ NOW = 1_790_000_000
 
 
 @pytest.fixture
-def data(tmp_path) -> Folder:
-    return open_folder(tmp_path / "data")
+def data(path) -> Folder:
+    return open_folder(path)
 
 
 @pytest.fixture

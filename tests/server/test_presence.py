@@ -97,15 +97,15 @@ async def test_state_of_a_table_names_who_sits_by_tag_and_counts_who_watches(ser
     assert "watchers" not in (await heard(host, "table"))[-1]
 
 
-async def test_state_of_a_table_says_who_may_read_its_matches_also_after_a_restart(tmp_path):
+async def test_state_of_a_table_says_who_may_read_its_matches_also_after_a_restart(path):
     """Where nobody has chosen it is as the host has set it."""
     key = keys.generate_signing_key()
     settings = changed(QUICK, match={"transcript": "watchers"})
-    async with running(tmp_path / "data", settings) as server:
+    async with running(path, settings) as server:
         client = await keyed(server, "Kay", key)
         for options in ({"transcript": "all"}, {}):
             await client.ask({**FRENCH, "options": options})
-    async with running(tmp_path / "data", settings) as server:
+    async with running(path, settings) as server:
         tables = (await (await keyed(server, "Kay", key)).ask({"t": "tables"}))["tables"]
         assert sorted(table["transcript"] for table in tables) == ["all", "watchers"]
 

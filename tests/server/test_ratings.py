@@ -61,14 +61,14 @@ async def test_match_does_not_count(server, fields):
     assert await board(seats[0].client) == []
 
 
-async def test_match_that_goes_on_after_a_restart_counts_once(tmp_path):
-    async with running(tmp_path / "data") as server:
+async def test_match_that_goes_on_after_a_restart_counts_once(path):
+    async with running(path) as server:
         seats = await in_hand(server)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         for seat in seats:
             await come_back(server, seat)
         await resign(seats)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         assert [standing["matches"] for standing in await board(await guest(server))] == [1, 1]
 
 
@@ -81,11 +81,11 @@ async def test_server_without_ratings_neither_keeps_nor_tells_any(server):
     assert server.store.leaderboard("truc-french", 2, first=0, limit=9) == ()
 
 
-async def test_result_stays_and_bot_of_the_host_is_told_as_such(tmp_path):
-    async with running(tmp_path / "data") as server:
+async def test_result_stays_and_bot_of_the_host_is_told_as_such(path):
+    async with running(path) as server:
         seats = await over(server)
     bots = {"bots": (fingerprint(seats[0].key.public),)}
-    async with running(tmp_path / "data", changed(QUICK, access=bots)) as server:
+    async with running(path, changed(QUICK, access=bots)) as server:
         told = [(found["won"], found.get("bot", False)) for found in await board(await guest(server))]
         assert told == [(1, False), (0, True)]
 

@@ -110,7 +110,7 @@ async def test_connection_that_is_given_up_is_left_though_something_takes_time(
     assert (await (await server.connect()).login_guest())["t"] == "welcome"
 
 
-async def test_every_connection_is_closed_when_the_server_ends(tmp_path, monkeypatch):
+async def test_every_connection_is_closed_when_the_server_ends(path, monkeypatch):
     opened, serve = [], Connections._serve
 
     async def serve_and_note(connections, stream) -> None:
@@ -118,7 +118,7 @@ async def test_every_connection_is_closed_when_the_server_ends(tmp_path, monkeyp
         await serve(connections, stream)
 
     monkeypatch.setattr(Connections, "_serve", serve_and_note)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         gate = Gate(monkeypatch)
         seats = [await server.seat(seed=seed) for seed in range(3)]
         await seats[0].client.send({"t": "lobby"})

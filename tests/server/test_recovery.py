@@ -23,9 +23,8 @@ pytestmark = pytest.mark.slow
     ],
 )
 async def test_match_goes_on_after_a_restart_under_a_higher_counter_and_is_proven(
-    tmp_path, *, count, variant, guests, after
+    path, *, count, variant, guests, after
 ):
-    path = tmp_path / "data"
     seats = await interrupted(path, count, variant, after=after, guests=guests)
     before = max(seat.counter for seat in seats)
     async with running(path) as server:
@@ -36,8 +35,7 @@ async def test_match_goes_on_after_a_restart_under_a_higher_counter_and_is_prove
         assert all(seat.counter > max(before, 2 << 32) for seat in seats)
 
 
-async def test_a_seat_that_lost_everything_but_its_secrets_is_sent_the_setup_again(tmp_path):
-    path = tmp_path / "data"
+async def test_a_seat_that_lost_everything_but_its_secrets_is_sent_the_setup_again(path):
     seats = await interrupted(path, 2, "truc-french", after=15)
     seats[0].auditor = None
     async with running(path) as server:
@@ -47,16 +45,14 @@ async def test_a_seat_that_lost_everything_but_its_secrets_is_sent_the_setup_aga
     assert seats[0].auditor.verdict().result is Result.PROVEN
 
 
-async def test_welcome_lists_seat_and_match_after_a_restart(tmp_path):
-    path = tmp_path / "data"
+async def test_welcome_lists_seat_and_match_after_a_restart(path):
     seats = await interrupted(path, 2, "truc-french", after=5)
     async with running(path) as server:
         welcome = await (await server.connect()).login_key(seats[1].key)
     assert welcome["seats"] == [{"table": seats[1].table, "match": seats[1].ledger.setup.mid, "seat": 1}]
 
 
-async def test_seats_and_readiness_survive_a_restart(tmp_path):
-    path = tmp_path / "data"
+async def test_seats_and_readiness_survive_a_restart(path):
     async with running(path) as server:
         seats = await server.seats(2)
         await seats[0].ready()
@@ -70,8 +66,7 @@ async def test_seats_and_readiness_survive_a_restart(tmp_path):
 
 
 @pytest.mark.parametrize("guests", [(1,), (0, 1)])
-async def test_a_match_everybody_was_ready_for_begins_after_a_restart_too(tmp_path, guests):
-    path = tmp_path / "data"
+async def test_a_match_everybody_was_ready_for_begins_after_a_restart_too(path, guests):
     async with running(path) as server:
         seats = await server.seats(2, guests=guests, options={"guests": len(guests), **BRIEF})
         await seats[0].ready()
@@ -91,8 +86,7 @@ async def test_a_match_everybody_was_ready_for_begins_after_a_restart_too(tmp_pa
         await play_out(seats)
 
 
-async def test_a_match_that_is_over_can_be_resumed_and_acked_after_a_restart(tmp_path):
-    path = tmp_path / "data"
+async def test_a_match_that_is_over_can_be_resumed_and_acked_after_a_restart(path):
     seats = []
 
     async with running(path) as server:
@@ -115,8 +109,7 @@ async def play_until_over(server, seat) -> None:
     server.stop()
 
 
-async def test_a_table_nobody_started_is_dropped_after_a_restart_too(tmp_path, mock_clock):
-    path = tmp_path / "data"
+async def test_a_table_nobody_started_is_dropped_after_a_restart_too(path, mock_clock):
     settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60})
     async with running(path, settings) as server:
         await server.seats(2)
@@ -127,8 +120,7 @@ async def test_a_table_nobody_started_is_dropped_after_a_restart_too(tmp_path, m
         assert (await client.ask({"t": "tables"}))["tables"] == []
 
 
-async def test_a_match_nobody_comes_back_to_after_a_restart_is_ended_by_a_ruling(tmp_path, mock_clock):
-    path = tmp_path / "data"
+async def test_a_match_nobody_comes_back_to_after_a_restart_is_ended_by_a_ruling(path, mock_clock):
     settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60}, match={"decision_ms": 0})
     async with running(path, settings) as server:
         seats = await in_hand(server)
@@ -140,8 +132,7 @@ async def test_a_match_nobody_comes_back_to_after_a_restart_is_ended_by_a_ruling
     assert seats[0].auditor.verdict().reason == "abandoned"
 
 
-async def test_welcome_after_a_restart_names_no_match_to_who_took_a_seat_after_it(tmp_path):
-    path = tmp_path / "data"
+async def test_welcome_after_a_restart_names_no_match_to_who_took_a_seat_after_it(path):
     async with running(path) as server:
         seats = await server.match(2, "truc-catalan", options=BRIEF)
         await together(*(seat.play for seat in seats))

@@ -35,8 +35,8 @@ async def exhausted(server, **fields) -> list[RawSeat]:
 
 
 @pytest.mark.slow
-async def test_server_and_seats_rekey_where_their_chains_are_exhausted(tmp_path):
-    async with running(tmp_path / "data", changed(SETTINGS, match={"links": 2})) as server:
+async def test_server_and_seats_rekey_where_their_chains_are_exhausted(path):
+    async with running(path, changed(SETTINGS, match={"links": 2})) as server:
         seats = await server.match(
             4, "truc-catalan", guests=(3,), options={**BRIEF, "target": 6, "guests": 1}
         )
@@ -238,8 +238,7 @@ async def test_nobody_forfeits_for_an_exhausted_chain_while_the_match_rests(one_
 
 
 @pytest.mark.slow
-async def test_call_is_held_for_an_exhausted_chain_after_a_restart_too(tmp_path):
-    path = tmp_path / "data"
+async def test_call_is_held_for_an_exhausted_chain_after_a_restart_too(path):
     async with running(path, ONE_LINK) as server:
         seats = await exhausted(server, options=BRIEF)
     k = seats[0].next
@@ -256,9 +255,8 @@ async def test_call_is_held_for_an_exhausted_chain_after_a_restart_too(tmp_path)
 
 @pytest.mark.slow
 async def test_call_is_held_for_a_wish_after_a_restart_too_until_every_seat_has_had_its_time(
-    tmp_path, mock_clock
+    path, mock_clock
 ):
-    path = tmp_path / "data"
     async with running(path, SETTINGS) as server:
         seats = await wished(server, options={**BRIEF, "release_ms": 5000})
     async with running(path, SETTINGS) as server:
@@ -276,8 +274,7 @@ async def test_call_is_held_for_a_wish_after_a_restart_too_until_every_seat_has_
 
 
 @pytest.mark.slow
-async def test_new_chain_after_a_restart_leaves_the_others_the_time_they_had_asked_for(tmp_path):
-    path = tmp_path / "data"
+async def test_new_chain_after_a_restart_leaves_the_others_the_time_they_had_asked_for(path):
     async with running(path, SETTINGS) as server:
         seats = await called(server, options=BRIEF)
         for seat in seats:
@@ -300,8 +297,7 @@ async def test_new_chain_after_a_restart_leaves_the_others_the_time_they_had_ask
 
 
 @pytest.mark.slow
-async def test_server_deals_from_its_new_chains_after_a_restart(tmp_path):
-    path = tmp_path / "data"
+async def test_server_deals_from_its_new_chains_after_a_restart(path):
     async with running(path, ONE_LINK) as server:
         seats = await server.match(2, "truc-french", options=BRIEF)
 

@@ -80,8 +80,7 @@ def events(logged) -> list[str]:
         (2, "truc-catalan", (1,), 17),
     ],
 )
-async def test_match_goes_on_when_all_are_back_and_is_proven(tmp_path, count, variant, guests, after):
-    path = tmp_path / "data"
+async def test_match_goes_on_when_all_are_back_and_is_proven(path, count, variant, guests, after):
     seats = await restored(path, count, variant, after=after, guests=guests)
     with capture_logs() as logged:
         async with running(path) as server:
@@ -91,8 +90,7 @@ async def test_match_goes_on_when_all_are_back_and_is_proven(tmp_path, count, va
     assert events(logged) == ["match_held", "match_goes_on"]
 
 
-async def test_nothing_is_recorded_or_asked_before_all_are_back(tmp_path):
-    path = tmp_path / "data"
+async def test_nothing_is_recorded_or_asked_before_all_are_back(path):
     seats = await restored(path)
     mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
     async with running(path) as server:
@@ -121,8 +119,7 @@ def resignation(seat: RawSeat) -> dict:
 
 
 @pytest.mark.parametrize("guests", [(), (0,)], ids=["key", "guest"])
-async def test_what_was_sent_meanwhile_is_answered_when_the_match_goes_on(tmp_path, guests):
-    path = tmp_path / "data"
+async def test_what_was_sent_meanwhile_is_answered_when_the_match_goes_on(path, guests):
     seats = await restored(path, guests=guests)
     async with running(path) as server:
         await back(server, seats[0])
@@ -141,8 +138,7 @@ async def test_what_was_sent_meanwhile_is_answered_when_the_match_goes_on(tmp_pa
     assert reasons == {"won" if "code" in answers[0] else "resigned"}
 
 
-async def test_what_lost_connections_have_sent_takes_no_place(tmp_path):
-    path = tmp_path / "data"
+async def test_what_lost_connections_have_sent_takes_no_place(path):
     seats = await restored(path)
     async with running(path) as server:
         assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
@@ -210,8 +206,7 @@ def test_act_that_was_put_off_and_is_not_taken_is_answered_alone(error, answers)
     assert (other.answers, taken) == ([], [8] if answers else [])
 
 
-async def test_match_of_which_a_player_has_seen_more_is_given_up(tmp_path):
-    path = tmp_path / "data"
+async def test_match_of_which_a_player_has_seen_more_is_given_up(path):
     seats = await restored(path)
     mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
     with capture_logs() as logged:
@@ -226,8 +221,7 @@ async def test_match_of_which_a_player_has_seen_more_is_given_up(tmp_path):
     assert events(logged) == ["match_held", "player_has_seen_more", "match_given_up"]
 
 
-async def test_what_was_sent_meanwhile_is_answered_when_the_match_is_given_up(tmp_path):
-    path = tmp_path / "data"
+async def test_what_was_sent_meanwhile_is_answered_when_the_match_is_given_up(path):
     seats = await restored(path)
     async with running(path) as server:
         assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
@@ -239,8 +233,7 @@ async def test_what_was_sent_meanwhile_is_answered_when_the_match_is_given_up(tm
     assert message["code"] == "no_such_table"
 
 
-async def test_match_whose_players_do_not_come_back_is_given_up(tmp_path):
-    path = tmp_path / "data"
+async def test_match_whose_players_do_not_come_back_is_given_up(path):
     seats = await restored(path)
     mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
     async with running(path, changed(QUICK, tables={"expiry_s": 1})) as server:
@@ -249,8 +242,7 @@ async def test_match_whose_players_do_not_come_back_is_given_up(tmp_path):
     assert (notice["reason"], stored(path, mid)) == ("server", (k, "given_up"))
 
 
-async def test_match_is_held_at_every_start_until_it_has_gone_on(tmp_path):
-    path = tmp_path / "data"
+async def test_match_is_held_at_every_start_until_it_has_gone_on(path):
     seats = await restored(path, after=5)
     with capture_logs() as logged:
         async with running(path) as server:
@@ -271,8 +263,7 @@ async def test_match_is_held_at_every_start_until_it_has_gone_on(tmp_path):
     assert events(logged) == ["match_held", "match_held", "match_goes_on"]
 
 
-async def test_no_match_goes_on_where_the_host_wants_none_to(tmp_path):
-    path = tmp_path / "data"
+async def test_no_match_goes_on_where_the_host_wants_none_to(path):
     seats = await restored(path, gives_up=True)
     mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
     async with running(path) as server:
@@ -280,8 +271,7 @@ async def test_no_match_goes_on_where_the_host_wants_none_to(tmp_path):
     assert (reply["code"], stored(path, mid)) == ("no_such_table", (k, "given_up"))
 
 
-async def test_terms_that_were_out_are_not_gone_on_from(tmp_path):
-    path = tmp_path / "data"
+async def test_terms_that_were_out_are_not_gone_on_from(path):
     async with running(path) as server:
         seats = await server.seats(2)
         seats[1].sign_terms = lambda message: seats[1].client.send({"t": "ping", "n": 0})
@@ -298,8 +288,7 @@ async def test_terms_that_were_out_are_not_gone_on_from(tmp_path):
     assert read_restored(Folder(path)).terms == {before}
 
 
-async def test_a_hold_ends_with_a_hand_that_goes_on_where_it_was(tmp_path):
-    path = tmp_path / "data"
+async def test_a_hold_ends_with_a_hand_that_goes_on_where_it_was(path):
     async with running(path) as server:
         seats = await in_hand(server, options={"match": 1, "target": 3})
     mark_restored(path)
@@ -311,8 +300,7 @@ async def test_a_hold_ends_with_a_hand_that_goes_on_where_it_was(tmp_path):
     assert {seat.auditor.verdict().reason for seat in seats} == {"won"}
 
 
-async def test_server_that_drains_does_not_wait_for_a_hand_that_is_held(tmp_path):
-    path = tmp_path / "data"
+async def test_server_that_drains_does_not_wait_for_a_hand_that_is_held(path):
     async with running(path) as server:
         seats = await in_hand(server)
     mark_restored(path)
@@ -322,8 +310,7 @@ async def test_server_that_drains_does_not_wait_for_a_hand_that_is_held(tmp_path
     assert told["hands"] == 0
 
 
-async def test_host_may_close_a_table_whose_match_is_held(tmp_path):
-    path = tmp_path / "data"
+async def test_host_may_close_a_table_whose_match_is_held(path):
     seats = await restored(path)
     mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
     async with hosting(path) as server:

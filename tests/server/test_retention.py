@@ -229,14 +229,14 @@ async def test_server_that_keeps_everything_or_has_moved_deletes_nothing(left, m
 
 
 @pytest.mark.slow
-async def test_old_matches_are_looked_for_again_and_again(tmp_path, monkeypatch, emptied, deleting):
+async def test_old_matches_are_looked_for_again_and_again(path, monkeypatch, emptied, deleting):
     monkeypatch.setattr(retention, "DAY_S", 0.01)
-    async with running(tmp_path / "data", KEEPING) as server:
+    async with running(path, KEEPING) as server:
         await play_one(server, guests=(1,))
         await wait(emptied)
-        age(tmp_path / "data", 31)
+        age(path, 31)
         await wait(deleting)
-    assert counts(tmp_path / "data") == [0, 0, 0]
+    assert counts(path) == [0, 0, 0]
 
 
 @pytest.mark.slow

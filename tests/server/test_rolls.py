@@ -43,8 +43,8 @@ STRANGER = signing_key_from_seed(b"s" * 32)
 
 
 @pytest.fixture
-def folder(tmp_path) -> Folder:
-    return open_folder(tmp_path / "data")
+def folder(path) -> Folder:
+    return open_folder(path)
 
 
 @pytest.fixture

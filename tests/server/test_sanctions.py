@@ -123,10 +123,10 @@ class TestBan:
         await readings.heeded()
         assert (await (await server.connect()).login_key(KEY))["t"] == "welcome"
 
-    async def test_ban_by_command_is_in_force_from_the_first_connection_on(self, tmp_path):
-        async with running(tmp_path / "data") as server:
+    async def test_ban_by_command_is_in_force_from_the_first_connection_on(self, path):
+        async with running(path) as server:
             server.store.impose(order(BAN, HERE))
-        async with running(tmp_path / "data") as server:
+        async with running(path) as server:
             assert await goodbye(await server.connect()) == "banned"
 
     @under(access={"banned": (OWN,)})
@@ -175,14 +175,14 @@ class TestSeats:
             while (await first.client.until("table"))["seats"][1]["kind"] != "empty":
                 pass
 
-    async def test_seat_of_who_was_banned_while_no_server_ran_is_given_up(self, tmp_path, readings):
-        async with running(tmp_path / "data") as server:
+    async def test_seat_of_who_was_banned_while_no_server_ran_is_given_up(self, path, readings):
+        async with running(path) as server:
             other, client = await guest(server, "Pau"), await keyed(server, key=KEY)
             code = (await other.ask({**FRENCH, "options": {"guests": 1}}))["table"]
             await client.ask({"t": "join", "table": code})
-        with closing(open_store(url(tmp_path / "data"))) as store:
+        with closing(open_store(url(path))) as store:
             store.impose(order(BAN, OWN))
-        async with running(tmp_path / "data") as server:
+        async with running(path) as server:
             await readings.heeded()
             (table,) = (await (await guest(server)).ask({"t": "tables"}))["tables"]
         assert table["seats"][1] == {"seat": 1, "kind": "empty"}
@@ -282,13 +282,13 @@ class TestStoreFails:
         await readings.heeded()
         assert shown.getvalue().count("sanctions_unread") == 2
 
-    async def test_server_that_cannot_know_does_not_start(self, tmp_path, monkeypatch):
+    async def test_server_that_cannot_know_does_not_start(self, path, monkeypatch):
         def fail(store):
             raise StoreError("cannot read it")
 
         monkeypatch.setattr(Store, "sanctions", fail)
         with pytest.RaisesGroup(StoreError, flatten_subgroups=True, allow_unwrapped=True):
-            async with running(tmp_path / "data"):
+            async with running(path):
                 pass
 
     @pytest.mark.parametrize("error", [ZeroDivisionError(), JournalStoppedError("stopped")], ids=repr)
@@ -322,11 +322,11 @@ class TestLog:
             await say(client, "hello")
         assert sum(" muted " in line for line in shown.getvalue().splitlines()) == 1
 
-    async def test_what_is_imposed_already_is_not_listed_at_the_start(self, tmp_path, shown):
-        async with running(tmp_path / "data") as server:
+    async def test_what_is_imposed_already_is_not_listed_at_the_start(self, path, shown):
+        async with running(path) as server:
             server.store.impose(order(BAN, "192.0.2.77"))
         shown.truncate(0)
-        async with running(tmp_path / "data") as server:
+        async with running(path) as server:
             await guest(server)
         assert "192.0.2.77" not in shown.getvalue()
 

@@ -133,21 +133,21 @@ async def test_substituted_player_is_told_that_the_seat_is_gone(server, mock_clo
 class TestRestart:
     """A key and a guest have played a match that is over; the server has been started again since."""
 
-    async def test_who_has_played_is_told_of_the_match_and_resumes(self, tmp_path, place):
-        async with running(tmp_path / "data", SETTINGS) as server:
+    async def test_who_has_played_is_told_of_the_match_and_resumes(self, path, place):
+        async with running(path, SETTINGS) as server:
             seats = await over(server, guests=(1,))
-        async with running(tmp_path / "data", SETTINGS) as server:
+        async with running(path, SETTINGS) as server:
             welcome = await back(server, seats[place])
             assert [held.get("match") for held in welcome["seats"]] == [mid_of(seats)]
             assert (await resume(server.clients[-1], seats))["t"] == "ok"
 
-    async def test_newcomer_of_the_same_name_does_not_resume(self, tmp_path, place):
-        async with running(tmp_path / "data", SETTINGS) as server:
+    async def test_newcomer_of_the_same_name_does_not_resume(self, path, place):
+        async with running(path, SETTINGS) as server:
             seats = await over(server, guests=(1,))
             await seats[place].ask({"t": "leave", "table": seats[0].table})
             other = await (keyed, guest)[place](server, seats[place].name)
             await other.ask({"t": "join", "table": seats[0].table})
-        async with running(tmp_path / "data", SETTINGS) as server:
+        async with running(path, SETTINGS) as server:
             stranger = await (keyed, guest)[place](server, seats[place].name)
             await seats_left(server, seats, 1 - place)
             await stranger.ask({"t": "join", "table": seats[0].table})

@@ -26,8 +26,8 @@ def environment(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def folder(tmp_path) -> Folder:
-    return Folder(tmp_path / "data")
+def folder(path) -> Folder:
+    return Folder(path)
 
 
 @pytest.fixture

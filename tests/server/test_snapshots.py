@@ -192,9 +192,9 @@ async def test_watcher_who_knows_no_snapshots_is_cut_with_a_reason(server, held,
     assert (goodbye["t"], goodbye["code"], goodbye["retryable"]) == ("bye", "slow_consumer", True)
 
 
-async def test_seat_that_does_not_read_is_cut_and_keeps_its_seat(tmp_path, held, mock_clock):
+async def test_seat_that_does_not_read_is_cut_and_keeps_its_seat(path, held, mock_clock):
     tight = changed(QUICK, limits={"outbox_bytes": 65_536})
-    async with running(tmp_path / "data", tight) as server:
+    async with running(path, tight) as server:
         seats = await in_hand(server)
         held.hold(seats[0])
         for n in range(3_000):

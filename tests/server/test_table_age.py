@@ -71,17 +71,17 @@ async def test_age_of_a_match_that_is_shown_late_does_not_tell_that_it_is_over(s
     assert await shown(server) == ("playing", 12)
 
 
-async def test_server_that_was_started_again_knows_how_old_its_tables_are(tmp_path, wall):
-    async with running(tmp_path / "data") as server:
+async def test_server_that_was_started_again_knows_how_old_its_tables_are(path, wall):
+    async with running(path) as server:
         await server.seats(2)
     wall.go_on(90)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         assert await shown(server) == ("open", 90)
 
 
-async def test_server_that_was_started_again_knows_how_long_a_match_is_played(tmp_path, wall):
-    async with running(tmp_path / "data") as server:
+async def test_server_that_was_started_again_knows_how_long_a_match_is_played(path, wall):
+    async with running(path) as server:
         await in_hand(server, options=LIVE)
     wall.go_on(90)
-    async with running(tmp_path / "data") as server:
+    async with running(path) as server:
         assert await shown(server) == ("playing", 90)

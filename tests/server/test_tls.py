@@ -93,8 +93,8 @@ async def test_hello_has_the_hash_of_the_certificate_shown_and_requests_are_answ
     assert client.stream.selected_alpn_protocol() == ALPN
 
 
-async def test_hello_in_clear_has_no_hash(tmp_path):
-    async with running(tmp_path / "data") as server:
+async def test_hello_in_clear_has_no_hash(path):
+    async with running(path) as server:
         client = TlsClient(await trio.open_tcp_stream("127.0.0.1", server.port))
         async with client.stream:
             await client.hello()
@@ -147,8 +147,8 @@ async def test_anything_else_in_clear_gets_one_readable_line(server, raw):
         ({"access": {"banned": ("127.0.0.1",)}}, SHUT_OUT_ALERT),
     ],
 )
-async def test_who_is_turned_away_gets_an_alert_without_a_handshake(tmp_path, section, alert):
-    async with running(tmp_path / "data", changed(TLS, **section)) as server:
+async def test_who_is_turned_away_gets_an_alert_without_a_handshake(path, section, alert):
+    async with running(path, changed(TLS, **section)) as server:
         await server.connect()
         client = await server.connect()
         await client.stream.send_eof()
@@ -259,9 +259,9 @@ async def test_client_that_has_said_its_end_still_gets_its_answers(server):
     assert [message["re"] for message in rest] == [5]
 
 
-async def test_every_listener_encrypts(tmp_path):
+async def test_every_listener_encrypts(path):
     settings = changed(TLS, listen={"hosts": ("127.0.0.1", "127.0.0.2")})
-    async with running(tmp_path / "data", settings) as server:
+    async with running(path, settings) as server:
         for host in settings.listen.hosts:
             stream = trio.SSLStream(await trio.open_tcp_stream(host, server.port), context(ALPN))
             async with stream:
@@ -351,8 +351,8 @@ async def test_other_files_can_be_named(with_own, tmp_path):
     assert (await ready(with_own)).certificate != before.certificate
 
 
-async def test_certificate_that_was_made_and_is_gone_is_made_again(tmp_path):
-    async with hosting(tmp_path / "data", TLS) as server:
+async def test_certificate_that_was_made_and_is_gone_is_made_again(path):
+    async with hosting(path, TLS) as server:
         before = await ready(server)
         server.folder.certificate.unlink()
         await host_says(server.folder, command="reload")

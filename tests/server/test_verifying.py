@@ -135,8 +135,8 @@ async def test_act_is_not_taken_when_the_server_is_told_to_stop_meanwhile(server
     assert (told[-1], "ok" in told) == ("bye", False)
 
 
-async def test_act_of_a_match_that_the_host_has_ended_meanwhile_is_stale(tmp_path, gate):
-    async with hosting(tmp_path / "data") as server:
+async def test_act_of_a_match_that_the_host_has_ended_meanwhile_is_stale(path, gate):
+    async with hosting(path) as server:
         mover, _ = await begun(server, gate)
         assert (await host_says(server.folder, command="close", table=mover.table))["ok"]
         gate.go.set()

@@ -64,8 +64,8 @@ def masked(opcode, payload, *, fin=True, length=None):
 
 
 @pytest.fixture(name="web")
-async def open_door(tmp_path):
-    async with door(tmp_path / "data") as web:
+async def open_door(path):
+    async with door(path) as web:
         yield web
 
 
@@ -185,10 +185,10 @@ async def test_what_is_told_before_a_login(web):
     assert (status, b"/m/ab" in body) == (404, True)
 
 
-async def test_who_comes_over_the_door_sits_with_who_comes_over_tcp(tmp_path):
+async def test_who_comes_over_the_door_sits_with_who_comes_over_tcp(path):
     from server.rawclient import RawSeat
 
-    async with door(tmp_path / "data") as web:
+    async with door(path) as web:
         seats = [RawSeat(await web.client(), seed=1), RawSeat(await web.server.connect(), seed=2)]
         for seat in seats:
             assert (await seat.login())["t"] == "welcome"
@@ -343,10 +343,10 @@ async def test_the_last_message_is_bye_and_then_the_close_frame_has_its_status(w
 
 
 @pytest.mark.slow
-async def test_half_upgrades_and_slow_headers_are_bounded_and_harm_nobody(tmp_path, monkeypatch):
+async def test_half_upgrades_and_slow_headers_are_bounded_and_harm_nobody(path, monkeypatch):
     monkeypatch.setattr(http_connection, "HEADER_S", 0.3)
     monkeypatch.setattr(page, "FRESH_S", 0)
-    async with door(tmp_path / "data", telling(QUICK)) as web:
+    async with door(path, telling(QUICK)) as web:
         client = await web.client()
         await client.login_guest()
         half = web.request("/ws", **UPGRADE)[:-2]
@@ -435,17 +435,17 @@ def test_nothing_is_sent_behind_the_answer_to_a_close_frame():
     assert [sealer.seal(frame), sealer.seal(frame)] == [b"\x88\x02\x03\xe8", b""]
 
 
-async def test_requests_of_one_network_have_a_pace(tmp_path, monkeypatch):
+async def test_requests_of_one_network_have_a_pace(path, monkeypatch):
     monkeypatch.setattr(web_port, "REQUESTS_PER_MIN", 3)
-    async with door(tmp_path / "data") as web:
+    async with door(path) as web:
         assert [(await web.ask("/door"))[0] for _ in range(3)] == [200] * 3
         status, headers, _ = await web.ask("/door")
         assert (status, int(headers["retry-after"]) > 0) == (429, True)
 
 
-async def test_a_websocket_is_counted_as_a_connection_and_a_page_is_told_why_not(tmp_path):
+async def test_a_websocket_is_counted_as_a_connection_and_a_page_is_told_why_not(path):
     settings = changed(QUICK, limits={"connections_per_address": 1})
-    async with door(tmp_path / "data", settings) as web:
+    async with door(path, settings) as web:
         first = await web.client()
         stream, status, (_, headers, _) = await web.upgrade()
         async with stream:
@@ -456,10 +456,10 @@ async def test_a_websocket_is_counted_as_a_connection_and_a_page_is_told_why_not
         assert (await second.hello())["t"] in ("hello", "error")
 
 
-async def test_a_banned_address_behind_a_proxy_gets_no_websocket_and_one_that_says_so_itself_does(tmp_path):
+async def test_a_banned_address_behind_a_proxy_gets_no_websocket_and_one_that_says_so_itself_does(path):
     settings = changed(QUICK, access={"banned": ("203.0.113.7",)})
     for proxies, expected in ((("127.0.0.0/8",), 403), ((), 101)):
-        async with door(tmp_path / "data", settings, proxies=proxies) as web:
+        async with door(path, settings, proxies=proxies) as web:
             stream, status, _ = await web.upgrade(**{"X-Forwarded-For": "198.51.100.1, 203.0.113.7"})
             async with stream:
                 assert status == expected
@@ -549,8 +549,8 @@ async def test_an_authoritys_certificate_encrypts_pages_and_websockets(tmp_path,
             await page_of(port, trusting)
 
 
-async def test_page_has_the_name_that_the_host_has_changed(tmp_path):
-    async with door(tmp_path / "data", run=hosting) as web:
+async def test_page_has_the_name_that_the_host_has_changed(path):
+    async with door(path, run=hosting) as web:
         assert b"<title>Truc</title>" in (await web.ask("/"))[2]
         host = web.server.host
         host.settings = changed(web.server.settings, name="La Penya")
@@ -579,9 +579,9 @@ def test_an_authoritys_certificate_that_has_ended_is_to_be_renewed_as_none_is_ma
         open_web_tls(WebSettings(certificate=str(file)), int(time.time()) + 400 * 86_400)
 
 
-async def test_random_bytes_end_a_websocket_or_wait_and_nothing_fails(tmp_path, capfd):
+async def test_random_bytes_end_a_websocket_or_wait_and_nothing_fails(path, capfd):
     chance = Random(7)
-    async with door(tmp_path / "data") as web:
+    async with door(path) as web:
         for _ in range(25):
             stream, _, _ = await web.upgrade()
             async with stream:
