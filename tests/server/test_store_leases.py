@@ -116,14 +116,6 @@ class TestNodes:
         end_lease(fresh, "two")
         assert fresh.count_unowned() == 2
 
-    def test_owner_of_a_table_is_told_while_its_lease_lasts(self, fresh, rival):
-        enter(fresh, "one"), enter(rival, "two")
-        fresh.commit([TABLE])
-        assert rival.owning_node("ABC").name == "one"
-        assert rival.owning_node("XYZ") is None
-        end_lease(rival, "one")
-        assert rival.owning_node("ABC") is None
-
 
 class TestFinding:
     def test_table_is_found_with_its_node_and_one_that_nobody_has_is_not_none(self, fresh, rival):

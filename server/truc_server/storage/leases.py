@@ -252,15 +252,6 @@ def all_nodes(connection: Connection) -> tuple[Node, ...]:
     return tuple(_node(row) for row in connection.execute(_NODES))
 
 
-def owning_node(connection: Connection, code: str) -> Node | None:
-    """Return the node that owns a table; None if there is no such table, or nobody owns it now."""
-    named = _NODES.where(
-        nodes.c.name == select(tables.c.owner).where(tables.c.code == code).scalar_subquery()
-    )
-    row = connection.execute(named.where(_LEASE_LASTS)).first()
-    return None if row is None else _node(row)
-
-
 def table_owner(connection: Connection, code: str, *, spare_ms: int = 0) -> TableOwner | None:
     """Return who owns a table, nobody if less than `spare_ms` of the lease is left; None if there is no such table."""
     row = connection.execute(_OWNER, {"code": code, "spare": spare_ms}).first()

@@ -174,7 +174,6 @@ class Store:
     count_old_matches = _reads(housekeeping.count_old_matches)
     old_matches = _reads(housekeeping.old_matches)
     nodes = _reads(leases.all_nodes)
-    owning_node = _reads(leases.owning_node)
     table_owner = _reads(leases.table_owner)
     owned_codes = _reads(leases.owned_codes)
     epoch = _reads(leases.epoch)

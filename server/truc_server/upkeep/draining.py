@@ -27,7 +27,7 @@ from truc_server.parts import ServerParts
 from truc_server.settings.folder import Folder, write_private
 from truc_server.settings.in_force import Control, CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
-from truc_server.storage import Node, NodeOrder, StoreError
+from truc_server.storage import Node, NodeOrder, StoreError, TableOwner
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.table_data.codes import label
 from truc_server.tables.table import Table
@@ -114,13 +114,13 @@ class TableGiver:
 
     async def _let_move(self, code: str, name: str) -> MovedTable:
         """Tell the owner of a table to let another node have it."""
-        owner = await trio.to_thread.run_sync(self._parts.store.owning_node, code)
-        if owner is None or owner.name == self._parts.lease.owner:
+        owner = await trio.to_thread.run_sync(self._parts.store.table_owner, code)
+        if owner is None or owner.node in {"", self._parts.lease.owner}:
             raise GivingError(f"no table {label(code)} at any node")
-        if owner.name == name:
+        if owner.node == name:
             raise GivingError(f"node {name} has table {label(code)} already")
-        await trio.to_thread.run_sync(self._parts.store.leave_order, owner.name, NodeOrder(code, name))
-        return MovedTable(code, owner.name, waits=True)
+        await trio.to_thread.run_sync(self._parts.store.leave_order, owner.node, NodeOrder(code, name))
+        return MovedTable(code, owner.node, waits=True)
 
     async def let_drain(self, name: str) -> None:
         """Tell another node to drain.
@@ -171,7 +171,8 @@ class TableGiver:
             log.warning("tables_not_given", reason=str(error))
             return self._under_way
         # whoever must go when this node ends goes where there is most room
-        self._parts.drain.to = self._way_to(min(others, key=lambda node: node.tables)) if others else ""
+        roomiest = min(others, key=lambda node: node.tables, default=None)
+        self._parts.drain.to = "" if roomiest is None else self._way_to(roomiest.place.public)
         held = {node.name: node.tables for node in others}
         free: dict[str, list[Table]] = {node.name: [] for node in others}
         for table in self._lobby.tables() if others else ():
@@ -241,7 +242,7 @@ class TableGiver:
             await self._parts.journal.wait_durable(gate)
         except JournalStoppedError:  # the server ends, and says so to everybody
             return
-        owner: Node | None = None
+        owner: TableOwner | None = None
         with trio.move_on_after(TAKEN_S):
             while owner is None and await self._may_take(node):
                 await trio.sleep(LOOK_S)
@@ -257,28 +258,28 @@ class TableGiver:
         except StoreError:
             return True
 
-    async def _owner(self, tables: list[Table]) -> Node | None:
+    async def _owner(self, tables: list[Table]) -> TableOwner | None:
         """Return the node that has taken all of these tables; None until one has."""
         try:
             owners = [
-                await trio.to_thread.run_sync(self._parts.store.owning_node, table.code) for table in tables
+                await trio.to_thread.run_sync(self._parts.store.table_owner, table.code) for table in tables
             ]
         except StoreError:
             return None
-        return None if None in owners else owners[-1]
+        return owners[-1] if all(owner is not None and owner.node for owner in owners) else None
 
-    def _send_after(self, tables: Iterable[Table], owner: Node | None) -> None:
-        to = "" if owner is None else self._way_to(owner)
+    def _send_after(self, tables: Iterable[Table], owner: TableOwner | None) -> None:
+        to = "" if owner is None else self._way_to(owner.public)
         where = f"is at {to} now" if to else "has another node now: come again"
         for table in tables:
             for peer in table.release_followers():
                 peer.send_away(f"the table {where}", to=to)
 
-    def _way_to(self, node: Node) -> str:
+    def _way_to(self, public: str) -> str:
         """Return where players are sent who are to go to a node; empty if its address leads to any node, this one too."""
         # behind one address every node is reached at the same place: the client may as well come here again
-        is_sent = self._parts.settings.now.cluster.route == "moved" and node.place.public != self._public
-        return node.place.public if is_sent else ""
+        is_sent = self._parts.settings.now.cluster.route == "moved" and public != self._public
+        return public if is_sent else ""
 
 
 log = structlog.get_logger()
