@@ -22,6 +22,7 @@ from rows import each_row
 from server.commands import call
 from server.conftest import running
 from server.restarting import interrupted
+from server.stored import url
 
 from truc_server.identity.identity import load_identity
 from truc_server.settings.folder import Folder, locked, write_private
@@ -35,7 +36,6 @@ from truc_server.storage.backups import (
 )
 from truc_server.storage.schema import REVISION
 from truc_server.storage.sql import open_store
-from truc_server.storage.sqlite_file import play_under_way
 
 
 @pytest.fixture(autouse=True)
@@ -387,7 +387,8 @@ async def test_matches_under_way_are_held_unless_the_host_knows_better(played, t
     manifest, chosen = restore(tmp_path / "copy", open_at(tmp_path / "new"), None)
     found = read_restored(Folder(tmp_path / "new"))
     assert (manifest.matches, chosen, found.gives_up) == (1, "ask", False)
-    assert dict(found.matches) == play_under_way(played.database).matches
+    with closing(open_store(url(played.root))) as store:
+        assert found.matches == store.raise_epoch(0).matches
     assert [k > 5 for k in found.matches.values()] == [True]
     for wanted in ("continue", "close"):
         restore(tmp_path / "copy", open_at(tmp_path / wanted), wanted)

@@ -10,6 +10,7 @@ from server.admins import host_says, hosting
 from server.conftest import QUICK, changed, give_up, in_hand, running, together
 from server.rawclient import RawSeat
 from server.restarting import interrupted, play_until_gone
+from server.stored import url
 from structlog.testing import capture_logs
 
 from truc_protocol.bodies import Resign
@@ -19,7 +20,7 @@ from truc_server.matches.restore_hold import MOST_PUT_OFF, RestoreHold
 from truc_server.net.peer import RepeatedActError, TooSoonError
 from truc_server.settings.folder import Folder, FolderError
 from truc_server.storage.backups import Restored, read_restored, write_restored
-from truc_server.storage.sqlite_file import play_under_way
+from truc_server.storage.sql import open_store
 from truc_server.timing.clock import StoppingError
 
 pytestmark = pytest.mark.slow
@@ -29,7 +30,8 @@ BEYOND = 3
 
 def mark_restored(path, *, gives_up=False) -> None:
     """Let the data in a folder be what a backup had, as `truc-server restore` does."""
-    play = play_under_way(path / "truc.db")
+    with closing(open_store(url(path))) as store:
+        play = store.raise_epoch(0)
     write_restored(Folder(path), Restored(play.matches, play.terms, gives_up=gives_up))
 
 

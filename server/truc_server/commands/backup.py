@@ -1,10 +1,9 @@
 """Commands of `truc-server` that let a server outlive its machine: taking a backup, also while it runs, and restoring one."""
 
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -23,23 +22,17 @@ from truc_server.settings.settings import Settings
 from truc_server.storage.backups import (
     Manifest,
     OpenMatches,
-    Restored,
     back_up,
+    begin_anew,
     check_backup,
     read_restored,
-    write_restored,
 )
 from truc_server.storage.backups import restore as restore_into
-
-if TYPE_CHECKING:
-    from truc_server.storage.sql import Store
 
 # Files that are the host's own and in no backup: whoever makes one is told which.
 _OWN_FILES: Final = frozenset(
     {"listen.certificate", "listen.certificate_key", "web.certificate", "web.certificate_key"}
 )
-# As long as `cluster.lease_s` may be: a database's clock that was set back makes nobody wait for longer.
-_LONGEST_LEASE_S: Final = 60.0
 _MEANS: Final[dict[OpenMatches, str]] = {
     "ask": "each goes on when all of its players are back and none has seen more of it than the backup has",
     "continue": "they go on at once",
@@ -134,29 +127,15 @@ def restore(
 
 def _note_dump(file: Path | None, flags: Mapping[str, object], chosen: OpenMatches) -> None:
     """Make the next starts on a restored database careful."""
-    # Slow to import.
-    from truc_server.storage.sql import open_store
-
     with server_folder(file, flags) as (settings, folder):
         if not settings.store.url:
             raise WrongSettingsError("expected store.url to name the database that was restored from a dump")
-        with locked(folder), closing(open_store(settings.store.url)) as store:
-            # A lease that was dumped with the rest looks like that of a node that runs; only a node that does
-            # run renews its own meanwhile.
-            time.sleep(_left_s(store))
-            play = store.raise_epoch(int(time.time()))
-            if chosen != "continue":
-                write_restored(folder, Restored(play.matches, play.terms, gives_up=chosen == "close"))
+        with locked(folder):
+            play = begin_anew(settings.store.url, folder, chosen)
     click.echo(f"matches under way: {len(play.matches)}, {_MEANS[chosen]}")
     if chosen != "continue":
         click.echo(f"copy {folder.restored} into the data folder of every other node", err=True)
     click.echo("the old server must not run any more", err=True)
-
-
-def _left_s(store: "Store") -> float:
-    """Return after how many seconds no node has a lease any more, unless it is renewed."""
-    left_ms = max((node.left_ms or 0 for node in store.nodes()), default=0)
-    return min(max(0, left_ms) / 1_000, _LONGEST_LEASE_S)
 
 
 def _described(manifest: Manifest) -> str:

@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -30,8 +30,11 @@ from truc_server.settings.folder import (
     move,
     write_private,
 )
+from truc_server.storage import PlayUnderWay
 
 OpenMatches = Literal["ask", "continue", "close"]
+# As long as `cluster.lease_s` may be: a database's clock that was set back makes nobody wait for longer.
+_LONGEST_LEASE_S: Final = 60.0
 
 
 class Restored(NamedTuple):
@@ -78,6 +81,29 @@ def read_restored(folder: Folder) -> Restored:
         raise FolderError(
             f"{folder.restored}: expected what `truc-server restore` has written, got: {error}; restore the backup again"
         ) from error
+
+
+def begin_anew(url: str, folder: Folder, chosen: OpenMatches) -> PlayUnderWay:
+    """Let a restored database be claimed under epochs that the original never had, and make the next starts careful; blocks.
+
+    Returns what is under way in it.
+
+    Raises:
+        StoreError: A node runs on it, or it cannot be made ready.
+    """
+    # Slow to import.
+    from truc_server.storage.sql import open_store
+
+    with closing(open_store(url)) as store:
+        # A lease that was dumped with the rest looks like that of a node that runs; only a node that does run
+        # renews its own meanwhile.
+        left_ms = max((node.left_ms or 0 for node in store.nodes()), default=0)
+        time.sleep(min(max(0, left_ms) / 1_000, _LONGEST_LEASE_S))
+        # Above any epoch of the original, which counts claims from 1 or from its own restore (decision 17).
+        play = store.raise_epoch(int(time.time()))
+    if chosen != "continue":
+        write_restored(folder, Restored(play.matches, play.terms, gives_up=chosen == "close"))
+    return play
 
 
 def check_may_start(folder: Folder, *, moved_to: str) -> None:
@@ -257,13 +283,13 @@ def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_fina
 def _copy_database(source: Path, target: Path) -> tuple[str, int]:
     """Copy a database; return the revision of its schema, and how many matches are under way in it."""
     # Slow to import.
-    from truc_server.storage.sqlite_file import copy_database, play_under_way
+    from truc_server.storage.sqlite_file import copy_database, count_under_way
 
     if not source.exists():
         raise BackupError(f"{source} is not there: nothing to back up but the keys, which you can copy")
     create(target)
     copy_database(source, target)
-    return sound_revision(target), len(play_under_way(target).matches)
+    return sound_revision(target), count_under_way(target)
 
 
 def sound_revision(database: Path) -> str:
@@ -421,7 +447,7 @@ def restore(source: Path, folder: Folder, wanted: OpenMatches | None) -> tuple[M
         chosen = wanted or ("continue" if manifest.is_final and _is_first(source) else "ask")
         if wanted is not None:
             folder.restored.unlink(missing_ok=True)  # what was held in the backup, the host lets go on
-        _make_ready(folder, chosen)
+        begin_anew(f"sqlite:///{folder.database}", folder, chosen)
         folder.restoring.unlink()
     return manifest, chosen
 
@@ -460,14 +486,3 @@ def _is_first(source: Path) -> bool:
     except OSError:  # what cannot be marked may be restored any number of times
         return False
     return True
-
-
-def _make_ready(folder: Folder, chosen: OpenMatches) -> None:
-    # Slow to import.
-    from truc_server.storage.sqlite_file import play_under_way, raise_epoch
-
-    # Above any epoch of the original, which counts claims from 1 or from its own restore (decision 17).
-    raise_epoch(folder.database, int(time.time()))
-    if chosen != "continue":
-        play = play_under_way(folder.database)
-        write_restored(folder, Restored(play.matches, play.terms, gives_up=chosen == "close"))

@@ -17,19 +17,17 @@ from urllib.parse import quote
 from sqlalchemy import Connection
 
 from truc_server.operation import disk
-from truc_server.storage import PlayUnderWay, StoreError
+from truc_server.storage import StoreError
 from truc_server.storage.schema import REVISION
 
 # For the end of another program's transaction. The journal waits so long BUSY_TRIES times.
 BUSY_TIMEOUT_MS: Final = 5_000
 # More copies of the database take room during a VACUUM: the new one, and then its pages once more in the log.
 _VACUUM_COPIES: Final = 2
-# The columns here are those of every schema; only `terms` came later, with the fourth.
-_OPEN_MATCHES: Final = """
-    SELECT mid, (SELECT coalesce(max(k) + 1, 0) FROM records WHERE records.mid = matches.mid)
-    FROM matches JOIN tables ON tables.match_id = matches.mid WHERE matches.ended_ms IS NULL
+# Tables and columns here are those of every schema.
+_COUNT_UNDER_WAY: Final = """
+    SELECT count(*) FROM matches JOIN tables ON tables.match_id = matches.mid WHERE matches.ended_ms IS NULL
 """
-_HAS_TERMS: Final = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'terms'"
 
 Inode = tuple[int, int]
 
@@ -140,20 +138,18 @@ def copy_database(source: Path, target: Path) -> None:
         raise StoreError(f"cannot copy {source} to {target.parent}: {error}") from error
 
 
-def play_under_way(database: Path) -> PlayUnderWay:
-    """Return what is under way in a copy.
+def count_under_way(database: Path) -> int:
+    """Return how many matches are under way in a copy.
 
     Raises:
         StoreError: It cannot be read.
     """
     try:
         with _opened(database) as connection:
-            matches = dict(connection.execute(_OPEN_MATCHES).fetchall())
-            ((has_terms,),) = connection.execute(_HAS_TERMS).fetchall()
-            terms = connection.execute("SELECT DISTINCT th FROM terms").fetchall() if has_terms else []
+            ((count,),) = connection.execute(_COUNT_UNDER_WAY).fetchall()
     except sqlite3.Error as error:
         raise StoreError(f"cannot read {database}: {error}") from error
-    return PlayUnderWay(matches, frozenset(th for (th,) in terms))
+    return int(count)
 
 
 def vacuum(database: Path) -> tuple[int, int]:
@@ -181,21 +177,6 @@ def _check_room(folder: Path, needed: int) -> None:
         raise StoreError(
             f"expected {needed // disk.MB} MB free on the disk of {folder}, got {free // disk.MB} MB"
         )
-
-
-def raise_epoch(database: Path, epoch: int) -> None:
-    """Give the next claim of a copy an epoch that no claim of the original has had, or will have had by then.
-
-    Raises:
-        StoreError: It cannot be written.
-    """
-    try:
-        # What is sealed for players is numbered from the epoch: under one that was used since the copy was
-        # taken, the same nonce would seal two texts (decision 17).
-        with _opened(database) as connection, connection:
-            connection.execute("UPDATE ownership SET epoch = max(epoch, ?)", (epoch,))
-    except sqlite3.Error as error:
-        raise StoreError(f"cannot write to {database}: {error}") from error
 
 
 @contextmanager
