@@ -254,7 +254,9 @@ class Store:
         # Nearly every commit has records alone. What SQLAlchemy does around each statement was two fifths of
         # the processor time of a small one, in a thread that waits for the same core as the tables.
         records = [write for write in writes if isinstance(write, AddRecord)]
-        if len(records) == len(writes) and self._append(lease, records):
+        if len(records) == len(writes):
+            with self._turn_to("write to") as connection:
+                append_records(connection, lease, records)
             return
         with self._transaction("write to") as connection:
             epoch = leases.hold_lease(connection, lease)
@@ -389,33 +391,27 @@ class Store:
             event.listen(self._engine.pool, "checkin", _close_returned)
             self._engine.dispose()
 
-    def _append(self, lease: Lease, records: Sequence[AddRecord]) -> bool:
-        """Append records, durably; False if the driver's own connection is not to be had."""
-        try:
-            with self._turn:
-                is_done = append_records(self._writing, lease, records)
-                if is_done:
-                    self._check_files()
-        except SQLAlchemyError as error:
-            raise self._failed("write to", error) from error
-        return is_done
-
     def _note_driver(self, driver: Any, _record: object, _checked_out: object) -> None:
         """Remember a connection in use, to be able to cut it."""
         with self._drivers_lock:
             self._drivers.add(driver)
 
     @contextmanager
-    def _transaction(self, purpose: str) -> Iterator[Connection]:
+    def _turn_to(self, purpose: str) -> Iterator[Connection]:
+        """Give the one connection that writes; when it is given back, what was written is checked to be there."""
         try:
             with self._turn:
-                with self._writing.begin():
-                    # Not before the first transaction, which makes the write-ahead log.
-                    self._files = self._files or files_of(self._writing)
-                    yield self._writing
+                yield self._writing
                 self._check_files()
         except SQLAlchemyError as error:
             raise self._failed(purpose, error) from error
+
+    @contextmanager
+    def _transaction(self, purpose: str) -> Iterator[Connection]:
+        with self._turn_to(purpose) as connection, connection.begin():
+            # Not before the first transaction, which makes the write-ahead log.
+            self._files = self._files or files_of(connection)
+            yield connection
 
     def _failed(self, purpose: str, error: SQLAlchemyError) -> StoreError:
         kind = StoreBusyError if is_busy(error) else StoreError

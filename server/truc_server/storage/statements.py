@@ -47,16 +47,14 @@ ADD_RECORD: Final = insert(schema.records)
 """A record and the epoch it is written under; the columns are in the order of the fields."""
 
 
-def append_records(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) -> bool:
-    """Append records in a transaction of their own; False, and nothing written, if the driver's own connection is not to be had.
+def append_records(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) -> None:
+    """Append records in a transaction of their own.
 
     Raises:
         StoreLostError: The lease has ended, or a position is taken.
         DBAPIError: The database failed.
     """
-    dialect, driver = connection.dialect, connection.connection.dbapi_connection
-    if driver is None:
-        return False
+    dialect, driver = connection.dialect, connection.connection
     try:
         with closing(driver.cursor()) as cursor:
             _append(cursor, dialect, lease, writes)
@@ -69,7 +67,6 @@ def append_records(connection: Connection, lease: Lease, writes: Sequence[AddRec
     except BaseException:  # whatever it is, nothing stays half done
         driver.rollback()
         raise
-    return True
 
 
 def _roll_back(connection: Connection, driver: Any, error: Any) -> None:
@@ -222,12 +219,8 @@ def _rows(kind: type[Write], lease: Lease, epoch: int, writes: Sequence[Write]) 
 
 def _add_records(connection: Connection, writes: Sequence[Write], epoch: int) -> None:
     dialect = connection.dialect
-    rows = _record_rows(dialect, writes, epoch)
     try:
-        if dialect.positional:
-            connection.exec_driver_sql(sql_text(dialect, ADD_RECORD), rows)
-        else:
-            connection.execute(ADD_RECORD, rows)
+        connection.exec_driver_sql(sql_text(dialect, ADD_RECORD), _record_rows(dialect, writes, epoch))
     except IntegrityError as error:
         # The key alone keeps two records from one position, whatever went wrong with leases.
         raise position_taken(writes, error.orig) from error
