@@ -180,7 +180,8 @@ async def _run(
             watch = sanction_watch.SanctionWatch(parts, lobby, connections)
             await tasks.start(watch.run)
             tasks.start_soon(_stop_when_failed, parts, stop)
-            _start_pruning(parts, lobby, tasks)
+            # each of several nodes does so, and finds only what is left
+            tasks.start_soon(retention.prune_daily, parts.settings, parts.store, lobby.online.guests)
             # only now: everything that a connection may ask for is there
             listeners = await open_listeners(
                 parts.settings.now.listen, is_shared=parts.settings.now.cluster.shares_ports
@@ -240,12 +241,6 @@ async def _hear_other_nodes(
     """Hear the other nodes, if there may be any, before anybody comes in; and from now on tell them what changes here."""
     if lobby.others is not None:
         await tasks.start(BulletinExchange(parts, lobby, lobby.others, admission).run)
-
-
-def _start_pruning(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> None:
-    """Delete every day what is kept no longer; each of several nodes does so, and finds only what is left."""
-    tasks.start_soon(retention.prune_guests_daily, parts.settings, parts.store, lobby.online.guests)
-    tasks.start_soon(retention.prune_daily, parts.settings, parts.store)
 
 
 async def _open_lobby(

@@ -47,16 +47,20 @@ def deletions(store: Store, *, before_ms: int) -> Iterator[bool]:
             return
 
 
-async def prune_daily(settings: CurrentValue[Settings], store: Store) -> None:
-    """Delete the matches that are older than the settings in force keep them, at once and then every day."""
-    while True:
-        days = settings.now.store.keep_days
-        if days and not settings.now.access.moved_to:
-            await _prune(store, days)
+async def prune_daily(
+    settings: CurrentValue[Settings], store: Store, connected: Callable[[], frozenset[bytes]]
+) -> None:
+    """Forget absent guests and delete old matches, at once and then every day, as the settings in force have it."""
+    # nothing where everybody is sent elsewhere: what is kept may be needed there
+    while not settings.now.access.moved_to:
+        if days := settings.now.access.guest_days:
+            await _prune_guests(store, connected(), days)
+        if days := settings.now.store.keep_days:
+            await _prune_matches(store, days)
         await trio.sleep(DAY_S)
 
 
-async def _prune(store: Store, days: int) -> None:
+async def _prune_matches(store: Store, days: int) -> None:
     deleted = 0
     steps = deletions(store, before_ms=days_ago(days))
     try:
@@ -69,16 +73,6 @@ async def _prune(store: Store, days: int) -> None:
         return
     if deleted:
         log.info("matches_pruned", matches=deleted, days=days)
-
-
-async def prune_guests_daily(
-    settings: CurrentValue[Settings], store: Store, connected: Callable[[], frozenset[bytes]]
-) -> None:
-    """Forget absent guests, at once and then every day, as long as the server runs."""
-    while not settings.now.access.moved_to:
-        if days := settings.now.access.guest_days:
-            await _prune_guests(store, connected(), days)
-        await trio.sleep(DAY_S)
 
 
 async def _prune_guests(store: Store, connected: frozenset[bytes], days: int) -> None:
