@@ -25,7 +25,7 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import End
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.admin import audit
-from truc_server.admin.desk import FIXED, changeable, differing, is_fixed, reload
+from truc_server.admin.desk import FIXED, Desk, changeable, differing, is_fixed
 from truc_server.admin.requests import MAX_PATH, MAX_REQUEST, MOST_ROWS
 from truc_server.main import main
 from truc_server.operation import logs
@@ -305,17 +305,17 @@ class TestReload:
                 assert may_end.wait(20)
             return settings
 
-        async def slow_reload(parts, *others, **named):
-            found.append(parts)
-            *others, control = others
-            return await reload(parts, *others, control._replace(reread=slow_reread), **named)
+        async def slow_reload(desk):
+            found.append(desk.parts)
+            return await reload(desk._replace(control=desk.control._replace(reread=slow_reread)))
 
         async def second_reload():
             server.host.settings = changed(QUICK, motd="two")
             await ask(server, "reload")
             may_end.set()
 
-        monkeypatch.setattr("truc_server.admin.desk.reload", slow_reload)
+        reload = Desk.reload
+        monkeypatch.setattr(Desk, "reload", slow_reload)
         server.host.settings = changed(QUICK, motd="one")
         async with trio.open_nursery() as tasks:
             tasks.start_soon(ask, server, "reload")

@@ -156,6 +156,8 @@ _SANCTIONS: Final[Mapping[type[requests.AdminRequest], SanctionKind]] = {
 }
 _VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
 
+log = structlog.get_logger()
+
 
 class Desk(NamedTuple):
     """One running server, in the hands of its host."""
@@ -196,15 +198,7 @@ class Desk(NamedTuple):
             case requests.MoveTable() | requests.ShowCluster() | requests.Drain():
                 return await self._of_cluster(request)
             case requests.Reload():
-                return await reload(
-                    self.parts,
-                    self.lobby,
-                    self.connections,
-                    self.sanction_watch,
-                    self.control,
-                    folder=self.folder,
-                    web=self.web,
-                )
+                return await self.reload()
             case requests.Status():
                 return self._status()
 
@@ -307,6 +301,39 @@ class Desk(NamedTuple):
             "before": was_asked,
         }
 
+    async def reload(self) -> Answer:
+        """Read the settings and the certificate again, and apply what can change now; return what has, and what could not.
+
+        Raises:
+            AdminError: Something is wrong with them, and nothing has changed.
+        """
+        parts, web = self.parts, self.web
+        async with parts.reloading:
+            try:
+                wanted = await trio.to_thread.run_sync(self.control.reread)
+            except SettingsError as error:
+                raise AdminError(f"{error}; nothing has changed") from error
+            before = parts.settings.now
+            taken = changeable(before, wanted)
+            # the last thing that can be wrong: until here nothing has changed
+            tls, web_tls = await _open_tls(taken, self.folder)
+            changed, left = differing(before, taken), differing(taken, wanted)
+            parts.renew(taken)
+            self.lobby.renew(taken)
+            self.connections.renew(taken)
+            if web is not None:
+                web.tls = web_tls
+                if taken.name != before.name:
+                    await web.renew(taken)
+            until_ms = tls.ends * 1_000 if self.connections.use_tls(tls) and tls is not None else None
+            # `store.spare_mb` may be another: by the answer it is in force
+            await parts.disk.look()
+            if taken.log != before.log:
+                logs.configure(taken.log, sys.stderr)
+            log.info("reloaded", changed=changed, left=left, certificate=until_ms is not None)
+            self.sanction_watch.enforce()
+            return {"changed": changed, "left": left, "certificate_until_ms": until_ms}
+
     def _status(self) -> Answer:
         parts, tables = self.parts, self.lobby.tables()
         return {
@@ -341,9 +368,6 @@ def _is_met(meant: Subjects, peer: Peer) -> bool:
     return meant.has_address(peer.address) or (peer.player is not None and peer.player.tag in meant.tags)
 
 
-if TYPE_CHECKING:
-    from truc_server.web import WebDoor
-
 FIXED: Final = (
     "data",
     "grease",
@@ -361,50 +385,6 @@ FIXED: Final = (
     "cluster.",
 )
 """What only a start can change: these settings, and those of these sections."""
-
-log = structlog.get_logger()
-
-
-async def reload(
-    parts: ServerParts,
-    lobby: Lobby,
-    connections: Connections,
-    sanction_watch: SanctionWatch,
-    control: Control,
-    *,
-    folder: Folder,
-    web: "WebDoor | None",
-) -> Answer:
-    """Read the settings and the certificate again, and apply what can change now; return what has, and what could not.
-
-    Raises:
-        AdminError: Something is wrong with them, and nothing has changed.
-    """
-    async with parts.reloading:
-        try:
-            wanted = await trio.to_thread.run_sync(control.reread)
-        except SettingsError as error:
-            raise AdminError(f"{error}; nothing has changed") from error
-        before = parts.settings.now
-        taken = changeable(before, wanted)
-        # the last thing that can be wrong: until here nothing has changed
-        tls, web_tls = await _open_tls(taken, folder)
-        changed, left = differing(before, taken), differing(taken, wanted)
-        parts.renew(taken)
-        lobby.renew(taken)
-        connections.renew(taken)
-        if web is not None:
-            web.tls = web_tls
-            if taken.name != before.name:
-                await web.renew(taken)
-        until_ms = tls.ends * 1_000 if connections.use_tls(tls) and tls is not None else None
-        # `store.spare_mb` may be another: by the answer it is in force
-        await parts.disk.look()
-        if taken.log != before.log:
-            logs.configure(taken.log, sys.stderr)
-        log.info("reloaded", changed=changed, left=left, certificate=until_ms is not None)
-        sanction_watch.enforce()
-        return {"changed": changed, "left": left, "certificate_until_ms": until_ms}
 
 
 async def _open_tls(settings: Settings, folder: Folder) -> tuple[Tls | None, Tls | None]:
