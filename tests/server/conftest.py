@@ -318,18 +318,32 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(folder: Path) -> Iterator[Store]:
-    with_claim = open_store(url(folder))
-    with_claim.claim("this process")
-    yield with_claim
-    with_claim.close()
+def database_url(folder: Path) -> str:
+    """Return where the database of the test is; a module may have another one."""
+    return url(folder)
 
 
 @pytest.fixture
-def archive(folder: Path) -> Iterator[Archive]:
+def store(database_url: str) -> Iterator[Store]:
+    with closing(open_store(database_url)) as with_claim:
+        with_claim.claim("this process")
+        yield with_claim
+
+
+@pytest.fixture
+def archive(database_url: str) -> Iterator[Archive]:
     """What another program reads of the same store."""
-    with closing(open_archive(url(folder))) as opened:
+    with closing(open_archive(database_url)) as opened:
         yield opened
+
+
+def another_store(database_url: str) -> Iterator[Store]:
+    """Another process on the same database, before its claim."""
+    with closing(open_store(database_url)) as other:
+        yield other
+
+
+rival, fresh, third = (pytest.fixture(another_store, name=name) for name in ("rival", "fresh", "third"))
 
 
 @pytest.fixture
@@ -341,11 +355,3 @@ def nodes(tmp_path: Path, monkeypatch):
         monkeypatch.setattr(f"truc_server.cluster.{wait}", 0.1)
     monkeypatch.setattr("truc_server.upkeep.draining.ORDERS_S", 0.1)
     return Nodes(tmp_path)
-
-
-@pytest.fixture
-def rival(folder: Path) -> Iterator[Store]:
-    """Another process on the same database, before its claim."""
-    other = open_store(url(folder))
-    yield other
-    other.close()

@@ -53,7 +53,7 @@ from truc_server.storage import (
     housekeeping,
     statements,
 )
-from truc_server.storage.archive import Archive, open_archive
+from truc_server.storage.archive import open_archive
 from truc_server.storage.backups import read_restored
 from truc_server.storage.node_keys import keys_of
 from truc_server.storage.schema import REVISION, metadata
@@ -124,37 +124,8 @@ def nodes(tmp_path, database) -> Nodes:
 
 
 @pytest.fixture
-def store(database) -> Iterator[Store]:
-    with closing(open_store(database.url)) as claimed:
-        claimed.claim("this process")
-        yield claimed
-
-
-@pytest.fixture
-def archive(database) -> Iterator[Archive]:
-    with closing(open_archive(database.url)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def fresh(database) -> Iterator[Store]:
-    """A store that nobody has claimed."""
-    with closing(open_store(database.url)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def third(database) -> Iterator[Store]:
-    """One more."""
-    with closing(open_store(database.url)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def rival(database) -> Iterator[Store]:
-    """Another process on the same database, before its claim."""
-    with closing(open_store(database.url)) as other:
-        yield other
+def database_url(database) -> str:
+    return database.url
 
 
 def served(tmp_path: Path, database: Database):

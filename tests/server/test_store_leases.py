@@ -1,9 +1,7 @@
 """Nodes that share a database: who may write, what a lease that has ended costs, and who takes the tables."""
 
-from collections.abc import Iterator
-
 import pytest
-from server.stored import MATCH, MID, SEAT, TABLE, record, url
+from server.stored import MATCH, MID, SEAT, TABLE, record
 from sqlalchemy import Engine, select, text
 
 from truc_server.storage import (
@@ -19,27 +17,11 @@ from truc_server.storage import (
 )
 from truc_server.storage.leases import MAX_NODES
 from truc_server.storage.schema import claims, nodes, records, tables
-from truc_server.storage.sql import Store, open_store
+from truc_server.storage.sql import Store
 from truc_server.table_data.codes import SHARES, draw_code, share_of
 
 PLACE = NodePlace("one.example:7373", "10.0.0.1:7374", "0.1.0")
 LONG_MS = 3_600_000
-
-
-@pytest.fixture
-def fresh(folder) -> Iterator[Store]:
-    """A store on the same database that nobody has claimed."""
-    opened = open_store(url(folder))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def third(folder) -> Iterator[Store]:
-    """One more."""
-    opened = open_store(url(folder))
-    yield opened
-    opened.close()
 
 
 def enter(store: Store, name: str) -> Lease:
