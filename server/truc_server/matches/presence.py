@@ -165,29 +165,27 @@ class MatchPresence:
 
     Attributes:
         attendance: who is there, and since when others are not.
-        is_calm: whether every seat is there, has missed nothing, and everybody has been told so: then a record of a
-            seat's changes nothing here.
     """
 
     def __init__(self, table: str, ledger: Ledger, *, alone_s: float) -> None:
         seats = ledger.seats
         self.attendance = everybody_away(seats, trio.current_time())
-        self.is_calm = False
-        self._noted: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._alone_s = alone_s
         self._table = table
         self._everybody = self._told = self._shown = (_THERE,) * seats
 
+    @property
+    def is_calm(self) -> bool:
+        """Whether every seat is there, has missed nothing, and everybody was told so: then a seat's record changes nothing here."""
+        # a seat that was gone and is back is no calm one: its next missed decision counts
+        return self._told == self._shown == self._everybody and not any(self.attendance.back)
+
     def note_online(self, ledger: Ledger, online: tuple[int, ...]) -> None:
         """Note who is connected."""
-        noted = online, ledger.streaks
-        if noted != self._noted:
-            self._noted, self.is_calm = noted, False
-            self.attendance = attended(self.attendance, ledger, online, trio.current_time())
+        self.attendance = attended(self.attendance, ledger, online, trio.current_time())
 
     def note(self, ledger: Ledger, body: AnyBody) -> None:
         """Note what a record that was taken says about who is there."""
-        self.is_calm = False
         if isinstance(body, Act | Proxy):
             self.attendance = answered(self.attendance, ledger, body.seat)
             # the wait for the other side begins when this side has acted: until then it was not kept waiting
@@ -213,8 +211,6 @@ class MatchPresence:
         if is_hushed:
             return AwayNews(to_seats, ())
         shown, self._shown = self._shown, now
-        # a seat that was gone and is back is no calm one: its next missed decision counts
-        self.is_calm = now == self._everybody and not any(self.attendance.back)
         return AwayNews(to_seats, self._messages(ledger, clock, _changed(now, shown)))
 
     def away(self, ledger: Ledger, clock: MatchClock) -> tuple[Away, ...]:
