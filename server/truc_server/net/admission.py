@@ -26,8 +26,8 @@ from truc_server.storage.node_news import CrowdNews
 from truc_server.timing.rate_limits import MAX_SUBJECTS, Meter, site_of
 
 
-class UntoldArrivals(NamedTuple):
-    """How many connections have come, and how many logins have failed, since a node told last."""
+class Tally(NamedTuple):
+    """How many connections of a network have come, and how many of its logins failed, since counting began, or since a node told last."""
 
     came: int
     failed: int
@@ -49,7 +49,7 @@ class OtherCrowds:
         """Return how many connections of a network, and how many of its site, other nodes have."""
         return self._networks.get(network, 0), self._sites.get(site, 0)
 
-    def hear(self, node: str, told: Iterable[CrowdNews]) -> dict[str, UntoldArrivals]:
+    def hear(self, node: str, told: Iterable[CrowdNews]) -> dict[str, Tally]:
         """Take up what a node tells of networks; return what has come since, nothing of a node heard for the first time."""
         is_new = node not in self._told
         crowds = self._told.setdefault(node, {})
@@ -58,12 +58,12 @@ class OtherCrowds:
         # networks wait for connections of long ago.
         return {} if is_new else arrivals
 
-    def _hear(self, crowds: dict[str, CrowdNews], told: CrowdNews) -> UntoldArrivals:
+    def _hear(self, crowds: dict[str, CrowdNews], told: CrowdNews) -> Tally:
         before = crowds.pop(told.network, CrowdNews(told.network, 0, 0, 0))
         crowds[told.network] = told
         self._count(told.network, told.connections - before.connections)
         self._forget(crowds)
-        return UntoldArrivals(_more(before.came, told.came), _more(before.failed, told.failed))
+        return Tally(_more(before.came, told.came), _more(before.failed, told.failed))
 
     def forget_node(self, node: str) -> None:
         """Stop counting what was told by a node that is gone."""
@@ -103,13 +103,6 @@ _FAILURES: Final = frozenset({Code.BAD_SIGNATURE, Code.BAD_TOKEN, Code.KEY_NOT_A
 
 Reason = Literal["banned", "full", "address", "site", "pace"]
 """Why a connection is turned away: its address is shut out, the server is full, its address or site has too many, or they come too fast."""
-
-
-class Tally(NamedTuple):
-    """How many connections of a network have come, and how many of its logins failed, since counting began."""
-
-    came: int
-    failed: int
 
 
 class Admission:

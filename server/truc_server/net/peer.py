@@ -130,37 +130,21 @@ class Watched(Protocol):
 
 
 class ConnectionBacking(Protocol):
-    """What a connection needs of the running server."""
+    """What a connection needs of the running server.
 
-    @property
-    def settings(self) -> CurrentValue[Settings]:
-        """The settings in force."""
-        ...
+    Attributes:
+        sanctions: who is shut out or muted now.
+        grease: what is put into everything that is sent, to test clients.
+        flusher: what empties the outboxes.
+        journal: what every frame waits for.
+    """
 
-    @property
-    def figures(self) -> Figures:
-        """What has happened so far."""
-        ...
-
-    @property
-    def sanctions(self) -> CurrentValue[Sanctions]:
-        """Who is shut out or muted now."""
-        ...
-
-    @property
-    def grease(self) -> "Grease | None":
-        """What is put into everything that is sent, to test clients."""
-        ...
-
-    @property
-    def flusher(self) -> Flusher:
-        """What empties the outboxes."""
-        ...
-
-    @property
-    def journal(self) -> Journal:
-        """What every frame waits for."""
-        ...
+    settings: CurrentValue[Settings]
+    figures: Figures
+    sanctions: CurrentValue[Sanctions]
+    grease: "Grease | None"
+    flusher: Flusher
+    journal: Journal
 
 
 class Peer:
