@@ -127,12 +127,9 @@ def judged(public: bytes, placed: PlacedRecord, held: Sequence[Keys] = ()) -> Ve
         found = take(placed)
     except CheckError as error:
         return replace(signed, found=error)
-    match placed.body:
-        case Keys() as own:
-            # looking for a card takes up to a millisecond: here in a thread, not where all tables wait
-            find_cards_shown(placed.ledger, (*held, own))
-        case _:
-            pass
+    if isinstance(placed.body, Keys):
+        # looking for a card takes up to a millisecond: here in a thread, not where all tables wait
+        find_cards_shown(placed.ledger, (*held, placed.body))
     return replace(signed, found=found)
 
 
@@ -217,11 +214,8 @@ def accept(game: Game, signed: Verified, *, came: float | None = None) -> Turn:
     record, body = placed.record, placed.body
     if game.ledger is not placed.ledger:
         _check_new(game, record, body)  # it may have come on another connection too meanwhile
-    match body:
-        case Sub():
-            raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
-        case _:
-            pass
+    if type(body) is Sub:
+        raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
     contributor = game.ledger.contributors[record.signer]
     # the key in force: a substitute may have taken the seat while the signature was checked
     if contributor is None or contributor.public != public:

@@ -341,11 +341,8 @@ class MatchClock:
         # play.md, "Who is there, and time": the bank is full again with each game
         if before is not None and after.match is not None and before.games != after.match.games:
             return full_clocks(self._opts, after.seats)
-        match body:
-            case Sub(seat=self._holder):
-                return Clocks(banks)  # the newcomer has had no time yet
-            case _:
-                pass
+        if type(body) is Sub and body.seat == self._holder:
+            return Clocks(banks)  # the newcomer has had no time yet
         if self._holder is None:
             return Clocks(banks, 0 if opens else self.clocks.used)
         used = self.clocks.used + self._elapsed_ms(now)

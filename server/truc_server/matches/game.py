@@ -377,11 +377,8 @@ class Game:
         if not self.is_calm or ledger.silent or ledger.streaks != self._no_streaks:
             self.presence.note(ledger, body)
             self._noted, self.is_calm = None, False
-        match body:  # a pattern, as `isinstance` is a call
-            case Sub():
-                self.players |= {body.pk}
-            case _:
-                pass
+        if type(body) is Sub:
+            self.players |= {body.pk}
         self.recent.add(SentRecord(turn.k, turn.frame, gate))
 
     def due(self, after: Turn | None = None, *, is_draining: bool) -> Turn | None:

@@ -7,7 +7,7 @@ in the store. Invariants: every record is shown once, in order, and none before 
 the table meanwhile says no more than the records shown; a table that is gone is kept here only while it is watched.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import starmap
 from typing import Final, NamedTuple
@@ -26,6 +26,7 @@ from truc_protocol.records import Phase, Record, next_head, parse_own
 from truc_protocol.setup import MatchSetup, close_setup, open_terms
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.encoding import LENGTH_BYTES
+from truc_server.matches.choices import SeatFrames
 from truc_server.matches.game import RecentRecords, record_frame, record_of
 from truc_server.net.peer import Peer, tag_of
 from truc_server.spectating.audience import Audience
@@ -86,29 +87,20 @@ class ShownMatch:
         """Note when a record was made, which may be shown later: the first and the end tell how old the match is."""
         if self.began_ms is None:
             self.began_ms = at_ms
-        match body:
-            case End():
-                self.ended_ms = at_ms
-            case _:
-                pass
+        if type(body) is End:
+            self.ended_ms = at_ms
 
     def add(self, frame: bytes, body: AnyBody) -> None:
         """Count the next record as shown."""
-        match body:
-            case Call():
-                self._begin()
-            case Sub():
-                self._seats = (*self._seats[: body.seat], body, *self._seats[body.seat + 1 :])
-            case _:
-                pass
+        if type(body) is Call:
+            self._begin()
         self._hand.append(frame)
         self._newest = frame
         self.k += 1
-        match body:
-            case Close():
-                self._begin()
-            case _:
-                pass
+        if type(body) is Close:
+            self._begin()
+        elif type(body) is Sub:
+            self._seats = (*self._seats[: body.seat], body, *self._seats[body.seat + 1 :])
 
     def _begin(self) -> None:
         self.hand_start = HandStart(self.k, self._newest)
@@ -438,11 +430,11 @@ class SpectatorFeed:
         shown.began_ms = found.began_ms
         return shown
 
-    def ask(self, to_seats: Iterable[tuple[int, bytes]], notice: bytes | None) -> None:
+    def ask(self, asked: SeatFrames) -> None:
         """Ask seats for their decision, each by its own frame, and tell watchers whom the match waits for."""
-        if notice is not None:
-            self.note(notice)
-        self.audience.send(to_seats)
+        if asked.notice is not None:
+            self.note(asked.notice)
+        self.audience.send(asked.to_seats)
 
     def note(self, frame: bytes, *, speaker: str | None = None) -> None:
         """Show what belongs to the newest position: whom the match waits for, who is away, or a sign of a player."""

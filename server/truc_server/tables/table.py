@@ -262,8 +262,7 @@ class Table:
             self._make_due_records(game)
             # the deadline that was told stood still meanwhile, or something else is waited for
             if (game.ledger.k, clock.wait, clock.is_halted) != before and not clock.is_halted:
-                asked = game.ask(self.audience.answerers)
-                self.feed.ask(asked.to_seats, asked.notice)
+                self.feed.ask(game.ask(self.audience.answerers))
 
     def send_pending_terms(self, peer: Peer) -> None:
         """Send a connection that has just come the terms that are out."""
@@ -460,8 +459,7 @@ class Table:
             return
         # the call itself asks for releases (play.md, "Records"); in mode blind `waiting` says who owes what
         if game.ledger.phase is not _CALLED or game.ledger.sealed is not None:
-            asked = game.ask(self.audience.answerers)
-            self.feed.ask(asked.to_seats, asked.notice)
+            self.feed.ask(game.ask(self.audience.answerers))
 
     def _make_due_records(self, game: Game, turn: Turn | None = None) -> bool:
         """Make every record that the server owes; False if the match is held."""
