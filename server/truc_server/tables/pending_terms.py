@@ -26,13 +26,6 @@ from truc_server.storage import DropTerms, PlayerKind, SaveTerms, StoredTerms, W
 from truc_server.table_data.board import Blueprint, Seated
 
 
-class GuestSeat(NamedTuple):
-    """A guest as the match will know them."""
-
-    name: str
-    x: bytes | None
-
-
 class SeatRecord(NamedTuple):
     """A seat's record that was checked, or made here."""
 
@@ -50,10 +43,8 @@ class PendingTerms:
         self._table = table
         self.terms = terms
         self.dealer = dealer
-        self._keyed = {i: seated.player for i, seated in _of_kind(seats, PlayerKind.KEY)}
-        self._guests = {
-            i: GuestSeat(seated.player.name, seated.x) for i, seated in _of_kind(seats, PlayerKind.GUEST)
-        }
+        self._keyed = dict(_of_kind(seats, PlayerKind.KEY))
+        self._guests = dict(_of_kind(seats, PlayerKind.GUEST))
         self._signed: dict[int, SeatRecord] = {}
 
     @property
@@ -98,9 +89,10 @@ class PendingTerms:
             raise RefusedRequestError(Code.NOT_NOW, "expected a seat record: the match has not begun")
         if body.th != self.terms.th:
             raise CheckError("C6", "the record joins other terms than these", f"seat {seat}")
-        if body.pk != self._keyed[seat].id:
+        player = self._keyed[seat].player
+        if body.pk != player.id:
             raise CheckError("C6", "expected the key that is logged in", f"seat {seat}")
-        check_name(body.name, self._keyed[seat].name)
+        check_name(body.name, player.name)
         used = self._used()
         for name, public in commitments(body):
             if (name, public) in used:
@@ -128,8 +120,8 @@ class PendingTerms:
         return MatchSetup(self.terms, bodies, (self.terms.record, *records, start), body_hash(start))
 
     def _guest(self, seat: int) -> SeatRecord:
-        name, x = self._guests[seat]
-        guest = Guest(self.terms.th, seat, x, name.encode())
+        seated = self._guests[seat]
+        guest = Guest(self.terms.th, seat, seated.x, seated.player.name.encode())
         return SeatRecord(self.dealer.guest_record(guest), guest)
 
 
