@@ -162,11 +162,8 @@ async def _run(
             await _start_inner_tasks(parts, tasks)
             lobby = await _open_lobby(parts, stored, lease_keeper, tasks)
             admission = Admission(parts)
-            routing = (
-                None
-                if lease_keeper is None
-                else Routing(parts, lobby, public=_public(parts.settings.now), public_tables=lobby)
-            )
+            public = _public(parts.settings.now)
+            routing = None if lease_keeper is None else Routing(parts, lobby, public=public)
             elsewhere = None if routing is None else routing.routes
             dispatch = Dispatch(parts.services(), lobby, admission, elsewhere)
             connections = Connections(

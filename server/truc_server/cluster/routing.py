@@ -43,7 +43,7 @@ from truc_server.net.outbox import Outbox
 from truc_server.net.peer import LoggedInPlayer, Peer, TooSoonError
 from truc_server.parts import ServerParts
 from truc_server.requests.dispatch import Dispatch
-from truc_server.requests.elsewhere import AGAIN_MS, BroughtRequests, PublicTables, Routes
+from truc_server.requests.elsewhere import AGAIN_MS, BroughtRequests, Routes
 from truc_server.storage import TableOwner
 
 CACHE_S: Final = 0.5
@@ -92,15 +92,13 @@ _PATIENCE_LEASES: Final = 3
 
 
 class Routing:
-    """Routes to the other nodes; `public` is where players reach this one, `public_tables` knows those of the others.
+    """Routes to the other nodes; `public` is where players reach this one.
 
     Attributes:
         routes: what becomes of requests for tables that are not here.
     """
 
-    def __init__(
-        self, parts: ServerParts, lobby: Lobby, *, public: str, public_tables: PublicTables | None
-    ) -> None:
+    def __init__(self, parts: ServerParts, lobby: Lobby, *, public: str) -> None:
         cluster = parts.settings.now.cluster
         self._parts = parts
         self._lobby = lobby
@@ -119,7 +117,6 @@ class Routing:
             patience_s=self._patience_s,
             directory=self._directory,
             links=self._links,
-            public_tables=public_tables,
         )
 
     def leave(self, peer: Peer) -> None:

@@ -37,14 +37,6 @@ class OwnerDirectory(Protocol):
         ...
 
 
-class PublicTables(Protocol):
-    """The public tables of other nodes, as far as they are known here."""
-
-    def find_elsewhere(self, player: LoggedInPlayer, wanted: Seek) -> TableOwner | None:
-        """Return a node with a public table that is as wanted and has a seat for the player; None if none is known."""
-        ...
-
-
 class Carrier(Protocol):
     """The links over which clients of this node are brought to others."""
 
@@ -139,7 +131,6 @@ class Routes:
         patience_s: float,
         directory: OwnerDirectory,
         links: Carrier,
-        public_tables: PublicTables | None,
     ) -> None:
         self._node = node
         self._public = public
@@ -149,7 +140,6 @@ class Routes:
         self._sends = sends
         self._directory = directory
         self._links = links
-        self._public_tables = public_tables
         self._vain_lookups = VainLookups(patience_s)
 
     async def take(self, peer: Peer, message: AnyMessage) -> bool:
@@ -177,7 +167,7 @@ class Routes:
 
     async def seek(self, peer: Peer, player: LoggedInPlayer, wanted: Seek) -> bool:
         """Take a search for a seat to a node with a public table that suits; False if none is known."""
-        place = None if self._public_tables is None else self._public_tables.find_elsewhere(player, wanted)
+        place = self._lobby.find_elsewhere(player, wanted)
         if place is None or place.node == self._node:
             return False
         return await self._route(peer, player, wanted, place, None)
