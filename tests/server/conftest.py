@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from functools import cache, partial
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -179,6 +180,13 @@ def plain_logs():
     logs.configure(LogSettings(), sys.stderr)
     yield
     structlog.reset_defaults()
+
+
+@pytest.fixture
+def shown():
+    """Return what is logged from now on, as text that people read."""
+    logs.configure(LogSettings(), text := StringIO())
+    return text
 
 
 @pytest.fixture(autouse=True)

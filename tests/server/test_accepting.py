@@ -4,15 +4,13 @@ import errno
 import os
 import socket
 from collections import deque
-from io import StringIO
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from truc_server.net.listening import AGAIN_S, accept, open_listeners, port_of
-from truc_server.operation import logs
-from truc_server.settings.settings import ListenSettings, LogSettings
+from truc_server.settings.settings import ListenSettings
 
 
 class Came:
@@ -120,9 +118,8 @@ async def test_who_has_given_up_before_keeps_nobody_out(came, failing):
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.EPROTO, errno.EPERM, errno.ETIMEDOUT, errno.EINVAL])
 async def test_system_that_accepts_nobody_does_so_later_and_it_is_said_once(
-    came, failing, mock_clock, number
+    came, failing, mock_clock, number, shown
 ):
-    logs.configure(LogSettings(), shown := StringIO())
     failing.extend(OSError(number, os.strerror(number)) for _ in range(3))
     (other,) = await connect(await came.open())
     before = len(came.streams)

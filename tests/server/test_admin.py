@@ -8,7 +8,6 @@ import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -28,10 +27,9 @@ from truc_server.admin import audit
 from truc_server.admin.desk import FIXED, Desk, changeable, differing, is_fixed
 from truc_server.admin.requests import MAX_PATH, MAX_REQUEST, MOST_ROWS
 from truc_server.main import main
-from truc_server.operation import logs
 from truc_server.parts import ServerParts
 from truc_server.settings.folder import Folder
-from truc_server.settings.settings import LogSettings, Settings
+from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import KEYS
 from truc_server.tables.table import ACKS_S, Table
 
@@ -44,12 +42,6 @@ FRENCH = {"t": "create", "variant": "truc-french"}
 async def server(path):
     async with hosting(path) as server:
         yield server
-
-
-@pytest.fixture
-def shown():
-    logs.configure(LogSettings(level="info"), text := StringIO())
-    return text
 
 
 async def ask(server, command, **fields) -> dict:

@@ -2,7 +2,6 @@
 
 import stat
 import time
-from io import StringIO
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -12,9 +11,7 @@ from server.conftest import QUICK, changed
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.certificates import make_certificate, read_certificate
 from truc_server.identity.certificate import LASTS_S, NEAR_S, RENEW_S, TlsError, look_at_certificate, open_tls
-from truc_server.operation import logs
 from truc_server.settings.folder import open_folder
-from truc_server.settings.settings import LogSettings
 
 DAY_S = 86_400
 NOW = int(time.time())
@@ -160,9 +157,8 @@ def test_key_without_a_certificate_is_refused(files, folder):
     )
 
 
-def test_own_certificate_near_its_end_is_told_at_the_start(tmp_path, folder):
+def test_own_certificate_near_its_end_is_told_at_the_start(tmp_path, folder, shown):
     chain, key = own(tmp_path, make_certificate(NOW, lasts_s=NEAR_S - DAY_S))
-    logs.configure(LogSettings(), shown := StringIO())
     open_tls(with_tls(chain, key).listen, folder, NOW)
     assert "certificate_ends" in shown.getvalue()
 

@@ -7,7 +7,6 @@ are shown in hex when a test fails. `answer` is the error without its text, `goo
 import tracemalloc
 from collections.abc import Mapping
 from contextlib import asynccontextmanager
-from io import StringIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -23,9 +22,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
 from truc_protocol.errors import REGISTRY, Code
-from truc_server.operation import logs
 from truc_server.settings.in_force import Control
-from truc_server.settings.settings import LogSettings, Settings
+from truc_server.settings.settings import Settings
 
 HELLO = {"t": "hello", "id": 1, "proto": [1], "want": [], "cn": bytes(32)}
 LAST_FIELDS = ("refuse", "detail", "retry_after_ms", "reconnect_after_ms")
@@ -452,12 +450,6 @@ BOMBS = {
     "2,000 empty maps and no more": framed(f"82 {PING} a16e dc07d0 {'80' * 1_999}"),
 }
 """Bytes that a careless decoder pays for, in hex."""
-
-
-@pytest.fixture
-def shown():
-    logs.configure(LogSettings(level="info"), text := StringIO())
-    return text
 
 
 @each_row("raw", BOMBS.values())

@@ -3,14 +3,11 @@
 import sqlite3
 import threading
 from contextlib import closing
-from io import StringIO
 
 import pytest
 import trio
 from server.conftest import QUICK, changed, running
 
-from truc_server.operation import logs
-from truc_server.settings.settings import LogSettings
 from truc_server.storage import StoreError
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
@@ -195,7 +192,7 @@ async def test_guest_who_comes_back_while_they_are_forgotten_is_kept(path, monke
     assert await comes_back(path, guest, None, FOREVER) == "welcome"
 
 
-async def test_store_that_fails_is_logged_and_harms_nobody(path, pruned, monkeypatch):
+async def test_store_that_fails_is_logged_and_harms_nobody(path, pruned, monkeypatch, shown):
     counting = Store.prune_guests
 
     def fail(store, **fields):
@@ -203,7 +200,6 @@ async def test_store_that_fails_is_logged_and_harms_nobody(path, pruned, monkeyp
         raise StoreError("cannot write to it")
 
     monkeypatch.setattr(Store, "prune_guests", fail)
-    logs.configure(LogSettings(level="info"), shown := StringIO())
     async with running(path) as server:
         await pruned.wait()
         guest = await server.seat(keyed=False)

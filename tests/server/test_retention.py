@@ -261,7 +261,7 @@ async def test_match_that_is_old_enough_is_deleted_at_the_start_which_is_in_the_
 
 
 @pytest.mark.slow
-async def test_store_that_fails_is_logged_and_harms_nobody(left, monkeypatch):
+async def test_store_that_fails_is_logged_and_harms_nobody(left, monkeypatch, shown):
     failed = threading.Event()
 
     def fail(store, *_, **__):
@@ -269,7 +269,6 @@ async def test_store_that_fails_is_logged_and_harms_nobody(left, monkeypatch):
         raise StoreError("cannot write to it")
 
     monkeypatch.setattr(Store, "delete_match", fail)
-    logs.configure(LogSettings(level="info"), shown := StringIO())
     async with running(left(31), KEEPING) as server:
         await wait(failed)
         seats = await in_hand(server)

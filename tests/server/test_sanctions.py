@@ -2,7 +2,6 @@
 
 from contextlib import closing
 from functools import partial
-from io import StringIO
 
 import pytest
 import trio
@@ -12,8 +11,7 @@ from server.visitors import follower, guest, heard, keyed, said, say
 
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.net.sanctions import Sanctions, in_force
-from truc_server.operation import logs
-from truc_server.settings.settings import AccessSettings, LogSettings
+from truc_server.settings.settings import AccessSettings
 from truc_server.storage import Sanction, SanctionKind, StoreError
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.storage.sql import Store, open_store
@@ -62,12 +60,6 @@ def readings(monkeypatch):
     monkeypatch.setattr(Store, "sanctions", counting)
     monkeypatch.setattr(sanction_watch, "SANCTIONS_S", 0.001)
     return counted
-
-
-@pytest.fixture
-def shown():
-    logs.configure(LogSettings(level="info"), text := StringIO())
-    return text
 
 
 async def goodbye(client) -> str:

@@ -6,7 +6,6 @@ import ssl
 import time
 from contextlib import suppress
 from functools import partial
-from io import StringIO
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
@@ -24,8 +23,6 @@ from truc_protocol.crypto.certificates import make_certificate, read_certificate
 from truc_protocol.wire.transport import ALPN, COME_LATER_ALERT, SHUT_OUT_ALERT
 from truc_server.net.connections import Connections
 from truc_server.net.tls import HANDSHAKE_BYTES
-from truc_server.operation import logs
-from truc_server.settings.settings import LogSettings
 
 TLS = changed(QUICK, listen={"tls": True})
 TRANSPORT = Path(__file__).parents[2] / "docs" / "protocol" / "transport.md"
@@ -112,10 +109,9 @@ async def test_client_that_names_another_protocol_is_told_and_closed(server, nam
     assert rest[0]["msg"] == "expected the protocol name truc/1 (ALPN) from TLS"
 
 
-async def test_older_tls_is_refused(server):
+async def test_older_tls_is_refused(server, shown):
     older = context(ALPN)
     older.maximum_version = ssl.TLSVersion.TLSv1_2
-    logs.configure(LogSettings(), shown := StringIO())
     with pytest.raises(trio.BrokenResourceError) as refused:
         await encrypted(server, older)
     assert refused.value.__cause__.reason == "TLSV1_ALERT_PROTOCOL_VERSION"
@@ -161,11 +157,10 @@ def test_alerts_are_those_of_the_chapter():
 
 
 @under(TLS, limits={"connections_per_address": 1})
-async def test_handshake_that_is_not_begun_is_cut_in_time_and_counted_out(server, mock_clock):
+async def test_handshake_that_is_not_begun_is_cut_in_time_and_counted_out(server, mock_clock, shown):
     client = await server.connect()
     await wait_all_tasks_blocked()
     tasks = trio.lowlevel.current_statistics().tasks_living
-    logs.configure(LogSettings(), shown := StringIO())
     mock_clock.jump(10.01)
     assert await everything(client.stream) == b""
     await wait_all_tasks_blocked()
@@ -188,9 +183,8 @@ async def test_handshake_is_part_of_the_time_for_a_login(server, mock_clock):
     assert (goodbye["t"], goodbye["code"]) == ("bye", "timeout")
 
 
-async def test_handshake_without_end_is_cut(server):
+async def test_handshake_without_end_is_cut(server, shown):
     client = await server.connect()
-    logs.configure(LogSettings(), shown := StringIO())
     hello = b"\x01" + (100_000).to_bytes(3, "big") + bytes(100_000)  # of the length it says it has
     records = b"".join(
         b"\x16\x03\x01" + len(part).to_bytes(2, "big") + part
@@ -211,9 +205,8 @@ async def test_what_nobody_has_sealed_ends_the_connection_alone(server):
 
 
 @under(TLS, limits={"outbox_bytes": 65_536})
-async def test_client_that_never_reads_is_cut(server):
+async def test_client_that_never_reads_is_cut(server, shown):
     client = await ready(server)
-    logs.configure(LogSettings(), shown := StringIO())
     with trio.fail_after(20):
         while "slow_consumer" not in shown.getvalue():
             await client.send_bytes(frame({"t": "ping", "n": 1}) * 500)
