@@ -1,10 +1,11 @@
-"""What a server's answer is expected to be: a case that is not met ends with one of the exceptions here.
+"""What is expected of a peer: a case that is not met ends with one of the exceptions here.
 
 The texts of the exceptions are what the kit reports; nothing here sends or receives.
 """
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from truc_conform.result import CaseVerdict
 from truc_protocol.errors import REGISTRY, Code
 
 Map = dict[str, Any]
@@ -14,20 +15,48 @@ Map = dict[str, Any]
 LONGEST_TEXT: Final = 400
 
 
-class UnexpectedError(Exception):
+class UnmetError(Exception):
+    """A case does not end as expected; the text says what came, `verdict` what that means."""
+
+    verdict: ClassVar[CaseVerdict]
+
+
+class UnexpectedError(UnmetError):
     """Something came that is not what the protocol says."""
+
+    verdict = CaseVerdict.FAIL
 
 
 class GoneError(UnexpectedError):
     """The server has closed the connection, or said that it will."""
 
 
-class UnofferedError(Exception):
-    """The server does not offer what a case is about; the text says what."""
+class UnofferedError(UnmetError):
+    """The peer takes no part in what a case is about; the text says in what."""
+
+    verdict = CaseVerdict.UNIMPLEMENTED
 
 
-class InconclusiveError(Exception):
-    """A case shows nothing that is required of this server; the text, which is only reported, says why."""
+class UnadvisedError(UnmetError):
+    """What came is allowed, but not what the specification advises."""
+
+    verdict = CaseVerdict.NON_STRICT
+
+
+class InconclusiveError(UnmetError):
+    """A case shows nothing that is required of this peer; the text, which is only reported, says why."""
+
+    verdict = CaseVerdict.INFO
+
+
+def require(holds: object, came: str) -> None:
+    """Check a fact, whose contrary is told as what came.
+
+    Raises:
+        UnexpectedError: It does not hold.
+    """
+    if not holds:
+        raise UnexpectedError(came)
 
 
 def expect(holds: object, what: str, came: object) -> None:
@@ -36,8 +65,7 @@ def expect(holds: object, what: str, came: object) -> None:
     Raises:
         UnexpectedError: It does not hold.
     """
-    if not holds:
-        raise UnexpectedError(f"expected {what}, got {shown(came)}")
+    require(holds, f"expected {what}, got {shown(came)}")
 
 
 def expect_ok(reply: Map, what: str, *fields: str, **values: object) -> Map:

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple, TypeVar
 import trio
 
 from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame
+from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, require
 from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
-from truc_conform.result import Case, CaseOutcome, CaseVerdict, failed
+from truc_conform.result import Case
 from truc_protocol import messages
 from truc_protocol.records import Phase
 
@@ -33,11 +34,10 @@ class ClientExit(NamedTuple):
 
 
 Arrange = Callable[[ClientHarness], None]
-Judge = Callable[[ClientHarness, ClientExit], CaseOutcome | None]
-"""Says what came of a case; None if all was as expected."""
-Judged = tuple[Case, Judge]
-Need = Callable[[ClientHarness], CaseOutcome | None]
-"""Says what came of a case for which a client has not come far enough; None if it has."""
+Judge = Callable[[ClientHarness, ClientExit], None]
+"""Raises what came of a case, if that is not what was expected."""
+Judged = tuple[Case, tuple[Judge, ...]]
+"""A case and its judges, of whom the first that raises has the word."""
 Answer = Callable[[ClientHarness, messages.ClientMessage], Awaitable[bool]]
 Change = Callable[[ClientHarness, messages.ServerMessage], Iterable[messages.ServerMessage | bytes]]
 
@@ -60,9 +60,9 @@ class Scene(NamedTuple):
     keeps_home: bool = False
 
 
-def judged(name: str, clause: str, expected: str, judge: Judge) -> Judged:
+def judged(name: str, clause: str, expected: str, *judges: Judge) -> Judged:
     """Return a case of a scene: what it expects of the client, and who judges that."""
-    return Case(name, clause, expected), judge
+    return Case(name, clause, expected), judges
 
 
 def shared_scene(*cases: Judged, runs: int = 1, game: PlayedGame = FRENCH) -> Callable[[Arrange], Scene]:
@@ -71,21 +71,16 @@ def shared_scene(*cases: Judged, runs: int = 1, game: PlayedGame = FRENCH) -> Ca
 
 
 def scene(
-    name: str, clause: str, expected: str, judge: Judge, *, runs: int = 1, game: PlayedGame = FRENCH
+    name: str, clause: str, expected: str, *judges: Judge, runs: int = 1, game: PlayedGame = FRENCH
 ) -> Callable[[Arrange], Scene]:
     """Make a scene of one case."""
-    return shared_scene(judged(name, clause, expected, judge), runs=runs, game=game)
+    return shared_scene(judged(name, clause, expected, *judges), runs=runs, game=game)
 
 
-def if_reached(need: Need, judge: Judge) -> Judge:
-    """Return a judge for clients that have come far enough."""
-    return lambda server, end: need(server) or judge(server, end)
-
-
-def needing(need: Need, scenes: Iterable[Scene]) -> tuple[Scene, ...]:
-    """Return scenes in which only clients that have come far enough are judged further."""
+def needing(first: Judge, scenes: Iterable[Scene]) -> tuple[Scene, ...]:
+    """Return scenes with one more judge, who comes first: whether a client has come far enough."""
     return tuple(
-        scene._replace(judged=tuple((case, if_reached(need, judge)) for case, judge in scene.judged))
+        scene._replace(judged=tuple((case, (first, *judges)) for case, judges in scene.judged))
         for scene in scenes
     )
 
@@ -152,14 +147,13 @@ async def _await_pong(server: ClientHarness, message: messages.ClientMessage) ->
     return not _enters(message)
 
 
-def is_alive(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
+def is_alive(server: ClientHarness, _exit: ClientExit) -> None:
     """Judge by the answer to the ping."""
     numbers = [pong.n for pong in said(server, messages.Pong)]
-    if ALIVE in numbers:
-        return None
-    if numbers:
-        return failed(f"a pong with the number {numbers[0]} instead of {ALIVE}")
-    return failed(not_entered(server) or "no pong: the client did not go on")
+    if ALIVE not in numbers:
+        silent = not_entered(server) or "no pong: the client did not go on"
+        wrong = f"a pong with the number {numbers[0]} instead of {ALIVE}" if numbers else silent
+        raise UnexpectedError(wrong)
 
 
 def ends_soon(server: ClientHarness, begins: Callable[[object], bool], seconds: float = CLOSING_S) -> None:
@@ -224,12 +218,11 @@ async def _answer_nothing_more(_server: ClientHarness, message: messages.ClientM
     return not _enters(message)
 
 
-def has_closed(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def has_closed(server: ClientHarness, end: ClientExit) -> None:
     """Judge by the end of the first connection."""
     # A client that was never let in has not been tried.
-    if (early := shut_out(server)) is not None or server.has_closed:
-        return early
-    return failed(f"the connection was still open after {end.seconds:.0f} s")
+    enters(server, end)
+    require(server.has_closed, f"the connection was still open after {end.seconds:.0f} s")
 
 
 def not_entered(server: ClientHarness) -> str | None:
@@ -254,24 +247,24 @@ def said(server: ClientHarness, kind: type[_M]) -> list[_M]:
     return [heard.message for heard in server.heard if isinstance(heard.message, kind)]
 
 
-def shut_out(server: ClientHarness) -> CaseOutcome | None:
-    """Return the outcome for a client that was not let in."""
+def enters(server: ClientHarness, _exit: ClientExit) -> None:
+    """Check that a client was let in."""
     text = not_entered(server)
-    return None if text is None else failed(text)
+    require(text is None, text or "")
 
 
-def absent(server: ClientHarness) -> CaseOutcome | None:
-    """Return the outcome for a client that took no seat."""
-    if (early := shut_out(server)) is not None or server.has_sat:
-        return early
-    return CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it took no seat at the table")
+def sits_down(server: ClientHarness, end: ClientExit) -> None:
+    """Check that a client took a seat."""
+    enters(server, end)
+    if not server.has_sat:
+        raise UnofferedError("it took no seat at the table")
 
 
-def unwatched(server: ClientHarness) -> CaseOutcome | None:
-    """Return the outcome for a client that watched nothing."""
-    if (early := shut_out(server)) is not None or said(server, messages.Watch):
-        return early
-    return CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it watched no table")
+def watches(server: ClientHarness, end: ClientExit) -> None:
+    """Check that a client watched something."""
+    enters(server, end)
+    if not said(server, messages.Watch):
+        raise UnofferedError("it watched no table")
 
 
 def wants(server: ClientHarness, capability: str) -> bool:
@@ -279,32 +272,36 @@ def wants(server: ClientHarness, capability: str) -> bool:
     return any(capability in hello.want for hello in said(server, messages.ClientHello))
 
 
-def unless_wanted(capability: str) -> Need:
-    """Return what comes of a case for clients that have not named a capability, which they need not."""
-    outcome = CaseOutcome(CaseVerdict.INFO, f"it does not want `{capability}`")
-    return lambda server: None if wants(server, capability) else outcome
+def if_wanted(capability: str) -> Judge:
+    """Return a judge that lets a client go on which has named a capability; it need not."""
+
+    def judge(server: ClientHarness, _exit: ClientExit) -> None:
+        if not wants(server, capability):
+            raise InconclusiveError(f"it does not want `{capability}`")
+
+    return judge
 
 
-def unended(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    """Return the outcome for a client that did not reach the end of the match and then exit with code 0."""
+def finishes(server: ClientHarness, end: ClientExit) -> None:
+    """Judge a client that is to reach the end of the match and then exit with code 0."""
     if server.ledger is None:
-        return failed("no match began" + _first_fault(server))
-    if server.ledger.phase is not Phase.ENDED:
-        return failed(f"the match stalled at position {server.ledger.k}" + _first_fault(server))
-    if end.code is None:
-        return failed("the client kept running after the match")
-    return failed(f"it ended with exit code {end.code}") if end.code else None
+        raise UnexpectedError("no match began" + _first_fault(server))
+    is_ended = server.ledger.phase is Phase.ENDED
+    require(is_ended, f"the match stalled at position {server.ledger.k}" + _first_fault(server))
+    require(end.code is not None, "the client kept running after the match")
+    require(end.code == 0, f"it ended with exit code {end.code}")
 
 
 def _first_fault(server: ClientHarness) -> str:
     return f"; {server.faults[0].message}" if server.faults else ""
 
 
-def faulty(server: ClientHarness, *codes: str) -> CaseOutcome | None:
-    """Return the outcome for a client with one of these faults."""
-    return next((failed(fault.message) for fault in server.faults if fault.code in codes), None)
+def check_faults(server: ClientHarness, *codes: str) -> None:
+    """Check that a client has none of some faults."""
+    for fault in server.faults:
+        require(fault.code not in codes, fault.message)
 
 
 def without(*codes: str) -> Judge:
     """Return a judge that allows none of some faults."""
-    return lambda server, _exit: faulty(server, *codes)
+    return lambda server, _exit: check_faults(server, *codes)

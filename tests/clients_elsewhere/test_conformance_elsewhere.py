@@ -48,7 +48,7 @@ def test_client_that_is_sent_round_follows_three_moves_and_ends_by_itself(client
         ended.append((len(server.doors_used) - 1, end.code))
 
     order = JudgingOrder((*client, *(KEPT if client is KEYED_JS else ()), "{url}"))
-    trio.run(perform_all, [scene._replace(judged=[(case, see) for case, _ in scene.judged])], order)
+    trio.run(perform_all, [scene._replace(judged=[(case, (see,)) for case, _ in scene.judged])], order)
     assert ended == [(3, 1)]
 
 

@@ -29,11 +29,12 @@ from truc_conform.client_cases import (
     server_keys,
     watching,
 )
-from truc_conform.client_cases.blind import unsealed
-from truc_conform.client_cases.keyed import without_key
+from truc_conform.client_cases.blind import deals
+from truc_conform.client_cases.keyed import has_key
 from truc_conform.client_harness import ClientHarness
+from truc_conform.expectations import UnmetError
 from truc_conform.result import PASSED, Case, CaseOutcome, CaseResult, Level, ProgramTrace, failed, in_module
-from truc_conform.scenes import ClientExit, Judge, Scene, absent, needing, unwatched
+from truc_conform.scenes import ClientExit, Judge, Scene, needing, sits_down, watches
 from truc_conform.shown import CODE
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.key_files import revocation_text
@@ -41,15 +42,15 @@ from truc_protocol.wire.handshake import revoke
 
 SCENES: Final[tuple[Scene, ...]] = (
     *in_module(entering, Scene),
-    *needing(unwatched, in_module(watching, Scene)),
-    *needing(absent, in_module(seated, Scene)),
+    *needing(watches, in_module(watching, Scene)),
+    *needing(sits_down, in_module(seated, Scene)),
     *in_module(moving, Scene),
     *in_module(keyed, Scene),
-    *needing(without_key, in_module(cheats, Scene)),
-    *needing(without_key, in_module(games, Scene)),
+    *needing(has_key, in_module(cheats, Scene)),
+    *needing(has_key, in_module(games, Scene)),
     *in_module(server_keys, Scene),
-    *needing(unsealed, in_module(blind, Scene)),
-    *needing(unsealed, in_module(blind_cheats, Scene)),
+    *needing(deals, in_module(blind, Scene)),
+    *needing(deals, in_module(blind_cheats, Scene)),
 )
 CASES: Final[tuple[Case, ...]] = tuple(case for scene in SCENES for case, _ in scene.judged)
 ASKED: Final[dict[Level, tuple[Level, ...]]] = {
@@ -72,8 +73,8 @@ def chosen(level: Level | None, patterns: Sequence[str] = ()) -> tuple[Scene, ..
 
 def _narrowed(scene: Scene, levels: Sequence[Level], patterns: Sequence[str]) -> Scene:
     judged = tuple(
-        (case, judge)
-        for case, judge in scene.judged
+        (case, judges)
+        for case, judges in scene.judged
         if case.name.partition(".")[0] in levels and fits(case, patterns)
     )
     return scene._replace(judged=judged)
@@ -148,11 +149,18 @@ async def perform(scene: Scene, order: JudgingOrder, visit: VisitByClient | None
         end = await _play(server, scene, visit or partial(_run, order), Path(folder))
         trace = _trace(server, end, Path(folder))
     seconds = time.monotonic() - began
-    return [CaseResult(case, _judged(judge, server, end), seconds, trace) for case, judge in scene.judged]
+    return [CaseResult(case, _judged(judges, server, end), seconds, trace) for case, judges in scene.judged]
 
 
-def _judged(judge: Judge, server: ClientHarness, end: ClientExit | str) -> CaseOutcome:
-    return failed(end) if isinstance(end, str) else judge(server, end) or PASSED
+def _judged(judges: Sequence[Judge], server: ClientHarness, end: ClientExit | str) -> CaseOutcome:
+    if isinstance(end, str):
+        return failed(end)
+    try:
+        for judge in judges:
+            judge(server, end)
+    except UnmetError as unmet:
+        return CaseOutcome(unmet.verdict, str(unmet))
+    return PASSED
 
 
 async def _play(server: ClientHarness, scene: Scene, visit: VisitByClient, folder: Path) -> ClientExit | str:

@@ -14,23 +14,23 @@ from msgspec.structs import replace
 
 from truc_conform.blind_server import BlindHarness
 from truc_conform.client_cases.games import GAMES, PARTNERS, SCORE, TURNED, begins_anew, go_blind, share
-from truc_conform.client_cases.keyed import without_key
+from truc_conform.client_cases.keyed import has_key
 from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame
+from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, require
 from truc_conform.playing import conceding, quiet, signed_position
-from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
+from truc_conform.result import tag_of_body
 from truc_conform.scenes import (
     ClientExit,
     Judge,
     Judged,
     Scene,
-    faulty,
-    if_reached,
+    check_faults,
+    enters,
+    finishes,
     judged,
-    not_entered,
     plain,
     said,
     shared_scene,
-    unended,
 )
 from truc_protocol import messages
 from truc_protocol.bodies import Act, Body, Keys, Lock, Rule
@@ -42,14 +42,12 @@ _STEPS: Final = ("mask", "lock", "keys", "lend", "release", "garbled")
 BlindArrange = Callable[[BlindHarness], None]
 
 
-def unsealed(server: ClientHarness) -> CaseOutcome | None:
-    """Return the outcome for a client that takes no part in this mode."""
-    text = not_entered(server)
-    if text is not None:
-        return failed(text)
+def deals(server: ClientHarness, end: ClientExit) -> None:
+    """Check that a client takes part in this mode."""
+    enters(server, end)
     if isinstance(server, BlindHarness) and not server.deals_here:
-        return CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it does not name `blind` and `own-options` in `want`")
-    return without_key(server)
+        raise UnofferedError("it does not name `blind` and `own-options` in `want`")
+    has_key(server, end)
 
 
 def shared_blind_table(*cases: Judged, game: PlayedGame = FRENCH) -> Callable[[BlindArrange], Scene]:
@@ -67,10 +65,10 @@ def shared_blind_table(*cases: Judged, game: PlayedGame = FRENCH) -> Callable[[B
 
 
 def at_blind_table(
-    name: str, clause: str, expected: str, judge: Judge, *, game: PlayedGame = FRENCH
+    name: str, clause: str, expected: str, *judges: Judge, game: PlayedGame = FRENCH
 ) -> Callable[[BlindArrange], Scene]:
     """Make a scene of one case at such a table."""
-    return shared_blind_table(judged(name, clause, expected, judge), game=game)
+    return shared_blind_table(judged(name, clause, expected, *judges), game=game)
 
 
 def signed_steps(server: ClientHarness, *kinds: str) -> list[messages.SignedAct]:
@@ -78,30 +76,30 @@ def signed_steps(server: ClientHarness, *kinds: str) -> list[messages.SignedAct]
     return [act for act in said(server, messages.SignedAct) if tag_of_body(act.body) in kinds]
 
 
-def _deals(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _deals(server: ClientHarness, end: ClientExit) -> None:
     missing = [kind for kind in ("mask", "lock", "keys", "release") if not signed_steps(server, kind)]
     if missing and server.ledger is not None and server.ledger.phase is Phase.ENDED:
-        return failed(f"it signed no {missing[0]}")
-    return faulty(server, *_STEPS) or unended(server, end)
+        raise UnexpectedError(f"it signed no {missing[0]}")
+    check_faults(server, *_STEPS)
+    finishes(server, end)
 
 
-def _acks(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
-    return None if signed_steps(server, "ack") else failed("it signed no ack")
+def _acks(server: ClientHarness, _end: ClientExit) -> None:
+    require(signed_steps(server, "ack"), "it signed no ack")
 
 
-def takes_each_step_once(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def takes_each_step_once(server: ClientHarness, end: ClientExit) -> None:
     """Judge a client that is to sign what is due, no two bodies for one place, and to come to the end."""
     taken = {record.body for record in server.records}
     for kind in _STEPS:
         bodies = {act.body: signed_position(act) for act in signed_steps(server, kind)}
         # blind.md, "What a client does": each step once (C51), whatever asks for it again.
-        if len(set(bodies.values())) < len(bodies):
-            return failed(f"it signed two of {kind} for one place")
+        require(len(set(bodies.values())) == len(bodies), f"it signed two of {kind} for one place")
         # blind.md, "What a client does": what is due is found
         # from the records, never from what the server waits for.
-        if not taken.issuperset(bodies):
-            return failed(f"it signed a {kind} that was not due")
-    return faulty(server, *_STEPS) or unended(server, end)
+        require(taken.issuperset(bodies), f"it signed a {kind} that was not due")
+    check_faults(server, *_STEPS)
+    finishes(server, end)
 
 
 @shared_blind_table(
@@ -163,15 +161,12 @@ async def _kill(server: BlindHarness) -> bool:
 
 def _losing(kind: str) -> Scene:
     expected = f"sends the very same {kind} again after a lost connection (C51)"
-    judge = if_reached(_was_due(kind), takes_each_step_once)
-    return at_blind_table(f"C5.again-{kind}", CLIENT, expected, judge)(_at_first(kind, _lose))
+    judges = _was_due(kind), takes_each_step_once
+    return at_blind_table(f"C5.again-{kind}", CLIENT, expected, *judges)(_at_first(kind, _lose))
 
 
-def _was_due(kind: str) -> Callable[[ClientHarness], CaseOutcome | None]:
-    def judge(server: ClientHarness) -> CaseOutcome | None:
-        return None if signed_steps(server, kind) else failed(f"it signed no {kind}")
-
-    return judge
+def _was_due(kind: str) -> Judge:
+    return lambda server, _end: require(signed_steps(server, kind), f"it signed no {kind}")
 
 
 _LOST: Final = [_losing("mask"), _losing("lock"), _losing("keys")]
@@ -179,17 +174,17 @@ _LOST: Final = [_losing("mask"), _losing("lock"), _losing("keys")]
 
 def _killing(kind: str) -> Scene:
     expected = f"sends the very same {kind} again when it is killed and started anew in its home (C51)"
-    judge = if_reached(_was_due(kind), _came_back(kind))
-    made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, judge)(_at_first(kind, _kill))
+    judges = _was_due(kind), _came_back(kind)
+    made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, *judges)(_at_first(kind, _kill))
     # The same home: a step is stored before it is sent, so that it can be sent again.
     return made._replace(runs=2, keeps_home=True)
 
 
 def _came_back(kind: str) -> Judge:
-    def judge(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+    def judge(server: ClientHarness, end: ClientExit) -> None:
         if len(signed_steps(server, kind)) == 1:
-            return CaseOutcome(CaseVerdict.INFO, "it does not go on with a match when it is started anew")
-        return takes_each_step_once(server, end)
+            raise InconclusiveError("it does not go on with a match when it is started anew")
+        takes_each_step_once(server, end)
 
     return judge
 
@@ -218,26 +213,24 @@ def _redeal(server: BlindHarness) -> None:
     server.decides = decide
 
 
-def _unreached(what: str) -> CaseOutcome:
-    return CaseOutcome(CaseVerdict.INFO, f"the client never agreed to {what}")
+def _unreached(what: str) -> InconclusiveError:
+    return InconclusiveError(f"the client never agreed to {what}")
 
 
-def _redealt(server: ClientHarness) -> CaseOutcome | None:
-    """Return the outcome for a client that has agreed to no new cards."""
+def _redealt(server: ClientHarness, _end: ClientExit) -> None:
+    """Check that a client has agreed to new cards."""
     acts = [body.kind for body in map(parse, server.records) if isinstance(body, Act)]
-    is_granted = (Kind.REDEAL, Kind.ACCEPT) in pairwise(acts)
-    return None if is_granted else _unreached("new cards")
+    if (Kind.REDEAL, Kind.ACCEPT) not in pairwise(acts):
+        raise _unreached("new cards")
 
 
 def _signs(kind: str, is_meant: Callable[[Body], bool] = lambda _body: True) -> Judge:
     """Return a judge of a whole match in which the client is to take a kind of step that only some hands need."""
 
-    def judge(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+    def judge(server: ClientHarness, end: ClientExit) -> None:
         own = [parse(Record(_OWN, act.body, act.sig)) for act in signed_steps(server, kind)]
-        early = takes_each_step_once(server, end)
-        if early is None and not any(map(is_meant, own)):
-            return failed(f"the match was over before such a {kind} record")
-        return early
+        takes_each_step_once(server, end)
+        require(any(map(is_meant, own)), f"the match was over before such a {kind} record")
 
     return judge
 
@@ -279,31 +272,33 @@ _HONEST: Final = [
         "C5.redeal",
         _BLIND,
         "locks and gives keys of new cards once more",
-        if_reached(_redealt, _signs("lock", lambda body: isinstance(body, Lock) and body.d > 0)),
+        _redealt,
+        _signs("lock", lambda body: isinstance(body, Lock) and body.d > 0),
         game=REDEALT,
     )(_redeal),
 ]
 
 
-def _signs_the_same_lock_again(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _signs_the_same_lock_again(server: ClientHarness, end: ClientExit) -> None:
     signed = (parse(Record(_OWN, act.body, act.sig)) for act in signed_steps(server, "lock"))
     lost = next(body for body in signed if isinstance(body, Lock) and body.d == 1)
     standing = (parse(record) for record in server.records if record.signer == _OWN)
     found = (body for body in standing if isinstance(body, Lock) and (body.j, body.d) == (lost.j, 1))
     taken = next(found, None)  # whoever locks first locks once more at the end
     if taken is None:
-        return failed("it signed no lock for the place to which the match had come meanwhile")
+        raise UnexpectedError("it signed no lock for the place to which the match had come meanwhile")
     # blind.md, "What a client does": the very same step for its new place; only position and head may differ.
-    if (taken.points, taken.commitments) != (lost.points, lost.commitments):
-        return failed("it locked the same places in another way")
-    return unended(server, end)
+    is_same = (taken.points, taken.commitments) == (lost.points, lost.commitments)
+    require(is_same, "it locked the same places in another way")
+    finishes(server, end)
 
 
 @at_blind_table(
     "C5.moved-lock",
     CLIENT,
     "signs the very same lock for its new place when something has come in between (C51)",
-    if_reached(_redealt, _signs_the_same_lock_again),
+    _redealt,
+    _signs_the_same_lock_again,
     game=REDEALT,
 )
 def _moved(server: BlindHarness) -> None:
@@ -342,12 +337,13 @@ def _cut_off(server: BlindHarness) -> None:
     server.recast = recast
 
 
-def _takes_the_forfeit_for_a_false_word(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _takes_the_forfeit_for_a_false_word(server: ClientHarness, end: ClientExit) -> None:
     bodies = [parse(record) for record in server.records]
     if not any(isinstance(body, Rule) and body.kind == "false" for body in bodies):
         said = any(tag_of_body(record.body) == "act" and _says(record) for record in server.records)
-        return failed("the seat that said a false value was not exposed") if said else _unreached("an envido")
-    return unended(server, end)
+        require(not said, "the seat that said a false value was not exposed")
+        raise _unreached("an envido")
+    finishes(server, end)
 
 
 def _other_than(value: object) -> int:

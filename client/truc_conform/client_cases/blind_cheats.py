@@ -24,6 +24,7 @@ from truc_conform.blind_server import BlindHarness
 from truc_conform.client_cases.blind import FOUR, BlindArrange, at_blind_table, signed_steps
 from truc_conform.client_cases.cheats import stops
 from truc_conform.client_harness import ClientHarness
+from truc_conform.expectations import require
 from truc_conform.forging import (
     Bend,
     Maker,
@@ -37,8 +38,8 @@ from truc_conform.forging import (
     signed_again,
 )
 from truc_conform.playing import conceding, secret, signed_position
-from truc_conform.result import CaseOutcome, failed, tag_of_body
-from truc_conform.scenes import ClientExit, Scene, unended
+from truc_conform.result import tag_of_body
+from truc_conform.scenes import ClientExit, Scene, finishes
 from truc_protocol import messages
 from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SeatStep
 from truc_protocol.bodies import Body, Deal, Keys, Release, Rule, Void
@@ -240,10 +241,10 @@ def _other_link(server: BlindHarness) -> None:
     _changing("release", change)(server)
 
 
-def _takes_the_forfeit(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    if not any(_is_forfeit(record) for record in server.records):
-        return failed("the match never came to the forfeit of the seat that is exposed")
-    return unended(server, end)
+def _takes_the_forfeit(server: ClientHarness, end: ClientExit) -> None:
+    is_forfeit = any(map(_is_forfeit, server.records))
+    require(is_forfeit, "the match never came to the forfeit of the seat that is exposed")
+    finishes(server, end)
 
 
 def _is_forfeit(record: Record) -> bool:
@@ -263,10 +264,9 @@ def _exposed(server: BlindHarness) -> None:
     server.decides = conceding
 
 
-def _says_garbled(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    if not signed_steps(server, "garbled"):
-        return failed("it did not sign that its hand is garbled")
-    return _takes_the_forfeit(server, end)
+def _says_garbled(server: ClientHarness, end: ClientExit) -> None:
+    require(signed_steps(server, "garbled"), "it did not sign that its hand is garbled")
+    _takes_the_forfeit(server, end)
 
 
 @at_blind_table(

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
+from truc_conform.expectations import UnadvisedError, UnexpectedError, require
 from truc_conform.forging import (
     BEFORE_MATCH,
     Bend,
@@ -34,8 +35,8 @@ from truc_conform.forging import (
     twisting,
 )
 from truc_conform.playing import Puppet, secret, signed_position
-from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed, tag_of_body
-from truc_conform.scenes import ClientExit, Scene, at_first, intercepting, recasting, said, scene, unended
+from truc_conform.result import AnyAct, tag_of_body
+from truc_conform.scenes import ClientExit, Scene, at_first, finishes, intercepting, recasting, said, scene
 from truc_conform.shown import CODE
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
@@ -53,18 +54,21 @@ CHECKS: Final = "../fairness/specification.md#11-checks"
 DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
 
 
-def stops(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def stops(server: ClientHarness, end: ClientExit) -> None:
     """Judge a client that has been cheated."""
+    # What it signed for the position itself may have been on its way.
+    later = signed_after(server, reached(server, "the cheat"))
+    require(not later, f"it signed a record after the cheat: {later}")
+    require(end.code is not None, f"it was still running after {end.seconds:.0f} s")
+    require(end.code, "it ended with exit code 0, as if all were well")
+
+
+def reached(server: ClientHarness, what: str) -> int:
+    """Return the position of what a case is about."""
     # A client that gives its hands up may end the match before: nothing was shown (conformance.md).
     if server.cheated_at is None:
-        return failed("the match never reached the cheat")
-    # What it signed for the position itself may have been on its way.
-    later = signed_after(server, server.cheated_at)
-    if later:
-        return failed(f"it signed a record after the cheat: {later}")
-    if end.code is None:
-        return failed(f"it was still running after {end.seconds:.0f} s")
-    return None if end.code else failed("it ended with exit code 0, as if all were well")
+        raise UnexpectedError(f"the match never reached {what}")
+    return server.cheated_at
 
 
 def signed_after(server: ClientHarness, k: int) -> str | None:
@@ -77,12 +81,13 @@ def _position(message: messages.SignedAct) -> int:
     return BEFORE_MATCH if message.match is None else signed_position(message)
 
 
-def stops_by_the_rules(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def stops_by_the_rules(server: ClientHarness, end: ClientExit) -> None:
     """Judge what only the rules show: a client without them may go on, and leave it to a verifier of the transcript."""
-    outcome = stops(server, end)
-    if outcome is None or server.cheated_at is None:
-        return outcome
-    return CaseOutcome(CaseVerdict.NON_STRICT, f"{outcome.came}: only the rules show it")
+    reached(server, "the cheat")
+    try:
+        stops(server, end)
+    except UnexpectedError as unmet:
+        raise UnadvisedError(f"{unmet}: only the rules show it") from None
 
 
 def cheat(name: str, what: str) -> Callable[[Cheat], Scene]:
@@ -339,15 +344,12 @@ def _another_line(_server: ClientHarness, option: Option) -> Option:
     return option._replace(line="concede")
 
 
-def _signs_nothing_forbidden(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    if server.cheated_at is None:
-        return failed("the match never reached the cheat")
+def _signs_nothing_forbidden(server: ClientHarness, end: ClientExit) -> None:
+    reached(server, "the cheat")
     # C20 names who signed, also where the server had offered it: a client without the rules cannot tell.
     if server.done.is_set():
-        return CaseOutcome(
-            CaseVerdict.NON_STRICT, "it signed what the rules forbid: its seat could be blamed"
-        )
-    return failed(f"it was still running after {end.seconds:.0f} s") if end.code is None else None
+        raise UnadvisedError("it signed what the rules forbid: its seat could be blamed")
+    require(end.code is not None, f"it was still running after {end.seconds:.0f} s")
 
 
 @scene(
@@ -405,15 +407,17 @@ def _in_clear(_server: ClientHarness) -> Bend:
     return on(messages.BoxedOptions, change)
 
 
-def _signs_no_second(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _signs_no_second(server: ClientHarness, end: ClientExit) -> None:
     # specification.md, "Setup": a nonce serves one table record.
     seats = {act.body for act in said(server, messages.SignedAct) if act.match is None}
-    return failed("it signed two tables with one nonce") if len(seats) > 1 else stops(server, end)
+    require(len(seats) <= 1, "it signed two tables with one nonce")
+    stops(server, end)
 
 
-def _asks_again_or_stops(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _asks_again_or_stops(server: ClientHarness, end: ClientExit) -> None:
     # overview.md, "One log": a gap is a loss on the line first of all.
-    return unended(server, end) if said(server, messages.Resume) else stops(server, end)
+    judge = finishes if said(server, messages.Resume) else stops
+    judge(server, end)
 
 
 def _second_table(server: ClientHarness) -> Record:
@@ -503,14 +507,13 @@ async def _called_again(server: ClientHarness, message: AnyAct) -> None:
     await server.go_on()
 
 
-def _signs_no_other(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
-    if server.cheated_at is None:
-        return failed("the match never reached the refusal")
+def _signs_no_other(server: ClientHarness, _end: ClientExit) -> None:
+    refused = reached(server, "the refusal")
     acts = [act for act in said(server, messages.SignedAct) if act.match is not None]
     # specification.md, "What a client does": never another
     # act for the same k if the first was offered (C34, C35).
-    bodies = {act.body for act in acts if signed_position(act) == server.cheated_at}
-    return failed("it signed another act for that position") if len(bodies) > 1 else None
+    bodies = {act.body for act in acts if signed_position(act) == refused}
+    require(len(bodies) <= 1, "it signed another act for that position")
 
 
 @scene(

@@ -7,17 +7,18 @@ from collections.abc import Callable
 from typing import Final
 
 from truc_conform.client_harness import ClientHarness
+from truc_conform.expectations import InconclusiveError, UnadvisedError, UnexpectedError, require
 from truc_conform.forging import greeted_again
 from truc_conform.grease import greased, raw, strange_info, strange_notices
-from truc_conform.result import CaseOutcome, CaseVerdict, failed
 from truc_conform.scenes import (
     ALIVE,
     ClientExit,
     Scene,
     after_welcome,
     ask_alive,
+    check_faults,
     ends_soon,
-    faulty,
+    enters,
     has_closed,
     intercepting,
     is_alive,
@@ -28,7 +29,6 @@ from truc_conform.scenes import (
     says_who,
     scene,
     shared_scene,
-    shut_out,
     without,
 )
 from truc_protocol.errors import Code
@@ -54,27 +54,25 @@ _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
 _GOODBYE: Final = bye(Code.SHUTTING_DOWN, "the server is being stopped")
 
 
-def _says_hello_first(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
-    if not server.heard:
-        return failed(server.faults[0].message if server.faults else "it sent nothing")
+def _says_hello_first(server: ClientHarness, _exit: ClientExit) -> None:
+    require(server.heard, server.faults[0].message if server.faults else "it sent nothing")
     hello = server.heard[0].message
     if not isinstance(hello, ClientHello):
-        return failed(f"it began with {type(hello).__name__}")
-    return None if 1 in hello.proto else failed(f"it offers the protocols {list(hello.proto)}")
+        raise UnexpectedError(f"it began with {type(hello).__name__}")
+    require(1 in hello.proto, f"it offers the protocols {list(hello.proto)}")
 
 
-def _keeps_to_the_size(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
-    return faulty(server, Code.FRAME_TOO_LARGE) or shut_out(server)
+def _keeps_to_the_size(server: ClientHarness, end: ClientExit) -> None:
+    check_faults(server, Code.FRAME_TOO_LARGE)
+    enters(server, end)
 
 
-def _nonces_differ(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
+def _nonces_differ(server: ClientHarness, _exit: ClientExit) -> None:
     # security.md, "The handshake": 32 random bytes on each connection.
     nonces = [hello.cn for hello in said(server, ClientHello)]
-    if len(nonces) == 1:
-        return failed("it did not say hello in both runs")
-    if len(set(nonces)) < len(nonces):
-        return failed("two connections had the same `cn`")
-    return failed("`cn` is one byte repeated") if any(len(set(cn)) == 1 for cn in nonces) else None
+    require(len(nonces) != 1, "it did not say hello in both runs")
+    require(len(set(nonces)) == len(nonces), "two connections had the same `cn`")
+    require(all(len(set(cn)) > 1 for cn in nonces), "`cn` is one byte repeated")
 
 
 @intercepting
@@ -105,10 +103,9 @@ _ENTERS: Final = [
 ]
 
 
-def _waits(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
-    if (early := faulty(server, "early")) is not None:
-        return early
-    return None if any(says_who(heard.message) for heard in server.heard) else failed("it never logged in")
+def _waits(server: ClientHarness, _exit: ClientExit) -> None:
+    check_faults(server, "early")
+    require(any(says_who(heard.message) for heard in server.heard), "it never logged in")
 
 
 def _keep_waiting(kind: type | tuple[type, ...]) -> Callable[[ClientHarness], None]:
@@ -214,15 +211,15 @@ def bad_hello(server: ClientHarness, change: Callable[[ServerHello], ServerHello
     _done_at_login(server)
 
 
-def says_nothing_of_itself(server: ClientHarness, _exit: ClientExit) -> CaseOutcome | None:
+def says_nothing_of_itself(server: ClientHarness, _exit: ClientExit) -> None:
     """Judge a client whose server has not proved itself: with a key it stops, as a guest it should."""
-    if not any(isinstance(message, ServerHello) for message in server.sent):
-        return failed(not_entered(server) or "it sent no hello")
+    is_met = any(isinstance(message, ServerHello) for message in server.sent)
+    require(is_met, not_entered(server) or "it sent no hello")
     logins = [heard.message for heard in server.heard if says_who(heard.message)]
-    if any(isinstance(login, KeyLogin) for login in logins):
-        return failed("it logged in with its key")
+    require(not any(isinstance(login, KeyLogin) for login in logins), "it logged in with its key")
     # session.md, "Hello": a client with a key MUST check the answer before it says who it is; a guest SHOULD.
-    return CaseOutcome(CaseVerdict.NON_STRICT, "it logged in as a guest") if logins else None
+    if logins:
+        raise UnadvisedError("it logged in as a guest")
 
 
 @scene(
@@ -236,13 +233,12 @@ def _bad_proto(server: ClientHarness) -> None:
     bad_hello(server, lambda hello: greeted_again(server, hello, proto=2))
 
 
-def _gives_up(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _gives_up(server: ClientHarness, end: ClientExit) -> None:
     if server.has_closed or end.code is not None:
-        return None
+        return
     came = f"it was still waiting after {end.seconds:.0f} s"
     # When it is done a client should have gone (session.md, "Login"); else the kit ended it before.
-    is_over = server.done.is_set()
-    return CaseOutcome(CaseVerdict.NON_STRICT if is_over else CaseVerdict.INFO, came)
+    raise UnadvisedError(came) if server.done.is_set() else InconclusiveError(came)
 
 
 @scene("C0.silence", "session.md#login", "gives up on a server that is silent for 10 seconds", _gives_up)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from truc_conform.client_cases.cheats import CHECKS, DUTIES, signed_after, stops, stops_by_the_rules
 from truc_conform.client_harness import ClientHarness, PlayedGame
+from truc_conform.expectations import InconclusiveError, UnexpectedError, require
 from truc_conform.forging import (
     Bend,
     Cheat,
@@ -32,7 +33,7 @@ from truc_conform.forging import (
     signed_again,
 )
 from truc_conform.playing import Puppet, may_decide, quiet, secret
-from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
+from truc_conform.result import tag_of_body
 from truc_conform.scenes import (
     CLOSING_S,
     Arrange,
@@ -40,11 +41,11 @@ from truc_conform.scenes import (
     Judge,
     Scene,
     at_first,
+    check_faults,
     end_after,
-    faulty,
+    finishes,
     plain,
     scene,
-    unended,
 )
 from truc_protocol import messages
 from truc_protocol.bodies import Act, Call, Close, Deal, End, Open, Rekey, Rule, Share, Sub
@@ -111,27 +112,25 @@ decline_all: Final = _preferring(_declines)
 def _comes_to(kind: str, signer: int | None = None) -> Judge:
     """Return a judge of a whole match that has brought a kind of record."""
 
-    def judge(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-        if (early := faulty(server, kind) or unended(server, end)) is not None:
-            return early
+    def judge(server: ClientHarness, end: ClientExit) -> None:
+        check_faults(server, kind)
+        finishes(server, end)
         found = [record for record in server.records if tag_of_body(record.body) == kind]
         is_there = any(signer in (None, record.signer) for record in found)
-        return None if is_there else failed(f"the match was over before a {kind} record")
+        require(is_there, f"the match was over before a {kind} record")
 
     return judge
 
 
-def begins_anew(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def begins_anew(server: ClientHarness, end: ClientExit) -> None:
     """Judge a match that has gone on behind a game which left both sides with their last points."""
-    if (early := unended(server, end)) is not None:
-        return early
+    finishes(server, end)
     closes = [body for body in map(parse, server.records) if isinstance(body, Close)]
     # specification.md, "Records", Score: the close that wins
     # a game has its points; the next game begins with none.
     won = (after.score for before, after in pairwise(closes) if _games(after) > _games(before))
-    is_there = any(min(points for *_, points in score) >= _LAST_POINT_AT for score in [*won][:-1])
-    told = "no game but the last ended with both sides at their last point"
-    return None if is_there else CaseOutcome(CaseVerdict.INFO, told)
+    if not any(min(points for *_, points in score) >= _LAST_POINT_AT for score in [*won][:-1]):
+        raise InconclusiveError("no game but the last ended with both sides at their last point")
 
 
 def _games(close: Close) -> int:
@@ -143,11 +142,11 @@ _HONEST: Final = [
         "C4.four-seats",
         "play.md#decisions",
         "plays with three others, cutting where it is asked to",
-        unended,
+        finishes,
         game=_FOUR,
     )(plain),
-    scene("C4.turn-up", _DEALS, "plays where a card is turned up", unended, game=TURNED)(plain),
-    scene("C4.closed", _DEALS, "plays where no hand is opened before the end", unended, game=CLOSED)(plain),
+    scene("C4.turn-up", _DEALS, "plays where a card is turned up", finishes, game=TURNED)(plain),
+    scene("C4.closed", _DEALS, "plays where no hand is opened before the end", finishes, game=CLOSED)(plain),
     scene(
         "C4.shares",
         _ACTS,
@@ -228,13 +227,13 @@ def _substituted(server: ClientHarness) -> None:
     _step_in(server, Puppet(1, server.seed, person="new "))
 
 
-def _leaves_the_seat(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
+def _leaves_the_seat(server: ClientHarness, _end: ClientExit) -> None:
     if server.cheated_at is None:
-        return failed("the match never came to a substitute")
+        raise UnexpectedError("the match never came to a substitute")
     # specification.md, "What a client does": whoever sees
     # a `sub` of its own seat has been replaced, and stops.
     later = signed_after(server, server.cheated_at)
-    return failed(f"it signed a {later} record for a seat that it had lost") if later else None
+    require(not later, f"it signed a {later} record for a seat that it had lost")
 
 
 @scene(

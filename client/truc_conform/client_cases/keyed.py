@@ -9,18 +9,19 @@ from truc_conform.client_cases.entering import bad_hello, says_nothing_of_itself
 from truc_conform.client_cases.moving import sent_on
 from truc_conform.client_cases.seated import on_choice, sent_away
 from truc_conform.client_harness import ClientHarness
+from truc_conform.expectations import UnofferedError, require
 from truc_conform.forging import greeted_again
 from truc_conform.playing import secret
-from truc_conform.result import CaseOutcome, CaseVerdict, failed, tag_of_body
+from truc_conform.result import tag_of_body
 from truc_conform.scenes import (
     Arrange,
     ClientExit,
     Judge,
     Scene,
-    absent,
+    check_faults,
     ends_soon,
-    faulty,
-    if_reached,
+    finishes,
+    if_wanted,
     intercepting,
     judged,
     plain,
@@ -28,8 +29,7 @@ from truc_conform.scenes import (
     said,
     scene,
     shared_scene,
-    unended,
-    unless_wanted,
+    sits_down,
     wants,
 )
 from truc_conform.shown import INFO
@@ -46,16 +46,16 @@ _TWICE: Final = 2
 _DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
 
 
-def without_key(server: ClientHarness) -> CaseOutcome | None:
-    """Return the outcome for a client that has no key."""
-    return absent(server) or _guest(server)
+def has_key(server: ClientHarness, end: ClientExit) -> None:
+    """Check that a client took a seat with a key."""
+    sits_down(server, end)
+    _is_keyed(server, end)
 
 
-def _guest(server: ClientHarness) -> CaseOutcome | None:
-    """Return the outcome for a client that logs in without a key."""
-    if said(server, messages.KeyLogin):
-        return None
-    return CaseOutcome(CaseVerdict.UNIMPLEMENTED, "it played as a guest")
+def _is_keyed(server: ClientHarness, _end: ClientExit) -> None:
+    """Check that a client logs in with a key."""
+    if not said(server, messages.KeyLogin):
+        raise UnofferedError("it played as a guest")
 
 
 def _signed(server: ClientHarness, subject: str) -> list[bytes]:
@@ -66,40 +66,40 @@ def _signed(server: ClientHarness, subject: str) -> list[bytes]:
 def _right(subject: str) -> Judge:
     """Return a judge of the records of one kind: the client signed some, and the server took them."""
 
-    def judge(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
-        if (early := without_key(server) or faulty(server, subject)) is not None or _signed(server, subject):
-            return early
-        return failed(f"it signed no {subject} record")
+    def judge(server: ClientHarness, end: ClientExit) -> None:
+        has_key(server, end)
+        check_faults(server, subject)
+        require(_signed(server, subject), f"it signed no {subject} record")
 
     return judge
 
 
-def _logs_in(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
-    return faulty(server, "KeyLogin") or without_key(server)
+def _logs_in(server: ClientHarness, end: ClientExit) -> None:
+    check_faults(server, "KeyLogin")
+    has_key(server, end)
 
 
-def _releases_once(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    if (early := _right("release")(server, end)) is not None:
-        return early
+def _releases_once(server: ClientHarness, end: ClientExit) -> None:
+    _right("release")(server, end)
     bodies = set(_signed(server, "release"))
     # specification.md, "What a client does": one release for each (mid, j), and a call for each index.
     calls = sum(tag_of_body(record.body) == "call" for record in server.records)
-    return None if len(bodies) == calls else failed(f"{len(bodies)} releases for {calls} calls")
+    require(len(bodies) == calls, f"{len(bodies)} releases for {calls} calls")
 
 
-def _signs_the_name(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
+def _signs_the_name(server: ClientHarness, _end: ClientExit) -> None:
     # specification.md, "Records": the name is the last field of a `seat`.
     names = [dec(body)[-1] for body in _signed(server, "seat")]
-    if not names:
-        return failed("it signed no seat record")
-    return None if names[0] == _GIVEN.encode() else failed(f"it signed the name {names[0]!r}, not {_GIVEN!r}")
+    require(names, "it signed no seat record")
+    require(names[0] == _GIVEN.encode(), f"it signed the name {names[0]!r}, not {_GIVEN!r}")
 
 
 @scene(
     "C3.name",
     "limits.md#names",
     "signs the name that `welcome` gives",
-    if_reached(without_key, _signs_the_name),
+    has_key,
+    _signs_the_name,
 )
 def _renamed(server: ClientHarness) -> None:
     """Give the player a name other than the one asked for, and end when it has signed a name."""
@@ -180,14 +180,13 @@ def _is_at_other_door(server: ClientHarness) -> bool:
     return server.doors_used[-1] == 1
 
 
-def _says_nothing_there(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
-    if 1 not in server.doors_used:
-        return failed("it did not go to the address in `to`")
+def _says_nothing_there(server: ClientHarness, _end: ClientExit) -> None:
+    require(1 in server.doors_used, "it did not go to the address in `to`")
     logins = [heard for heard in server.heard if isinstance(heard.message, messages.KeyLogin)]
     # session.md, "Goodbye": the pin of the address it came
     # by applies at `to` too, and another key is a hard stop.
     is_said = any(server.doors_used[heard.link - 1] == 1 for heard in logins)
-    return failed("it logged in with its key at another server") if is_said else None
+    require(not is_said, "it logged in with its key at another server")
 
 
 def _to_another(move: Arrange) -> Arrange:
@@ -217,14 +216,15 @@ _MOVED: Final = [
         name,
         "session.md#goodbye",
         f"another key at the address in `to` ends the connection before `login`{where}",
-        if_reached(need, _says_nothing_there),
+        need,
+        _says_nothing_there,
     )(_to_another(move))
     for name, where, need, move in (
-        ("C3.moved-key", "", without_key, on_choice(sent_away)),
+        ("C3.moved-key", "", has_key, on_choice(sent_away)),
         (
             "C3.moved-key-join",
             ", where `moved` came instead of the reply to `join`",
-            _guest,
+            _is_keyed,
             sent_on(messages.Join),
         ),
     )
@@ -235,7 +235,9 @@ _MOVED: Final = [
     "C3.own-options",
     "play.md#decisions",
     "plays by the rules, and passes options over, if it makes its own",
-    if_reached(without_key, if_reached(unless_wanted(OWN_OPTIONS), unended)),
+    has_key,
+    if_wanted(OWN_OPTIONS),
+    finishes,
 )
 def _unasked(server: ClientHarness) -> None:
     """Send `waiting`, as to everybody, to a client that makes its own options; and options that nobody can open."""
@@ -254,18 +256,19 @@ def _spoil_options(
     return replace(message, box=bytes(len(message.box))), waiting
 
 
-def _signs_the_same_seat_again(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _signs_the_same_seat_again(server: ClientHarness, end: ClientExit) -> None:
     seats = [act.body + act.sig for act in said(server, messages.SignedAct) if act.match is None]
-    if len(seats) < _TWICE:
-        return failed("it sent no `seat` for the terms that came again")
-    return failed("it signed the same terms in two ways") if len(set(seats)) > 1 else unended(server, end)
+    require(len(seats) >= _TWICE, "it sent no `seat` for the terms that came again")
+    require(len(set(seats)) == 1, "it signed the same terms in two ways")
+    finishes(server, end)
 
 
 @scene(
     "C3.seat-again",
     "session.md#coming-back",
     "sends the very same `seat` again when it has come back, and the terms that it has signed come again",
-    if_reached(without_key, _signs_the_same_seat_again),
+    has_key,
+    _signs_the_same_seat_again,
 )
 @intercepting
 async def _lost_while_the_terms_are_out(server: ClientHarness, _message: messages.ClientMessage) -> bool:
@@ -277,9 +280,7 @@ async def _lost_while_the_terms_are_out(server: ClientHarness, _message: message
 
 _HONEST: Final = shared_scene(
     judged("C3.login", _HANDSHAKE, "the login is signed for this connection (C38)", _logs_in),
-    judged(
-        "C3.plays", _DUTIES, "plays an honest match with a key to its end", if_reached(without_key, unended)
-    ),
+    judged("C3.plays", _DUTIES, "plays an honest match with a key to its end", has_key, finishes),
     judged("C3.seat", _CHECKS, "agrees to the terms with a `seat` record (C6, C7)", _right("seat")),
     judged("C3.release", _DUTIES, "releases once for each call (C14, C15)", _releases_once),
     judged(

@@ -8,20 +8,19 @@ import trio
 
 from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
-from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed
+from truc_conform.expectations import UnofferedError, require
+from truc_conform.result import AnyAct
 from truc_conform.scenes import (
     Arrange,
     ClientExit,
     Judge,
-    Need,
     Scene,
-    if_reached,
+    enters,
+    finishes,
     intercepting,
     said,
     says_who,
     scene,
-    shut_out,
-    unended,
 )
 from truc_protocol import messages
 from truc_protocol.codec import dec
@@ -74,28 +73,27 @@ def _who(login: messages.ClientMessage) -> object:
 
 
 def _asks_there(kind: Asking) -> Judge:
-    def judge(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-        if _OTHER not in server.doors_used:
-            return failed("it did not go to the address in `to`")
+    def judge(server: ClientHarness, end: ClientExit) -> None:
+        require(_OTHER in server.doors_used, "it did not go to the address in `to`")
         there = [heard.message for heard in server.heard if server.doors_used[heard.link - 1] == _OTHER]
         first = next(_who(heard.message) for heard in server.heard if says_who(heard.message))
         known = [_who(message) for message in there if says_who(message)]
         # session.md, "Goodbye": there the client logs in anew,
         # as the same player; a new guest would be somebody else.
-        if None in known or (first is not None and set(known) - {first}):
-            return failed("it logged in there as somebody else")
-        if not any(isinstance(message, kind) for message in there):
-            return failed(f"it did not ask again there: no {kind.__name__}")
-        return unended(server, end)
+        is_another = None in known or (first is not None and set(known) - {first})
+        require(not is_another, "it logged in there as somebody else")
+        asks = any(isinstance(message, kind) for message in there)
+        require(asks, f"it did not ask again there: no {kind.__name__}")
+        finishes(server, end)
 
     return judge
 
 
-def _unasked(kind: Asking) -> Need:
-    def judge(server: ClientHarness) -> CaseOutcome | None:
-        if (early := shut_out(server)) is not None or said(server, kind):
-            return early
-        return CaseOutcome(CaseVerdict.UNIMPLEMENTED, f"it sent no {kind.__name__}")
+def _asks(kind: Asking) -> Judge:
+    def judge(server: ClientHarness, end: ClientExit) -> None:
+        enters(server, end)
+        if not said(server, kind):
+            raise UnofferedError(f"it sent no {kind.__name__}")
 
     return judge
 
@@ -115,7 +113,8 @@ _SENT_ON: Final = [
         name,
         _GOODBYE,
         f"asks again at the address in `to` when `moved` comes instead of the reply to {what}",
-        if_reached(_unasked(kind), _asks_there(kind)),
+        _asks(kind),
+        _asks_there(kind),
     )(arrange)
     for name, what, kind, arrange in (
         ("C1.moved-watch", "`watch`", messages.Watch, sent_on(messages.Watch)),
@@ -131,11 +130,10 @@ def _in_a_row(server: ClientHarness) -> int:
     return max(rows, default=0)
 
 
-def _stops_going_round(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
+def _stops_going_round(server: ClientHarness, _end: ClientExit) -> None:
     row = _in_a_row(server)
-    if not row:
-        return failed("it did not go to the address in `to`")
-    return failed(f"it followed {row} moves in a row") if row > _MOST_MOVES else None
+    require(row, "it did not go to the address in `to`")
+    require(row <= _MOST_MOVES, f"it followed {row} moves in a row")
 
 
 def _round(kind: Asking) -> Callable[[ClientHarness], None]:
@@ -167,7 +165,8 @@ _ROUND: Final[list[Scene]] = [
         name,
         _GOODBYE,
         f"follows a few moves in a row, and no more than {_MOST_MOVES}",
-        if_reached(_unasked(kind), _stops_going_round),
+        _asks(kind),
+        _stops_going_round,
     )(_round(kind))
     for name, kind in (("C1.moved-round", messages.Watch), ("C2.moved-round", messages.Join))
 ]

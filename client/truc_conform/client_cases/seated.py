@@ -10,9 +10,10 @@ import trio
 from msgspec.structs import replace
 
 from truc_conform.client_harness import FRENCH, ClientHarness
+from truc_conform.expectations import InconclusiveError, UnadvisedError, UnexpectedError, require
 from truc_conform.grease import greased, raw, strange_error
 from truc_conform.playing import signed_position
-from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed, tag_of_body
+from truc_conform.result import AnyAct, tag_of_body
 from truc_conform.scenes import (
     ALIVE,
     CLOSING_S,
@@ -22,6 +23,7 @@ from truc_conform.scenes import (
     cut_to_pieces,
     end_after,
     ends_soon,
+    finishes,
     grease_all,
     intercepting,
     judged,
@@ -30,7 +32,6 @@ from truc_conform.scenes import (
     said,
     scene,
     shared_scene,
-    unended,
     without,
 )
 from truc_conform.shown import CODE
@@ -75,7 +76,7 @@ def _is_choice(message: AnyAct) -> bool:
 
 
 @shared_scene(
-    judged("C2.plays", _DECISIONS, "plays a match by the options, then exits", unended),
+    judged("C2.plays", _DECISIONS, "plays a match by the options, then exits", finishes),
     judged(
         "C2.options",
         _DECISIONS,
@@ -123,10 +124,11 @@ async def _push_later(server: ClientHarness, held: Iterable[messages.ServerMessa
             await server.push(answer)
 
 
-def _goes_on_or_ends(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _goes_on_or_ends(server: ClientHarness, end: ClientExit) -> None:
     # Every request gets exactly one reply (session.md): a
     # second one is the server's fault, at which it may stop.
-    return None if end.code else unended(server, end)
+    if not end.code:
+        finishes(server, end)
 
 
 @scene("C2.replies-twice", _REPLIES, "ignores a reply that comes twice, or stops", _goes_on_or_ends)
@@ -139,23 +141,23 @@ def _twice(server: ClientHarness) -> None:
     )
 
 
-_STRANGE: Final = scene("C2.unknown", _UNKNOWN, "plays on, ignoring everything unknown", unended)(grease_all)
+_STRANGE: Final = scene("C2.unknown", _UNKNOWN, "plays on, ignoring everything unknown", finishes)(grease_all)
 
 
-def _answers_pings(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _answers_pings(server: ClientHarness, end: ClientExit) -> None:
     pings = [message.n for message in server.sent if isinstance(message, messages.Ping)]
     pongs = [pong.n for pong in said(server, messages.Pong)]
-    if pongs != pings[: len(pongs)]:
-        return failed("the pongs do not repeat the numbers of the pings in order")
+    in_order = pongs == pings[: len(pongs)]
+    require(in_order, "the pongs do not repeat the numbers of the pings in order")
     missing = pings[len(pongs) :]
     # Those that came with the end of the match may be left: the client has gone by then.
     is_end = end.code is not None and len(missing) <= _LAST_PINGS
-    return None if is_end else failed(f"{len(missing)} of {len(pings)} pings have no pong")
+    require(is_end, f"{len(missing)} of {len(pings)} pings have no pong")
 
 
 @shared_scene(
     judged("C2.ping", _KEEP_ALIVE, "answers pings during the match, in order", _answers_pings),
-    judged("C2.clock", _KEEP_ALIVE, "does not rely on the server's clock", unended),
+    judged("C2.clock", _KEEP_ALIVE, "does not rely on the server's clock", finishes),
 )
 def _pinged(server: ClientHarness) -> None:
     """Ping along with all options and records; pongs come too, with a clock that is days ahead."""
@@ -169,14 +171,14 @@ def _pinged(server: ClientHarness) -> None:
     server.recast = recast
 
 
-@scene("C2.optional", _DECISIONS, "options that are not `must` need no answer", unended)
+@scene("C2.optional", _DECISIONS, "options that are not `must` need no answer", finishes)
 def _optional(server: ClientHarness) -> None:
     """Tell the client also what it may do but need not."""
     server.tells_optional = True
 
 
 _CUT: Final = [
-    scene(name, clause, expected, unended)(arrange)
+    scene(name, clause, expected, finishes)(arrange)
     for name, clause, expected, arrange in (
         ("C2.pieces", "transport.md#frames", "plays when frames come in pieces", cut_to_pieces),
         ("C2.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen),
@@ -191,30 +193,31 @@ async def _overtake(server: ClientHarness, error: messages.Refusal) -> None:
     await server.go_on()
 
 
-@scene("C2.overtaken", _DECISIONS, "plays on when a ruling comes before its act", unended)
+@scene("C2.overtaken", _DECISIONS, "plays on when a ruling comes before its act", finishes)
 @on_choice
 async def _overtaken(server: ClientHarness, message: AnyAct) -> None:
     """Refuse an act, whose position a ruling has taken."""
     await _overtake(server, messages.refusal(Code.STALE_POSITION, "another record came first", re=message.id))
 
 
-@scene("C2.unknown-error", _UNKNOWN, "goes by the flags of an unknown error code: these end nothing", unended)
+@scene(
+    "C2.unknown-error", _UNKNOWN, "goes by the flags of an unknown error code: these end nothing", finishes
+)
 @on_choice
 async def _overtaken_strangely(server: ClientHarness, message: AnyAct) -> None:
     """Refuse an act with a code that nobody knows."""
     await _overtake(server, strange_error(message.id))
 
 
-def _survives_silence(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    if (early := unended(server, end)) is not None:
-        return early
+def _survives_silence(server: ClientHarness, end: ClientExit) -> None:
+    finishes(server, end)
     words = [chat.text for chat in said(server, messages.Chat)] + [
         say.phrase for say in said(server, messages.Say)
     ]
     if not words:
-        return CaseOutcome(CaseVerdict.INFO, "it said nothing in this match")
+        raise InconclusiveError("it said nothing in this match")
     # errors.md, "muted": the same request does not succeed later.
-    return None if len({*words}) == len(words) else failed("it repeated what it may not say")
+    require(len({*words}) == len(words), "it repeated what it may not say")
 
 
 @scene("C2.muted", "errors.md#muted", "plays on when it may not talk", _survives_silence)
@@ -233,12 +236,11 @@ def _asks(message: AnyAct) -> bool:
     return tag_of_body(message.body) == "act" and b"raise" in message.body
 
 
-def _survives_void_bets(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    if (early := unended(server, end)) is not None:
-        return early
+def _survives_void_bets(server: ClientHarness, end: ClientExit) -> None:
+    finishes(server, end)
     # A client may play as it likes: what it never did is only told.
-    has_asked = any(isinstance(heard.message, AnyAct) and _asks(heard.message) for heard in server.heard)
-    return None if has_asked else CaseOutcome(CaseVerdict.INFO, "it never asked for more in this match")
+    if not any(isinstance(heard.message, AnyAct) and _asks(heard.message) for heard in server.heard):
+        raise InconclusiveError("it never asked for more in this match")
 
 
 @scene("C2.void-bet", _DECISIONS, "plays on after `void_bet`", _survives_void_bets, game=_TO_SIX)
@@ -266,18 +268,16 @@ def _whole_records(server: ClientHarness) -> int:
     return len({message.k for message in server.sent[:sent] if isinstance(message, messages.MatchRecord)})
 
 
-def _resumes_right(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _resumes_right(server: ClientHarness, end: ClientExit) -> None:
     resumed = said(server, messages.Resume)
-    if not resumed:
-        return failed("it did not come back to its seat with `resume`")
+    require(resumed, "it did not come back to its seat with `resume`")
     # session.md, "Coming back": `next` is the first position that it lacks; an earlier one does no harm.
-    had = _whole_records(server)
-    if resumed[0].next > had:
-        return failed(f"it resumed at {resumed[0].next}, but had no records from {had} on")
-    return unended(server, end)
+    had, first = _whole_records(server), resumed[0].next
+    require(first <= had, f"it resumed at {first}, but had no records from {had} on")
+    finishes(server, end)
 
 
-def _one_body_each(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _one_body_each(server: ClientHarness, end: ClientExit) -> None:
     """Judge that a seat has signed only one body for each position, even across a lost connection."""
     signed: dict[tuple[str, bytes, int], set[bytes]] = {}
     for message in said(server, messages.SignedAct):
@@ -287,9 +287,8 @@ def _one_body_each(server: ClientHarness, end: ClientExit) -> CaseOutcome | None
             signed.setdefault(place, set()).add(message.body + message.sig)
     # specification.md, "What a client does": one body for
     # each (mid, k); what it sends again are the stored bytes.
-    if any(len(bodies) > 1 for bodies in signed.values()):
-        return failed("it signed two bodies for one position")
-    return unended(server, end)
+    require(all(len(bodies) == 1 for bodies in signed.values()), "it signed two bodies for one position")
+    finishes(server, end)
 
 
 @shared_scene(
@@ -334,21 +333,22 @@ async def sent_away(server: ClientHarness, message: AnyAct) -> None:
     await _dismiss(server, message, messages.bye(Code.MOVED, "this server has moved", to=to))
 
 
-def _has_moved(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    return unended(server, end) if 1 in server.doors_used else failed("it did not go to the address in `to`")
+def _has_moved(server: ClientHarness, end: ClientExit) -> None:
+    require(1 in server.doors_used, "it did not go to the address in `to`")
+    finishes(server, end)
 
 
-def _comes_back(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    return failed("it did not connect again") if len(server.opened) == 1 else unended(server, end)
+def _comes_back(server: ClientHarness, end: ClientExit) -> None:
+    require(len(server.opened) != 1, "it did not connect again")
+    finishes(server, end)
 
 
-def _comes_again(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    if (early := _comes_back(server, end)) is not None:
-        return early
+def _comes_again(server: ClientHarness, end: ClientExit) -> None:
+    _comes_back(server, end)
     waited = 1000 * (server.opened[1] - server.rests_from)
-    early_by = f"it came back after {waited:.0f} ms instead of {_RECONNECT_MS} ms"
     # session.md, "Goodbye": it says when to come back, and forbids nothing earlier.
-    return None if waited > 0.9 * _RECONNECT_MS else CaseOutcome(CaseVerdict.NON_STRICT, early_by)
+    if waited <= 0.9 * _RECONNECT_MS:
+        raise UnadvisedError(f"it came back after {waited:.0f} ms instead of {_RECONNECT_MS} ms")
 
 
 _DISMISSED: Final = [
@@ -371,11 +371,11 @@ _DISMISSED: Final = [
 ]
 
 
-def _stays_away(server: ClientHarness, _end: ClientExit) -> CaseOutcome | None:
-    if not any(isinstance(message, messages.Bye) for message in server.sent):
-        return failed("the match did not get that far")
+def _stays_away(server: ClientHarness, _end: ClientExit) -> None:
+    is_dismissed = any(isinstance(message, messages.Bye) for message in server.sent)
+    require(is_dismissed, "the match did not get that far")
     # errors.md, "kicked": connect again only when the player asks for it.
-    return failed("it connected again, unasked") if len(server.opened) > 1 else None
+    require(len(server.opened) <= 1, "it connected again, unasked")
 
 
 @scene(
@@ -393,7 +393,7 @@ async def _kicked(server: ClientHarness, message: AnyAct) -> None:
     )
 
 
-@scene("C2.draining", "messages.md#draining", "plays on though the server will stop", unended)
+@scene("C2.draining", "messages.md#draining", "plays on though the server will stop", finishes)
 def _drain(server: ClientHarness) -> None:
     """Say with the first record that the server will stop."""
     draining = messages.Draining(left_ms=60_000)
@@ -424,7 +424,10 @@ async def _too_soon(server: ClientHarness, message: messages.ClientMessage) -> b
 
 
 @scene(
-    "C2.away", "messages.md#away", "plays on without a claim, whoever is away, its own seat included", unended
+    "C2.away",
+    "messages.md#away",
+    "plays on without a claim, whoever is away, its own seat included",
+    finishes,
 )
 @recasting
 def _tell_who_is_away(
@@ -449,20 +452,21 @@ def _tells_of_loss(message: object) -> bool:
     )
 
 
-def _keeps_off(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _keeps_off(server: ClientHarness, end: ClientExit) -> None:
     told = next((at for at, message in enumerate(server.sent) if _tells_of_loss(message)), None)
     if told is None:
-        return failed("the match did not get that far")
+        raise UnexpectedError("the match did not get that far")
     since = [heard.message for heard in server.heard if heard.sent > told]
-    if end.code is None and not any(map(_is_alive, since)):
-        return failed("it answered no ping after it was told")
+    answers = end.code is not None or any(map(_is_alive, since))
+    require(answers, "it answered no ping after it was told")
     # What was on its way before the answer to the ping is no fault; `join` and `resume` are, at any time.
     alive = next((at for at, message in enumerate(since) if _is_alive(message)), len(since))
     grabs: list[object] = [
         message for message in since if isinstance(message, messages.Resume | messages.Join)
     ]
     grabs += [message for message in since[alive:] if isinstance(message, AnyAct)]
-    return failed(f"it sent {type(grabs[0]).__name__} for a seat that it no longer had") if grabs else None
+    for grab in grabs:
+        raise UnexpectedError(f"it sent {type(grab).__name__} for a seat that it no longer had")
 
 
 def _losing_seat(lose: OnChoice) -> Arrange:
@@ -502,8 +506,8 @@ async def _substituted(server: ClientHarness, message: AnyAct) -> None:
     await server.push(messages.Ping(n=ALIVE))
 
 
-def _ends(_server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    return None if end.code is not None else failed("it went on waiting at a closed table")
+def _ends(_server: ClientHarness, end: ClientExit) -> None:
+    require(end.code is not None, "it went on waiting at a closed table")
 
 
 @scene("C2.closed", "messages.md#closed", "ends when its table is closed", _ends)

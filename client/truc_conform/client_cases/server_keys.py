@@ -8,12 +8,22 @@ from functools import partial
 from typing import Final
 
 from truc_conform.client_cases.entering import bad_hello, says_nothing_of_itself
-from truc_conform.client_cases.keyed import without_key
+from truc_conform.client_cases.keyed import has_key
 from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
+from truc_conform.expectations import UnofferedError, require
 from truc_conform.playing import secret
-from truc_conform.result import AnyAct, CaseOutcome, CaseVerdict, failed
-from truc_conform.scenes import ClientExit, Scene, ends_soon, if_reached, said, says_who, scene, unended
+from truc_conform.result import AnyAct
+from truc_conform.scenes import (
+    ClientExit,
+    Judge,
+    Scene,
+    ends_soon,
+    finishes,
+    said,
+    says_who,
+    scene,
+)
 from truc_protocol.crypto.keys import SigningKey, signing_key_from_seed
 from truc_protocol.messages import ClientHello
 from truc_protocol.wire.handshake import Roll, make_roll
@@ -36,23 +46,26 @@ def _rotate(server: ClientHarness, rolls: Rolls) -> None:
     server.rolls = rolls(before, server.key)
 
 
-def _comes_back_and_plays(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    if len(said(server, ClientHello)) == 1:
-        return failed("it did not come back")
-    return unended(server, end)
+def _comes_back(server: ClientHarness, _end: ClientExit) -> None:
+    require(len(said(server, ClientHello)) != 1, "it did not come back")
 
 
-def _stays_out(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    """Judge a client that has met a key which nothing leads to: it says nothing of itself, and ends."""
-    if len(said(server, ClientHello)) == 1:
-        return failed("it did not come back")
+def _ends_badly(_server: ClientHarness, end: ClientExit) -> None:
+    require(end.code != 0, "it ended with exit code 0, as if all were well")
+
+
+def _enters_no_more(server: ClientHarness, _end: ClientExit) -> None:
     # security.md, C37: the key is checked before `login`, on each connection anew.
-    if any(heard.link > 1 and says_who(heard.message) for heard in server.heard):
-        return failed("it logged in with its key")
-    return None if end.code != 0 else failed("it ended with exit code 0, as if all were well")
+    has_entered = any(heard.link > 1 and says_who(heard.message) for heard in server.heard)
+    require(not has_entered, "it logged in with its key")
 
 
-def _rotating(name: str, expected: str, judge: Callable[..., CaseOutcome | None], rolls: Rolls) -> Scene:
+_FOLLOWS: Final = has_key, _comes_back, finishes
+_STAYS_OUT: Final = has_key, _comes_back, _enters_no_more, _ends_badly
+"""It has met a key which nothing leads to: it says nothing of itself, and ends."""
+
+
+def _rotating(name: str, expected: str, judges: tuple[Judge, ...], rolls: Rolls) -> Scene:
     """Return a scene in which the server loses the connection, and has another key when the client comes back."""
 
     async def rotate(server: ClientHarness, _message: AnyAct) -> None:
@@ -61,10 +74,10 @@ def _rotating(name: str, expected: str, judge: Callable[..., CaseOutcome | None]
 
     def arrange(server: ClientHarness) -> None:
         on_choice(rotate)(server)
-        if judge is _stays_out:
+        if judges is _STAYS_OUT:
             ends_soon(server, lambda message: isinstance(message, ClientHello) and bool(server.rolls))
 
-    return scene(name, _ROTATION, expected, if_reached(without_key, judge))(arrange)
+    return scene(name, _ROTATION, expected, *judges)(arrange)
 
 
 def _other(key: SigningKey) -> SigningKey:
@@ -82,37 +95,37 @@ _ROTATED: Final = [
         (
             "C4.rotation",
             "follows a rotation to the server's next key, and goes on with the match (C39)",
-            _comes_back_and_plays,
+            _FOLLOWS,
             lambda old, new: (_roll(old, new, serial=1),),
         ),
         (
             "C4.rotations",
             "follows several rotations at once (C39)",
-            _comes_back_and_plays,
+            _FOLLOWS,
             lambda old, new: (_roll(old, _other(old), serial=1), _roll(_other(old), new, serial=2)),
         ),
         (
             "C4.rotation-signature",
             "stays out after a rotation that the old key has not signed",
-            _stays_out,
+            _STAYS_OUT,
             _unsigned,
         ),
         (
             "C4.rotation-gap",
             "stays out after rotations with a serial left out",
-            _stays_out,
+            _STAYS_OUT,
             lambda old, new: (_roll(old, _other(old), serial=1), _roll(_other(old), new, serial=3)),
         ),
         (
             "C4.rotation-early",
             "stays out after a rotation that is not due for years",
-            _stays_out,
+            _STAYS_OUT,
             lambda old, new: (make_roll(old, new, serial=1, not_before=_FAR_AHEAD),),
         ),
         (
             "C4.rotation-elsewhere",
             "stays out after a rotation to another key than the hello's",
-            _stays_out,
+            _STAYS_OUT,
             lambda old, _new: (_roll(old, _other(old), serial=1),),
         ),
     )
@@ -133,23 +146,22 @@ def _zero(server: ClientHarness) -> None:
     bad_hello(server, lambda hello: hello)
 
 
-def _enters_nowhere(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
-    if any(says_who(heard.message) for heard in server.heard):
-        return failed("it logged in")
-    return None if end.code != 0 else failed("it ended with exit code 0, as if all were well")
+def _enters_nowhere(server: ClientHarness, _end: ClientExit) -> None:
+    require(not any(says_who(heard.message) for heard in server.heard), "it logged in")
 
 
-def _heeds(server: ClientHarness) -> CaseOutcome | None:
-    if server.takes_revocations:
-        return None
-    return CaseOutcome(CaseVerdict.UNIMPLEMENTED, "its command does not name {revocation}")
+def _heeds(server: ClientHarness, _end: ClientExit) -> None:
+    if not server.takes_revocations:
+        raise UnofferedError("its command does not name {revocation}")
 
 
 @scene(
     "C4.revoked",
     _ROTATION,
     "says nothing to a server whose key is revoked (C40)",
-    if_reached(_heeds, _enters_nowhere),
+    _heeds,
+    _enters_nowhere,
+    _ends_badly,
 )
 def _revoked(server: ClientHarness) -> None:
     """Answer with a key that the client knows to be revoked."""
@@ -162,7 +174,8 @@ def _revoked(server: ClientHarness) -> None:
     "C4.revoked-rotation",
     _ROTATION,
     "follows no rotation by a revoked key (C40)",
-    if_reached(_heeds, if_reached(without_key, _stays_out)),
+    _heeds,
+    *_STAYS_OUT,
 )
 def _revoked_between(server: ClientHarness) -> None:
     """Rotate to a key that the client knows to be revoked, and from there to another."""

@@ -6,22 +6,22 @@ from typing import Final
 from msgspec.structs import replace
 
 from truc_conform.client_harness import ClientHarness
+from truc_conform.expectations import require
 from truc_conform.forging import place_of
 from truc_conform.grease import raw
-from truc_conform.result import CaseOutcome, failed, tag_of_body
+from truc_conform.result import tag_of_body
 from truc_conform.scenes import (
     ClientExit,
     at_first,
     cut_to_pieces,
+    finishes,
     grease_all,
-    if_reached,
+    if_wanted,
     intercepting,
     lengthen,
     plain,
     said,
     scene,
-    unended,
-    unless_wanted,
     wants,
 )
 from truc_conform.shown import CODE, INFO
@@ -34,7 +34,7 @@ _LOST: Final = 14
 """The position of the record that a watcher does not get, or not whole."""
 
 _ALIKE: Final = [
-    scene(name, clause, expected, unended)(arrange)
+    scene(name, clause, expected, finishes)(arrange)
     for name, clause, expected, arrange in (
         ("C1.watches", _WATCH, "follows a match to its end, then exits", plain),
         ("C1.unknown", _UNKNOWN, "goes on, ignoring everything unknown", grease_all),
@@ -48,12 +48,13 @@ def _is_lost(message: messages.ServerMessage) -> bool:
     return isinstance(message, messages.MatchRecord) and message.k == _LOST
 
 
-def _notices_the_gap(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _notices_the_gap(server: ClientHarness, end: ClientExit) -> None:
     # overview.md, "One log": a gap means loss, and is filled
     # by asking from the first position that is missing.
     if len(said(server, messages.Watch)) > 1:
-        return unended(server, end)
-    return None if end.code else failed("it went on although a record was missing")
+        finishes(server, end)
+    else:
+        require(end.code, "it went on although a record was missing")
 
 
 @scene("C1.gap", "overview.md#one-log", "asks for a missing record, or stops", _notices_the_gap)
@@ -62,15 +63,14 @@ def _gap(server: ClientHarness) -> None:
     at_first(server, _is_lost, lambda _record: ())
 
 
-def _comes_back(server: ClientHarness, end: ClientExit) -> CaseOutcome | None:
+def _comes_back(server: ClientHarness, end: ClientExit) -> None:
     watches = said(server, messages.Watch)
-    if len(watches) == 1:
-        return failed("it did not come back with `watch`")
+    require(len(watches) != 1, "it did not come back with `watch`")
     again = watches[1]
     # From further back, or from the beginning, is allowed too.
-    if again.next is not None and again.next > _LOST:
-        return failed(f"it watched from {again.next}, but had no records from {_LOST} on")
-    return unended(server, end)
+    is_right = again.next is None or again.next <= _LOST
+    require(is_right, f"it watched from {again.next}, but had no records from {_LOST} on")
+    finishes(server, end)
 
 
 @scene(
@@ -91,7 +91,8 @@ def _broken_off(server: ClientHarness) -> None:
     "C1.snapshot",
     "messages.md#snapshot",
     "goes on from a snapshot, if it wants snapshots",
-    if_reached(unless_wanted(_SNAPSHOT), unended),
+    if_wanted(_SNAPSHOT),
+    finishes,
 )
 def _snapshots(server: ClientHarness) -> None:
     """Begin with a snapshot at the present hand, for a client that wants it."""

@@ -5,7 +5,7 @@ from typing import Final
 
 import trio
 
-from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, shown
+from truc_conform.expectations import UnmetError, shown
 from truc_conform.result import PASSED, Case, CaseOutcome, CaseVerdict, failed, in_module
 from truc_conform.server_cases import (
     audit,
@@ -94,12 +94,10 @@ def _first(error: Exception) -> Exception:
 def _outcome(error: Exception, patience_s: float) -> CaseOutcome:
     """Return what an exception says about the server; one that says nothing about it is raised again."""
     match error:
-        case UnofferedError():
-            return CaseOutcome(CaseVerdict.UNIMPLEMENTED, str(error))
-        case InconclusiveError():
-            return CaseOutcome(CaseVerdict.INFO, str(error))
+        case UnmetError():
+            return CaseOutcome(error.verdict, str(error))
         # An audit of the server's records that fails is a fault of the server.
-        case UnexpectedError() | RemoteError() | AuditError():
+        case RemoteError() | AuditError():
             return failed(str(error))
         case trio.TooSlowError():
             return failed(f"no answer within {patience_s:g} s")
