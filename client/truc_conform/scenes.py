@@ -6,12 +6,12 @@ then stands beside its name, with the clause and the judge, who reads what the s
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
-from typing import Final, NamedTuple, TypeVar
+from types import UnionType
+from typing import Any, Final, NamedTuple, TypeVar
 
 import trio
 
-from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame
+from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame, Recast
 from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, require
 from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
 from truc_conform.result import Case
@@ -22,6 +22,7 @@ _M = TypeVar("_M", bound=messages.ClientMessage)
 
 ALIVE: Final = 5_000_000_007
 """The number of the ping that asks whether a client is still there; it needs 33 bits."""
+LOGIN: Final = messages.KeyLogin | messages.GuestLogin | messages.GuestReturn
 CLOSING_S: Final = 3.0
 """How long a client may take to close a connection that has ended."""
 
@@ -38,8 +39,9 @@ Judge = Callable[[ClientHarness, ClientExit], None]
 """Raises what came of a case, if that is not what was expected."""
 Judged = tuple[Case, tuple[Judge, ...]]
 """A case and its judges, of whom the first that raises has the word."""
-Answer = Callable[[ClientHarness, messages.ClientMessage], Awaitable[bool]]
-Change = Callable[[ClientHarness, messages.ServerMessage], Iterable[messages.ServerMessage | bytes]]
+Answer = Callable[[ClientHarness, Any], Awaitable[bool]]
+"""Sees a message of the client; tells whether the server has nothing more to answer."""
+Pieces = Iterable[messages.ServerMessage | bytes]
 
 
 class Scene(NamedTuple):
@@ -85,18 +87,24 @@ def needing(first: Judge, scenes: Iterable[Scene]) -> tuple[Scene, ...]:
     )
 
 
-def intercepting(answer: Answer) -> Arrange:
-    """Arrange that a function sees what the client says; it tells whether the server has nothing more to answer."""
-    return lambda server: server.intercepts.append(partial(answer, server))
+def intercepting(kind: type | UnionType = object) -> Callable[[Answer], Arrange]:
+    """Arrange that a function sees what the client says of a kind, before the server answers it."""
+
+    def made(answer: Answer) -> Arrange:
+        def arrange(server: ClientHarness) -> None:
+            async def intercept(message: messages.ClientMessage) -> bool:
+                return isinstance(message, kind) and await answer(server, message)
+
+            server.intercepts.append(intercept)
+
+        return arrange
+
+    return made
 
 
-def recasting(change: Change) -> Arrange:
-    """Arrange that a function says what leaves in the place of each message."""
-
-    def arrange(server: ClientHarness) -> None:
-        server.recast = partial(change, server)
-
-    return arrange
+def each_of(kind: type | UnionType, change: Callable[[Any], Pieces]) -> Recast:
+    """Return what lets others leave in the place of each message of a kind."""
+    return lambda message: change(message) if isinstance(message, kind) else (message,)
 
 
 def plain(_server: ClientHarness) -> None:
@@ -106,12 +114,12 @@ def plain(_server: ClientHarness) -> None:
 def at_first(
     server: ClientHarness,
     is_meant: Callable[[messages.ServerMessage], bool],
-    change: Callable[[messages.ServerMessage], Iterable[messages.ServerMessage | bytes]],
+    change: Callable[[messages.ServerMessage], Pieces],
 ) -> None:
     """Send something else in the place of the first message that is meant."""
     left = [1]
 
-    def recast(message: messages.ServerMessage) -> Iterable[messages.ServerMessage | bytes]:
+    def recast(message: messages.ServerMessage) -> Pieces:
         if left and is_meant(message):
             left.clear()
             return change(message)
@@ -136,7 +144,7 @@ def ask_alive(server: ClientHarness, *pieces: messages.ServerMessage | bytes) ->
     _await_pong(server)
 
 
-@intercepting
+@intercepting()
 async def _await_pong(server: ClientHarness, message: messages.ClientMessage) -> bool:
     if isinstance(message, messages.Pong) and message.n == ALIVE:
         server.done.set()
@@ -180,17 +188,11 @@ def _enters(message: object) -> bool:
 def grease_all(server: ClientHarness) -> None:
     """Send, with everything, fields, notices, facts, capabilities and limits that nobody knows."""
     server.info, server.dress = strange_info(), greased
-    _add_strange(server)
-
-
-@recasting
-def _add_strange(
-    _server: ClientHarness, message: messages.ServerMessage
-) -> Iterable[messages.ServerMessage | bytes]:
     # Before `welcome` no notice may come (connection.md).
-    if isinstance(message, messages.ServerHello | messages.Welcome):
-        return (message,)
-    return strange_facts(message), *strange_notices()
+    greeting = messages.ServerHello | messages.Welcome
+    server.recast = lambda message: (
+        (message,) if isinstance(message, greeting) else (strange_facts(message), *strange_notices())
+    )
 
 
 def cut_to_pieces(server: ClientHarness) -> None:
@@ -200,9 +202,7 @@ def cut_to_pieces(server: ClientHarness) -> None:
 
 def lengthen(server: ClientHarness) -> None:
     """Lengthen every record to the longest frame that a server may send."""
-    server.recast = lambda message: (
-        (padded(raw(message)),) if isinstance(message, messages.MatchRecord) else (message,)
-    )
+    server.recast = each_of(messages.MatchRecord, lambda record: (padded(raw(record)),))
 
 
 def must_close(server: ClientHarness, *pieces: messages.ServerMessage | bytes) -> None:
@@ -213,7 +213,7 @@ def must_close(server: ClientHarness, *pieces: messages.ServerMessage | bytes) -
     _answer_nothing_more(server)
 
 
-@intercepting
+@intercepting()
 async def _answer_nothing_more(_server: ClientHarness, message: messages.ClientMessage) -> bool:
     return not _enters(message)
 
@@ -239,7 +239,7 @@ def not_entered(server: ClientHarness) -> str | None:
 
 def says_who(message: object) -> bool:
     """Tell whether a message is a login."""
-    return isinstance(message, messages.KeyLogin | messages.GuestLogin | messages.GuestReturn)
+    return isinstance(message, LOGIN)
 
 
 def said(server: ClientHarness, kind: type[_M]) -> list[_M]:

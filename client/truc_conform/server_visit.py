@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from inspect import signature
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self, TypeVar
 
 import trio
 
@@ -29,6 +29,7 @@ _CLOSED_DOOR: Final = (Code.KEY_NOT_ALLOWED, Code.BANNED)
 # seats are given up as a courtesy: a server that hangs must not hold the next case up
 _FAREWELL_S: Final = 1.0
 
+S = TypeVar("S", bound=RawSeat)
 Run = Callable[..., Awaitable[CaseOutcome | None]]
 """Plays a case in a visit; it raises if something else comes, and returns an outcome if there is more to say."""
 
@@ -203,26 +204,36 @@ class ServerVisit:
     async def match(self, seats: list[RawSeat] | None = None) -> list[RawSeat]:
         """Return players who have all said ready, at a table as the server makes it unless they sit at another."""
         seats = seats or await self.seats()
-        for seat in seats:
-            expect_ok(await seat.ready(), "ok to ready")
+        await all_ready(seats)
         return seats
 
     async def in_hand(self, seats: list[RawSeat] | None = None) -> tuple[RawSeat, RawSeat]:
         """Return two players in a hand that has been dealt, who no longer move by themselves; the first is to move."""
-        first, second = seats = await self.match(seats)
-        for seat in seats:
-            seat.chooses = _only_cut
-        await play_on(seats, is_asked)
-        return (first, second) if first.options and first.options["must"] else (second, first)
+        return await dealt(seats or await self.seats())
 
     async def stranger_refused(self, message: Map, code: Code, *, field: str | None = None) -> None:
         """Check that a request of somebody who has nothing to do with the table is refused."""
         await (await self.player()).refused(message, code, field=field)
 
 
-def _only_cut(message: Map, options: list[Map]) -> Map | None:
+async def all_ready(seats: Iterable[RawSeat]) -> None:
+    """Let players say that they are ready."""
+    for seat in seats:
+        expect_ok(await seat.ready(), "ok to ready")
+
+
+async def dealt(seats: Iterable[S]) -> tuple[S, S]:
+    """Let two players be ready and cut, and no more; return them once a hand is dealt, first who is to move."""
+    first, second = seats
+    await all_ready((first, second))
+    for seat in (first, second):
+        seat.chooses = only_cut
+    await play_on((first, second), is_asked)
+    return (first, second) if first.options and first.options["must"] else (second, first)
+
+
+def only_cut(_message: Map, options: list[Map]) -> Map | None:
     """Choose nothing but a cut."""
-    del message
     return next((option for option in options if option["kind"] == "cut"), None)
 
 

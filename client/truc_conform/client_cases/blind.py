@@ -25,6 +25,7 @@ from truc_conform.scenes import (
     Judged,
     Scene,
     check_faults,
+    each_of,
     enters,
     finishes,
     judged,
@@ -119,14 +120,12 @@ def _honest(_server: BlindHarness) -> None:
 def _waits_for_more(server: BlindHarness) -> None:
     """At each decision of the client, wait for its mask, lock, keys and link as well."""
 
-    def recast(message: messages.ServerMessage) -> Iterable[messages.ServerMessage]:
-        if not isinstance(message, messages.Waiting) or message.what != "decision":
-            return (message,)
-        false = (replace(message, what=what) for what in ("mask", "lock", "keys", "opening"))
+    def lie(waiting: messages.Waiting) -> Iterable[messages.ServerMessage]:
         # Before the honest one: whoever believes them would take a step that nothing calls for.
-        return *false, message
+        false = ("mask", "lock", "keys", "opening") if waiting.what == "decision" else ()
+        return *(replace(waiting, what=what) for what in false), waiting
 
-    server.recast = recast
+    server.recast = each_of(messages.Waiting, lie)
 
 
 def _at_first(kind: str, happens: Callable[[BlindHarness], Awaitable[bool]]) -> BlindArrange:
@@ -328,13 +327,13 @@ def _cut_off(server: BlindHarness) -> None:
     """Break the connection after a mask, after keys, and after a close."""
     left = ["mask", "keys", "close"]
 
-    def recast(message: messages.ServerMessage) -> Iterable[messages.ServerMessage]:
-        if isinstance(message, messages.MatchRecord) and tag_of_body(message.body) in left[:1]:
+    def cut_off(record: messages.MatchRecord) -> Iterable[messages.ServerMessage]:
+        if tag_of_body(record.body) in left[:1]:
             left.pop(0)
             server.is_cut_off = True
-        return (message,)
+        return (record,)
 
-    server.recast = recast
+    server.recast = each_of(messages.MatchRecord, cut_off)
 
 
 def _takes_the_forfeit_for_a_false_word(server: ClientHarness, end: ClientExit) -> None:

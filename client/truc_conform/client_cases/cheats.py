@@ -5,7 +5,7 @@ all. After a cheat the client must sign nothing for a later position, and its pr
 0. It may ask again first, where the lie could be a fault of the line; it is told the same again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -36,7 +36,7 @@ from truc_conform.forging import (
 )
 from truc_conform.playing import Puppet, secret, signed_position
 from truc_conform.result import AnyAct, tag_of_body
-from truc_conform.scenes import ClientExit, Scene, at_first, finishes, intercepting, recasting, said, scene
+from truc_conform.scenes import ClientExit, Scene, at_first, each_of, finishes, intercepting, said, scene
 from truc_conform.shown import CODE
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
@@ -315,17 +315,14 @@ _CLIENT: Final = 1  # the role of seat 0
 def _one_counter(server: ClientHarness) -> None:
     """Seal all options under one counter."""
     server.one_counter = True
-    _note_second_box(server)
 
-
-@recasting
-def _note_second_box(server: ClientHarness, message: messages.ServerMessage) -> tuple[messages.ServerMessage]:
-    if isinstance(message, messages.BoxedOptions) and any(
-        isinstance(sent, messages.BoxedOptions) for sent in server.sent
-    ):
+    def note_second(options: messages.BoxedOptions) -> tuple[messages.ServerMessage]:
         # The first box is sound: only the second one has a counter that does not rise.
-        note_cheat(server, message.at - 1)
-    return (message,)
+        if any(isinstance(sent, messages.BoxedOptions) for sent in server.sent):
+            note_cheat(server, options.at - 1)
+        return (options,)
+
+    server.recast = each_of(messages.BoxedOptions, note_second)
 
 
 @of_options("C3.cheat-options-foreign", "an option that opens a card that is not the client's")
@@ -432,10 +429,10 @@ def _second_table(server: ClientHarness) -> Record:
 
 
 @scene("C3.cheat-nonce", CHECKS, "does not sign two tables with one nonce (C9, C36)", _signs_no_second)
-@intercepting
-async def _nonce_again(server: ClientHarness, message: messages.ClientMessage) -> bool:
+@intercepting(messages.SignedAct)
+async def _nonce_again(server: ClientHarness, message: messages.SignedAct) -> bool:
     """Offer a second table under the nonce of the first, once the seat is signed."""
-    if not isinstance(message, messages.SignedAct) or message.match is not None or server.terms is None:
+    if message.match is not None or server.terms is None:
         return False
     await server.push(messages.Ok(re=message.id))
     if server.cheated_at is None:
@@ -445,13 +442,12 @@ async def _nonce_again(server: ClientHarness, message: messages.ClientMessage) -
 
 
 @cheat("C3.cheat-setup", "a second match of the terms it has signed (C36)")
-@recasting
-def _begun_twice(
-    server: ClientHarness, message: messages.ServerMessage
-) -> Iterable[messages.ServerMessage | bytes]:
+def _begun_twice(server: ClientHarness) -> None:
     """Begin the match twice, the second time with somebody else in the other seat, and call the first deal of both."""
-    if not isinstance(message, messages.Setup):
-        return (message,)
+    server.recast = each_of(messages.Setup, lambda setup: _begin_twice(server, setup))
+
+
+def _begin_twice(server: ClientHarness, message: messages.Setup) -> tuple[messages.ServerMessage, ...]:
     note_cheat(server, BEFORE_MATCH)
     table, own, *_ = (Record(*record) for record in message.records)
     terms = open_terms(server.document, table)
@@ -478,10 +474,8 @@ async def _lose(server: ClientHarness, message: AnyAct) -> None:
     await server.drop()
 
 
-@intercepting
-async def _send_another(server: ClientHarness, message: messages.ClientMessage) -> bool:
-    if not isinstance(message, messages.Resume):
-        return False
+@intercepting(messages.Resume)
+async def _send_another(server: ClientHarness, message: messages.Resume) -> bool:
     # It is told the same again as often as it asks.
     k = len(server.records) - 1 if server.cheated_at is None else server.cheated_at
     server.cheated_at = k

@@ -17,6 +17,7 @@ from truc_conform.scenes import (
     after_welcome,
     ask_alive,
     check_faults,
+    each_of,
     ends_soon,
     enters,
     has_closed,
@@ -75,7 +76,7 @@ def _nonces_differ(server: ClientHarness, _exit: ClientExit) -> None:
     require(all(len(set(cn)) > 1 for cn in nonces), "`cn` is one byte repeated")
 
 
-@intercepting
+@intercepting()
 async def _done_at_login(server: ClientHarness, message: object) -> bool:
     """End the scene when the client logs in."""
     if says_who(message):
@@ -205,7 +206,7 @@ _ENDINGS: Final = [
 
 def bad_hello(server: ClientHarness, change: Callable[[ServerHello], ServerHello]) -> None:
     """Let the server fail to prove itself."""
-    server.recast = lambda message: (change(message) if isinstance(message, ServerHello) else message,)
+    server.recast = each_of(ServerHello, lambda hello: (change(hello),))
     server.ends_on_close = True
     ends_soon(server, lambda message: isinstance(message, ClientHello))
     _done_at_login(server)
@@ -249,6 +250,6 @@ def _silent(server: ClientHarness) -> None:
     server.ends_on_close = True
 
 
-@intercepting
+@intercepting()
 async def _ignore(_server: ClientHarness, _message: object) -> bool:
     return True

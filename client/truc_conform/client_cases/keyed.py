@@ -19,13 +19,13 @@ from truc_conform.scenes import (
     Judge,
     Scene,
     check_faults,
+    each_of,
     ends_soon,
     finishes,
     if_wanted,
     intercepting,
     judged,
     plain,
-    recasting,
     said,
     scene,
     shared_scene,
@@ -103,16 +103,11 @@ def _signs_the_name(server: ClientHarness, _end: ClientExit) -> None:
 )
 def _renamed(server: ClientHarness) -> None:
     """Give the player a name other than the one asked for, and end when it has signed a name."""
-    _rename(server)
+    server.recast = each_of(messages.Welcome, lambda welcome: (replace(welcome, name=_GIVEN),))
     _end_when_signed(server)
 
 
-@recasting
-def _rename(_server: ClientHarness, message: messages.ServerMessage) -> tuple[messages.ServerMessage]:
-    return (replace(message, name=_GIVEN) if isinstance(message, messages.Welcome) else message,)
-
-
-@intercepting
+@intercepting()
 async def _end_when_signed(server: ClientHarness, _message: messages.ClientMessage) -> bool:
     if _signed(server, "seat"):
         server.done.set()
@@ -192,23 +187,17 @@ def _says_nothing_there(server: ClientHarness, _end: ClientExit) -> None:
 def _to_another(move: Arrange) -> Arrange:
     """Send the client to where another server answers."""
 
+    def hello_there(server: ClientHarness, hello: messages.ServerHello) -> messages.ServerHello:
+        return _with_another_key(server, hello) if _is_at_other_door(server) else hello
+
     def arrange(server: ClientHarness) -> None:
-        _answer_with_another_key(server)
+        server.recast = each_of(messages.ServerHello, lambda hello: (hello_there(server, hello),))
         move(server)
         ends_soon(
             server, lambda message: isinstance(message, messages.ClientHello) and _is_at_other_door(server)
         )
 
     return arrange
-
-
-@recasting
-def _answer_with_another_key(
-    server: ClientHarness, message: messages.ServerMessage
-) -> tuple[messages.ServerMessage]:
-    if isinstance(message, messages.ServerHello) and _is_at_other_door(server):
-        return (_with_another_key(server, message),)
-    return (message,)
 
 
 _MOVED: Final = [
@@ -242,18 +231,15 @@ _MOVED: Final = [
 def _unasked(server: ClientHarness) -> None:
     """Send `waiting`, as to everybody, to a client that makes its own options; and options that nobody can open."""
     server.info = messages.encode_info(replace(INFO, caps={OWN_OPTIONS: True}))
-    _spoil_options(server)
 
+    def spoil(options: messages.BoxedOptions) -> tuple[messages.ServerMessage, ...]:
+        if not wants(server, OWN_OPTIONS):
+            return (options,)
+        waiting = messages.Waiting(table=options.table, match=options.match, at=options.at, seats=(0,))
+        # A client that looked into it all the same would stop at a box that does not open.
+        return replace(options, box=bytes(len(options.box))), waiting
 
-@recasting
-def _spoil_options(
-    server: ClientHarness, message: messages.ServerMessage
-) -> tuple[messages.ServerMessage, ...]:
-    if not isinstance(message, messages.BoxedOptions) or not wants(server, OWN_OPTIONS):
-        return (message,)
-    waiting = messages.Waiting(table=message.table, match=message.match, at=message.at, seats=(0,))
-    # A client that looked into it all the same would stop at a box that does not open.
-    return replace(message, box=bytes(len(message.box))), waiting
+    server.recast = each_of(messages.BoxedOptions, spoil)
 
 
 def _signs_the_same_seat_again(server: ClientHarness, end: ClientExit) -> None:
@@ -270,7 +256,7 @@ def _signs_the_same_seat_again(server: ClientHarness, end: ClientExit) -> None:
     has_key,
     _signs_the_same_seat_again,
 )
-@intercepting
+@intercepting()
 async def _lost_while_the_terms_are_out(server: ClientHarness, _message: messages.ClientMessage) -> bool:
     """Lose the connection and the first `seat`; the terms stay as they are."""
     if len(_signed(server, "seat")) == 1 and len(server.opened) == 1:

@@ -139,15 +139,14 @@ def _stops_going_round(server: ClientHarness, _end: ClientExit) -> None:
 def _round(kind: Asking) -> Callable[[ClientHarness], None]:
     """Send on whoever asks, at the other address too, to where they are; who begins anew at the first one goes round no more."""
 
-    @intercepting
-    async def send_on(server: ClientHarness, message: messages.ClientMessage) -> bool:
-        if isinstance(message, kind):
-            begins_anew = server.doors_used[-1] != _OTHER and _OTHER in server.doors_used
-            # conformance.md: a client that begins anew at the first address has stopped, too.
-            if begins_anew or _in_a_row(server) > _MOST_MOVES:
-                server.done.set()
-            server.nursery.start_soon(_end_unless_asked, server, len(server.heard))
-            await server.part(moved(server))
+    @intercepting(kind)
+    async def send_on(server: ClientHarness, _message: messages.ClientMessage) -> bool:
+        begins_anew = server.doors_used[-1] != _OTHER and _OTHER in server.doors_used
+        # conformance.md: a client that begins anew at the first address has stopped, too.
+        if begins_anew or _in_a_row(server) > _MOST_MOVES:
+            server.done.set()
+        server.nursery.start_soon(_end_unless_asked, server, len(server.heard))
+        await server.part(moved(server))
         return False
 
     return send_on

@@ -17,10 +17,13 @@ from truc_conform.result import AnyAct, tag_of_body
 from truc_conform.scenes import (
     ALIVE,
     CLOSING_S,
+    LOGIN,
     Arrange,
     ClientExit,
+    Pieces,
     at_first,
     cut_to_pieces,
+    each_of,
     end_after,
     ends_soon,
     finishes,
@@ -28,7 +31,6 @@ from truc_conform.scenes import (
     intercepting,
     judged,
     lengthen,
-    recasting,
     said,
     scene,
     shared_scene,
@@ -96,20 +98,18 @@ def _is_choice(message: AnyAct) -> bool:
         without(Code.BAD_MESSAGE, Code.UNKNOWN_REQUEST),
     ),
 )
-@intercepting
-async def _late_replies(server: ClientHarness, message: messages.ClientMessage) -> bool:
+@intercepting(AnyAct | messages.Ready)
+async def _late_replies(server: ClientHarness, message: AnyAct | messages.Ready) -> bool:
     """Let the replies to acts and to `ready` come late: after all they bring about, and after the client's next message."""
-    if not isinstance(message, AnyAct | messages.Ready):
-        return False
     held: list[messages.ServerMessage] = []
 
-    def recast(answer: messages.ServerMessage) -> Iterable[messages.ServerMessage]:
-        if isinstance(answer, messages.Ok) and answer.re == message.id:
-            held.append(answer)
-            return ()
-        return (answer,)
+    def hold(answer: messages.Ok) -> Iterable[messages.ServerMessage]:
+        if answer.re != message.id:
+            return (answer,)
+        held.append(answer)
+        return ()
 
-    server.recast = recast
+    server.recast = each_of(messages.Ok, hold)
     await server.serve_judged(message)
     server.recast = lambda answer: (answer,)
     server.nursery.start_soon(_push_later, server, held)
@@ -161,14 +161,11 @@ def _answers_pings(server: ClientHarness, end: ClientExit) -> None:
 )
 def _pinged(server: ClientHarness) -> None:
     """Ping along with all options and records; pongs come too, with a clock that is days ahead."""
-    numbers = iter(range(100, 100_000))
-
-    def recast(message: messages.ServerMessage) -> Iterable[messages.ServerMessage]:
-        if isinstance(message, messages.OpenOptions | messages.BoxedOptions | messages.MatchRecord):
-            return message, messages.Ping(n=next(numbers)), messages.Pong(n=0, now_ms=4_000_000_000_000)
-        return (message,)
-
-    server.recast = recast
+    numbers, pong = count(100), messages.Pong(n=0, now_ms=4_000_000_000_000)
+    server.recast = each_of(
+        messages.OpenOptions | messages.BoxedOptions | messages.MatchRecord,
+        lambda message: (message, messages.Ping(n=next(numbers)), pong),
+    )
 
 
 @scene("C2.optional", _DECISIONS, "options that are not `must` need no answer", finishes)
@@ -221,11 +218,9 @@ def _survives_silence(server: ClientHarness, end: ClientExit) -> None:
 
 
 @scene("C2.muted", "errors.md#muted", "plays on when it may not talk", _survives_silence)
-@intercepting
-async def _muted(server: ClientHarness, message: messages.ClientMessage) -> bool:
+@intercepting(messages.Chat | messages.Say)
+async def _muted(server: ClientHarness, message: messages.Chat | messages.Say) -> bool:
     """Let the client play, but not talk."""
-    if not isinstance(message, messages.Chat | messages.Say):
-        return False
     await server.push(messages.refusal(Code.MUTED, "you may play, but not talk", re=message.id))
     return True
 
@@ -244,10 +239,10 @@ def _survives_void_bets(server: ClientHarness, end: ClientExit) -> None:
 
 
 @scene("C2.void-bet", _DECISIONS, "plays on after `void_bet`", _survives_void_bets, game=_TO_SIX)
-@intercepting
-async def _void_bets(server: ClientHarness, message: messages.ClientMessage) -> bool:
+@intercepting(AnyAct)
+async def _void_bets(server: ClientHarness, message: AnyAct) -> bool:
     """Answer each ask of the client with void_bet, as if a ruling had come first."""
-    if not isinstance(message, AnyAct) or not _asks(message):
+    if not _asks(message):
         return False
     await _overtake(server, messages.refusal(Code.VOID_BET, "another record came first", re=message.id))
     return True
@@ -408,12 +403,10 @@ def _drain(server: ClientHarness) -> None:
     "connects again after `retry_after_ms` if its login came too soon",
     _comes_again,
 )
-@intercepting
-async def _too_soon(server: ClientHarness, message: messages.ClientMessage) -> bool:
+@intercepting(LOGIN)
+async def _too_soon(server: ClientHarness, message: messages.Request) -> bool:
     """Let the first login come too soon after others that have failed."""
-    if server.rests_from or not isinstance(
-        message, messages.KeyLogin | messages.GuestLogin | messages.GuestReturn
-    ):
+    if server.rests_from:
         return False
     error = messages.refusal(Code.RATE_LIMITED, "too many logins have failed", re=message.id)
     server.rests_from = trio.current_time()
@@ -429,17 +422,16 @@ async def _too_soon(server: ClientHarness, message: messages.ClientMessage) -> b
     "plays on without a claim, whoever is away, its own seat included",
     finishes,
 )
-@recasting
-def _tell_who_is_away(
-    _server: ClientHarness, message: messages.ServerMessage
-) -> Iterable[messages.ServerMessage | bytes]:
+def _tell_who_is_away(server: ClientHarness) -> None:
     """Let notices of who is away follow each record, about others and the client's own seat, with unknown fields."""
-    if not isinstance(message, messages.MatchRecord):
-        return (message,)
-    told = messages.Away(table=CODE, match=message.match, seat=1, missed=2, claim_in_ms=0)
-    back = messages.Away(table=CODE, match=message.match, seat=1, online=True)
-    own = messages.Away(table=CODE, match=message.match, seat=0, online=True, missed=1, claim_in_ms=60_000)
-    return (message, *(greased(raw(notice)) for notice in (told, own, back)))
+
+    def tell(record: messages.MatchRecord) -> Pieces:
+        away = partial(messages.Away, table=CODE, match=record.match)
+        told, back = away(seat=1, missed=2, claim_in_ms=0), away(seat=1, online=True)
+        own = away(seat=0, online=True, missed=1, claim_in_ms=60_000)
+        return (record, *(greased(raw(notice)) for notice in (told, own, back)))
+
+    server.recast = each_of(messages.MatchRecord, tell)
 
 
 def _is_alive(message: object) -> bool:
@@ -511,11 +503,9 @@ def _ends(_server: ClientHarness, end: ClientExit) -> None:
 
 
 @scene("C2.closed", "messages.md#closed", "ends when its table is closed", _ends)
-@intercepting
-async def _closed(server: ClientHarness, message: messages.ClientMessage) -> bool:
+@intercepting(messages.Ready)
+async def _closed(server: ClientHarness, message: messages.Ready) -> bool:
     """Close the table as soon as the client is ready."""
-    if not isinstance(message, messages.Ready):
-        return False
     await server.push(messages.Ok(re=message.id))
     await server.push(messages.TableClosed(table=CODE, reason="server"))
     return True

@@ -100,9 +100,9 @@ def _snapshots(server: ClientHarness) -> None:
     _begin_at_the_hand(server)
 
 
-@intercepting
-async def _begin_at_the_hand(server: ClientHarness, message: messages.ClientMessage) -> bool:
-    if not isinstance(message, messages.Watch) or not wants(server, _SNAPSHOT) or server.ledger is not None:
+@intercepting(messages.Watch)
+async def _begin_at_the_hand(server: ClientHarness, message: messages.Watch) -> bool:
+    if not wants(server, _SNAPSHOT) or server.ledger is not None:
         return False
     await server.rehearse()
     # views.md, "Snapshot": it stands at the newest call.

@@ -13,11 +13,28 @@ from truc_conform.blind_seat import (
     unsound,
     with_one_twice,
 )
-from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
+from truc_conform.expectations import (
+    Map,
+    UnexpectedError,
+    UnofferedError,
+    check_refusal,
+    expect,
+    expect_ok,
+    shown,
+)
 from truc_conform.raw_client import PAIR
 from truc_conform.raw_seat import RawSeat, bodies
-from truc_conform.server_visit import ServerVisit, case, case_rows, is_asked, play_on
-from truc_protocol.audit import Result
+from truc_conform.server_visit import (
+    ServerVisit,
+    all_ready,
+    case,
+    case_rows,
+    dealt,
+    is_asked,
+    only_cut,
+    play_on,
+)
+from truc_protocol.audit import Result, Verdict
 from truc_protocol.bodies import Act, Deal, Keys, Rule
 from truc_protocol.errors import Code
 from truc_protocol.own_steps import Duty, garbled_body
@@ -47,22 +64,8 @@ async def in_match(visit: ServerVisit, *withheld: Duty, **options: int | str) ->
     seats = await _table(visit, **options)
     for seat in seats:
         seat.withheld = frozenset(withheld)
-        expect_ok(await seat.ready(), "ok to ready")
+    await all_ready(seats)
     return seats
-
-
-async def _dealt(visit: ServerVisit) -> tuple[BlindSeat, BlindSeat]:
-    """Return two players in a hand, the first of them to move."""
-    first, second = seats = await in_match(visit)
-    for seat in seats:
-        seat.chooses = only_cut
-    await play_on(seats, is_asked)
-    return (first, second) if first.options and first.options["must"] else (second, first)
-
-
-def only_cut(_message: Map, options: list[Map]) -> Map | None:
-    """Choose nothing but a cut."""
-    return next((option for option in options if option["kind"] == "cut"), None)
 
 
 def waits_for(wanted: Duty) -> Callable[[RawSeat], bool]:
@@ -89,6 +92,14 @@ async def go_on(seats: Sequence[BlindSeat]) -> None:
     await play_on(seats, is_asked)
 
 
+def check_proven(seat: BlindSeat) -> Verdict:
+    """Check that a player's records prove a match that has ended; return their verdict."""
+    verdict = seat.verdict()
+    if verdict is None or verdict.result is not Result.PROVEN:
+        raise UnexpectedError(f"expected a match that is proven, got {shown(verdict)}")
+    return verdict
+
+
 def _conceding(message: Map, options: list[Map]) -> Map | None:
     """Give the hand up."""
     quick = next((option for option in options if option["kind"] == "concede"), options[0])
@@ -103,9 +114,8 @@ async def _hand(visit: ServerVisit) -> None:
     await seats[0].resign()
     await play_on(seats)
     for seat in seats:
-        verdict = seat.verdict()
-        expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
-        expect(verdict is not None and verdict.host_saw_no_card, "hands dealt by the seats", verdict)
+        verdict = check_proven(seat)
+        expect(verdict.host_saw_no_card, "hands dealt by the seats", verdict)
 
 
 @case("S3.blind-shown", _BLIND)
@@ -212,7 +222,7 @@ async def _out_of_turn(visit: ServerVisit) -> None:
 @case("S3.blind-early-link", _BLIND)
 async def _early_link(visit: ServerVisit) -> None:
     """A link before the hand is over gets not_now (C49)."""
-    mover, _ = await _dealt(visit)
+    mover, _ = await dealt(await _table(visit))
     check_refusal(await mover.hand_in(mover.opening()), Code.NOT_NOW)
     expect_ok(await mover.move(), "the match to go on after a refusal")
 
@@ -234,7 +244,7 @@ async def _other_link(visit: ServerVisit) -> None:
 @case("S3.blind-card", _BLIND)
 async def _another_card(visit: ServerVisit) -> None:
     """A card that does not lie there gets illegal_action (C19)."""
-    mover, _ = await _dealt(visit)
+    mover, _ = await dealt(await _table(visit))
     play = next((option for option in mover.offered if option["kind"] == "play"), None)
     if play is None:
         raise UnofferedError("this game offers no card to play at the first decision")
@@ -267,14 +277,13 @@ def _expect_forfeit(player: BlindSeat, seat: int) -> None:
     rules = [body for body in bodies(player.records) if isinstance(body, Rule)]
     told = [(body.ruling, body.seat, body.kind) for body in rules]
     expect(told[-1:] == [("forfeit", seat, "cheat")], "the forfeit of the seat that cheats", told)
-    verdict = player.verdict()
-    expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
+    check_proven(player)
 
 
 @case("S3.blind-false-claim", _BLIND)
 async def _false_claim(visit: ServerVisit) -> None:
     """A seat that says of a sound hand that it is garbled loses by a forfeit when the links are open (C48)."""
-    seats = await _dealt(visit)
+    seats = await dealt(await _table(visit))
     mover, other = seats
     expect_ok(await other.hand_in(garbled_body(other.ledger, other.seat)), "ok to garbled")
     await play_on(seats)

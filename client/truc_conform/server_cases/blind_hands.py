@@ -13,9 +13,8 @@ from truc_conform.blind_seat import BlindSeat
 from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import PAIR
 from truc_conform.raw_seat import Pick, RawSeat, bodies
-from truc_conform.server_cases.blind import go_on, has_closed, in_match, only_cut, waits_for
-from truc_conform.server_visit import ServerVisit, case, case_rows, play_on
-from truc_protocol.audit import Result
+from truc_conform.server_cases.blind import check_proven, go_on, has_closed, in_match, waits_for
+from truc_conform.server_visit import ServerVisit, all_ready, case, case_rows, only_cut, play_on
 from truc_protocol.blind_mode.points import encoded, scalar
 from truc_protocol.blind_mode.sealed_pack import KeysStep
 from truc_protocol.bodies import Act, Deal, Keys, Lend, Lock, Mask, Rule, Void
@@ -50,8 +49,7 @@ async def _seats(visit: ServerVisit, game: str, count: int = PAIR, **options: in
     expect_ok(await first.open_table(wanted, game=game, seats=count), "a table to be created")
     for seat in others:
         expect_ok(await seat.join(first.table), "a seat at the table")
-    for seat in seats:
-        expect_ok(await seat.ready(), "ok to ready")
+    await all_ready(seats)
     return seats
 
 
@@ -69,8 +67,7 @@ async def _proven(seats: Sequence[BlindSeat]) -> None:
     """Play on to the end of a match, and check that it is proven."""
     await play_on(seats)
     for seat in seats:
-        verdict = seat.verdict()
-        expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
+        check_proven(seat)
 
 
 def _has_new_cards(seat: RawSeat) -> bool:
