@@ -1,7 +1,5 @@
 """The way of one act through the project's code: which modules it passes, in which order, and how many calls that takes."""
 
-import inspect
-import opcode
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +10,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 _SERVER = str(ROOT / "server")
 _PROJECT = (_SERVER, str(ROOT / "protocol"))
-_WAITING = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_MADE = opcode.opmap[
-    "RETURN_GENERATOR"
-]  # the last instruction of a coroutine that was made and has not begun
 
 
 class Way(NamedTuple):
@@ -51,9 +45,9 @@ class Trace:
 
 
 def _is_new(frame) -> bool:
-    """Tell whether a frame is called, and is not a coroutine that goes on after a wait."""
-    code = frame.f_code
-    return not code.co_flags & _WAITING or code.co_code[frame.f_lasti] == _MADE
+    """Tell whether a frame is called, and is not a coroutine that goes on after a wait, or a generator after a yield."""
+    # the instruction at which calls are told of is RESUME: its argument says whether anything has run before
+    return frame.f_code.co_code[frame.f_lasti + 1] == 0
 
 
 def _is_counted(file: str) -> bool:
