@@ -210,11 +210,6 @@ class Peer:
         self._pings = 0
 
     @property
-    def is_traced(self) -> bool:
-        """Whether every act is logged."""
-        return self._backing.settings.now.log.level == "debug"
-
-    @property
     def certificate(self) -> bytes | None:
         """What the hello binds the connection to: the hash of the certificate or of the web's origin; None in the clear."""
         sealer = self.outbox.sealer

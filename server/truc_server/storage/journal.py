@@ -158,7 +158,10 @@ class Journal:
 
     def call_when_durable(self, call: Callable[[float], object]) -> None:
         """Have a call made, with the moment, once everything written so far is durable and has been let out."""
-        self._calls.append((self.gate, call))
+        if self.gate <= self.durable:
+            call(trio.current_time())
+        else:
+            self._calls.append((self.gate, call))
 
     def note_act(self, read: float) -> None:
         """Note that what was written so far comes from an act that was read at this moment."""

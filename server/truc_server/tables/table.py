@@ -6,6 +6,7 @@ are fixed from the moment terms go out until the match is over.
 
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Final, NamedTuple, Protocol
 
 import structlog
@@ -287,10 +288,15 @@ class Table:
         terms = pending.terms
         self.board.state, self.pending_terms = "terms", pending
         self._expiry.set(None)
-        self._signing.set(trio.current_time() + terms.opts.release_ms / 1000)
         self.announce()
         self.feed.tell(terms_message(self.code, terms))
+        self._journal.call_when_durable(partial(self._let_sign, pending))
         self.begin_if_signed()
+
+    def _let_sign(self, pending: PendingTerms, now: float) -> None:
+        """Let time run for the signatures of terms that have been sent."""
+        if self.pending_terms is pending:
+            self._signing.set(now + pending.terms.opts.release_ms / 1000)
 
     def sign_terms(self, pending: PendingTerms, seat: int, record: Record) -> bool:
         """Take what a seat signs of the terms; False if the very same was taken before.
@@ -406,7 +412,7 @@ class Table:
         """Commit what follows from an act, answer it behind that, and let the match go on behind the answer."""
         self.commit(game, turn)
         peer.ok(act, k=turn.k, dup=False)
-        if peer.is_traced:
+        if self._backing.settings.now.log.level == "debug":
             log.debug("act", table=label(self.code), k=turn.k)
         self.go_on(turn)
 
@@ -579,7 +585,7 @@ class Table:
     def stop(self) -> None:
         """Stop all alarms."""
         self._expiry.set(None)
-        self._signing.set(None)
+        self._signing.stop()
         # a table that was given away meanwhile is another node's, and its rows are not this one's to delete
         self._closing.set(None)
         self.chat.stop()
