@@ -200,15 +200,15 @@ def proxies(count: int) -> UnsignedWord:
 
 
 def test_words_are_told_in_order():
-    assert [k for k, _ in proxies(20).by_kind().proxies] == list(range(20))
+    assert [word.k for word in proxies(20).all()] == list(range(20))
 
 
 def test_words_stand_upon_those_before_them():
     words = proxies(3)
     before = words.before
-    assert (len(words.by_kind().proxies), len(before.by_kind().proxies)) == (3, 2)
+    assert (len(words.all()), len(before.all())) == (3, 2)
     assert before.before is words.before.before
 
 
 def test_very_many_words_are_told():
-    assert len(proxies(20_000).by_kind().proxies) == 20_000
+    assert len(proxies(20_000).all()) == 20_000

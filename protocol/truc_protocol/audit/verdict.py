@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable
 from enum import StrEnum
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Rule, SideScore, Sub, Void
 from truc_protocol.checks import CHECKS
@@ -98,47 +98,13 @@ class UnsignedWord(NamedTuple):
                 return self.moves
         return (self.moves[0] + (side == 0), self.moves[1] + (side == 1))
 
-    def by_kind(self) -> "UnsignedWords":
-        """Return what was noted, by kind, the oldest first."""
-        kinds, at = UnsignedWords([], [], [], [], [], [], []), self
-        while at.body is not None and at.before is not None:
-            kinds.take(at)
+    def all(self) -> "list[UnsignedWord]":
+        """Return what was noted, the oldest first."""
+        found, at = [], self
+        while at.before is not None:
+            found.append(at)
             at = at.before
-        for row in kinds:
-            row.reverse()
-        return kinds
-
-
-class UnsignedWords(NamedTuple):
-    """What was noted, by kind; filled from the newest on."""
-
-    rulings: list[tuple[int, Rule]]
-    asked: list[int]
-    voids: list[tuple[int, Void]]
-    proxies: list[tuple[int, Proxy]]
-    substitutes: list[tuple[int, Sub]]
-    rekeys: list[tuple[int, int]]
-    scheduled: list[int]
-
-    def take(self, word: UnsignedWord) -> None:
-        """Put one where it belongs."""
-        match word.body:
-            case Rule():
-                self.rulings.append((word.k, word.body))
-                self.asked.extend([word.k] if word.is_asked else [])
-            case Void():
-                self.voids.append((word.k, word.body))
-            case Proxy():
-                self.proxies.append((word.k, word.body))
-            case Sub():
-                self.substitutes.append((word.k, word.body))
-            case Rekey():
-                self.rekeys.append((word.k, word.body.role))
-                self.scheduled.extend([word.k] if word.is_due else [])
-            case None:
-                pass
-            case _:
-                assert_never(word.body)
+        return found[::-1]
 
 
 class Verdict(NamedTuple):
@@ -288,17 +254,20 @@ def _with_ledger(verdict: Verdict, signed: Ledger) -> Verdict:
 
 def _with_words(verdict: Verdict, end: int, words: UnsignedWord) -> Verdict:
     """Return a verdict with what was noted; a proxy and a newcomer count only before `end`."""
-    noted = words.by_kind()
+    noted = words.all()
+    proxies = [(word.k, word.body) for word in noted if isinstance(word.body, Proxy)]
     counted = verdict._replace(
-        rulings=tuple(noted.rulings),
-        proxies=tuple(k for k, _ in noted.proxies if k < end),
-        unsigned=tuple(k for k, _ in noted.proxies if k >= end),
-        silent=tuple((k, void.seats) for k, void in noted.voids),
-        asked=tuple(noted.asked),
-        substitutes=tuple((k, newcomer) for k, newcomer in noted.substitutes if k < end),
-        rekeys=tuple(noted.rekeys),
-        scheduled=tuple(noted.scheduled),
-        guest_resigned=any(k < end and proxy.kind == "resign" for k, proxy in noted.proxies),
+        rulings=tuple((word.k, word.body) for word in noted if isinstance(word.body, Rule)),
+        proxies=tuple(k for k, _ in proxies if k < end),
+        unsigned=tuple(k for k, _ in proxies if k >= end),
+        silent=tuple((word.k, word.body.seats) for word in noted if isinstance(word.body, Void)),
+        asked=tuple(word.k for word in noted if word.is_asked),
+        substitutes=tuple(
+            (word.k, word.body) for word in noted if isinstance(word.body, Sub) and word.k < end
+        ),
+        rekeys=tuple((word.k, word.body.role) for word in noted if isinstance(word.body, Rekey)),
+        scheduled=tuple(word.k for word in noted if word.is_due),
+        guest_resigned=any(k < end and proxy.kind == "resign" for k, proxy in proxies),
         moves=words.moves,
     )
     return counted._replace(players=counted.players_at(end))
