@@ -14,6 +14,7 @@ from truc_server.main import main
 from truc_server.metrics import page
 from truc_server.metrics.measures import MEASURES, MeasureKind
 from truc_server.operation.logs import OF_ADDRESS, OF_EVENT
+from truc_web.serving.http_connection import HEADER_BYTES
 
 HOSTING = Path(__file__).parents[2] / "docs" / "hosting"
 PAGE = (HOSTING / "watching.md").read_text("utf-8")
@@ -115,10 +116,7 @@ def test_command_of_the_page_asks_for_health():
 
 def test_limits_of_the_page_are_in_force():
     assert f"at most {page.CONNECTIONS} connections at once" in PAGE
-    assert (
-        f"each has {page.SECONDS:g} seconds and one request of at most {page.REQUEST_BYTES // 1024} KiB"
-        in PAGE
-    )
+    assert f"each has {page.SECONDS:g} seconds and one request of at most {HEADER_BYTES // 1024} KiB" in PAGE
     assert f"at most {OF_ADDRESS} lines a minute for one address and {OF_EVENT} in all" in PAGE
 
 

@@ -1,12 +1,12 @@
 """HTTP on a port for the host: `/metrics` for Prometheus, `/health` for whoever asks whether all is well.
 
-One request per connection. Invariant: requests cost the game little: a connection has `SECONDS`, its request
-`REQUEST_BYTES`, there are at most `CONNECTIONS` at once, and figures are read once a second however many ask.
+One request per connection, which speaks HTTP as one of a browser does. Invariant: requests cost the game little: a
+connection has `SECONDS`, there are at most `CONNECTIONS` at once, and figures are read once a second however many ask.
 
 Slow to import: only a server that publishes its figures does.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from importlib.metadata import version
@@ -30,31 +30,19 @@ from prometheus_client.registry import Collector
 from truc_protocol.wire.handshake import PROTOCOLS
 from truc_server.lobby.lobby import Lobby
 from truc_server.metrics.measures import Measure, MeasureKind, MetricSources, Reading, health, read, watch
-from truc_server.net.listening import CHUNK, accept, half_close
+from truc_server.net.listening import accept
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import MetricsSettings
 from truc_server.storage.journal import TIME_BOUNDS as BOUNDS
 from truc_server.storage.journal import Histogram, HistogramShape
+from truc_web.serving.http_connection import Asked, HttpConnection
+from truc_web.serving.pages import CLOSE, PageAnswer, text
 
 CONNECTIONS: Final = 16
 SECONDS: Final = 5.0
-REQUEST_BYTES: Final = 8_192
 FRESH_S: Final = 1.0  # during which figures, once read, are told to others too
-_PLAIN: Final = "text/plain; charset=utf-8"
-_METHODS: Final = ("GET", "HEAD")
 
 log = structlog.get_logger()
-
-
-class MetricsAnswer(NamedTuple):
-    """What a request is answered with."""
-
-    status: HTTPStatus
-    text: bytes
-    content_type: str = _PLAIN
-
-
-MetricsSource = Callable[[], Awaitable[MetricsAnswer]]
 
 
 class CachedText(NamedTuple):
@@ -107,83 +95,43 @@ class MetricsPage:
         self._open += 1
         try:
             with trio.move_on_after(SECONDS), suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-                await self._speak(stream)
+                await HttpConnection(stream, None, trio.current_time()).converse(self._answer)
         except Exception:
             log.exception("internal", incident="metrics")
         finally:
             self._open -= 1
 
-    async def _speak(self, stream: trio.SocketStream) -> None:
-        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=REQUEST_BYTES)
-        try:
-            request = await _request(connection, stream)
-        except h11.RemoteProtocolError as error:
-            answer = MetricsAnswer(HTTPStatus(error.error_status_hint), b"expected a request of HTTP\n")
-            await _send(connection, stream, answer, has_body=True)
-            return
-        if request is not None:
-            answer = await self._answer(request)
-            await _send(connection, stream, answer, has_body=request.method != b"HEAD")
+    async def _answer(self, asked: Asked) -> PageAnswer:
+        """Answer a request, the only one of its connection."""
+        found = await self._find(asked)
+        return found._replace(headers=(*found.headers, CLOSE))
 
-    async def _answer(self, request: h11.Request) -> MetricsAnswer:
-        sources: dict[bytes, MetricsSource] = {b"/metrics": self._metrics, b"/health": self._health}
-        source = sources.get(request.target.partition(b"?")[0])
+    async def _find(self, asked: Asked) -> PageAnswer:
+        if isinstance(asked, h11.RemoteProtocolError):
+            return text("expected a request of HTTP", status=HTTPStatus(asked.error_status_hint))
+        sources = {b"/metrics": self._metrics, b"/health": self._health}
+        source = sources.get(asked.target.partition(b"?")[0])
         if source is None:
-            return MetricsAnswer(HTTPStatus.NOT_FOUND, b"expected /metrics or /health\n")
-        if request.method.decode() not in _METHODS:
-            return MetricsAnswer(HTTPStatus.METHOD_NOT_ALLOWED, b"expected GET or HEAD\n")
+            return text("expected /metrics or /health", status=HTTPStatus.NOT_FOUND)
+        if asked.method not in {b"GET", b"HEAD"}:
+            allow = ("Allow", "GET, HEAD")
+            return text("expected GET or HEAD", allow, status=HTTPStatus.METHOD_NOT_ALLOWED)
         return await source()
 
-    async def _health(self) -> MetricsAnswer:
+    async def _health(self) -> PageAnswer:
         found = health(self._sources.parts)
-        status = HTTPStatus.OK if found.is_well else HTTPStatus.SERVICE_UNAVAILABLE
-        return MetricsAnswer(status, f"{found.text}\n".encode())
+        return text(found.text, status=HTTPStatus.OK if found.is_well else HTTPStatus.SERVICE_UNAVAILABLE)
 
-    async def _metrics(self) -> MetricsAnswer:
+    async def _metrics(self) -> PageAnswer:
         async with self._mutex:
             if trio.current_time() >= self._told.moment + FRESH_S:
                 moment, readings = trio.current_time(), read(self._sources)
                 # in a thread: it takes milliseconds where many files are open, as these are counted
                 self._told = CachedText(await trio.to_thread.run_sync(text_of, readings), moment)
-        return MetricsAnswer(HTTPStatus.OK, self._told.text, CONTENT_TYPE)
+        kind = ("Content-Type", CONTENT_TYPE_LATEST)
+        return PageAnswer(HTTPStatus.OK, self._told.text, (kind, ("Cache-Control", "no-store")))
 
 
-async def _request(connection: h11.Connection, stream: trio.SocketStream) -> h11.Request | None:
-    """Return what is asked; None if the connection ended first.
-
-    Raises:
-        h11.RemoteProtocolError: It is no HTTP, or too long.
-    """
-    while True:
-        event = connection.next_event()
-        if isinstance(event, h11.Request):
-            return event
-        if event is not h11.NEED_DATA:
-            return None
-        connection.receive_data(await stream.receive_some(CHUNK))
-
-
-async def _send(
-    connection: h11.Connection, stream: trio.SocketStream, answer: MetricsAnswer, *, has_body: bool
-) -> None:
-    head = h11.Response(
-        status_code=answer.status,
-        reason=answer.status.phrase,
-        headers=[
-            ("Content-Type", answer.content_type),
-            ("Content-Length", str(len(answer.text))),
-            ("Cache-Control", "no-store"),
-            ("Connection", "close"),
-            *([("Allow", ", ".join(_METHODS))] if answer.status is HTTPStatus.METHOD_NOT_ALLOWED else []),
-        ],
-    )
-    sent = connection.send(head) or b""
-    body = connection.send(h11.Data(data=answer.text)) or b"" if has_body else b""
-    await stream.send_all(sent + body)
-    await half_close(stream)
-
-
-CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
 _Family = CounterMetricFamily | GaugeMetricFamily
 _FAMILIES: Final[Mapping[MeasureKind, type[_Family]]] = {
