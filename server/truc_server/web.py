@@ -9,13 +9,12 @@ is told no name that a player would not be told in the lobby, and nothing about 
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from importlib.metadata import version
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address
 from secrets import token_hex
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -39,6 +38,7 @@ from truc_server.net.tls import HandshakeFailedError, MistakenSchemeError, TlsSe
 from truc_server.operation.figures import WEB_PATHS
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import ListenSettings, Settings, WebSettings
+from truc_server.settings.subjects import Subjects
 from truc_server.timing.clock import now_ms
 from truc_server.timing.rate_limits import Meter, network_of
 from truc_web.serving.http_connection import HEADER_S, Asked, HttpConnection
@@ -58,30 +58,17 @@ def address_beside(listen: ListenSettings, origin: str, port: int, fingerprint: 
     return f"{scheme(is_tls=listen.tls)}{place}:{port}#{fingerprint}"
 
 
-def networks(texts: Iterable[str]) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Return the networks of the settings."""
-    return tuple(map(ip_network, texts))
-
-
-def client_of(address: str, headers: Headers, proxies: Sequence[IPv4Network | IPv6Network]) -> str:
+def client_of(address: str, headers: Headers, proxies: Subjects) -> str:
     """Return where a request comes from: the rightmost address on its way that is not one of the host's proxies."""
     found = address
     way = [hop.strip() for value in values_of(headers, _FORWARDED) for hop in value.split(",")]
-    while way and is_proxy(found, proxies):
+    while way and proxies.has_address(found):
         hop = way.pop()
         try:
             found = str(ip_address(hop))
         except ValueError:
             break  # the last that is known
     return found
-
-
-def is_proxy(address: str, proxies: Sequence[IPv4Network | IPv6Network]) -> bool:
-    """Tell whether an address is that of one of the host's proxies."""
-    found = ip_address(address.partition("%")[0])
-    if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
-        found = found.ipv4_mapped
-    return any(found in proxy for proxy in proxies)
 
 
 PAGE, FILE, SOCKET, DOOR, TABLE, STATUS, REPORT, OTHER = WEB_PATHS
@@ -285,7 +272,7 @@ class WebDoor:
     async def _let_in(self, stream: trio.SocketStream, address: str) -> None:
         began, network = trio.current_time(), network_of(address)
         # everybody behind the host's proxy comes from its address
-        is_crowded = self._networks[network] >= NETWORK_CONNECTIONS and not is_proxy(address, self._proxies)
+        is_crowded = self._networks[network] >= NETWORK_CONNECTIONS and not self._proxies.has_address(address)
         # many in one household may open a link at once: a connection that waits for a request makes room
         is_full = is_crowded or len(self._open) >= CONNECTIONS
         if is_full and not self._make_room(network if is_crowded else None):
@@ -303,8 +290,8 @@ class WebDoor:
             await self._hand_over(connection, upgraded)
 
     @property
-    def _proxies(self) -> Sequence[IPv4Network | IPv6Network]:
-        return networks(self._parts.settings.now.web.proxies)
+    def _proxies(self) -> Subjects:
+        return Subjects.of(self._parts.settings.now.web.proxies)
 
     @contextmanager
     def _counted(self, connection: HttpConnection, network: str) -> "Iterator[None]":

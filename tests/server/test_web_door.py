@@ -11,7 +11,6 @@ import time
 from collections import deque
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_network
 from pathlib import Path
 from random import Random
 
@@ -42,6 +41,7 @@ from truc_server.identity.certificate import TlsError, open_web_tls
 from truc_server.metrics import page
 from truc_server.net import usage_limits
 from truc_server.settings.settings import WebSettings
+from truc_server.settings.subjects import Subjects
 from truc_server.web import client_of
 from truc_web.serving import http_connection
 from truc_web.serving.sealer import WebSocketSealer
@@ -466,7 +466,7 @@ async def test_a_banned_address_behind_a_proxy_gets_no_websocket_and_one_that_sa
 
 
 def test_the_rightmost_address_outside_the_proxies_is_the_clients():
-    proxies = (ip_network("10.0.0.0/8"), ip_network("127.0.0.1"))
+    proxies = Subjects.of(("10.0.0.0/8", "127.0.0.1"))
     for address, given, expected in (
         ("127.0.0.1", "192.0.2.1, 198.51.100.2, 10.1.1.1", "198.51.100.2"),
         ("127.0.0.1", "192.0.2.1, nonsense", "127.0.0.1"),
