@@ -35,6 +35,7 @@ from truc_server.net.listening import KERNEL_BYTES, accept, listen_at
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.operation.logs import LastingFault
 from truc_server.parts import ServerParts
+from truc_server.settings.settings import host_and_port
 
 # Who have proved nothing yet, at once. One more is cut, so that a flood of them costs no more than that.
 MAX_STRANGERS: Final = 64
@@ -51,8 +52,8 @@ async def open_inner(inner: str) -> list[trio.SocketListener]:
     try:
         if inner.startswith("/"):
             return [await trio.to_thread.run_sync(listen_at, Path(inner))]
-        host, _, port = inner.rpartition(":")
-        return list(await trio.open_tcp_listeners(int(port), host=host.strip("[]")))
+        host, port = host_and_port(inner)
+        return list(await trio.open_tcp_listeners(port, host=host))
     except OSError as error:
         raise OSError(f"cannot listen on {inner} (cluster.inner): {error.strerror or error}") from error
 

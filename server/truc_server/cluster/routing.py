@@ -44,6 +44,7 @@ from truc_server.net.peer import LoggedInPlayer, Peer, TooSoonError
 from truc_server.parts import ServerParts
 from truc_server.requests.dispatch import Dispatch
 from truc_server.requests.elsewhere import AGAIN_MS, BroughtRequests, Routes
+from truc_server.settings.settings import host_and_port
 from truc_server.storage import TableOwner
 
 CACHE_S: Final = 0.5
@@ -439,8 +440,7 @@ async def _dial(inner: str) -> trio.SocketStream:
         if inner.startswith("/"):
             stream = await trio.open_unix_socket(inner)
         else:
-            host, _, port = inner.rpartition(":")
-            stream = await trio.open_tcp_stream(host.strip("[]"), int(port))
+            stream = await trio.open_tcp_stream(*host_and_port(inner))
         stream.socket.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_SNDBUF, KERNEL_BYTES)
         return stream
     raise OSError(f"nobody answers at {inner}")

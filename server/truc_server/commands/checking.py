@@ -42,7 +42,7 @@ from truc_server.operation import disk
 from truc_server.operation.process import allowed_files, needed_files
 from truc_server.settings.findings import CheckResult, note, right, wrong
 from truc_server.settings.folder import Folder, FolderError, lock_holder, why_closed
-from truc_server.settings.settings import ClusterSettings, Settings
+from truc_server.settings.settings import ClusterSettings, Settings, host_and_port
 from truc_server.settings.variants import VariantsError, read_catalogue
 from truc_server.storage import Node, StoreError
 from truc_server.storage.backups import check_may_start
@@ -190,23 +190,18 @@ _SLACK_S: Final = 60  # by which a file may seem newer than now
 
 
 class ListenAddress(NamedTuple):
-    """Where something listens, and in which section of the settings that is; alone if it is the section's only one."""
+    """Where something listens, and which settings name host and port; alone if it is its section's only one."""
 
-    section: str
     host: str
     port: int
+    setting: str
+    port_setting: str
     is_alone: bool = True
 
     @property
-    def setting(self) -> str:
-        """The setting that names the address."""
-        named = {"listen": "listen.hosts", "web": "web.listen", "cluster": "cluster.inner"}
-        return named.get(self.section, "metrics.host")
-
-    @property
-    def port_setting(self) -> str:
-        """The setting that names its port."""
-        return {"web": "web.listen", "cluster": "cluster.inner"}.get(self.section, f"{self.section}.port")
+    def section(self) -> str:
+        """The section of the settings that it is in."""
+        return self.setting.partition(".")[0]
 
     def __str__(self) -> str:
         return f"{self.section}: port {self.port} of {self.host}"
@@ -227,20 +222,18 @@ def look_at_name(settings: Settings) -> Iterator[CheckResult]:
 
 def look_at_ports(settings: Settings) -> Iterator[CheckResult]:
     """Try to listen where the server will, on every address."""
-    for host in settings.listen.hosts:
-        yield from _try_to_listen(
-            ListenAddress("listen", host, settings.listen.port, len(settings.listen.hosts) == 1)
-        )
-    if settings.metrics.port:
-        yield from _try_to_listen(ListenAddress("metrics", settings.metrics.host, settings.metrics.port))
+    listen, metrics, inner = settings.listen, settings.metrics, settings.cluster.inner
+    for host in listen.hosts:
+        place = ListenAddress(host, listen.port, "listen.hosts", "listen.port")
+        yield from _try_to_listen(place._replace(is_alone=len(listen.hosts) == 1))
+    if metrics.port:
+        yield from _try_to_listen(ListenAddress(metrics.host, metrics.port, "metrics.host", "metrics.port"))
     if settings.web.listen:
-        yield from _try_to_listen(ListenAddress("web", *settings.web.place))
-    inner = settings.cluster.inner
+        yield from _try_to_listen(ListenAddress(*settings.web.place, "web.listen", "web.listen"))
     if inner.startswith("/"):
         yield from look_at_inner_socket(inner)
     elif inner:
-        host, _, port = inner.rpartition(":")
-        yield from _try_to_listen(ListenAddress("cluster", host.strip("[]"), int(port)))
+        yield from _try_to_listen(ListenAddress(*host_and_port(inner), "cluster.inner", "cluster.inner"))
 
 
 def look_at_socket(folder: Folder) -> Iterator[CheckResult]:

@@ -31,6 +31,12 @@ def is_host(value: str) -> bool:
     return value.isprintable() and not set(value) & set(":/@?#[] ")
 
 
+def host_and_port(place: str) -> tuple[str, int]:
+    """Return the parts of host:port; an IPv6 address without its brackets."""
+    host, _, port = place.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
 def is_place(value: str) -> bool:
     """Tell whether a text is empty or host:port, an IPv6 address in brackets."""
     if not value:
@@ -457,8 +463,7 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def place(self) -> tuple[str, int]:
         """Host and port to listen on."""
-        host, _, port = self.listen.rpartition(":")
-        return host.strip("[]"), int(port)
+        return host_and_port(self.listen)
 
     def origin_at(self, port: int) -> str:
         """Return what browsers must send as origin; `port` is where the server listens."""
