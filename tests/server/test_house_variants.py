@@ -85,6 +85,11 @@ class TestFolder:
             'variants/b.toml: name: expected a name that no preset has, got "put"',
         )
 
+    def test_folder_on_a_disk_that_is_not_there_is_not_taken_for_none(self, data, tmp_path):
+        remove(data)
+        data.variants.symlink_to(tmp_path / "unmounted")
+        assert problems(data) == (f"{data.variants}: expected a folder, got: No such file or directory",)
+
     def test_two_files_with_one_name_are_refused(self, data):
         write(data, CHANGED, "other.toml")
         assert problems(data) == (
