@@ -3,6 +3,7 @@
 import threading
 from functools import partial
 
+import pytest
 import trio
 from server.conftest import only_cut, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
@@ -81,7 +82,10 @@ async def test_key_ignores_on_after_a_restart(path):
         assert await said(first) == []
 
 
-async def test_who_is_ignored_on_a_connection_that_leaves_while_another_logs_in_stays_so(server, monkeypatch):
+@pytest.mark.parametrize("forgets", [False, True])
+async def test_what_a_connection_that_leaves_says_of_whom_to_ignore_holds_for_one_that_logs_in_meanwhile(
+    server, monkeypatch, forgets
+):
     key, come, go_on = keys.generate_signing_key(), threading.Event(), threading.Event()
     first = await keyed(server, "kay", key)
     other, third = await follower(server), await follower(server)
@@ -99,13 +103,14 @@ async def test_who_is_ignored_on_a_connection_that_leaves_while_another_logs_in_
     async with trio.open_nursery() as tasks:
         tasks.start_soon(second.login_key, key, "kay")
         await trio.to_thread.run_sync(come.wait)
-        await ignore(first, other)
+        await (first.ask({"t": "forget"}) if forgets else ignore(first, other))
         await first.stream.aclose()
         await wait_all_tasks_blocked()
         go_on.set()
     await second.ask({"t": "lobby"})
     await say(other, "hello")
-    assert await said(second) == []
+    await say(third, "hi")
+    assert await said(second) == (["hello", "hi"] if forgets else [])
 
 
 async def test_guest_who_comes_back_ignores_on(server):

@@ -119,5 +119,7 @@ class OnlinePlayers:
             del self._ignored[next(iter(self._ignored))]
 
     def forget_ignored(self, player: bytes) -> None:
-        """Forget whom a guest ignores."""
+        """Forget whom a player who is forgotten ignores."""
         self._ignored.pop(player, None)
+        if player in self.ignoring:
+            self.ignore_changes[player] += 1
