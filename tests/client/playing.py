@@ -2,13 +2,14 @@
 
 import os
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import UnionType
 
 import trio
 
-from truc_client import MatchEnded, Player, Table, YourTurn, connect, open_home
+from truc_client import Connection, MatchEnded, Player, RecordSeen, Table, YourTurn, connect, open_home
 from truc_client.bots import Chooser, play_match
 from truc_client.happenings import Happening, MoveChoice
 from truc_client.verifying import verify_file
@@ -17,6 +18,8 @@ from truc_protocol.messages import SignedAct
 from truc_protocol.records import Record, parse
 from truc_rules import preset, presets
 
+Until = type | UnionType | Callable[[Happening], bool]
+"""What is waited for: happenings of a kind, or one of which something is true."""
 QUIET = ("play", "cut", "stand", "accept", "deal")
 
 
@@ -42,24 +45,40 @@ def my_turn(happening: object) -> bool:
     return isinstance(happening, YourTurn)
 
 
+def recorded(kind: str) -> Callable[[object], bool]:
+    """Return what tells whether a record of a kind has come."""
+    return lambda happening: isinstance(happening, RecordSeen) and happening.kind == kind
+
+
 def received(server, *kinds: type) -> list:
     """Return the messages of these kinds that a scripted server was sent, in order."""
     return [message for message in server.received if isinstance(message, kinds)]
 
 
+def body_of(message: SignedAct):
+    """Return what a client has signed."""
+    return parse(Record(1, message.body, message.sig))
+
+
 def signed(server, *kinds: type, since: int = 0) -> list:
     """Return the bodies of these kinds that the client has signed, those since a message alone; all where none is named."""
-    sent = [message for message in server.received[since:] if isinstance(message, SignedAct)]
-    bodies = [parse(Record(1, message.body, message.sig)) for message in sent]
+    bodies = [body_of(message) for message in server.received[since:] if isinstance(message, SignedAct)]
     return [body for body in bodies if isinstance(body, kinds or object)]
 
 
 @asynccontextmanager
-async def at_table(server, player: Player) -> AsyncIterator[Table]:
-    """Let a player open a table of French truc at a scripted server, and be ready there."""
+async def seated(server, player: Player) -> AsyncIterator[tuple[Connection, Table]]:
+    """Let a player open a table of the game of a scripted server, and be ready there."""
     async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
+        table = await connection.create(server.variant.name)
         await table.ready()
+        yield connection, table
+
+
+@asynccontextmanager
+async def at_table(server, player: Player) -> AsyncIterator[Table]:
+    """Let a player be at such a table; nothing else is done over the connection."""
+    async with seated(server, player) as (_, table):
         yield table
 
 
@@ -84,14 +103,12 @@ async def come_back(
         return await play_on(await connection.resume(connection.held[0], rekey=rekey), **how)
 
 
-async def play_on(
-    table: Table, *, until=lambda happening: isinstance(happening, MatchEnded), choose=pick
-) -> list[Happening]:
+async def play_on(table: Table, *, until: Until = MatchEnded, choose=pick) -> list[Happening]:
     """Play until something happens; returns everything that has."""
     seen: list[Happening] = []
     async for happening in table:
         seen.append(happening)
-        if until(happening):
+        if isinstance(happening, until) if isinstance(until, type | UnionType) else until(happening):
             return seen
         if isinstance(happening, YourTurn):
             await table.choose(choose(happening))

@@ -150,7 +150,7 @@ async def test_absence_is_told_by_the_library_as_it_was_sent(server, player) -> 
 
 async def test_absence_from_a_match_that_is_over_is_not_told(server, player) -> None:
     async with at_table(server, player) as table:
-        await play_on(table, until=lambda happening: isinstance(happening, MatchEnded))
+        await play_on(table, until=MatchEnded)
         mid = table.match.mid
         await server.send(messages.Away(table=table.code, match=mid, seat=1, missed=1, claim_in_ms=0))
         await server.send(messages.TableClosed(table=table.code, reason="closed"))

@@ -3,7 +3,7 @@
 import pytest
 import trio
 from client.deserting import DesertedServer, deserted_by
-from client.playing import play_on, received, signed
+from client.playing import play_on, received, seated, signed
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
@@ -29,7 +29,7 @@ def shown(happening: object) -> bool:
 async def follow(connection, table) -> None:
     """Follow a table until everything that is on its way was taken."""
     with trio.move_on_after(0.3):
-        await play_on(table, until=lambda happening: isinstance(happening, Substituted))
+        await play_on(table, until=Substituted)
     await connection.tables()
 
 
@@ -110,7 +110,7 @@ async def test_bot_that_looks_for_a_vacancy_takes_the_seat_over(deserted, player
     async with connect("host", player, dial=deserted.dial) as connection:
         table = await find_vacant(connection, None)
         with trio.fail_after(10):
-            await play_on(table, until=lambda happening: isinstance(happening, Substituted))
+            await play_on(table, until=Substituted)
     assert len(signed(deserted, Sub)) == 1
 
 
@@ -132,7 +132,7 @@ async def test_bot_looks_on_where_the_seat_is_filled_when_it_comes(deserted, pla
 async def test_bot_that_stood_in_goes_on_when_it_is_started_again(deserted, player, capsys) -> None:
     async with connect("host", player, dial=deserted.dial) as connection:
         table = await find_vacant(connection, None)
-        await play_on(table, until=lambda happening: isinstance(happening, Substituted))
+        await play_on(table, until=Substituted)
     work = BotWork(None, None, None, {}, False, 1, True, BotPlay("careful", 1, 0))
     async with connect("host", player, dial=deserted.dial) as connection:
         with trio.fail_after(10):
@@ -153,9 +153,7 @@ async def test_word_that_was_not_given_before_is_withdrawn_where_the_match_has_b
             await honest(message)
 
     server.serve_request = serve_request
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with seated(server, player) as (connection, _):
         await server.offer_terms()
         await connection.tables()
     assert not received(server, SignedAct)

@@ -7,7 +7,7 @@ import pytest
 import trio
 from client.chance import CLIENT, draw_from, seeded
 from client.cheats import forget_since
-from client.playing import at_table, come_back, my_turn, pick, play_on, received, signed
+from client.playing import at_table, body_of, come_back, my_turn, pick, play_on, received, recorded, signed
 from trio.testing import wait_all_tasks_blocked
 
 from truc_bots import Effort, Sharp
@@ -20,7 +20,6 @@ from truc_client import (
     RecordSeen,
     SignMade,
     YourTurn,
-    connect,
     open_home,
 )
 from truc_client.errors import LostError
@@ -53,12 +52,10 @@ def blind(scripted):
     return make
 
 
-async def played(server, player, choose=pick, until=lambda happening: isinstance(happening, MatchEnded)):
+async def played(server, player, choose=pick, until=MatchEnded):
     """Play at a table of this server until something happens; return everything that has."""
     with trio.fail_after(30):
-        async with connect("host", player, dial=server.dial) as connection:
-            table = await connection.create(server.variant.name)
-            await table.ready()
+        async with at_table(server, player) as table:
             return await play_on(table, until=until, choose=choose)
 
 
@@ -166,7 +163,7 @@ def kill_behind(server, kinds: list[type], kill, *, is_taken: bool) -> list[byte
     act, serve = server.act, server.serve
 
     async def dying(message) -> None:
-        kind = None if message.match is None else type(signed_body(message))
+        kind = None if message.match is None else type(body_of(message))
         if kind not in kinds or server.ledger.sealed is None:
             await act(message)
             return
@@ -209,24 +206,17 @@ async def test_client_killed_behind_each_step_is_back_with_the_very_bytes_and_pr
     assert verdict_of(seen).host_saw_no_card
     sent = [message for message in received(server, SignedAct) if message.match is not None]
     times_sent = Counter(message.body for message in sent)
-    places = Counter((type(body), body.k) for body in map(signed_body, {it.body: it for it in sent}.values()))
+    places = Counter((type(body), body.k) for body in map(body_of, {it.body: it for it in sent}.values()))
     assert [times_sent[body] for body in lost] == [2 - is_taken] * len(lost)
     assert set(places.values()) == {1}
-
-
-def signed_body(message: SignedAct):
-    return parse(Record(1, message.body, message.sig))
 
 
 async def test_new_chain_deals_on_also_after_a_restart(blind, player) -> None:
     server = blind(target=5)
     server.links = 2
 
-    def dealt_by_a_new_chain(happening) -> bool:
-        is_deal = isinstance(happening, RecordSeen) and happening.kind == "deal"
-        return is_deal and bool(signed(server, Rekey))
-
-    await played(server, player, until=dealt_by_a_new_chain)
+    dealt = recorded("deal")
+    await played(server, player, until=lambda it: dealt(it) and bool(signed(server, Rekey)))
     with trio.fail_after(60):
         seen = await come_back(server, player)
     assert len(signed(server, Rekey)) > 1
@@ -240,7 +230,7 @@ def position_of(server, kind: type) -> int:
 async def test_second_history_of_a_deal_is_refused_and_kept_as_evidence(blind, player) -> None:
     """The puppet masks first and the client second; back after a loss it is shown another first mask."""
     server = blind()
-    await played(server, player, until=lambda it: isinstance(it, RecordSeen) and it.kind == "lock")
+    await played(server, player, until=recorded("lock"))
     await forget_since(server, position_of(server, Call))
     database = sqlite3.connect(player.home.state)
     database.execute("UPDATE matches SET k = NULL, head = NULL")
@@ -364,7 +354,7 @@ async def test_signs_go_sealed_from_seat_to_seat(blind, player) -> None:
         at = server.ledger.k
         box = seal_sign_of_seat(back, mid, sender=2, at=at, receiver=0, nonce=bytes(12), word=word)
         await server.send(messages.BoxedSignSeen(table=CODE, match=mid, at=at, sender=2, box=box))
-        seen = await play_on(table, until=lambda it: isinstance(it, SignMade))
+        seen = await play_on(table, until=SignMade)
         assert seen[-1] == SignMade(2, word)
 
 
@@ -405,7 +395,7 @@ async def test_lock_of_a_redeal_that_a_pause_has_overtaken_is_signed_again_as_th
     act = server.act
 
     async def overtaken(message) -> None:
-        body = None if message.match is None else signed_body(message)
+        body = None if message.match is None else body_of(message)
         if isinstance(body, Lock) and body.d and not done:
             done.append(body)
             await server.take(server.players[1].act(server.ledger, "pause"))

@@ -2,10 +2,10 @@
 
 import pytest
 import trio
-from client.playing import at_turn, my_turn, pick, play_on
+from client.playing import at_turn, my_turn, pick, play_on, seated
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import TableGone, connect
+from truc_client import TableGone
 from truc_protocol import messages
 
 CLOSED = messages.TableClosed(table="TABLE", reason="closed")
@@ -32,9 +32,7 @@ async def test_choice_at_a_table_that_closes_is_no_error(scripted, player, when)
 
 async def test_closed_table_is_not_come_back_to(scripted, player, autojump_clock) -> None:
     server = scripted(target=3)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)
         await server.send(CLOSED)
         await server._stream.aclose()

@@ -1,6 +1,17 @@
 import pytest
 from client.cheats import forget_since
-from client.playing import at_table, at_turn, come_back, leave_at_turn, my_turn, pick, play_on, received
+from client.playing import (
+    at_table,
+    at_turn,
+    body_of,
+    come_back,
+    leave_at_turn,
+    my_turn,
+    pick,
+    play_on,
+    received,
+    seated,
+)
 from msgspec.structs import replace
 
 from truc_client import (
@@ -10,7 +21,6 @@ from truc_client import (
     MatchStarted,
     RefusedError,
     Resumed,
-    Table,
     YourTurn,
     connect,
 )
@@ -18,9 +28,7 @@ from truc_protocol import messages
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Release
 from truc_protocol.errors import Code
-from truc_protocol.records import Phase, Record, parse
-
-FRENCH = "truc-french"
+from truc_protocol.records import Phase
 
 
 @pytest.fixture
@@ -32,18 +40,8 @@ class CrashError(Exception):
     """The client dies here."""
 
 
-async def start(connection) -> Table:
-    table = await connection.create(FRENCH)
-    await table.ready()
-    return table
-
-
-def acts(server) -> list[bytes]:
-    return [
-        message.body
-        for message in server.received
-        if isinstance(message, messages.SignedAct) and message.match
-    ]
+def acts(server) -> list[messages.SignedAct]:
+    return [message for message in received(server, messages.SignedAct) if message.match]
 
 
 @pytest.mark.parametrize(
@@ -58,8 +56,7 @@ async def test_match_goes_on_with_the_missing_records_after_the_connection_was_l
         turn = seen[-1]
         await table.choose(pick(turn))
         seen += await play_on(table)
-    asked = [message.next for message in server.received if isinstance(message, messages.Resume)]
-    assert min(asked) > 0
+    assert min(message.next for message in received(server, messages.Resume)) > 0
     assert seen[-1].verdict.result is Result.PROVEN
     assert {type(happening) for happening in seen} >= {Interrupted, Resumed}
 
@@ -104,14 +101,10 @@ async def test_act_stored_before_a_crash_is_sent_after_it_without_asking_again(
         table = await connection.resume(connection.held[0])
         seen = await play_on(table, until=lambda happening: len(acts(server)) > before)
         sent = acts(server)[before]
-        kept = connection.session.account.store.statement(server.setup.match, ("act", parse_k(sent)))
+        kept = connection.session.account.store.statement(server.setup.match, ("act", body_of(sent).k))
         seen += await play_on(table)
-    assert kept.body == sent
+    assert kept.body == sent.body
     assert all(happening.at > position for happening in seen if isinstance(happening, YourTurn))
-
-
-def parse_k(body: bytes) -> int:
-    return parse(Record(1, body, bytes(64))).k
 
 
 async def test_one_body_for_a_position_and_one_release_for_a_deal_are_sent(
@@ -121,14 +114,13 @@ async def test_one_body_for_a_position_and_one_release_for_a_deal_are_sent(
     server.stop_after = lambda message: isinstance(message, messages.MatchRecord) and message.k > 9
     async with at_table(server, player) as table:
         await play_on(table)
-    places = {(place_of(body), body) for body in acts(server)}
+    places = {(place_of(body_of(message)), message.body) for message in acts(server)}
     assert len({place for place, _ in places}) == len(places)
 
 
-def place_of(body: bytes) -> tuple[str, int]:
+def place_of(body) -> tuple[str, int]:
     """Return the place a body was signed for: a deal's index, or a position."""
-    signed = parse(Record(1, body, bytes(64)))
-    return ("release", signed.j) if isinstance(signed, Release) else ("act", signed.k)
+    return ("release", body.j) if isinstance(body, Release) else ("act", body.k)
 
 
 async def test_release_asked_for_again_under_another_head_stops_the_match(server, player) -> None:
@@ -164,7 +156,7 @@ async def test_lost_connection_before_the_match_leads_back_to_the_table(
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE")
         await server.send(messages.Bye(code="shutting_down", msg="back soon", retryable=True))
-        seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
+        seen = await play_on(table, until=Interrupted)
         await table.ready()
         seen += await play_on(table)
     assert seen[-1].verdict.result is Result.PROVEN
@@ -221,11 +213,7 @@ async def test_guest_comes_back_with_its_token_or_by_name_where_it_is_forgotten(
     )
     async with connect("host", guest, dial=server.dial) as connection:
         assert connection.name == "guest"
-    logins = [
-        type(message)
-        for message in server.received
-        if isinstance(message, messages.GuestLogin | messages.GuestReturn)
-    ]
+    logins = [*map(type, received(server, messages.GuestLogin, messages.GuestReturn))]
     assert logins == [messages.GuestLogin, messages.GuestReturn, messages.GuestReturn, messages.GuestLogin]
 
 
@@ -233,7 +221,7 @@ async def test_silent_server_is_pinged_and_then_given_up(server, player, autojum
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE")
         server.bend = lambda message: None
-        seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
+        seen = await play_on(table, until=Interrupted)
         assert "silent" in seen[-1].reason
     assert received(server, messages.Ping)
 
@@ -250,8 +238,7 @@ async def test_record_that_never_comes_before_its_reply_is_a_lost_connection(
 
 
 async def test_record_that_comes_when_all_is_closed_opens_no_transcript_again(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)
         following = connection.subscriptions.tables[table.code]
         following.handle(replace(server.state(), state="playing", match=server.message(1).match))
@@ -306,7 +293,8 @@ async def test_server_that_does_not_come_back_ends_the_table(scripted, player, a
 
     gone: list[bool] = []
     async with connect("host", player, dial=dial) as connection:
-        table = await start(connection)
+        table = await connection.create("truc-french")
+        await table.ready()
         await play_on(table, until=my_turn)
         gone.append(True)
         await server._stream.aclose()
@@ -319,13 +307,12 @@ async def test_setup_that_has_not_come_is_asked_for(server, player, autojump_clo
         messages.Setup, lambda message: replace(server.state(), state="playing", match=message.match)
     )
     async with at_table(server, player) as table:
-        seen = await play_on(table, until=lambda each: isinstance(each, MatchStarted | Interrupted))
+        seen = await play_on(table, until=MatchStarted | Interrupted)
     assert isinstance(seen[-1], MatchStarted)
 
 
 async def test_another_seat_that_is_refused_leaves_the_table_as_it_is(server, player, autojump_clock) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
+    async with seated(server, player) as (connection, table):
         server.bend = once(
             messages.Ok,
             lambda answer: messages.refusal(Code.NOT_NOW, "leave your own seat first", re=answer.re),

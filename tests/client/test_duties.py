@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 import trio
 import trio.testing
-from client.playing import at_table, play_on, received
+from client.playing import at_table, body_of, play_on, received
 from rows import each_row
 
 from truc_client import Address, ConnectError
@@ -14,7 +14,6 @@ from truc_client.line.login import enter
 from truc_protocol.bodies import Ack, Act, Release, SeatTaken
 from truc_protocol.codec import sha256
 from truc_protocol.messages import SignedAct
-from truc_protocol.records import Record, parse
 
 
 def on_disk(home, column: str, value: bytes) -> tuple | None:
@@ -43,7 +42,7 @@ async def watched(server, player, look) -> list:
 
     async def act(message) -> None:
         if isinstance(message, SignedAct):
-            seen.append(look(message, parse(Record(1, message.body, message.sig))))
+            seen.append(look(message, body_of(message)))
         await honest(message)
 
     server.act = act

@@ -115,5 +115,5 @@ async def test_every_table_hears_that_the_server_is_about_to_be_stopped_and_what
         table = await connection.create("truc-french")
         await server.send(Draining(left_ms=60_000))
         await server.send(HostSays(text="at nine"))
-        seen = await play_on(table, until=lambda happening: isinstance(happening, HostSaid))
+        seen = await play_on(table, until=HostSaid)
     assert seen[-2:] == [ServerDraining(60_000), HostSaid("at nine")]

@@ -5,7 +5,7 @@ import io
 import pytest
 import trio
 from client.cheats import abandoned
-from client.playing import at_table, my_turn, play_on, received
+from client.playing import at_table, my_turn, play_on, received, seated
 from msgspec.structs import replace
 from rich.console import Console
 from trio.testing import wait_all_tasks_blocked
@@ -109,9 +109,7 @@ async def test_setup_without_its_match_record_stops_the_table_alone(scripted, pl
         return replace(message, records=records, match=body_hash(Record(*records[-1])))
 
     server.bend = cut
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with seated(server, player) as (connection, table):
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table)
         assert await connection.tables()

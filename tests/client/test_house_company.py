@@ -56,7 +56,7 @@ async def test_bot_goes_when_everybody_else_has(server, tmp_path) -> None:
             watched = await other.watch(table.code)
             await play_on(watched, until=sees_company)
             await table.leave()
-            await play_on(watched, until=lambda happening: isinstance(happening, TableGone))
+            await play_on(watched, until=TableGone)
 
 
 def sees_company(happening: Happening) -> bool:

@@ -1,14 +1,13 @@
 """A player without the secrets of its seat: what is said without the flag, what is signed with it, and who stops."""
 
 import pytest
-from client.playing import come_back, leave_at_turn, my_turn, play_on, signed
+from client.playing import at_table, come_back, leave_at_turn, my_turn, play_on, recorded, signed
 from msgspec.structs import replace
 
 from truc_client import (
     ChoiceError,
     ClientError,
     MatchWaits,
-    RecordSeen,
     RefusedError,
     Resumed,
     YourTurn,
@@ -33,7 +32,7 @@ async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_p
     await leave_at_turn(server, player)
     with pytest.raises(ClientError, match=r"secrets are not here.*truc play --rekey"):
         await come_back(server, elsewhere)
-    await come_back(server, elsewhere, rekey=True, until=lambda happening: isinstance(happening, MatchWaits))
+    await come_back(server, elsewhere, rekey=True, until=MatchWaits)
     asked = [message.match for message in server.received if isinstance(message, WantRekey)]
     assert asked == [server.setup.match]
     seen = await come_back(server, elsewhere, rekey=True)
@@ -44,13 +43,8 @@ async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_p
 async def test_nothing_but_a_rekey_is_signed_before_the_next_call(server, player, elsewhere) -> None:
     await leave_at_turn(server, player)
     start = len(server.received)
-
-    def called(happening) -> bool:
-        return isinstance(happening, RecordSeen) and happening.kind == "call"
-
-    seen = await come_back(
-        server, elsewhere, rekey=True, until=lambda happening: called(happening) and is_live(server)
-    )
+    called = recorded("call")
+    seen = await come_back(server, elsewhere, rekey=True, until=lambda it: called(it) and is_live(server))
     assert {type(body) for body in signed(server, since=start)} == {Rekey}
     assert not any(my_turn(happening) for happening in seen)
 
@@ -66,7 +60,7 @@ async def test_options_offered_without_the_secrets_are_not_told(server, player, 
     await leave_at_turn(server, player)
     async with connect("host", elsewhere, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0], rekey=True)
-        seen = await play_on(table, until=lambda happening: isinstance(happening, Resumed))
+        seen = await play_on(table, until=Resumed)
         await connection.tables()
         await server.send_options()
         await connection.tables()
@@ -79,17 +73,14 @@ def cut(happening: object) -> bool:
     return isinstance(happening, YourTurn) and happening.options[0].kind == "cut"
 
 
-def new_chain(happening: object) -> bool:
-    return isinstance(happening, RecordSeen) and happening.kind == "rekey"
+new_chain = recorded("rekey")
 
 
 async def stop_before_the_cut(scripted, player):
     """Return a server at which the player is to cut before the next deal, and nobody rules."""
     server = scripted("truc-catalan", target=8)
     server.rules_for_lost = False
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-catalan")
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=cut)
     return server
 
@@ -112,7 +103,7 @@ async def test_second_process_between_rekey_and_call_still_signs_nothing(scripte
     server = await stop_before_the_cut(scripted, player)
     start = len(server.received)
     await come_back(server, elsewhere, rekey=True, until=new_chain)
-    await come_back(server, elsewhere, until=lambda happening: isinstance(happening, Resumed))
+    await come_back(server, elsewhere, until=Resumed)
     assert {type(body) for body in signed(server, since=start)} == {Rekey}
 
 

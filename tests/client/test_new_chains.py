@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 from client.cheats import refuted
-from client.playing import at_table, come_back, play_on, signed
+from client.playing import at_table, body_of, come_back, play_on, signed
 from client.test_choosing import refuse_next
 
 from truc_client import CheckFailedError, RefusedError, YourTurn, connect
@@ -13,13 +13,9 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import Rekey
 from truc_protocol.errors import Code
 from truc_protocol.messages import SignedAct, refusal
-from truc_protocol.records import Record, parse
+from truc_protocol.records import parse
 
 FRENCH = "truc-french"
-
-
-def body_of(message: SignedAct):
-    return parse(Record(1, message.body, message.sig))
 
 
 def rekeys_taken(server) -> list[Rekey]:

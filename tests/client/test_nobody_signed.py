@@ -2,10 +2,10 @@
 
 import pytest
 from client.cheats import abandoned
-from client.playing import come_back, leave_at_turn, my_turn, play_on
+from client.playing import at_table, come_back, leave_at_turn, my_turn, play_on
 from msgspec.structs import replace
 
-from truc_client import CheckFailedError, TranscriptSetAside, connect
+from truc_client import CheckFailedError, TranscriptSetAside
 from truc_client.home.account import open_account
 from truc_client.home.transcripts import path_of
 from truc_client.matches.catching_up import MAX_TRIES, NextTry, RetryCount
@@ -175,9 +175,7 @@ async def test_bent_end_that_no_signature_covers_yet_is_set_aside(scripted, play
     """Every record passed, so that asking for the next one does not help: it stands on another head."""
     server = scripted("truc-catalan", seats=4)
     server.bend = Swapped(server)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-catalan")
-        await table.ready()
+    async with at_table(server, player) as table:
         seen = await play_on(table, until=my_turn)
     (aside,) = [happening for happening in seen if isinstance(happening, TranscriptSetAside)]
     assert "C10" in aside.reason

@@ -5,7 +5,7 @@ import io
 import pytest
 from client.deserting import DesertedServer
 from client.hosting import Hosting
-from client.playing import my_turn, play_on, signed
+from client.playing import my_turn, play_on, seated, signed
 from msgspec.structs import replace
 from rich.console import Console
 from rows import each_row
@@ -62,9 +62,7 @@ async def test_player_who_comes_in_is_told_where_the_chat_is_logged(scripted, pl
 
 
 async def test_seat_is_signed_with_the_name_that_the_server_gave(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)
         assert (connection.name, connection.is_renamed) == (GIVEN, True)
     assert [body.name.decode() for body in signed(server, SeatTaken)] == [GIVEN]
@@ -75,9 +73,9 @@ async def test_seat_is_taken_over_with_the_name_that_the_server_gave(scripted, p
     await server.desert()
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
-        await play_on(table, until=lambda happening: isinstance(happening, TableChanged))
+        await play_on(table, until=TableChanged)
         await table.ready()
-        await play_on(table, until=lambda happening: isinstance(happening, Substituted))
+        await play_on(table, until=Substituted)
     assert [body.name.decode() for body in signed(server, Sub)] == [GIVEN]
 
 

@@ -149,7 +149,7 @@ async def test_guest_at_a_seat_that_a_table_does_not_have_comes_again(
 ) -> None:
     say_seats(server, seat)
     async with at_table(server, guest) as table:
-        await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
+        await play_on(table, until=Interrupted)
     assert table.match is None
 
 

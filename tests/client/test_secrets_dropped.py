@@ -4,11 +4,11 @@ import sqlite3
 
 import pytest
 import trio
-from client.playing import at_table, at_turn, come_back, leave_at_turn, my_turn, play_on
+from client.playing import at_table, at_turn, come_back, leave_at_turn, my_turn, play_on, seated
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
-from truc_client import ClientError, connect
+from truc_client import ClientError
 from truc_client.home.account import open_account
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
 from truc_client.matches.signer import SeatKey, Signer, links_of
@@ -37,16 +37,14 @@ def store(tmp_path):
     store.close()
 
 
+async def pass_over(_message) -> None:
+    """Leave what was signed unanswered."""
+
+
 async def agree_in_vain(server, player, *, then=None) -> None:
     """Sign terms at a table that become no match."""
-
-    async def act(_message) -> None:
-        return
-
-    server.act = act
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    server.act = pass_over
+    async with seated(server, player) as (connection, table):
         await connection.tables()
         if then is not None:
             await then(server, table)
@@ -142,9 +140,7 @@ async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after
     scripted, player
 ) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)
         ledger, store = table.match.ledger, connection.session.account.store
         th = ledger.setup.terms.th
@@ -159,9 +155,7 @@ async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after
 
 async def test_chain_whose_anchor_another_seat_has_copied_is_named_no_more(scripted, player) -> None:
     server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
+    async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)
         ledger, store = table.match.ledger, connection.session.account.store
         own = seat_key(connection, table)

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
 import pytest
-from client.playing import my_turn, play_on
+from client.playing import at_table, my_turn, play_on
 
 from truc_client import (
     ChoiceError,
@@ -82,9 +82,7 @@ def in_hand(happening) -> bool:
 @asynccontextmanager
 async def in_the_hand(server, player) -> AsyncIterator[Table]:
     """Let a player be at a table of the server's where a card may be played now."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(CATALAN)
-        await table.ready()
+    async with at_table(server, player) as table:
         await play_on(table, until=in_hand)
         yield table
 
@@ -99,10 +97,8 @@ def is_told(happening) -> bool:
 @pytest.mark.parametrize(("seats", "words"), [(2, ()), (4, ("three", "two", "ace"))])
 async def test_words_to_sign_are_told_only_where_somebody_sees_them(talking, player, seats, words) -> None:
     server = talking(seats=seats)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(CATALAN)
-        await table.ready()
-        seen = await play_on(table, until=lambda happening: isinstance(happening, MatchStarted))
+    async with at_table(server, player) as table:
+        seen = await play_on(table, until=MatchStarted)
     assert seen[-1].signs == words
 
 
@@ -231,7 +227,7 @@ async def test_sign_that_cannot_be_one_is_not_believed_and_drops_the_line(
     async with in_the_hand(server, request.getfixturevalue(who)) as table:
         for message in make(server):
             await server.send(message)
-        seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
+        seen = await play_on(table, until=Interrupted)
     assert why in seen[-1].reason
 
 

@@ -293,9 +293,9 @@ async def test_preview_names_who_took_a_seat_and_the_record(deserted, player, tm
     server = deserted
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
-        await play_on(table, until=lambda happening: isinstance(happening, Resumed))
+        await play_on(table, until=Resumed)
         await table.ready()
-        await play_on(table, until=lambda happening: isinstance(happening, Substituted))
+        await play_on(table, until=Substituted)
     another = Player(open_home(tmp_path / "another"), "another")
     async with connect("host", another, dial=server.dial) as connection:
         preview = await connection.preview("TABLE")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from client.cheats import FRENCH, QuietServer, abandoned, shown_again
-from client.playing import at_turn, come_back, my_turn, pick, play_on
+from client.playing import at_turn, come_back, my_turn, pick, play_on, seated
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, HomeError, StoppedError, connect
@@ -105,9 +105,7 @@ async def test_full_disk_ends_a_table_alone_and_the_match_goes_on_when_there_is_
 ) -> None:
     server = scripted(target=3)
     with monkeypatch.context() as disk:
-        async with connect("host", player, dial=server.dial) as connection:
-            table = await connection.create(FRENCH)
-            await table.ready()
+        async with seated(server, player) as (connection, table):
             turn = (await play_on(table, until=my_turn))[-1]
             disk.setattr("os.fsync", full)
             with suppress(HomeError):

@@ -2,7 +2,7 @@
 
 import pytest
 from client.cheats import refuted
-from client.playing import at_turn, come_back, my_turn, play_on
+from client.playing import at_turn, come_back, my_turn, play_on, seated
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
@@ -61,9 +61,7 @@ async def test_second_match_is_stopped_for_good_as_well(server, player) -> None:
 
 @pytest.mark.parametrize("voids", [1, 9], ids=["agreed to", "not agreed to"])
 async def test_terms_with_the_nonce_of_a_running_match_stop_it(server, player, voids) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await table.ready()
+    async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)
         first = server.setup.match
         await server.send(replace(server.state(), state="over"))

@@ -114,7 +114,7 @@ async def test_seat_taken_over_is_not_taken_back_by_a_new_connection(server, pla
         await server.send(NOTICE)
         before = len(received(server, SignedAct, Resume, Join))
         await server._stream.aclose()
-        await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
+        await play_on(table, until=Interrupted)
         await trio.sleep(5)
     assert len(received(server, SignedAct, Resume, Join)) == before
     assert received(server, Watch)

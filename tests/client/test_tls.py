@@ -267,7 +267,7 @@ async def test_match_goes_on_when_encryption_is_turned_on(tmp_path) -> None:
             )
             await sat.send(table.code)
             await table.ready()
-            await play_on(table, until=lambda happening: isinstance(happening, YourTurn | MatchWaits))
+            await play_on(table, until=YourTurn | MatchWaits)
 
     async def go_on(player: Player) -> None:
         async with connect(url, player) as connection:

@@ -2,7 +2,7 @@
 
 import pytest
 from client.cheats import QuietServer, abandoned, refuted, shown_again
-from client.playing import at_table, at_turn, come_back, my_turn, pick, play_on
+from client.playing import at_table, at_turn, body_of, come_back, my_turn, pick, play_on, signed
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
@@ -75,13 +75,7 @@ async def test_record_put_before_a_call_after_a_reconnect_gets_no_second_release
 
     failed = await stopped_by(server, player, another)
     assert (failed.check, failed.culprit) == ("C33", None)
-    assert releases(server) == 2
-
-
-def releases(server) -> int:
-    """Count the bodies that released a link."""
-    bodies = {message.body for message in server.received if isinstance(message, SignedAct) and message.match}
-    return sum(isinstance(parse(Record(1, body, bytes(64))), Release) for body in bodies)
+    assert len(set(signed(server, Release))) == 2
 
 
 async def test_two_decisions_of_a_seat_for_one_position_convict_the_seat(quiet, player) -> None:
@@ -193,7 +187,7 @@ async def test_silence_that_is_alleged_is_said_to_be_unproven(quiet, player) -> 
     honest = server.act
 
     async def act(message: SignedAct) -> None:
-        body = parse(Record(1, message.body, message.sig))
+        body = body_of(message)
         if not isinstance(body, Release) or body.j == 0:
             await honest(message)
             return

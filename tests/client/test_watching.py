@@ -45,7 +45,7 @@ async def watched(server: Hosting, watcher: Player, until=MatchEnded) -> list:
     with trio.fail_after(10):
         async with connect("host", watcher, dial=server.dial) as connection:
             table = await connection.watch(CODE)
-            return await play_on(table, until=lambda happening: isinstance(happening, until))
+            return await play_on(table, until=until)
 
 
 async def test_match_watched_from_the_middle_is_fetched_once_told_from_the_snapshot_on_and_proven(
