@@ -10,12 +10,11 @@ from types import SimpleNamespace
 from typing import NamedTuple
 from unittest.mock import patch
 
-from client.viewed import view_of
+from client.viewed import console_to, view_of
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.formatted_text import fragment_list_to_text
 from prompt_toolkit.input import DummyInput
 from prompt_toolkit.output.vt100 import Vt100_Output
-from rich.console import Console
 
 from truc_client import (
     CardsDealt,
@@ -205,15 +204,7 @@ SCENES = {
 def shown(scene: Scene) -> str:
     """Return what the screen prints, without colours."""
     out = io.StringIO()
-    console = Console(
-        file=out,
-        force_terminal=True,
-        width=scene.width,
-        height=scene.height,
-        highlight=False,
-        color_system=None,
-        no_color=True,
-    )
+    console = console_to(out, terminal=True, width=scene.width, height=scene.height)
     screen = Screen(console, scene.lang, scene.terminal)
     game = preset(scene.variant)
     begun = MatchStarted(

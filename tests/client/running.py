@@ -16,7 +16,7 @@ TRUC = (sys.executable, "-m", "truc_terminal")
 
 def truc(*words: object, **options) -> Result:
     """Run a command in this process, to its end."""
-    return CliRunner().invoke(main, [str(word) for word in words], **options)
+    return CliRunner().invoke(main, [str(word) for word in words], prog_name="truc", **options)
 
 
 class Process:

@@ -1,12 +1,11 @@
 """Who is away, and why nothing goes on: told by the library, on a player's screen, and claimed."""
 
-import io
 from pathlib import Path
 
 import pytest
 from client.playing import at_table, at_turn, my_turn, play_on, received
+from client.viewed import screen_of
 from msgspec.structs import replace
-from rich.console import Console
 from rows import each_row
 
 from truc_client import (
@@ -25,7 +24,6 @@ from truc_protocol import messages
 from truc_protocol.audit import Result, Verdict
 from truc_protocol.errors import Code
 from truc_protocol.messages import ClaimMatch, Ok, SeatState, TableState, refusal
-from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES
 
 NAMES = ("north", "east", "south", "west")
@@ -43,13 +41,13 @@ def table(*, claim: str, gone: int = FORFEIT, decision_ms: int = 30_000) -> Tabl
 
 def shown(*happenings, lang: str = "en", **terms) -> list[str]:
     """Return the lines that a screen shows after the match has begun."""
-    screen = Screen(Console(file=io.StringIO(), width=200, highlight=False), lang)
+    screen, out = screen_of(lang)
     screen.show(TableChanged(table(**{"claim": "server", **terms})))
     screen.show(STARTED)
-    before = len(screen._console.file.getvalue())
+    before = out.tell()
     for happening in happenings:
         screen.show(happening)
-    return screen._console.file.getvalue()[before:].splitlines()
+    return out.getvalue()[before:].splitlines()
 
 
 def test_who_sits_there_after_a_match_is_told_behind_the_verdict_and_only_if_that_is_news() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
-from click.testing import CliRunner
+from client.running import truc
 from client.terminals import Terminal
 from rows import each_row
 
@@ -70,7 +70,7 @@ def test_known_servers_are_completed_from_a_home_that_is_not_made_for_it(home) -
     ],
 )
 def test_script_is_printed_for_each_shell_that_is_known(shell, status, mark) -> None:
-    told = CliRunner().invoke(main, ["completion", shell])
+    told = truc("completion", shell)
     assert (told.exit_code, mark in told.output) == (status, True)
 
 
@@ -86,20 +86,20 @@ def test_own_matches_are_completed_the_newest_first_each_once(home) -> None:
 
 
 @pytest.fixture
-def truc(tmp_path, home) -> Path:
+def program(tmp_path, home) -> Path:
     """Return the folder of the program by its name, for a home in which a match was played."""
     (open_home(home).transcripts / "beef0123456789ab.truc").touch()
-    program = tmp_path / "bin" / "truc"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m truc_terminal "$@"\n')
-    program.chmod(0o755)
-    return program.parent
+    called = tmp_path / "bin" / "truc"
+    called.parent.mkdir()
+    called.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m truc_terminal "$@"\n')
+    called.chmod(0o755)
+    return called.parent
 
 
 def script_for(shell: str, folder: Path) -> Path:
     """Return the file of a shell's script."""
     script = folder / f"truc.{shell}"
-    script.write_text(CliRunner().invoke(main, ["completion", shell]).output)
+    script.write_text(truc("completion", shell).output)
     return script
 
 
@@ -115,11 +115,11 @@ def needs(shell: str) -> pytest.MarkDecorator:
         pytest.param("zsh", ("-f", "-i"), b"autoload -U compinit && compinit -u -D && ", marks=needs("zsh")),
     ],
 )
-def test_shell_completes_by_the_script(truc, home, shell, options, before) -> None:
-    path = f"{truc}:{os.environ['PATH']}"
+def test_shell_completes_by_the_script(program, home, shell, options, before) -> None:
+    path = f"{program}:{os.environ['PATH']}"
     terminal = Terminal(home, *options, program=(shell,), PATH=path, PS1="ask> ")
     terminal.wait_shown("ask>")
-    script = script_for(shell, truc)
+    script = script_for(shell, program)
     terminal.type(before + b". %s && echo now=$((6*7))\r" % bytes(script))
     terminal.wait_shown("now=42")
     terminal.type(b"truc demo --variant truc-p\t")
@@ -132,9 +132,9 @@ def test_shell_completes_by_the_script(truc, home, shell, options, before) -> No
 
 @pytest.mark.slow
 @needs("fish")
-def test_fish_completes_by_the_script(truc, tmp_path) -> None:
+def test_fish_completes_by_the_script(program, tmp_path) -> None:
     script = f"""
-        source {script_for("fish", truc)}
+        source {script_for("fish", program)}
         complete -C "truc demo --variant truc-p"
         complete -C "truc replay "
     """
@@ -143,7 +143,7 @@ def test_fish_completes_by_the_script(truc, tmp_path) -> None:
     told = subprocess.run(
         ["fish", "--no-config", "-c", script],
         cwd=tmp_path / "here",
-        env={**os.environ, "HOME": str(tmp_path), "PATH": f"{truc}:{os.environ['PATH']}"},
+        env={**os.environ, "HOME": str(tmp_path), "PATH": f"{program}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=40,

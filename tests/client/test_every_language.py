@@ -3,15 +3,14 @@
 What stands outside of its brackets and is no datum was written in the code, so that nobody can translate it.
 """
 
-import io
 import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from client.pseudo import LANG, speak, unsaid, words_of
+from client.viewed import printed, screen_of
 from msgspec.structs import replace
-from rich.console import Console
 from rows import each_row
 
 from truc_client import TableGone, happenings, open_home
@@ -31,7 +30,6 @@ from truc_terminal.commands.in_person import tell_waiting
 from truc_terminal.commands.tables import columns
 from truc_terminal.main import main
 from truc_terminal.screen.explaining import word_expected
-from truc_terminal.screen.screen import Screen
 from truc_words import Speech, catalogue
 
 FIRST, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in (1, 2))
@@ -220,9 +218,7 @@ SHOWN_AS_DATA = (
 
 @each_row("is_terminal", [False, True])
 def test_screen_says_nothing_of_its_own(is_terminal) -> None:
-    out = io.StringIO()
-    console = Console(file=out, force_terminal=is_terminal, width=400, height=60, color_system=None)
-    screen = Screen(console, LANG)
+    screen, out = screen_of(LANG, terminal=is_terminal, width=400, height=60)
     screen.show(STARTED)
     for happening in HAPPENINGS:
         screen.show(happening)
@@ -260,15 +256,12 @@ TABLES = (
 
 def test_list_of_tables_says_nothing_of_its_own() -> None:
     vacant = replace(TABLES[2], seats=(TABLES[2].seats[0], replace(TABLES[2].seats[1], vacant=True)))
-    out = io.StringIO()
-    Console(file=out, width=200).print(columns((*TABLES, vacant), Speech(LANG)))
-    assert unsaid(out.getvalue(), FOUR) == []
+    assert unsaid(printed(columns((*TABLES, vacant), Speech(LANG)), 200), FOUR) == []
 
 
 @each_row("shown", TABLES)
 def test_waiting_says_nothing_of_its_own(shown) -> None:
-    out = io.StringIO()
-    screen = Screen(Console(file=out, width=400), LANG)
+    screen, out = screen_of(LANG, width=400)
     screen.show(happenings.TableChanged(shown))
     tell_waiting(shown, screen, "truc://host/K7PQA", 75)
     assert unsaid(out.getvalue(), [*FOUR, "1 min"]) == []

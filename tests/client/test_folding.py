@@ -1,16 +1,12 @@
 """Lines that are longer than the terminal: broken between words, but for what may be copied."""
 
-import io
-
-from rich.console import Console
-
-from truc_terminal.screen.screen import Screen
+from client.viewed import screen_of
 
 
 def folded(text: str) -> list[str]:
     """Return what a terminal of 30 columns is given for a text."""
-    out = io.StringIO()
-    Screen(Console(file=out, force_terminal=True, width=30, color_system=None)).say(text)
+    screen, out = screen_of(terminal=True, width=30)
+    screen.say(text)
     return out.getvalue().splitlines()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 import pytest
-from click.testing import CliRunner
+from client.running import truc
 from rows import each_row
 
 from truc_commands.program import paragraphs
@@ -18,10 +18,6 @@ from truc_words import LANGUAGES
 OTHERS = [lang for lang in LANGUAGES if lang != "en"]
 KEPT = re.compile(r"`[^`]+`|--?[a-z]+|\$[A-Z_]+|\b[A-Z]{4,}\b|\b[a-z]+://|[<>~]")
 """What a text has in common with its translation: commands, options, placeholders, addresses."""
-
-
-def truc(*words: str, **environment: str):
-    return CliRunner().invoke(main, words, prog_name="truc", env=environment)
 
 
 def commands(command: click.Command, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -128,18 +124,18 @@ def test_wrong_usage_is_told_in_the_language_too(made_up, words, data) -> None:
 
 @each_row("lang, heading", [("ca", "Ús: "), ("es", "Uso: "), ("fr", "Usage : "), ("pt", "Uso: ")])
 def test_help_goes_by_the_locale(lang, heading) -> None:
-    told = truc("replay", "--help", LC_ALL=f"{lang}_XX.UTF-8").output
+    told = truc("replay", "--help", env={"LC_ALL": f"{lang}_XX.UTF-8"}).output
     first, *_ = paragraphs(main.commands["replay"].help)
     assert told.startswith(heading)
     assert help_in(lang).commands[first] in told
 
 
 def test_help_in_english_is_that_of_the_commands_and_the_command_line_comes_before_the_locale() -> None:
-    told = truc("replay", "--help", LC_ALL="C").output
+    told = truc("replay", "--help", env={"LC_ALL": "C"}).output
     assert told.startswith("Usage: truc replay")
     assert "Step through a match record by record." in told
     for asked in (("--lang", "pt"), ("--lang=pt",)):
-        told = truc("replay", *asked, "--help", LC_ALL="fr_FR.UTF-8").output
+        told = truc("replay", *asked, "--help", env={"LC_ALL": "fr_FR.UTF-8"}).output
         assert told.startswith("Uso: truc replay")
 
 

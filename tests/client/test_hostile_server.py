@@ -1,13 +1,11 @@
 """Servers that ask for signatures a player never agreed to give, and that rewrite or erase what was played."""
 
-import io
-
 import pytest
 import trio
 from client.cheats import abandoned
 from client.playing import at_table, my_turn, play_on, received, seated
+from client.viewed import screen_of
 from msgspec.structs import replace
-from rich.console import Console
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, LostError, RefusedError, Table, YourTurn, connect
@@ -32,7 +30,6 @@ from truc_protocol.messages import (
     refusal,
 )
 from truc_protocol.records import Record, body_hash
-from truc_terminal.screen.screen import Screen
 
 FRENCH = "truc-french"
 
@@ -181,7 +178,7 @@ def say_before_options(server, kind: type, **fields) -> None:
 
 async def show_until_a_card_may_be_played(table: Table) -> list[object]:
     """Show on a terminal what happens, and the table; return what has."""
-    screen, seen = Screen(Console(file=io.StringIO(), force_terminal=True)), []
+    (screen, _), seen = screen_of(terminal=True), []
     async for happening in table:
         seen.append(happening)
         screen.show(happening)

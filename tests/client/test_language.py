@@ -1,19 +1,14 @@
 """The language a player is spoken to in, from the command line."""
 
-import io
-
 import pytest
 import trio
-from click.testing import CliRunner
-from rich.console import Console
+from client.viewed import screen_of
 from rows import each_row
 
 from truc_client.home.home import master_seed, open_home
 from truc_rules import preset
 from truc_terminal.commands.terminal import ask_yes_or_no
-from truc_terminal.main import main
 from truc_terminal.screen.person import Lines, Typed
-from truc_terminal.screen.screen import Screen
 from truc_words.rules_page import rules_page
 
 COMMANDS = [
@@ -125,8 +120,7 @@ async def answered(lang: str, *typed: str) -> tuple[bool | None, int]:
     send, receive = trio.open_memory_channel[Typed](len(typed))
     for text in typed:
         send.send_nowait(Typed(text))
-    out = io.StringIO()
-    screen = Screen(Console(file=out, width=200), lang)
+    screen, out = screen_of(lang)
     answer = await ask_yes_or_no(screen, Lines(receive), "another", default=not typed)
     return answer, out.getvalue().count("Please type")
 
@@ -135,7 +129,7 @@ def test_who_wants_to_be_forgotten_says_so_in_their_language(truc, tmp_path) -> 
     master_seed(open_home(tmp_path / "home"))
     told = truc("forget", "127.0.0.1:1", "--lang", "pt")
     assert (told.exit_code, told.stderr.endswith("Interrompido.\n")) == (1, True)
-    refused = CliRunner().invoke(main, ["forget", "127.0.0.1:1", "--lang", "pt"], input="não\n")
+    refused = truc("forget", "127.0.0.1:1", "--lang", "pt", input="não\n")
     assert (refused.exit_code, "truc: Nada foi feito." in refused.stderr) == (1, True)
-    agreed = CliRunner().invoke(main, ["forget", "127.0.0.1:1", "--lang", "pt"], input="sim\n")
+    agreed = truc("forget", "127.0.0.1:1", "--lang", "pt", input="sim\n")
     assert "truc: não é possível alcançar 127.0.0.1:1: conexão recusada" in agreed.stderr

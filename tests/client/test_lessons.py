@@ -1,6 +1,5 @@
 """What a beginner is told, by the table they see."""
 
-import io
 import os
 import re
 import sys
@@ -11,8 +10,7 @@ import pytest
 import trio
 from client.playing import homes
 from client.running import run, truc
-from client.viewed import view_of
-from rich.console import Console
+from client.viewed import screen_of, view_of
 from rows import each_row
 
 from truc_bots import OptionResult
@@ -23,7 +21,6 @@ from truc_terminal.replay_model.board import LaidCard, LaidTrick, ShownHand
 from truc_terminal.replay_model.faces import faces_of
 from truc_terminal.screen.drawing import MatchLook
 from truc_terminal.screen.lessons import Teacher, teaching_at
-from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import Advice
 from truc_words import LANGUAGES, Speech
 from truc_words.house_variants import read_variant
@@ -309,8 +306,7 @@ def test_every_game_is_taught_in_every_language(lang) -> None:
 
 
 def test_lesson_stands_under_what_it_is_about() -> None:
-    file = io.StringIO()
-    screen = Screen(Console(file=file))
+    screen, out = screen_of()
     screen.teach = Teacher(Primer(preset("truc-catalan")))
     screen.show(started())
     played = (
@@ -319,7 +315,7 @@ def test_lesson_stands_under_what_it_is_about() -> None:
     )
     facts = (*played, {"what": "trick_won", "side": 0, "leader": 0})
     screen.show(RecordSeen(1, "act", facts, view=view_of(tricks=[("1 1e 0 3o", 0)])))
-    assert file.getvalue().splitlines()[-2:] == [
+    assert out.getvalue().splitlines()[-2:] == [
         "  the trick goes to north; north leads",
         "  > 3o of north is the strongest card on the table.",
     ]

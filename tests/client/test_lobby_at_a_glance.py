@@ -1,14 +1,12 @@
 """Tables at a glance: as they are listed, their clocks, the usage of `create` and `join`, and the wait for company."""
 
-import io
 from types import SimpleNamespace
 
 import pytest
 import trio
 import trio.testing
-from click.testing import CliRunner
+from client.viewed import printed, screen_of
 from msgspec.structs import replace
-from rich.console import Console
 from rows import each_row
 
 from truc_client.happenings import Happening, TableChanged, TableGone
@@ -25,10 +23,8 @@ from truc_terminal.commands.in_person import (
 )
 from truc_terminal.commands.table_options import TableClock, read_clock
 from truc_terminal.commands.tables import TableList, age, columns, in_order, table_columns, table_line
-from truc_terminal.main import main
 from truc_terminal.screen.explaining import terms_in_full, terms_line
 from truc_terminal.screen.person import Lines, Typed
-from truc_terminal.screen.screen import Screen
 from truc_words import Speech
 
 NORTH = SeatState(seat=0, kind="key", name="north", online=True, ready=True)
@@ -58,11 +54,9 @@ def test_table_is_listed_with_its_clock_and_the_options_that_were_chosen() -> No
 
 @pytest.mark.parametrize("width", [200, 20])
 def test_list_of_tables_cannot_control_the_terminal(width) -> None:
-    told = io.StringIO()
-    listed = TableList((state("\x1b[2JK7PQA", NORTH, SOUTH, variant="\x1b[31mtruc"),))
-    Console(file=told, width=width).print(listed)
-    assert "K7PQA" in told.getvalue()
-    assert "\x1b" not in told.getvalue()
+    told = printed(TableList((state("\x1b[2JK7PQA", NORTH, SOUTH, variant="\x1b[31mtruc"),)), width)
+    assert "K7PQA" in told
+    assert "\x1b" not in told
 
 
 @each_row(
@@ -94,9 +88,7 @@ def test_terms_are_told_in_one_line(variant, options, opts, lang, said) -> None:
 
 def test_without_room_for_columns_each_table_has_its_lines_and_no_word_is_cut() -> None:
     tables = (state("AAAAA", NORTH, SOUTH, state="playing"), state("BBBBB", NORTH, FREE, age_ms=75_000))
-    out = io.StringIO()
-    Console(file=out, width=40).print(TableList(tables))
-    assert out.getvalue().splitlines() == [
+    assert printed(TableList(tables), 40).splitlines() == [
         "BBBBB  truc-french  1/2  open  1 min",
         "   30+120  north",
         "AAAAA  truc-french  2/2  playing  30+120",
@@ -107,12 +99,10 @@ def test_without_room_for_columns_each_table_has_its_lines_and_no_word_is_cut() 
 def test_tables_with_a_seat_to_take_come_first_and_names_are_no_markup() -> None:
     vacant = state("CCCCC", NORTH, replace(SOUTH, vacant=True), state="playing")
     tables = (state("AAAAA", NORTH, SOUTH, state="playing"), vacant, state("BBBBB", NORTH, FREE))
-    out = io.StringIO()
-    Console(file=out, width=100).print(columns(tables))
-    _, *lines = out.getvalue().splitlines()
+    _, *lines = printed(columns(tables), 100).splitlines()
     assert [line.split()[0] for line in lines] == ["BBBBB", "CCCCC", "AAAAA"]
     assert "south [bold]" in lines[2]
-    assert "\x1b" not in out.getvalue()
+    assert "\x1b" not in "".join(lines)
 
 
 @each_row(
@@ -176,20 +166,17 @@ def test_what_is_no_clock_is_told_with_what_was_expected(text) -> None:
         (("play", "host", "--table", "X", "--option", "a=1"), "Usage:"),
     ],
 )
-def test_usage_that_makes_no_sense_is_told_before_anybody_connects(
-    arguments, told, tmp_path, monkeypatch
-) -> None:
-    monkeypatch.setenv("TRUC_HOME", str(tmp_path))
-    shown = CliRunner().invoke(main, arguments)
+def test_usage_that_makes_no_sense_is_told_before_anybody_connects(truc, arguments, told) -> None:
+    shown = truc(*arguments)
     assert shown.exit_code in (1, 2)
     assert told in shown.output
 
 
 async def waited(*states, seconds: int) -> list[str]:
     """Wait at a table that stands as given, a minute each; returns what the screen shows."""
-    out = io.StringIO()
+    screen, out = screen_of(width=400)
     table = SimpleNamespace(state=None, invite="truc://host/K7PQA#PIN", match=None)
-    async with told_of_waiting(table, Screen(Console(file=out, width=400))):
+    async with told_of_waiting(table, screen):
         for table.state in states:
             table.match = table.state.match
             await trio.sleep(seconds)
@@ -254,7 +241,7 @@ class AfterMatch:
 
 async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[AnotherMatch, str]:
     send, receive = trio.open_memory_channel(1)
-    out = io.StringIO()
+    screen, out = screen_of(width=400)
 
     async def type_lines() -> None:
         await trio.testing.wait_all_tasks_blocked()
@@ -263,7 +250,7 @@ async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[Anot
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(type_lines)
-        answer = await ask_for_another(table, Screen(Console(file=out, width=400)), Lines(receive))
+        answer = await ask_for_another(table, screen, Lines(receive))
     return answer, out.getvalue()
 
 
@@ -291,9 +278,8 @@ async def test_table_that_is_closed_while_one_is_asked_needs_no_answer() -> None
 async def test_player_who_is_gone_is_named_by_their_seat_wherever_a_server_lists_it() -> None:
     send, receive = trio.open_memory_channel(1)
     await send.send(Typed("n"))
-    table, out = AfterMatch(), io.StringIO()
+    table, (screen, out) = AfterMatch(), screen_of(width=400)
     table.state, table.seat = state("K7PQA", replace(SOUTH, name="south", vacant=True)), 1
     table.code = "K7PQA"
-    screen = Screen(Console(file=out, width=400))
     assert await agrees_to_step_in(table, screen, Lines(receive)) is False
     assert "south" in out.getvalue()

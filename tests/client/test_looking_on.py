@@ -1,14 +1,12 @@
 """A person who looks on at a table: what is told and drawn, what is never called checked, and what may be typed."""
 
-import io
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import trio
 from client.pictured import dealt, played, told
-from client.viewed import view_of
-from rich.console import Console
+from client.viewed import screen_of, view_of
 from rows import each_row
 
 from truc_client import (
@@ -29,7 +27,6 @@ from truc_rules import View, preset
 from truc_terminal.commands.watch import Watcher
 from truc_terminal.replay_model.annotating import Annotator
 from truc_terminal.screen.person import Lines, Typed
-from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, Sentence, catalogue
 
 GAME = preset("truc-french")
@@ -78,14 +75,6 @@ class FakeTable:
         self.said.append(text)
 
 
-def screen_of(*, terminal: bool, lang: str = "en") -> tuple[Screen, io.StringIO]:
-    out = io.StringIO()
-    console = Console(
-        file=out, force_terminal=terminal, width=120, height=24, color_system=None, highlight=False
-    )
-    return Screen(console, lang, "xterm"), out
-
-
 def begun() -> MatchStarted:
     names = ("north", "east")
     return MatchStarted(bytes(32), "truc-french", GAME.pack, names, None, "A", Path("x.truc"), words="french")
@@ -93,7 +82,7 @@ def begun() -> MatchStarted:
 
 def shown(*happenings, terminal: bool = False, lang: str = "en", reached: int = 0) -> str:
     """Return what is told of what happens in a match."""
-    screen, out = screen_of(terminal=terminal, lang=lang)
+    screen, out = screen_of(lang, terminal=terminal, width=120, height=24)
     watcher = Watcher(FakeTable(reached=reached), screen)
     watcher.show(begun())
     out.truncate(0)
@@ -173,7 +162,7 @@ def test_snapshot_that_skips_says_so_and_forgets_the_hand_that_it_skips() -> Non
     assert "Score" not in shown(SnapshotTaken(bytes(32), 0, {}, skipped=False))  # at the beginning
     told = shown(*TRICK, SnapshotTaken(bytes(32), 99, STATE, skipped=True), terminal=True)
     assert "Too much happened while this client was not reading." in told
-    screen, _ = screen_of(terminal=True)
+    screen, _ = screen_of(terminal=True, width=120, height=24)
     watcher = Watcher(FakeTable(), screen)
     for happening in (begun(), *TRICK, SnapshotTaken(bytes(32), 99, STATE, skipped=True)):
         watcher.show(happening)
@@ -250,7 +239,7 @@ def test_every_match_can_be_watched_from_its_first_record_to_its_last(transcript
     annotator = Annotator(transcript.read_bytes())
     records = list(annotator.records())
     begun = next(each for each in records if not each.is_setup)
-    screen, out = screen_of(terminal=True)
+    screen, out = screen_of(terminal=True, width=120, height=24)
     watcher = Watcher(FakeTable(), screen)
     names, path = tuple(begun.names), Path("x.truc")
     watcher.show(
@@ -282,7 +271,7 @@ def test_what_is_told_is_in_the_language_asked_for(lang) -> None:
 async def typed(*lines: str | None, happenings: tuple = TRICK) -> tuple[str, FakeTable]:
     """Type lines once everything has happened; returns what is shown then."""
     send, receive = trio.open_memory_channel[Typed](len(lines))
-    table, (screen, out) = FakeTable(begun(), *happenings), screen_of(terminal=True)
+    table, (screen, out) = FakeTable(begun(), *happenings), screen_of(terminal=True, width=120, height=24)
     with trio.fail_after(40):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(Watcher(table, screen, Lines(receive)).watch)
@@ -323,6 +312,6 @@ async def test_nothing_can_be_played_by_who_watches(line) -> None:
 
 
 async def test_what_ends_the_table_is_raised() -> None:
-    screen, _ = screen_of(terminal=True)
+    screen, _ = screen_of(terminal=True, width=120, height=24)
     with pytest.raises(ClientError, match="a check failed"):
         await Watcher(FakeTable(ClientError("a check failed")), screen).watch()

@@ -1,18 +1,16 @@
 """Which match a command is about: a file, one of the home by the first digits of its id, or the newest."""
 
-import io
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 from client.running import truc
-from rich.console import Console
+from client.viewed import screen_of
 from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_terminal.commands.terminal import tell_commands
-from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES
 
 FRENCH = Path(__file__).parent.parent / "vectors" / "transcripts" / "truc-french.truc"
@@ -64,8 +62,8 @@ def test_page_of_a_match_is_named_after_it_and_a_file_comes_before_a_match(kept)
 def test_commands_that_show_a_match_stand_on_one_line_and_find_it(lang, home) -> None:
     kept = open_home(home).transcripts / "495bf62a608386d7-watched.truc"
     shutil.copy(FRENCH, kept)
-    out = io.StringIO()
-    tell_commands(Screen(Console(file=out, width=400), lang), kept)
+    screen, out = screen_of(lang, width=400)
+    tell_commands(screen, kept)
     (line,) = out.getvalue().splitlines()
     assert len(line) < 80
     command = re.search(r"truc (report \w+ -o [\w.]+)", line)[1].split()

@@ -6,15 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from client.running import run
+from client.running import run, truc
 from protocol.forge import small
 from protocol.peers import Table
 from rich.console import Console
 from rows import each_row
 
 from truc_terminal.commands.output import FailedError, tell
-from truc_terminal.main import main
 from truc_terminal.screen.wrapping import say
 
 
@@ -35,7 +33,7 @@ def test_finding_is_wrapped_between_words_on_a_terminal_alone(is_terminal, lines
 @each_row("name", ["missing", "."])
 @each_row("command", ["verify", "show"])
 def test_file_that_cannot_be_opened_is_one_line_and_no_finding(tmp_path, command, name) -> None:
-    told = CliRunner().invoke(main, [command, str(tmp_path / name)])
+    told = truc(command, tmp_path / name)
     assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (2, "", 1)
     assert told.stderr.startswith("truc: cannot read ")
 
@@ -90,7 +88,7 @@ def test_line_is_broken_between_words_on_a_terminal_alone(monkeypatch, stream, t
 
 
 def test_commands_are_listed_as_they_are_met() -> None:
-    told = CliRunner().invoke(main, ["--help"]).stdout.partition("Commands:")[2]
+    told = truc("--help").stdout.partition("Commands:")[2]
     assert [line.split()[0] for line in told.strip().splitlines()][:3] == ["demo", "play", "create"]
 
 

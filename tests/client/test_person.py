@@ -1,6 +1,5 @@
 """A person at a table: what each typed line does, and when it is read."""
 
-import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -9,7 +8,7 @@ from types import SimpleNamespace
 
 import trio
 import trio.testing
-from rich.console import Console
+from client.viewed import screen_of
 from rows import each_row
 from rules.played import dealt
 
@@ -19,7 +18,6 @@ from truc_client.matches.seat_match import SeatMatch
 from truc_protocol.errors import Code
 from truc_terminal.screen.person import Lines, Person, Typed
 from truc_terminal.screen.questions import find_choice
-from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import Advice
 from truc_words import catalogue
 from truc_words.house_variants import preset_called
@@ -99,8 +97,7 @@ NEXT = turn("play 3b", at=2)
 
 async def play(table: FakeTable, *typed: str, terminal: bool = False, lang: str = "en", **game) -> str:
     """Let a person type lines, and leave; returns what the screen shows."""
-    out = io.StringIO()
-    screen = Screen(Console(file=out, force_terminal=terminal, width=80, color_system=None), lang)
+    screen, out = screen_of(lang, terminal=terminal, width=80)
     words = game.pop("words", "catalan")
     if game.pop("has_begun", True):
         screen.show(_started(words)._replace(**game))
@@ -131,11 +128,7 @@ async def test_each_line_of_a_script_answers_one_question() -> None:
 
 async def test_line_of_a_script_waits_when_its_question_has_passed() -> None:
     table = FakeTable(turn("play 7e"))
-    send, lines = trio.open_memory_channel(3)
-    person = Person(table, Screen(Console(file=io.StringIO())), Lines(lines))
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(person.play)
-        await trio.testing.wait_all_tasks_blocked()
+    async with sitting(table) as send:
         table.send.send_nowait(RecordSeen(1, "rule", ({"what": "released", "seat": 1},)))
         await trio.testing.wait_all_tasks_blocked()
         send.send_nowait(Typed("play 3b"))
@@ -157,9 +150,25 @@ class Noting:
 
 
 @asynccontextmanager
+async def sitting(
+    table: FakeTable, *typed: str, terminal: bool = False
+) -> AsyncIterator[trio.MemorySendChannel[Typed]]:
+    """Let a person sit at a table who has typed lines by then; yields where they type on, when nothing more happens."""
+    send, lines = trio.open_memory_channel(3)
+    for text in typed:
+        send.send_nowait(Typed(text))
+    screen, _ = screen_of(terminal=terminal)
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Person(table, screen, Lines(lines)).play)
+            await trio.testing.wait_all_tasks_blocked()
+            yield send
+
+
+@asynccontextmanager
 async def advised(table: FakeTable, advise) -> AsyncIterator[tuple[trio.MemorySendChannel[Typed], list[int]]]:
     """Let a person play who is advised; yields where they type, and the positions of the advice that they were told."""
-    screen = Screen(Console(file=io.StringIO(), force_terminal=True))
+    screen, _ = screen_of(terminal=True)
     screen.show(_started("catalan"))
     screen.teach = lessons = Noting()
     send, lines = trio.open_memory_channel(3)
@@ -260,11 +269,7 @@ async def test_commands_are_typed_in_the_players_language(lang, lines, done) -> 
 
 async def test_what_one_may_do_is_typed_by_its_line() -> None:
     table = FakeTable(turn("concede", must=False))
-    send, lines = trio.open_memory_channel(3)
-    person = Person(table, Screen(Console(file=io.StringIO(), force_terminal=True)), Lines(lines))
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(person.play)
-        await trio.testing.wait_all_tasks_blocked()
+    async with sitting(table, terminal=True) as send:
         await send.send(Typed("concede"))
         await send.send(Typed(None))
     assert table.done == ["concede"]
@@ -418,11 +423,7 @@ async def test_word_is_typed_at_any_time(terminal, happenings, typed, done) -> N
 
 async def test_pause_of_a_script_waits_for_the_match() -> None:
     table = FakeTable()
-    send, channel = trio.open_memory_channel(3)
-    send.send_nowait(Typed("pause"))
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(Person(table, Screen(Console(file=io.StringIO())), Lines(channel)).play)
-        await trio.testing.wait_all_tasks_blocked()
+    async with sitting(table, "pause"):
         before = list(table.done)
         table.send.send_nowait(_started("catalan"))
         table.send.send_nowait(NEXT)
@@ -461,10 +462,7 @@ async def test_other_line_in_a_pause_tells_how_to_go_on(typed) -> None:
 
 async def test_line_after_the_pause_is_over_waits_for_the_next_question() -> None:
     table = FakeTable(paused(), going_on())
-    send, channel = trio.open_memory_channel(3)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(Person(table, Screen(Console(file=io.StringIO())), Lines(channel)).play)
-        await trio.testing.wait_all_tasks_blocked()
+    async with sitting(table) as send:
         send.send_nowait(Typed("1"))
         await trio.testing.wait_all_tasks_blocked()
         table.send.send_nowait(turn("play 3b", at=3))
@@ -477,7 +475,7 @@ async def test_line_typed_too_early_stays_for_whoever_reads_next() -> None:
     send.send_nowait(Typed("y"))
     table = FakeTable()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(Person(table, Screen(Console(file=io.StringIO())), lines).play)
+        nursery.start_soon(Person(table, screen_of()[0], lines).play)
         await trio.testing.wait_all_tasks_blocked()
         table.send.send_nowait(END)
     assert (await lines.receive()).text == "y"
@@ -560,7 +558,7 @@ async def test_person_at_a_plain_terminal_may_talk_at_any_time() -> None:
     send, lines = trio.open_memory_channel(1)
     send.send_nowait(Typed("'hello"))
     with trio.fail_after(5):
-        await Person(table, Screen(Console(file=io.StringIO())), Lines(lines, are_typed=True)).play()
+        await Person(table, screen_of()[0], Lines(lines, are_typed=True)).play()
     assert table.done == ["chat hello"]
 
 
@@ -592,7 +590,7 @@ async def played_by(seconds, plays_on, options, must) -> list[str]:
     """Return what is played by a person who types nothing, in a turn of ten seconds."""
     table = FakeTable(turn(*options, must=must)._replace(deadline_ms=10_000))
     _, lines = trio.open_memory_channel(1)
-    person = Person(table, Screen(Console(file=io.StringIO())), Lines(lines), plays_on=plays_on)
+    person = Person(table, screen_of()[0], Lines(lines), plays_on=plays_on)
     with trio.move_on_after(seconds):
         await person.play()
     return table.done
@@ -601,7 +599,7 @@ async def played_by(seconds, plays_on, options, must) -> list[str]:
 async def test_turn_that_was_decided_in_time_is_not_played_again(autojump_clock) -> None:
     table = FakeTable(turn("play 7e", "play 3b")._replace(deadline_ms=10_000), then={"play 3b": ()})
     send, lines = trio.open_memory_channel(1)
-    person = Person(table, Screen(Console(file=io.StringIO())), Lines(lines), plays_on=True)
+    person = Person(table, screen_of()[0], Lines(lines), plays_on=True)
     with trio.move_on_after(20):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(person.play)

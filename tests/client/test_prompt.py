@@ -14,6 +14,7 @@ import pytest
 from client.test_absence import table
 from client.test_person import turn
 from client.test_screen import seen, stands, started
+from client.viewed import screen_of
 from msgspec.structs import replace
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import DummyInput, create_pipe_input
@@ -21,7 +22,6 @@ from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.output import DummyOutput
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.utils import get_cwidth
-from rich.console import Console
 from rows import each_row
 
 from truc_client.happenings import Interrupted, MatchEnded, MatchWaits, Resumed, TableChanged
@@ -199,7 +199,7 @@ def test_prompt_that_has_ended_is_asked_nothing(typing) -> None:
 
 def test_question_has_a_key_for_each_option_and_completes_more() -> None:
     posed: list[Question] = []
-    screen = Screen(Console(file=io.StringIO(), force_terminal=True))
+    screen, _ = screen_of(terminal=True)
     screen.pose = posed.append
     screen.offer(turn("concede", "play 3b", "order low"))
     screen.offer(None)
@@ -211,8 +211,7 @@ def test_question_has_a_key_for_each_option_and_completes_more() -> None:
 
 def test_prompt_says_who_is_waited_for_until_there_is_news() -> None:
     posed: list[Question] = []
-    out = io.StringIO()
-    screen = Screen(Console(file=out, force_terminal=True))
+    screen, out = screen_of(terminal=True)
     screen.pose = posed.append
     screen.show(started())
     for happening in (MatchWaits((1,), None), seen()):
@@ -230,7 +229,7 @@ AT_THE_TABLE = table(claim="server")
 def standing(*happenings) -> tuple[Screen, list[Question]]:
     """Return a screen at a prompt, and what has been asked there."""
     posed: list[Question] = []
-    screen = Screen(Console(file=io.StringIO(), force_terminal=True))
+    screen, _ = screen_of(terminal=True)
     screen.pose = posed.append
     for happening in (started(), stands(cards="7e 3b 1o"), *happenings):
         screen.show(happening)
@@ -290,8 +289,7 @@ def test_prompt_says_that_the_connection_is_lost_then_asks_again(state, asks, te
 
 
 def test_connection_that_is_lost_again_and_again_is_told_once_until_something_comes_of_it() -> None:
-    out = io.StringIO()
-    screen = Screen(Console(file=out, width=200))
+    screen, out = screen_of()
     for happening in (Interrupted("lost"), Interrupted("moved"), Resumed(3), Interrupted("lost once more")):
         screen.show(happening)
     told = [line for line in out.getvalue().splitlines() if "connecting again" in line]
@@ -299,8 +297,7 @@ def test_connection_that_is_lost_again_and_again_is_told_once_until_something_co
 
 
 def test_question_after_a_match_is_said_again_where_there_is_no_prompt() -> None:
-    out = io.StringIO()
-    screen = Screen(Console(file=out))
+    screen, out = screen_of()
     screen.ask("another")
     for happening in (Interrupted("lost"), TableChanged(replace(AT_THE_TABLE, state="over"))):
         screen.show(happening)

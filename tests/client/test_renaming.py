@@ -1,13 +1,11 @@
 """The name that a server gives: it is the one that is signed, and the player is told where it is not the one asked for."""
 
-import io
-
 import pytest
 from client.deserting import DesertedServer
 from client.hosting import Hosting
 from client.playing import my_turn, play_on, seated, signed
+from client.viewed import screen_of
 from msgspec.structs import replace
-from rich.console import Console
 from rows import each_row
 
 from truc_client import Substituted, TableChanged, connect
@@ -15,7 +13,6 @@ from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import SeatTaken, Sub
 from truc_protocol.messages import ServerMessage, Welcome
 from truc_terminal.commands.play import _greet
-from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES
 
 GIVEN = "north 2"
@@ -46,11 +43,9 @@ async def server(scripted) -> RenamingServer:
 
 
 async def greeting(server, player, lang: str = "en") -> str:
-    out = io.StringIO()
+    screen, out = screen_of(lang)
     async with connect("host", player, dial=server.dial) as connection:
-        _greet(
-            connection, Screen(Console(file=out, width=200, highlight=False), lang), is_guest=player.is_guest
-        )
+        _greet(connection, screen, is_guest=player.is_guest)
     return out.getvalue()
 
 

@@ -6,15 +6,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from client.browser import needs_browser
+from client.running import truc
 from client.viewed import replayed_file
 from protocol.forge import small
 from protocol.peers import Puppet, Table
 from rows import each_row
 
 from truc_protocol.transcript import write_transcript
-from truc_terminal.main import main
 from truc_terminal.replay_model.stages import replay_of
 from truc_terminal.report.page import hand_views, page
 
@@ -43,10 +42,6 @@ class Reader(HTMLParser):
         self.text += data
 
 
-def report(path: Path, *arguments: str):
-    return CliRunner().invoke(main, ["report", str(path), *arguments])
-
-
 @cache
 def page_of(name: str, lang: str = "en") -> str:
     return page(replayed_file(VECTORS / f"{name}.truc", lang), lang=lang)
@@ -73,7 +68,7 @@ def test_card_that_took_a_trick_is_marked(file) -> None:
 
 
 def test_report_is_written_and_the_verdict_said(tmp_path) -> None:
-    told = report(VECTORS / "truc-french.truc", "-o", str(tmp_path / "match.html"))
+    told = truc("report", VECTORS / "truc-french.truc", "-o", tmp_path / "match.html")
     assert told.exit_code == 0
     assert "PROVEN: every card was committed to before play" in told.output
     assert "PROVEN" in (tmp_path / "match.html").read_text()
@@ -81,15 +76,15 @@ def test_report_is_written_and_the_verdict_said(tmp_path) -> None:
 
 def test_file_is_named_after_the_transcript(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert report(VECTORS / "truc-french.truc").exit_code == 0
+    assert truc("report", VECTORS / "truc-french.truc").exit_code == 0
     assert [it.name for it in tmp_path.iterdir()] == ["truc-french.html"]
 
 
 def test_what_cannot_be_read_or_written_has_a_sentence_and_status_2(tmp_path) -> None:
     (tmp_path / "a.truc").write_bytes((VECTORS / "truc-french.truc").read_bytes()[:-9])
-    broken = report(tmp_path / "a.truc", "-o", str(tmp_path / "a.html"))
+    broken = truc("report", tmp_path / "a.truc", "-o", tmp_path / "a.html")
     assert (broken.exit_code, (tmp_path / "a.html").exists()) == (2, False)
-    lost = report(VECTORS / "truc-french.truc", "-o", str(tmp_path / "none" / "a.html"))
+    lost = truc("report", VECTORS / "truc-french.truc", "-o", tmp_path / "none" / "a.html")
     assert lost.exit_code == 2
     assert "cannot write" in lost.output
 
@@ -107,7 +102,7 @@ def test_record_that_fails_is_named_and_the_status_is_1(tmp_path) -> None:
     forged = table.records[-1]._replace(sig=bytes(64))
     file = write_transcript(table.document, (*table.records[:-1], forged))
     (tmp_path / "a.truc").write_bytes(file)
-    told = report(tmp_path / "a.truc", "-o", str(tmp_path / "a.html"))
+    told = truc("report", tmp_path / "a.truc", "-o", tmp_path / "a.html")
     assert (told.exit_code, "REFUTED" in told.output) == (1, True)
     read = Reader((tmp_path / "a.html").read_text("utf-8"))
     assert "The record that fails" in read.text

@@ -1,10 +1,8 @@
-import io
 import re
 from pathlib import Path
 
 import pytest
-from client.viewed import view_of
-from rich.console import Console
+from client.viewed import screen_of, view_of
 from rows import each_row
 
 from truc_client import (
@@ -44,7 +42,6 @@ from truc_terminal.replay_model.board import (
 from truc_terminal.replay_model.faces import faces_of
 from truc_terminal.screen.drawing import MatchLook
 from truc_terminal.screen.questions import find_choice, mistake, option_names
-from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, Speech, catalogue
 
 PACK = preset("truc-catalan").pack
@@ -83,17 +80,11 @@ def shown(
     target=12,
 ) -> str:
     """Return what a screen prints."""
-    screen, out = screen_of(terminal=terminal, lang=lang)
+    screen, out = screen_of(lang, terminal=terminal, width=100)
     screen.show(started(players, words, target))
     for happening in happenings:
         screen.show(happening)
     return out.getvalue()
-
-
-def screen_of(*, terminal: bool = False, lang: str = "en") -> tuple[Screen, io.StringIO]:
-    out = io.StringIO()
-    console = Console(file=out, force_terminal=terminal, width=100, highlight=False, color_system=None)
-    return Screen(console, lang), out
 
 
 def started(players=("north", "east"), words: str = "", target: int = 12) -> MatchStarted:
@@ -217,7 +208,7 @@ def test_value_that_one_may_bet_on_stands_on_the_table_whatever_was_played(
 ) -> None:
     game = preset(variant)
     begun = started(words=game.words)._replace(pack=game.pack, rules=game)
-    screen, out = screen_of(terminal=terminal)
+    screen, out = screen_of(terminal=terminal, width=100)
     for played in ("", "0 7e"):
         for happening in (begun, stands(variant=variant, cards=cards, table=played), TURN):
             screen.show(happening)
@@ -229,7 +220,7 @@ def test_value_that_one_may_bet_on_stands_on_the_table_whatever_was_played(
 
 def test_raised_cards_stand_under_the_turn_up() -> None:
     begun = started(words="paulista")._replace(raised={"1o": ("2c", "7e")})
-    screen, out = screen_of()
+    screen, out = screen_of(width=100)
     for happening in (begun, stands(up="1o"), TURN):
         screen.show(happening)
     assert " ".join(["manilhas", "2c", "7e"]) in " ".join(out.getvalue().split())
@@ -299,7 +290,7 @@ def test_number_of_a_card_that_cannot_be_played_now_is_told_why() -> None:
 
 
 def test_help_ends_with_what_is_asked_now_so_that_this_stays_in_sight() -> None:
-    screen, out = screen_of()
+    screen, out = screen_of(width=100)
     screen.show(started()._replace(signs=("three",)))
     screen.explain(TURN)
     lines = [line.strip() for line in out.getvalue().splitlines()]
@@ -357,7 +348,7 @@ def test_sign_is_told_and_stands_on_the_table() -> None:
 
 
 def test_phrase_said_before_the_match_names_the_seat() -> None:
-    screen, out = screen_of()
+    screen, out = screen_of(width=100)
     screen.show(PhraseSaid(1, "come"))
     assert "seat 1 says: come (Play your lowest card)" in out.getvalue()
 

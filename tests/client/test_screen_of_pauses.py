@@ -1,15 +1,13 @@
 """What the screen shows of pauses: who asks, that the match rests, and what to type."""
 
-import io
 import re
 from pathlib import Path
 
-from rich.console import Console
+from client.viewed import screen_of
 from rows import each_row
 
 from truc_client import MatchStarted, RecordSeen
 from truc_client.happenings import MatchContinued
-from truc_terminal.screen.screen import Screen
 from truc_words import LANGUAGES, catalogue
 
 STATE = {"what": "state", "phase": "hand", "score": [[0, 0, 0], [0, 0, 0]]}
@@ -26,8 +24,7 @@ def asks(seat: int, what: str = "pause") -> tuple:
 
 def shown(*records, seat: int | None = 0, lang: str = "en", before=()) -> str:
     """Return what the screen of a seat prints."""
-    out = io.StringIO()
-    screen = Screen(Console(file=out, width=200, color_system=None), lang)
+    screen, out = screen_of(lang)
     screen.show(MatchStarted(b"m" * 32, "truc-french", ("As", "Kc"), ("north", "east"), seat, "A", Path("x")))
     if before:
         screen.show(MatchContinued(tuple(fact for means in before for fact in means)))

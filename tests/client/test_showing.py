@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from click.testing import CliRunner
+from client.running import truc
 from protocol.forge import small, until
 from protocol.peers import Puppet, Table
 from rows import each_row
@@ -16,7 +16,6 @@ from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import deciders
-from truc_terminal.main import main
 from truc_terminal.replay_model.annotating import Annotator, OpenedCard, OpenedDeal, OpenedLink
 
 
@@ -26,7 +25,7 @@ def show(tmp_path):
 
     def shown(content: bytes, *arguments: str):
         (tmp_path / "a.truc").write_bytes(content)
-        return CliRunner().invoke(main, ["show", str(tmp_path / "a.truc"), *arguments])
+        return truc("show", tmp_path / "a.truc", *arguments)
 
     return shown
 

@@ -1,15 +1,13 @@
 """`truc play` before the first hand: what is looked at before a seat is taken, what is asked, what is shown and told."""
 
-import io
-
 import pytest
 import trio
 from client.deserting import DesertedServer, deserted_by
 from client.hosting import Hosting
 from client.playing import come_back, leave_at_turn, my_turn, play_on, received
+from client.viewed import screen_of
 from msgspec.structs import replace
 from protocol.peers import Puppet
-from rich.console import Console
 
 from truc_client import ClientError, Player, Resumed, Substituted, connect, open_home
 from truc_conform.scripted import ScriptedServer
@@ -17,7 +15,6 @@ from truc_protocol import messages
 from truc_terminal.commands.play import SeatChoice, WantedTable, _farewell, _sit_down, _step_in
 from truc_terminal.screen.explaining import terms_line
 from truc_terminal.screen.person import Lines, Typed
-from truc_terminal.screen.screen import Screen
 from truc_words import Speech
 
 FRENCH = "truc-french"
@@ -72,12 +69,11 @@ async def server(scripted, player) -> WatchedServer:
 
 async def sit_down(server, player, *typed: str | None, wanted: WantedTable = ANY) -> tuple[object, str]:
     """Sit down as `truc play` does; returns the table, and what the screen shows."""
-    out = io.StringIO()
+    screen, out = screen_of(width=400)
     send, receive = trio.open_memory_channel(len(typed) + 1)
     for text in (*typed, None):
         send.send_nowait(Typed(text))
     async with connect("host", player, dial=server.dial) as connection:
-        screen = Screen(Console(file=out, width=400))
         table = await _sit_down(connection, wanted, screen, Lines(receive))
     return table, out.getvalue()
 
@@ -178,10 +174,9 @@ class Unanswered(Lines):
 
 async def unanswered(server, player, happens, sit=_sit_down) -> tuple[object, str]:
     """Leave the question whether to step in unanswered when something happens; returns what came of it, and the screen."""
-    out, came, lines = io.StringIO(), [], Unanswered()
+    (screen, out), came, lines = screen_of(width=400), [], Unanswered()
 
     async def ask(connection) -> None:
-        screen = Screen(Console(file=out, width=400))
         try:
             came.append(await sit(connection, ANY._replace(code="TABLE"), screen, lines))
         except ClientError as error:

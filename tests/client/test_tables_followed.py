@@ -5,8 +5,8 @@ import io
 import trio
 import trio.lowlevel
 from client.test_lobby_at_a_glance import FREE, NORTH, SOUTH, state
+from client.viewed import console_to
 from msgspec.structs import replace
-from rich.console import Console
 from rows import each_row
 
 from truc_client import connect
@@ -93,7 +93,7 @@ async def test_list_at_a_terminal_is_drawn_anew_with_each_change_and_as_time_goe
         return columns(tables)
 
     lobby = FakeLobby(TableChanged(OPEN), Interrupted("it was lost"), TableChanged(FULL))
-    console = Console(file=out, force_terminal=True, width=120, color_system=None)
+    console = console_to(out, terminal=True, width=120)
     with trio.move_on_after(30):
         await follow_list(lobby, FollowedTables(None, "en"), console, draw)
     assert drawn == [[], ["K7PQA 60"], ["K7PQA 60"], ["K7PQA 120"], ["K7PQA 140"]]

@@ -1,16 +1,15 @@
 """What a player is told of cards, and what when its client comes back in a hand."""
 
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from client.playing import at_table, my_turn, play_on
+from client.viewed import screen_of
 from msgspec.structs import replace
 from protocol.peers import Table
 from protocol.shared import paulista, sharing_table
-from rich.console import Console
 
 from truc_client import reports
 from truc_client.errors import LostError
@@ -34,7 +33,6 @@ from truc_protocol.messages import MatchRecord, OwnCards
 from truc_protocol.records import parse
 from truc_rules import preset
 from truc_terminal.replay_model.board import SeatMemory, with_partner
-from truc_terminal.screen.screen import Screen
 
 
 @pytest.fixture
@@ -119,8 +117,7 @@ def followed(table: Table, folder: Path, store: HomeStore, *, seat: int) -> Iter
 
 def panel(told: list[Happening]) -> str:
     """Return the panel that a screen shows now."""
-    out = io.StringIO()
-    screen = Screen(Console(file=out, width=200))
+    screen, out = screen_of()
     for happening in told:
         screen.show(happening)
     at = out.tell()

@@ -3,10 +3,11 @@
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from client.running import truc
 from protocol.forge import altered, small, until
 from protocol.peers import Puppet, Table
 from rich.console import Console
@@ -20,7 +21,6 @@ from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import deciders
 from truc_terminal.commands import verify as command
-from truc_terminal.main import main
 from truc_terminal.verdicts import score_words, verdict_lines
 
 PLAYING = Path(__file__).resolve().parents[2] / "docs" / "playing.md"
@@ -37,8 +37,7 @@ def write(tmp_path):
     return written
 
 
-def verify(*arguments: str):
-    return CliRunner().invoke(main, ["verify", *arguments])
+verify = partial(truc, "verify")
 
 
 def file(table: Table, *more: Record) -> bytes:

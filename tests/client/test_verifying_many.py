@@ -7,7 +7,7 @@ import sys
 from multiprocessing import active_children
 
 import pytest
-from click.testing import CliRunner
+from client.running import truc
 from client.terminals import CTRL_C, Terminal, leave
 from protocol.forge import small
 from protocol.peers import Table
@@ -18,7 +18,6 @@ from truc_protocol.audit import examine
 from truc_protocol.evidence_file import Complaint, read_refusal, write_evidence
 from truc_protocol.transcript import write_transcript
 from truc_terminal.commands import verify
-from truc_terminal.main import main
 
 PIPE_HOLDS = 65_536  # bytes, before whoever writes has to wait for a reader
 
@@ -75,7 +74,7 @@ def test_file_that_becomes_another_meanwhile_is_no_finding(paths, monkeypatch) -
     read = verifying.read_beginning
     first, other = paths[0], paths[-1].read_bytes()
     monkeypatch.setattr(verifying, "read_beginning", lambda *what: (read(*what), first.write_bytes(other))[0])
-    told = CliRunner().invoke(main, ["verify", str(first)])
+    told = truc("verify", first)
     assert (told.exit_code, told.stdout) == (2, "")
     assert str(first) in told.stderr
 
@@ -87,7 +86,7 @@ def test_what_can_be_read_only_once_is_read_once(paths) -> None:
         pipes.append(read)
         with open(written, "wb") as pipe:
             assert pipe.write(path.read_bytes()) < PIPE_HOLDS
-    told = CliRunner().invoke(main, ["verify", *(f"/dev/fd/{pipe}" for pipe in pipes)])
+    told = truc("verify", *(f"/dev/fd/{pipe}" for pipe in pipes))
     for pipe in pipes:
         os.close(pipe)
     assert told.stdout.endswith("the last sound one of the shortest.\n"), told.stderr
@@ -97,7 +96,7 @@ def test_process_that_dies_is_no_finding(paths, monkeypatch) -> None:
     monkeypatch.setattr(verifying, "_MIN_PARALLEL_BYTES", 0)
     monkeypatch.setattr(verify, "cores", lambda: 2)
     monkeypatch.setattr(verifying, "_examine", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-    told = CliRunner().invoke(main, ["verify", *map(str, paths)])
+    told = truc("verify", *paths)
     assert (told.exit_code, told.stdout) == (2, "")
     assert "a process that was checking files has died" in told.stderr
     assert active_children() == []
@@ -106,7 +105,7 @@ def test_process_that_dies_is_no_finding(paths, monkeypatch) -> None:
 def test_bar_is_for_a_terminal_alone(paths, monkeypatch) -> None:
     monkeypatch.setattr(verify, "_AFTER_S", 0)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert CliRunner().invoke(main, ["verify", *map(str, paths)]).stderr == ""
+    assert truc("verify", *paths).stderr == ""
 
 
 BEGUN = re.compile(rb"<(\d+)>")

@@ -1,12 +1,37 @@
-"""Views of a match, written as people write cards and plays, for what is drawn from them; and matches of files, as stages."""
+"""Screens that are looked at; views of a match, written as people write cards and plays; and matches of files, as stages."""
 
+import io
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+from rich.console import Console
+
 from truc_rules import Card, Score, Seat, View, new_match, preset, view
 from truc_rules.positions.match import Trick
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
+from truc_terminal.screen.screen import Screen
+
+
+def screen_of(
+    lang: str = "en", *, terminal: bool = False, width: int = 200, height: int | None = None
+) -> tuple[Screen, io.StringIO]:
+    """Return a screen, at a terminal or not, and what is printed on it, without colours."""
+    out = io.StringIO()
+    return Screen(console_to(out, terminal=terminal, width=width, height=height), lang), out
+
+
+def console_to(out: io.StringIO, *, terminal: bool = False, width: int, height: int | None = None) -> Console:
+    return Console(
+        file=out, force_terminal=terminal, width=width, height=height, highlight=False, color_system=None
+    )
+
+
+def printed(renderable: object, width: int) -> str:
+    """Return what is printed where there is no terminal."""
+    out = io.StringIO()
+    console_to(out, width=width).print(renderable)
+    return out.getvalue()
 
 
 @cache

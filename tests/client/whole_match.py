@@ -5,7 +5,6 @@
 writes what the screen shows at some moments to tests/client/pictures anew; read the difference.
 """
 
-import io
 import os
 import re
 import sys
@@ -18,12 +17,11 @@ import trio
 from client.bots_table import GAME, seat_bots, serving
 from client.pictured import FOLDER
 from client.terminals import Terminal
-from rich.console import Console
+from client.viewed import screen_of
 from vectors.retold import Decision, happenings
 
 from truc_rules import Seat
 from truc_terminal.commands.terminal import tell_commands
-from truc_terminal.screen.screen import Screen
 
 SEED = "8"
 COLUMNS, ROWS = 80, 24
@@ -157,11 +155,8 @@ def _sat_down(folder: Path, address: str) -> Terminal:
 
 def retold(seen: Seen) -> list[str]:
     """Return what the transcript makes the screen print, with what was typed at each decision."""
-    out = io.StringIO()
-    console = Console(
-        file=out, force_terminal=True, width=COLUMNS, height=ROWS, color_system=None, highlight=False
-    )
-    screen, typed = Screen(console), iter(seen.typed)
+    screen, out = screen_of(terminal=True, width=COLUMNS, height=ROWS)
+    typed = iter(seen.typed)
     screen.pose = lambda question: None
     for happening in happenings(seen.transcript, SEAT):
         if isinstance(happening, Decision):
