@@ -128,6 +128,21 @@ def eager_bot(seed: int) -> Chooser:
     return choose
 
 
+async def play_out(*tables: Table, show=lambda happening: None) -> list[MatchEnded]:
+    """Let a bot be ready at each table and play the match to its end; `show` is called with all that happens."""
+    ended: list[MatchEnded] = []
+
+    async def one(table: Table, seed: int) -> None:
+        await table.ready()
+        ended.append(await play_match(table, eager_bot(seed), show))
+
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            for seed, table in enumerate(tables, 1):
+                nursery.start_soon(one, table, seed)
+    return ended
+
+
 def homes(folder: Path, *kinds: bool) -> list[Player]:
     """Return a player for each of `kinds`: whether it is a guest."""
     return [

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import trio
-from client.playing import homes, play_bots
+from client.playing import homes, play_bots, play_on, play_out, recorded
 from client.running import truc
 from client.serving import RealServer
 
@@ -92,9 +92,7 @@ async def test_client_that_goes_behind_each_step_and_comes_back_proves_the_match
     async def other() -> None:
         await restless.opened.wait()
         async with connect(real_server.url, second) as connection:
-            table = await connection.join(restless.code)
-            await table.ready()
-            await play_match(table, simple_bot(2))
+            await play_out(await connection.join(restless.code))
 
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
@@ -109,7 +107,6 @@ async def test_steps_are_sent_again_to_a_server_that_was_killed_behind_one(tmp_p
     (tmp_path / "server").mkdir()
     server = RealServer(tmp_path / "server").start()
     north, east = homes(tmp_path, False, False)
-    ended: list[MatchEnded] = []
     left = ["mask", "keys", "release"]
     due, is_due = trio.open_memory_channel[None](len(left))
 
@@ -118,28 +115,21 @@ async def test_steps_are_sent_again_to_a_server_that_was_killed_behind_one(tmp_p
             left.remove(happening.kind)
             due.send_nowait(None)
 
-    async def play(
-        player: Player, seed: int, code: str | None, opened: trio.MemorySendChannel | None
-    ) -> None:
-        async with connect(server.url, player) as connection:
-            if code is None:
-                table = await connection.create("truc-french", options=SHORT, private=True)
-                await opened.send(table.code)
-            else:
-                table = await connection.join(code)
-            await table.ready()
-            ended.append(await play_match(table, simple_bot(seed), kill_behind))
+    async def kill() -> None:
+        for _ in range(3):
+            await is_due.receive()
+            await trio.to_thread.run_sync(server.kill)
+            await trio.to_thread.run_sync(server.start)
 
     try:
-        with trio.fail_after(120):
-            async with trio.open_nursery() as nursery:
-                opened, codes = trio.open_memory_channel(1)
-                nursery.start_soon(play, north, 1, None, opened)
-                nursery.start_soon(play, east, 2, await codes.receive(), None)
-                for _ in range(3):
-                    await is_due.receive()
-                    await trio.to_thread.run_sync(server.kill)
-                    await trio.to_thread.run_sync(server.start)
+        async with (
+            connect(server.url, north) as one,
+            connect(server.url, east) as other,
+            trio.open_nursery() as nursery,
+        ):
+            table = await one.create("truc-french", options=SHORT, private=True)
+            nursery.start_soon(kill)
+            ended = await play_out(table, await other.join(table.code), show=kill_behind)
         assert [each.verdict.host_saw_no_card for each in ended] == [True, True]
     finally:
         server.stop()
@@ -147,32 +137,16 @@ async def test_steps_are_sent_again_to_a_server_that_was_killed_behind_one(tmp_p
 
 async def test_watcher_checks_the_whole_match(real_server, tmp_path) -> None:
     north, east, onlooker = homes(tmp_path, False, False, False)
-    seen: list[object] = []
-
-    async def play(
-        player: Player, seed: int, code: str | None, opened: trio.MemorySendChannel | None
-    ) -> None:
-        async with connect(real_server.url, player) as connection:
-            if code is None:
-                table = await connection.create("truc-french", options=SHORT)
-                await opened.send(table.code)
-            else:
-                table = await connection.join(code)
-            await table.ready()
-            await play_match(table, simple_bot(seed))
-
-    with trio.fail_after(60):
-        async with trio.open_nursery() as nursery, connect(real_server.url, onlooker) as connection:
-            opened, codes = trio.open_memory_channel(1)
-            nursery.start_soon(play, north, 1, None, opened)
-            code = await codes.receive()
-            watched = await connection.watch(code)
-            nursery.start_soon(play, east, 2, code, None)
-            async for happening in watched:
-                seen.append(happening)
-                if isinstance(happening, MatchEnded):
-                    break
-    assert isinstance(seen[-1], MatchEnded)
+    async with (
+        connect(real_server.url, north) as one,
+        connect(real_server.url, east) as other,
+        connect(real_server.url, onlooker) as third,
+        trio.open_nursery() as nursery,
+    ):
+        table = await one.create("truc-french", options=SHORT)
+        watched = await third.watch(table.code)
+        nursery.start_soon(play_out, table, await other.join(table.code))
+        seen = await play_on(watched)
     assert seen[-1].verdict.host_saw_no_card
 
 
@@ -206,22 +180,9 @@ async def test_substitute_takes_the_seat_of_who_did_not_mask_and_the_match_is_pr
                 await joined.ready()
                 nursery.start_soon(step_in, table.code)
                 nursery.start_soon(stay, table)
-                await _until_closed(joined)
+                await play_on(joined, until=recorded("close"), choose=simple_bot(3))
     assert [each.verdict.result for each in ended] == [Result.PROVEN] * 2
     assert [each.verdict.host_saw_no_card for each in ended] == [True] * 2
     records = read_transcript(ended[0].transcript.read_bytes()).records
     kinds = [type(body) for body in map(parse, records)]
     assert kinds.index(Void) < kinds.index(Sub)
-
-
-async def _until_closed(table: Table) -> None:
-    """Play until a hand is closed."""
-    choose = simple_bot(3)
-    async for happening in table:
-        match happening:
-            case YourTurn():
-                await table.choose(choose(happening))
-            case RecordSeen(kind="close"):
-                return
-            case _:
-                pass

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from client.cheats import QuietServer, caught, refuted
+from msgspec.structs import replace
 from protocol.peers import secret
 
 from truc_conform.forging import Place, RewriteBend, body_of, on, on_record, put_instead, signed_again
@@ -87,16 +88,11 @@ def garble_the_box(server) -> None:
 
 def forge_an_act(server) -> None:
     """Let the server sign, in the name of seat 1, with its own key."""
-    server.bend = on_record("act", lambda message: signed_by_the_server(server, message))
 
+    def forge(message: MatchRecord) -> MatchRecord:
+        return replace(put_instead(server, message, body_of(message)), signer=message.signer)
 
-def signed_by_the_server(server, message: MatchRecord) -> MatchRecord:
-    forged = put_instead(server, message, body_of(message))
-    return forged.__class__(**{**fields_of(forged), "signer": message.signer})
-
-
-def fields_of(message: MatchRecord) -> dict[str, Any]:
-    return {name: getattr(message, name) for name in message.__struct_fields__}
+    server.bend = on_record("act", forge)
 
 
 def on_plays_of_seat_1(server, change: Callable[[MatchRecord, Act], MatchRecord]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from client.pseudo import LANG, speak, unsaid, words_of
+from client.test_screen import FOUR, STATE, TURN
 from client.viewed import printed, screen_of
 from msgspec.structs import replace
 from rows import each_row
@@ -34,29 +35,9 @@ from truc_words import Speech, catalogue
 
 FIRST, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in (1, 2))
 SERVER = "127.0.0.1:1"
-FOUR = ("north", "east", "south", "west")
 PACK = tuple(rank + suit for suit in "oceb" for rank in ("1", "2", "3", "4", "5", "6", "7", "10", "11", "12"))
 STARTED = happenings.MatchStarted(
     b"m" * 32, "truc-catalan", PACK, FOUR, 0, "A", Path("/x.truc"), words="catalan", target=12
-)
-STATE = {
-    "what": "state",
-    "phase": "hand",
-    "score": [[0, 0, 3], [1, 0, 5]],
-    "dealer": 1,
-    "stake": 2,
-    "tricks": [0],
-}
-TURN = happenings.YourTurn(
-    9,
-    8,
-    (
-        happenings.MoveChoice("play 7e", "play", {}),
-        happenings.MoveChoice("raise 2", "raise", {"stake": 2, "declined": 1}),
-        happenings.MoveChoice("cut", "cut", {}),
-    ),
-    must=True,
-    deadline_ms=30_000,
 )
 
 

@@ -5,7 +5,7 @@ import stat
 from functools import partial
 
 import pytest
-from client.running import run, truc
+from client.running import run
 from rows import each_row
 
 from truc_client.home.home import Home, master_seed, open_home, player_key, revoked_keys
@@ -24,10 +24,8 @@ def home(tmp_path) -> Home:
 
 
 @pytest.fixture
-def keys(home, monkeypatch):
+def keys(truc, home):
     """Return a way to run `truc keys` in a home of its own."""
-    monkeypatch.setenv("TRUC_HOME", str(home.root))
-
     return partial(truc, "keys")
 
 

@@ -3,11 +3,11 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
+from client.test_help_spoken import commands
 from rows import each_row
 
 from truc_terminal.commands.helping import help_in
@@ -21,10 +21,8 @@ CHECKERS = {
 }
 
 
-def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
-    yield name, command
-    for word, inner in command.commands.items() if isinstance(command, click.Group) else ():
-        yield from commands(inner, f"{name}-{word}")
+def page_of(path: tuple[str, ...]) -> str:
+    return f"{'-'.join(('truc', *path))}.1"
 
 
 def read(page: str) -> str:
@@ -35,7 +33,7 @@ def read(page: str) -> str:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_command_has_a_page_in_every_language(lang) -> None:
-    assert {f"{name}.1" for name, _ in commands(main, "truc")} == set(pages(lang))
+    assert {page_of(path) for path, _ in commands(main)} == set(pages(lang))
 
 
 def test_pages_are_written_where_man_looks_for_them(tmp_path) -> None:
@@ -56,7 +54,7 @@ def test_page_in_another_language_is_in_it_throughout() -> None:
 
 def commands_with_pages() -> list[tuple[click.Command, str]]:
     made = pages()
-    return [(command, read(made[f"{name}.1"])) for name, command in commands(main, "truc")]
+    return [(command, read(made[page_of(path)])) for path, command in commands(main)]
 
 
 @each_row("command, page", commands_with_pages)

@@ -5,14 +5,13 @@ from functools import partial
 import pytest
 import trio
 from client.hosting import Hosting
-from client.playing import eager_bot, homes
+from client.playing import homes, play_out
 from client.running import truc
 from client.test_capabilities import ELSEWHERE, dialing
 from server.nodes import Nodes
 from server.test_routing import QUICK_S, two
 
-from truc_client import ConnectError, Interrupted, LostError, MatchEnded, connect, parse_address
-from truc_client.bots import play_match
+from truc_client import ConnectError, Interrupted, LostError, connect, parse_address
 from truc_client.verifying import verify_file
 from truc_conform.shown import CODE
 from truc_protocol.audit import Result
@@ -32,20 +31,9 @@ def link(server) -> str:
     return f"truc://127.0.0.1:{server.port}"
 
 
-async def finish(table, seed: int, ended: list) -> None:
-    """Be ready and let a bot play to the end."""
-    await table.ready()
-    ended.append(await play_match(table, eager_bot(seed)))
-
-
 async def both(first, second) -> None:
     """Let both play the match to its end; it must be proven, and so must the files that they keep."""
-    ended: list[MatchEnded] = []
-    with trio.fail_after(60):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(finish, first, 1, ended)
-            nursery.start_soon(finish, second, 2, ended)
-    for each in ended:
+    for each in await play_out(first, second):
         assert each.verdict.result is Result.PROVEN
         assert verify_file(each.transcript).result is Result.PROVEN
 
@@ -66,14 +54,14 @@ async def test_match_is_played_with_a_guest_who_was_sent_from_another_node(nodes
 
 async def test_truc_that_is_sent_to_another_node_meets_the_same_server_there(nodes, tmp_path):
     (first,) = homes(tmp_path, False)
-    home, ended = {"TRUC_HOME": str(tmp_path / "home"), "LC_ALL": "C.UTF-8"}, []
+    home = {"TRUC_HOME": str(tmp_path / "home")}
     async with (
         two(nodes, "moved") as (one, other),
         connect(link(one), first) as north,
         trio.open_nursery() as nursery,
     ):
         table = await north.create(FRENCH, options={"match": 1, "target": 4})
-        nursery.start_soon(finish, table, 1, ended)
+        nursery.start_soon(play_out, table)
         bot = partial(truc, "bot", link(other), "--table", table.code, env=home)
         told = await trio.to_thread.run_sync(bot)
     assert told.exit_code == 0
@@ -126,9 +114,8 @@ async def test_players_at_a_node_that_dies_come_back_by_the_address_they_came_by
     first, second, third = homes(tmp_path, False, False, False)
     ended, told = [], []
 
-    async def play(table, seed: int) -> None:
-        await table.ready()
-        ended.append(await play_match(table, eager_bot(seed), told.append))
+    async def play(*tables) -> None:
+        ended.extend(await play_out(*tables, show=told.append))
 
     async def begin(nursery: trio.Nursery) -> None:
         """Play a little at the other node, which ends then."""
@@ -140,8 +127,7 @@ async def test_players_at_a_node_that_dies_come_back_by_the_address_they_came_by
                 await opened.leave()
             tables.append(await south.join(opened.code))
             assert {connection.address.port for connection in (north, south)} == {one.port}
-            for seed, table in enumerate(tables, 1):
-                nursery.start_soon(play, table, seed)
+            nursery.start_soon(play, *tables)
             while len(told) < 30:
                 await trio.lowlevel.checkpoint()
             assert not ended

@@ -1,8 +1,5 @@
 """Pauses at the client: asked for and ended by library and bot, over a scripted server."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 import trio
 from client.cheats import QuietServer
@@ -71,13 +68,6 @@ rests = told("ruled", ruling="pause")
 goes_on = told("ruled", ruling="resume")
 
 
-@asynccontextmanager
-async def seated(server, player) -> AsyncIterator[Table]:
-    """Let a player sit at a table of the server until it is their turn."""
-    async with at_turn(server, player) as (table, _):
-        yield table
-
-
 async def rested(table: Table) -> None:
     """Let the match rest."""
     await table.pause()
@@ -91,7 +81,7 @@ def asked(server) -> list[tuple[int, str]]:
 
 async def test_match_rests_once_both_seats_have_asked_and_goes_on_to_a_proven_end(pausing, player) -> None:
     server = pausing()
-    async with seated(server, player) as table:
+    async with at_turn(server, player) as (table, _):
         with pytest.raises(ChoiceError, match="does not rest"):
             await table.unpause()
         await rested(table)
@@ -108,7 +98,7 @@ async def test_match_rests_once_both_seats_have_asked_and_goes_on_to_a_proven_en
 
 async def test_pause_of_a_guest_is_a_choice(pausing, guest) -> None:
     server = pausing()
-    async with seated(server, guest) as table:
+    async with at_turn(server, guest) as (table, _):
         await rested(table)
         await table.unpause()
         await play_on(table, until=goes_on)
@@ -118,7 +108,7 @@ async def test_pause_of_a_guest_is_a_choice(pausing, guest) -> None:
 
 async def test_one_who_asks_alone_plays_on_and_may_ask_again_in_the_next_hand(pausing, player) -> None:
     server = pausing(agrees=False)
-    async with seated(server, player) as table:
+    async with at_turn(server, player) as (table, _):
         await table.pause()
         with pytest.raises(ChoiceError, match="you have asked already"):
             await table.pause()
@@ -138,7 +128,7 @@ async def test_one_who_asks_alone_plays_on_and_may_ask_again_in_the_next_hand(pa
 
 async def test_second_asking_to_go_on_is_refused(pausing, player) -> None:
     server = pausing()
-    async with seated(server, player) as table:
+    async with at_turn(server, player) as (table, _):
         await rested(table)
         server.agrees = False
         await table.unpause()
@@ -160,7 +150,7 @@ async def test_no_pause_is_asked_for_before_a_match_or_when_it_is_over(pausing, 
 
 async def test_pause_that_a_record_has_overtaken_is_signed_for_the_next_position(pausing, player) -> None:
     server = pausing(agrees=False)
-    async with seated(server, player) as table:
+    async with at_turn(server, player) as (table, _):
         overtake(server)
         await table.pause()
         await play_on(table, until=told("pause_asked", seat=0))
@@ -185,7 +175,7 @@ async def test_server_that_overtakes_without_a_record_is_not_asked_for_ever(paus
     async def late(message) -> None:
         await server.send(refusal(Code.STALE_POSITION, "too late", re=message.id))
 
-    async with seated(server, player) as table:
+    async with at_turn(server, player) as (table, _):
         server.act = late
         with pytest.raises(RefusedError, match="none was shown"):
             await table.pause()
@@ -196,7 +186,7 @@ async def test_pause_is_asked_for_again_when_it_was_overtaken_during_an_interrup
     pausing, who, request, autojump_clock
 ) -> None:
     server = pausing(agrees=False)
-    async with seated(server, request.getfixturevalue(who)) as table:
+    async with at_turn(server, request.getfixturevalue(who)) as (table, _):
 
         async def lost(_message) -> None:
             del server.act
@@ -216,7 +206,7 @@ async def test_pause_is_sent_again_as_it_was_signed_when_the_connection_was_lost
     pausing, player, autojump_clock
 ) -> None:
     server = pausing(agrees=False)
-    async with seated(server, player) as table:
+    async with at_turn(server, player) as (table, _):
 
         async def lost(_message) -> None:
             del server.act
@@ -231,7 +221,7 @@ async def test_pause_is_sent_again_as_it_was_signed_when_the_connection_was_lost
 
 async def test_bot_joins_in_where_a_pause_or_its_end_is_asked_for(pausing, player) -> None:
     server = pausing(agrees=False)
-    async with seated(server, player) as table:
+    async with at_turn(server, player) as (table, _):
         for kind, is_active in (("pause", True), ("resume", False)):
             await server.take(server.players[1].act(server.ledger, kind))
             await joined_in(table, server)

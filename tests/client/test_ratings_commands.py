@@ -1,19 +1,18 @@
 """`truc leaderboard` and `truc profile` at a real server, and the library under them."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 import trio
-from click.testing import CliRunner
-from client.playing import eager_bot, homes
+from client.playing import homes, play_out
+from client.running import truc as command
 from msgspec.structs import replace
 from rows import each_row
 
-from truc_client import MatchEnded, connect
-from truc_client.bots import play_match
+from truc_client import connect
 from truc_protocol.messages import Standing, VariantOffer
 from truc_terminal.commands.ratings import _fewest, board
-from truc_terminal.main import main
 from truc_words import Speech
 
 GAME = "truco-mineiro"
@@ -31,28 +30,17 @@ STANDING = Standing(
 
 
 @pytest.fixture
-def truc(tmp_path, monkeypatch):
+def truc(tmp_path):
     """Return a way to run `truc` in the home of the first player."""
-    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "0"))
-    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
-    return lambda *arguments: CliRunner().invoke(main, arguments)
+    return partial(command, env={"TRUC_HOME": str(tmp_path / "0")})
 
 
 async def play_one(url: str, players) -> tuple[int, str]:
     """Let two bots play at a public table; return the side that has won, and the tag of the first player."""
-    ends: list[MatchEnded] = []
-
-    async def play(table) -> None:
-        await table.ready()
-        ends.append(await play_match(table, eager_bot(1)))
-
     async with connect(url, players[0]) as first, connect(url, players[1]) as second:
         table = await first.create(GAME, seats=2, options={"match": 1, "target": 3})
-        with trio.fail_after(60):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(play, table)
-                nursery.start_soon(play, await second.join(table.code))
-        return ends[0].verdict.winner, first.tag
+        ended, _ = await play_out(table, await second.join(table.code))
+        return ended.verdict.winner, first.tag
 
 
 @pytest.mark.slow

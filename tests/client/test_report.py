@@ -22,24 +22,28 @@ FILES = sorted(VECTORS.glob("*.truc"))
 
 
 class Reader(HTMLParser):
-    """Gathers what a page refers to and says, and its tags that are not closed."""
+    """Gathers what a page refers to, its tags, and what its reader is told: its text, its titles and labels."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
         self.links: list[str] = []
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.ids: set[str] = set()
-        self.text = ""
+        self.told: list[str] = []
+        self._is_code = False
         self.feed(source)
+        self.text = "".join(self.told)
 
     def handle_starttag(self, tag, attrs) -> None:
         given = dict(attrs)
         self.tags.append((tag, given))
         self.links += [given[name] or "" for name in ("href", "src") if name in given]
         self.ids |= {given["id"] or ""} if "id" in given else set()
+        self.told += [given[name] or "" for name in ("title", "aria-label") if name in given]
+        self._is_code = tag in ("style", "script")
 
     def handle_data(self, data) -> None:
-        self.text += data
+        self.told += [] if self._is_code else [data]
 
 
 @cache

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from client.playing import homes, play_bots
-from client.running import truc as command
 from client.serving import RealServer
 from protocol.peers import Table
 from rows import each_row
@@ -25,11 +24,9 @@ CLUB = read_variant(CLUB_TRUC, "club-truc.toml")
 
 
 @pytest.fixture
-def truc(tmp_path, monkeypatch):
+def rules(truc):
     """Return a way to run `truc rules` in a home of its own."""
-    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
-    return partial(command, "rules")
+    return partial(truc, "rules")
 
 
 @pytest.fixture
@@ -49,9 +46,9 @@ def club_server(tmp_path_factory):
     server.stop()
 
 
-def test_file_of_a_variant_is_told_as_a_page_or_written_out_with_every_field(truc, file) -> None:
-    assert truc(file).stdout == rules_page(CLUB)
-    assert truc(file, "--toml").stdout == variant_file(CLUB)
+def test_file_of_a_variant_is_told_as_a_page_or_written_out_with_every_field(rules, file) -> None:
+    assert rules(file).stdout == rules_page(CLUB)
+    assert rules(file, "--toml").stdout == variant_file(CLUB)
 
 
 @each_row(
@@ -63,46 +60,46 @@ def test_file_of_a_variant_is_told_as_a_page_or_written_out_with_every_field(tru
         ("match.truc", b"something else", "C41"),
     ],
 )
-def test_wrong_file_is_one_line_and_status_1(truc, tmp_path, name, content, said) -> None:
+def test_wrong_file_is_one_line_and_status_1(rules, tmp_path, name, content, said) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    told = truc(tmp_path / name)
+    told = rules(tmp_path / name)
     assert (told.exit_code, told.stderr.count("\n"), said in told.stderr) == (1, 1, True)
 
 
-def test_transcript_tells_the_rules_it_was_played_by(truc, tmp_path) -> None:
+def test_transcript_tells_the_rules_it_was_played_by(rules, tmp_path) -> None:
     (tmp_path / "match.truc").write_bytes(Table(CLUB).run().file())
-    assert truc(tmp_path / "match.truc").stdout == rules_page(CLUB)
+    assert rules(tmp_path / "match.truc").stdout == rules_page(CLUB)
 
 
-def test_file_longer_than_any_transcript_is_not_read(truc, tmp_path) -> None:
+def test_file_longer_than_any_transcript_is_not_read(rules, tmp_path) -> None:
     with (tmp_path / "match.truc").open("wb") as long:
         long.truncate(MAX_FILE + 1)
-    assert f"expected at most {MAX_FILE} bytes" in truc(tmp_path / "match.truc").stderr
+    assert f"expected at most {MAX_FILE} bytes" in rules(tmp_path / "match.truc").stderr
 
 
-def test_file_written_for_a_preset_is_a_variant_to_start_from(truc) -> None:
-    written = truc("truc-french", "--toml").stdout
+def test_file_written_for_a_preset_is_a_variant_to_start_from(rules) -> None:
+    written = rules("truc-french", "--toml").stdout
     assert read_variant(written, "x.toml") == replace(preset("truc-french"), name="house-truc-french")
 
 
 @pytest.mark.slow
-def test_games_of_a_server_are_listed_without_a_key_and_a_home(truc, club_server, tmp_path) -> None:
-    told = truc("--from", club_server.url)
+def test_games_of_a_server_are_listed_without_a_key_and_a_home(rules, club_server, tmp_path) -> None:
+    told = rules("--from", club_server.url)
     assert [line.split()[0] for line in told.stdout.splitlines()] == [*presets(), "club-truc"]
     assert not (tmp_path / "home").exists()
 
 
 @pytest.mark.slow
-def test_rules_of_a_servers_own_game_are_a_page_or_a_file(truc, club_server) -> None:
-    assert truc("club-truc", "--from", club_server.url).stdout == rules_page(CLUB)
-    assert truc("club-truc", "--from", club_server.url, "--toml").stdout == variant_file(CLUB)
+def test_rules_of_a_servers_own_game_are_a_page_or_a_file(rules, club_server) -> None:
+    assert rules("club-truc", "--from", club_server.url).stdout == rules_page(CLUB)
+    assert rules("club-truc", "--from", club_server.url, "--toml").stdout == variant_file(CLUB)
 
 
 @pytest.mark.slow
-def test_game_that_a_server_does_not_play_is_one_line_and_status_1(truc, club_server) -> None:
-    truc("--from", club_server.url)  # the first use of a home tells about its key
-    told = truc("poker", "--from", club_server.url)
+def test_game_that_a_server_does_not_play_is_one_line_and_status_1(rules, club_server) -> None:
+    rules("--from", club_server.url)  # the first use of a home tells about its key
+    told = rules("poker", "--from", club_server.url)
     assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
     assert told.stderr.endswith("(no_such_variant)\n")
 

@@ -6,7 +6,6 @@ a word of the game nor one for machines has not come from a catalogue.
 
 import re
 import shutil
-from html.parser import HTMLParser
 from pathlib import Path
 
 import msgspec
@@ -14,6 +13,7 @@ import pytest
 from client.pseudo import LANG, speak, unsaid
 from client.running import truc
 from client.test_ratings_commands import STANDING
+from client.test_report import Reader
 from client.viewed import replayed_file
 from msgspec.structs import replace
 from protocol.forge import altered, small, until
@@ -81,26 +81,6 @@ def troubled() -> Table:
     return table.run()
 
 
-class Shown(HTMLParser):
-    """Gathers what a reader of a page is told: its text, its titles and labels, and in which language."""
-
-    def __init__(self, source: str) -> None:
-        super().__init__()
-        self.told: list[str] = []
-        self.langs: list[str] = []
-        self._is_code = False
-        self.feed(source)
-
-    def handle_starttag(self, tag, attrs) -> None:
-        given = dict(attrs)
-        self.told += [given[name] or "" for name in ("title", "aria-label") if name in given]
-        self.langs += [given["lang"] or ""] if "lang" in given else []
-        self._is_code = tag in ("style", "script")
-
-    def handle_data(self, data) -> None:
-        self.told += [] if self._is_code else [data]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
@@ -109,7 +89,7 @@ def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
     told = {
         "replay": [page(replay, at).plain for at in stages[::3]],
         "drawn": [drawn_page(replay, at, width=2000, height=40).plain for at in stages[::9]],
-        "page": Shown(report_page(replayed, lang=LANG)).told,
+        "page": Reader(report_page(replayed, lang=LANG)).told,
         "show": [truc("show", file, "--lang", LANG).output],
         "verify": [truc("verify", file, "--lang", LANG).output],
     }
@@ -120,7 +100,8 @@ def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
 
 
 def test_page_says_in_which_language_it_is() -> None:
-    assert Shown(report_page(replayed_file(FRENCH, "fr"), lang="fr")).langs == ["fr"]
+    read = Reader(report_page(replayed_file(FRENCH, "fr"), lang="fr"))
+    assert [given["lang"] for _, given in read.tags if "lang" in given] == ["fr"]
 
 
 def test_what_happened_beside_play_is_told_from_the_catalogues(spoken, tmp_path) -> None:

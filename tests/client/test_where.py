@@ -1,7 +1,6 @@
 """Which server or table a command is about, where the server is not named: the only one known, which it says."""
 
 import pytest
-from client.running import truc
 from rows import each_row
 
 from truc_client.home.home import open_home
@@ -29,9 +28,7 @@ WITHOUT_ADDRESS = [
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("LC_ALL", "C")
+def home(truc, tmp_path):
     home = open_home(tmp_path / "home")
     home.seed.write_bytes(bytes(32))
     return home
@@ -51,14 +48,14 @@ def know(home):
 
 
 @each_row("words", WITHOUT_ADDRESS)
-def test_only_server_known_is_meant_and_said_in_one_line(know, words) -> None:
+def test_only_server_known_is_meant_and_said_in_one_line(truc, know, words) -> None:
     know(NOBODY)
     told = truc(*words)
     assert told.stderr == f"{SAID}truc: cannot reach {NOBODY}: Connection refused\n"
 
 
 @each_row("words", WITHOUT_ADDRESS)
-def test_of_several_servers_known_one_must_be_named(know, words) -> None:
+def test_of_several_servers_known_one_must_be_named(truc, know, words) -> None:
     know(NOBODY, "cards.example:7373")
     told = truc(*words)
     expected = f"truc: expected the ADDRESS of a server: {NOBODY}, cards.example:7373\n"
@@ -66,12 +63,12 @@ def test_of_several_servers_known_one_must_be_named(know, words) -> None:
 
 
 @each_row("words", WITHOUT_ADDRESS)
-def test_without_a_server_known_one_must_be_named(home, words) -> None:
+def test_without_a_server_known_one_must_be_named(truc, home, words) -> None:
     told = truc(*words)
     assert (told.exit_code, told.stderr) == (1, "truc: expected the ADDRESS of a server\n")
 
 
-def test_server_that_was_named_is_not_said(know) -> None:
+def test_server_that_was_named_is_not_said(truc, know) -> None:
     know(NOBODY)
     assert truc("tables", "127.0.0.1:2").stderr == "truc: cannot reach 127.0.0.1:2: Connection refused\n"
 
@@ -86,6 +83,6 @@ def test_server_that_was_named_is_not_said(know) -> None:
         (("keys", "forget"), "Missing argument"),  # only by its name
     ],
 )
-def test_only_server_known_is_meant_where_nothing_else_can_be(know, words, said) -> None:
+def test_only_server_known_is_meant_where_nothing_else_can_be(truc, know, words, said) -> None:
     know(NOBODY)
     assert said in truc(*words).stderr
