@@ -8,15 +8,7 @@ from client.playing import homes, play_bots, play_on, play_out, recorded
 from client.running import truc
 from client.serving import RealServer
 
-from truc_client import (
-    MatchEnded,
-    Player,
-    RecordSeen,
-    Table,
-    TableChanged,
-    YourTurn,
-    connect,
-)
+from truc_client import MatchEnded, Player, RecordSeen, Table, TableChanged, YourTurn, connect
 from truc_client.bots import play_match, simple_bot
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result

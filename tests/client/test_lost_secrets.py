@@ -4,15 +4,7 @@ import pytest
 from client.playing import at_table, come_back, leave_at_turn, my_turn, play_on, recorded, signed
 from msgspec.structs import replace
 
-from truc_client import (
-    ChoiceError,
-    ClientError,
-    MatchWaits,
-    RefusedError,
-    Resumed,
-    YourTurn,
-    connect,
-)
+from truc_client import ChoiceError, ClientError, MatchWaits, RefusedError, Resumed, YourTurn, connect
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Rekey
 from truc_protocol.errors import Code

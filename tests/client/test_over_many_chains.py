@@ -10,12 +10,7 @@ from client.playing import my_turn, play_on
 from client.running import Process
 from client.serving import RealServer
 
-from truc_client import (
-    Player,
-    TableChanged,
-    connect,
-    open_home,
-)
+from truc_client import Player, TableChanged, connect, open_home
 from truc_client.bots import play_match, simple_bot
 
 pytestmark = pytest.mark.slow

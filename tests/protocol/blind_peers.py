@@ -9,12 +9,7 @@ from protocol.peers import Table, here
 from truc_protocol.acts import write_args
 from truc_protocol.blind_mode.sealed_pack import PackStage, SeatStep
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
-from truc_protocol.blind_mode.seat_steps import (
-    CardWithKeys,
-    GarbledError,
-    make_lend,
-    read_hand,
-)
+from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, make_lend, read_hand
 from truc_protocol.bodies import Body, Void
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Ledger, learn, next_share, sealed_pack, seats_unopened

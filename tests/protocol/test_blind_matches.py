@@ -20,24 +20,9 @@ from truc_protocol.audit.equivocation import compare
 from truc_protocol.audit.own_seat import Accepted
 from truc_protocol.blind_mode.points import scalar, times
 from truc_protocol.blind_mode.sealed_pack import LockStep, MaskStep, find_card, turned_up
-from truc_protocol.bodies import (
-    Act,
-    Deal,
-    Garbled,
-    Keys,
-    Lend,
-    Lock,
-    Mask,
-    Release,
-)
+from truc_protocol.bodies import Act, Deal, Garbled, Keys, Lend, Lock, Mask, Release
 from truc_protocol.ledger import Due, ExposedSeat, due, find_cards_shown, fold, next_share, start_ledger
-from truc_protocol.records import (
-    BLIND,
-    PHASES,
-    Phase,
-    Record,
-    parse,
-)
+from truc_protocol.records import BLIND, PHASES, Phase, Record, parse
 from truc_protocol.setup import Opts, blind_hindrance
 from truc_protocol.transcript import Transcript, read_transcript, unpack_record
 from truc_rules import CardError, Kind, deciders, presets, with_options

@@ -8,13 +8,7 @@ from rules.played import known
 
 from truc_rules import Flor, preset
 from truc_rules.cards import pack_of
-from truc_rules.contests.values import (
-    envido_cards,
-    envido_value,
-    flor_value,
-    is_flor,
-    may_be_flor,
-)
+from truc_rules.contests.values import envido_cards, envido_value, flor_value, is_flor, may_be_flor
 
 ARGENTINE = preset("truco-argentino")
 GAME = preset("truco-argentino-flor")
