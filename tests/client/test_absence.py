@@ -158,9 +158,7 @@ async def test_absence_from_a_match_that_is_over_is_not_told(server, player) -> 
     ]
 
 
-async def test_claim_names_table_and_match_and_one_that_comes_too_early_says_when_it_may_come(
-    server, player
-) -> None:
+async def test_claim_names_table_and_match_and_one_that_comes_too_early_says_when_it_may_come(server, player):
     answers = [replace(refusal(Code.NOT_NOW, "expected a side that is gone", re=0), retry_after_ms=7_000)]
 
     async def answer(message) -> None:

@@ -140,9 +140,7 @@ async def test_bot_that_stood_in_goes_on_when_it_is_started_again(deserted, play
     assert "proven" in capsys.readouterr().out
 
 
-async def test_word_that_was_not_given_before_is_withdrawn_where_the_match_has_begun(
-    scripted, player
-) -> None:
+async def test_word_that_was_not_given_before_is_withdrawn_where_the_match_has_begun(scripted, player):
     server = scripted(target=4)
     honest = server.serve_request
 

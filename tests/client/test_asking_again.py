@@ -48,9 +48,7 @@ async def told_in(table: Table, seconds: float) -> list[Happening]:
 
 @pytest.mark.parametrize("who", ["player", "guest"])
 @pytest.mark.parametrize("lost", ["end", "options"])
-async def test_end_or_options_that_never_come_are_asked_for_once(
-    scripted, request, autojump_clock, who, lost
-) -> None:
+async def test_end_or_options_that_get_lost_are_asked_for_once(scripted, request, autojump_clock, who, lost):
     server = scripted(target=4)
 
     def is_lost(sent) -> bool:
@@ -66,9 +64,7 @@ async def test_end_or_options_that_never_come_are_asked_for_once(
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_reply_that_never_comes_though_its_record_does_is_asked_for(
-    scripted, player, autojump_clock
-) -> None:
+async def test_reply_that_never_comes_though_its_record_does_is_asked_for(scripted, player, autojump_clock):
     server = scripted(target=4)
     async with at_turn(server, player) as (table, turn):
         lose_until(server, messages.Resume, lambda sent: isinstance(sent, messages.Ok))
@@ -146,9 +142,7 @@ async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, pl
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(
-    scripted, player, autojump_clock
-) -> None:
+async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(scripted, player, autojump_clock):
     server = scripted(kind=Waiting, target=3)
 
     async def refuse(message) -> None:
@@ -164,7 +158,7 @@ async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(
             await play_on(table)
 
 
-async def test_setup_that_is_lost_is_asked_for_though_the_table_was_shown_as_it_was_before(
+async def test_setup_that_is_lost_is_asked_for_though_the_table_is_shown_as_before(
     nursery, server, player, autojump_clock
 ) -> None:
     lose_until(

@@ -20,9 +20,7 @@ pytestmark = pytest.mark.slow
 SHORT = {"mode": BLIND, "match": 1, "target": 3}
 
 
-async def test_match_of_library_seats_is_proven_and_the_host_could_not_see_the_cards(
-    real_server, tmp_path
-) -> None:
+async def test_match_of_library_seats_is_proven_and_the_host_could_not_see_the_cards(real_server, tmp_path):
     players = homes(tmp_path, *(False,) * 4)
     verdicts = await play_bots(real_server.url, players, "truco-mineiro-2", mode=BLIND, target=4, match=1)
     assert [(it.result, it.host_saw_no_card) for it in verdicts] == [(Result.PROVEN, True)] * 4
@@ -75,9 +73,7 @@ class Restless:
                     pass
 
 
-async def test_client_that_goes_behind_each_step_and_comes_back_proves_the_match(
-    real_server, tmp_path
-) -> None:
+async def test_client_that_goes_behind_each_step_and_comes_back_proves_the_match(real_server, tmp_path):
     first, second = homes(tmp_path, False, False)
     restless = Restless(real_server.url, first)
 
@@ -142,9 +138,7 @@ async def test_watcher_checks_the_whole_match(real_server, tmp_path) -> None:
     assert seen[-1].verdict.host_saw_no_card
 
 
-async def test_substitute_takes_the_seat_of_who_did_not_mask_and_the_match_is_proven(
-    real_server, tmp_path
-) -> None:
+async def test_substitute_takes_the_seat_of_who_did_not_mask_and_the_match_is_proven(real_server, tmp_path):
     north, east, newcomer = homes(tmp_path, False, False, False)
     vacant, ended = trio.Event(), []
 

@@ -143,9 +143,7 @@ async def test_player_is_told_whom_the_deal_waits_for(blind, player) -> None:
 
 
 @pytest.mark.parametrize(("shown", "in_terms"), [(BLIND, DEALT), (DEALT, BLIND)])
-async def test_terms_of_another_mode_than_the_table_was_shown_in_are_not_signed(
-    blind, player, shown, in_terms
-) -> None:
+async def test_terms_of_another_mode_than_was_shown_are_not_signed(blind, player, shown, in_terms):
     server = blind()
     server.shown_mode, server.signed_mode = shown, in_terms
     with pytest.raises(CheckFailedError, match=f"mode: agreed to '{shown}', the terms say '{in_terms}'"):
@@ -184,9 +182,7 @@ def kill_behind(server, kinds: list[type], kill, *, is_taken: bool) -> list[byte
 
 
 @pytest.mark.parametrize("is_taken", [True, False], ids=["records on the way", "records not taken"])
-async def test_client_killed_behind_each_step_is_back_with_the_very_bytes_and_proves_the_match(
-    blind, player, is_taken
-) -> None:
+async def test_client_killed_behind_each_step_is_back_with_the_very_bytes(blind, player, is_taken):
     server, left, seen = blind(), [Mask, Lock, Keys, Release, Act], None
 
     def kill() -> None:
@@ -247,9 +243,7 @@ async def test_second_history_of_a_deal_is_refused_and_kept_as_evidence(blind, p
     assert set(signed(server, *STEPS)) == before
 
 
-async def test_cheat_of_another_seat_is_shown_by_its_link_and_the_match_is_proven_and_won(
-    blind, player
-) -> None:
+async def test_cheat_of_another_seat_is_shown_by_its_link_and_the_match_is_proven_and_won(blind, player):
     server = blind(target=12)
     server.cheats[1] = reordered
     verdict = verdict_of(await played(server, player))
@@ -358,9 +352,7 @@ async def test_signs_go_sealed_from_seat_to_seat(blind, player) -> None:
         assert seen[-1] == SignMade(2, word)
 
 
-async def test_link_is_not_opened_before_the_own_rules_end_the_hand_whatever_the_server_waits_for(
-    blind, player
-) -> None:
+async def test_link_is_not_opened_before_the_own_rules_end_the_hand(blind, player):
     server = blind()
     async with at_table(server, player) as table:
         (*_, turn) = await play_on(table, until=my_turn)
@@ -384,9 +376,7 @@ async def test_link_is_opened_where_the_match_was_ended_in_the_hand(blind, playe
     assert (verdict.result, verdict.reason, verdict.unopened) == (Result.PROVEN, "resigned", ())
 
 
-async def test_lock_of_a_redeal_that_a_pause_has_overtaken_is_signed_again_as_the_same_step(
-    blind, player
-) -> None:
+async def test_lock_of_a_redeal_that_a_pause_has_overtaken_is_signed_again_as_the_same_step(blind, player):
     server = blind(target=2)
     server.decides = lambda actions: next(
         (each for each in actions if each.kind in ("redeal", "accept")), actions[0]

@@ -95,9 +95,7 @@ def dialing(**servers):
     return dial, dialed
 
 
-async def test_server_that_has_moved_is_followed_by_the_same_player_who_is_not_told_before(
-    server, moved, player
-) -> None:
+async def test_server_that_has_moved_is_followed_before_a_login_there(server, moved, player):
     dial, _ = dialing(host=moved, elsewhere=server)
     async with connect("host", player, dial=dial) as connection:
         assert connection.address == Address("elsewhere", 7374)

@@ -17,7 +17,7 @@ async def server(scripted):
     return scripted()
 
 
-async def test_wrong_head_stops_the_match_and_the_evidence_is_a_transcript_refuted_at_the_same_check_alone(
+async def test_wrong_head_stops_the_match_and_the_evidence_shows_that_check_alone(
     server, player, autojump_clock
 ) -> None:
     server.bend = on_record("call", lambda message: signed_again(server, message, head=b"\x01" * 32))

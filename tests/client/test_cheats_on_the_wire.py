@@ -152,9 +152,7 @@ def case(request) -> Case:
     return request.param
 
 
-async def test_cheat_is_caught_and_its_evidence_refutes_it_to_anybody(
-    scripted, player, case, autojump_clock
-) -> None:
+async def test_cheat_is_caught_and_its_evidence_refutes_it_to_anybody(scripted, player, case, autojump_clock):
     server = scripted(kind=QuietServer, reveal=case.reveal)
     case.cheat(server)
     stopped = await caught(server, player)

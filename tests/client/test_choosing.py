@@ -43,9 +43,7 @@ SAME = Offered(6, 4, (PLAY,))
         (Offered(6, 4, ()), (), False),
     ],
 )
-def test_choice_stands_unless_something_was_decided_or_another_offer_made_in_between(
-    offered, between, stands
-) -> None:
+def test_choice_stands_unless_something_was_decided_or_offered_in_between(offered, between, stands):
     assert same_decision(PLAY, 4, offered, between) is stands
 
 

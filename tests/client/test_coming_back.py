@@ -47,9 +47,7 @@ def acts(server) -> list[messages.SignedAct]:
 @pytest.mark.parametrize(
     "lost", [messages.BoxedOptions, messages.MatchRecord, messages.Ok], ids=lambda kind: kind.__name__
 )
-async def test_match_goes_on_with_the_missing_records_after_the_connection_was_lost(
-    server, player, autojump_clock, lost
-) -> None:
+async def test_match_goes_on_with_the_missing_records_after_a_loss(server, player, autojump_clock, lost):
     async with at_table(server, player) as table:
         seen = await play_on(table, until=my_turn)
         server.stop_after = lambda message: isinstance(message, lost) and len(server.records) > 8
@@ -92,9 +90,7 @@ async def crash_before_sending(server, player, monkeypatch) -> None:
             await table.choose(pick(turn))
 
 
-async def test_act_stored_before_a_crash_is_sent_after_it_without_asking_again(
-    server, player, monkeypatch
-) -> None:
+async def test_act_stored_before_a_crash_is_sent_after_it_without_asking_again(server, player, monkeypatch):
     await crash_before_sending(server, player, monkeypatch)
     before, position = len(acts(server)), server.ledger.k
     async with connect("host", player, dial=server.dial) as connection:
@@ -107,9 +103,7 @@ async def test_act_stored_before_a_crash_is_sent_after_it_without_asking_again(
     assert all(happening.at > position for happening in seen if isinstance(happening, YourTurn))
 
 
-async def test_one_body_for_a_position_and_one_release_for_a_deal_are_sent(
-    scripted, player, autojump_clock
-) -> None:
+async def test_one_body_for_a_position_and_one_release_for_a_deal_are_sent(scripted, player, autojump_clock):
     server = scripted(target=6)
     server.stop_after = lambda message: isinstance(message, messages.MatchRecord) and message.k > 9
     async with at_table(server, player) as table:
@@ -150,9 +144,7 @@ async def nothing() -> None:
     """Let nobody do anything."""
 
 
-async def test_lost_connection_before_the_match_leads_back_to_the_table(
-    server, player, autojump_clock
-) -> None:
+async def test_lost_connection_before_the_match_leads_back_to_the_table(server, player, autojump_clock):
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE")
         await server.send(messages.Bye(code="shutting_down", msg="back soon", retryable=True))
@@ -175,7 +167,7 @@ def once(kind: type, change):
     return bend
 
 
-async def test_match_that_has_ended_is_concluded_when_the_server_no_longer_has_it(
+async def test_match_that_has_ended_is_concluded_when_the_server_has_forgotten_it(
     server, player, autojump_clock
 ) -> None:
     server.stop_after = lambda message: (
@@ -191,9 +183,7 @@ async def test_match_that_has_ended_is_concluded_when_the_server_no_longer_has_i
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_record_sent_again_unchanged_or_with_a_body_that_nobody_signed_so_changes_nothing(
-    server, player, autojump_clock
-) -> None:
+async def test_record_sent_again_or_with_a_body_nobody_signed_changes_nothing(server, player, autojump_clock):
     async with at_turn(server, player) as (table, _):
         await server.send(server.message(1))
         await server.send_options()
@@ -226,9 +216,7 @@ async def test_silent_server_is_pinged_and_then_given_up(server, player, autojum
     assert received(server, messages.Ping)
 
 
-async def test_record_that_never_comes_before_its_reply_is_a_lost_connection(
-    server, player, autojump_clock
-) -> None:
+async def test_record_that_never_comes_before_its_reply_is_a_lost_connection(server, player, autojump_clock):
     async with at_turn(server, player) as (table, turn):
         server.bend = once(messages.MatchRecord, lambda message: None)
         await table.choose(pick(turn))
@@ -264,9 +252,7 @@ async def test_too_many_requests_are_asked_again(scripted, player, autojump_cloc
         assert await connection.tables()
 
 
-async def test_missing_records_are_asked_for_again_after_too_many_requests(
-    server, player, autojump_clock
-) -> None:
+async def test_missing_records_are_asked_for_again_after_too_many_requests(server, player, autojump_clock):
     server.bend = once(messages.MatchRecord, lambda message: None)
     willing, asked = server.resume, []
 

@@ -25,9 +25,7 @@ async def told(stream, many: int) -> list:
         return [await anext(stream) for _ in range(many)]
 
 
-async def test_lobby_tells_how_full_the_house_is_every_table_which_is_gone_and_what_is_said_there_alone(
-    server, connection
-) -> None:
+async def test_lobby_tells_how_full_the_house_is_its_tables_and_its_own_chat(server, connection):
     lobby = await connection.lobby()
     first, shown = await told(lobby, 2)
     assert first == LobbyChanged(LobbyState(online=1, tables=1, playing=0))
@@ -68,9 +66,7 @@ async def test_lobby_is_asked_for_until_it_is_not_too_often(server, connection, 
     assert (kinds, len(received(server, FollowLobby))) == ([Interrupted, LobbyChanged, TableChanged], 4)
 
 
-async def test_lobby_that_a_server_does_not_have_or_has_no_more_ends_with_the_reason(
-    server, connection
-) -> None:
+async def test_lobby_that_a_server_does_not_have_or_has_no_more_ends_with_the_reason(server, connection):
     async def refuse(message) -> None:
         await server.send(refusal(Code.UNKNOWN_REQUEST, "no", re=message.id))
 
@@ -97,9 +93,7 @@ async def test_players_are_listed_over_every_page(connection) -> None:
     assert [player.player for player in await connection.players()] == ["P0", "P1", "P2", "P3", "P4"]
 
 
-async def test_table_is_sought_with_exactly_these_options_and_shown_as_it_was_before_the_reply(
-    server, connection
-) -> None:
+async def test_table_is_sought_with_exactly_these_options_and_shown(server, connection):
     table = await connection.seek("truc-french", seats=2, options={"target": 6})
     (seek,) = received(server, Seek)
     assert (seek.variant, seek.seats, seek.options) == ("truc-french", 2, {"target": 6})

@@ -45,9 +45,7 @@ async def busy(scripted) -> Busy:
     return scripted(kind=Busy)
 
 
-async def test_login_that_came_too_soon_is_made_again_when_the_server_says_and_told(
-    busy, player, autojump_clock
-) -> None:
+async def test_login_that_came_too_soon_is_made_again_later_and_told(busy, player, autojump_clock):
     told: list[Delay] = []
     async with connect("host", with_field(player, on_delay=told.append), dial=busy.dial):
         pass
@@ -74,9 +72,7 @@ async def test_login_that_is_refused_for_another_reason_is_not_made_again(busy, 
     assert len(busy.dialed) == 1
 
 
-async def test_goodbye_to_too_many_connections_is_one_to_come_back_after(
-    busy, player, autojump_clock
-) -> None:
+async def test_goodbye_to_too_many_connections_is_one_to_come_back_after(busy, player, autojump_clock):
     busy.times = 0
     honest = busy.greet
 
@@ -131,9 +127,7 @@ async def pauses(busy, player, nursery):
     return known
 
 
-async def test_pauses_grow_while_each_connection_is_lost_as_soon_as_it_is_open(
-    pauses, autojump_clock
-) -> None:
+async def test_pauses_grow_while_each_connection_is_lost_as_soon_as_it_is_open(pauses, autojump_clock):
     assert min((await pauses(0))[5:]) > 1
 
 

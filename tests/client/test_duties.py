@@ -51,9 +51,7 @@ async def watched(server, player, look) -> list:
     return seen
 
 
-async def test_bodies_and_secrets_are_on_the_disk_before_anything_is_sent_and_secrets_in_no_message(
-    scripted, player
-) -> None:
+async def test_bodies_and_secrets_are_on_the_disk_before_anything_is_sent(scripted, player):
     server = scripted(target=3)
 
     def look(message, body) -> tuple:

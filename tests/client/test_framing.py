@@ -35,9 +35,7 @@ async def resign(table, _turn) -> None:
 
 
 @pytest.mark.parametrize("decide", [choose, pause, resign])
-async def test_server_that_refuses_a_legal_act_is_convicted_from_the_players_own_files(
-    scripted, player, decide
-) -> None:
+async def test_server_that_refuses_a_legal_act_is_convicted_from_own_files(scripted, player, decide):
     """It waits for a second act in the same place, to publish both: the player signs none, and can show the refusal."""
     server = scripted(kind=QuietServer)
     async with at_table(server, player) as table:
@@ -54,7 +52,7 @@ async def test_server_that_refuses_a_legal_act_is_convicted_from_the_players_own
 
 
 @pytest.mark.parametrize("of_a_bot", [False, True])
-async def test_verify_adds_what_the_home_holds_of_a_match_and_hands_it_on(
+async def test_verify_adds_what_the_home_holds_and_hands_it_on(
     scripted, player, tmp_path, monkeypatch, of_a_bot
 ) -> None:
     """Whoever is shown the match without the refusal, and a stranger who has the folder, come to the same verdict."""
@@ -144,9 +142,7 @@ SECOND = (other_cut, other_head, under_another_position)
 
 
 @pytest.mark.parametrize("second", SECOND)
-async def test_second_record_of_the_server_convicts_it_also_if_it_would_fail_in_its_place(
-    scripted, player, second
-) -> None:
+async def test_second_record_convicts_also_if_it_would_fail_in_its_place(scripted, player, second):
     server = scripted(kind=QuietServer)
     failed = await shown_again(server, player, second)
     assert (failed.check, failed.culprit) == ("C33", "server")
@@ -155,9 +151,7 @@ async def test_second_record_of_the_server_convicts_it_also_if_it_would_fail_in_
         await come_back(server, player)
 
 
-async def test_record_that_failed_with_nobody_to_blame_convicts_beside_the_one_that_comes_for_it(
-    scripted, player, autojump_clock
-) -> None:
+async def test_record_that_failed_without_blame_convicts_beside_the_next(scripted, player, autojump_clock):
     server = scripted(kind=QuietServer)
 
     def once(message: MatchRecord) -> MatchRecord:

@@ -107,9 +107,7 @@ async def ask(connection, told: list[str]) -> None:
         told.append(str(error))
 
 
-async def test_every_table_hears_that_the_server_is_about_to_be_stopped_and_what_the_host_says(
-    scripted, player
-) -> None:
+async def test_every_table_hears_that_the_server_will_stop_and_what_the_host_says(scripted, player):
     server = scripted()
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")

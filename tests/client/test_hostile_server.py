@@ -71,9 +71,7 @@ async def test_reply_to_a_resume_signs_nothing_once_the_match_is_stopped(scripte
         assert not table.match.is_live
 
 
-async def test_setup_under_an_earlier_match_id_leaves_that_transcript_alone(
-    server, player, autojump_clock
-) -> None:
+async def test_setup_under_an_earlier_match_id_leaves_that_transcript_alone(server, player, autojump_clock):
     mid = b"\x07" * 32
     earlier = player.home.transcripts / f"{mid.hex()[:16]}.truc"
     earlier.write_bytes(b"what was played")
@@ -259,9 +257,7 @@ def answer(server, kind: type, build) -> None:
     server.answer_other = answer_other
 
 
-async def test_server_that_asks_for_a_wait_without_end_does_not_get_it(
-    server, player, autojump_clock
-) -> None:
+async def test_server_that_asks_for_a_wait_without_end_does_not_get_it(server, player, autojump_clock):
     busy = refusal(Code.RATE_LIMITED, "later")
     answer(server, ListPlayers, lambda message: replace(busy, re=message.id, retry_after_ms=2**53 - 1))
     async with connect("host", player, dial=server.dial) as connection:

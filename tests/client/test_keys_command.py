@@ -140,9 +140,7 @@ FORGED = revocation_text(revoke(FIRST)._replace(sig=STRANGER.sign(revoke(FIRST).
         (FORGED, ""),  # another has signed it
     ],
 )
-def test_what_is_no_revocation_says_what_was_expected_without_a_check_and_is_not_heeded(
-    keys, home, text, told
-) -> None:
+def test_what_is_no_revocation_is_told_without_a_check_and_not_heeded(keys, home, text, told):
     shown = keys("revoke", "-", input=text)
     assert (shown.exit_code, revoked_keys(home)) == (1, frozenset())
     assert (shown.stderr.startswith(f"truc: {told}"), "C40" in shown.stderr) == (True, False)

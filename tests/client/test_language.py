@@ -87,9 +87,7 @@ def test_commands_go_by_the_locale(truc, monkeypatch, variables, told) -> None:
         ),
     ],
 )
-def test_what_goes_wrong_is_told_in_the_language_asked_for_or_in_that_of_the_environment(
-    truc, monkeypatch, words, told
-) -> None:
+def test_what_goes_wrong_is_told_in_the_language_asked_for_or_met(truc, monkeypatch, words, told):
     monkeypatch.setenv("LC_ALL", "ca_ES.UTF-8@valencia")
     assert told in truc(*words).stderr
 

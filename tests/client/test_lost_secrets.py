@@ -18,9 +18,7 @@ async def server(scripted):
     return scripted(target=6)
 
 
-async def test_home_without_the_secrets_names_the_way_on_with_a_new_chain_to_a_proven_end(
-    server, player, elsewhere
-) -> None:
+async def test_home_without_the_secrets_goes_on_with_a_new_chain_if_asked_to(server, player, elsewhere):
     await leave_at_turn(server, player)
     with pytest.raises(ClientError, match=r"secrets are not here.*truc play --rekey"):
         await come_back(server, elsewhere)
@@ -77,9 +75,7 @@ async def stop_before_the_cut(scripted, player):
     return server
 
 
-async def test_decision_before_the_deal_is_left_alone_between_rekey_and_call(
-    scripted, player, elsewhere
-) -> None:
+async def test_decision_before_the_deal_is_left_alone_between_rekey_and_call(scripted, player, elsewhere):
     server = await stop_before_the_cut(scripted, player)
     start = len(server.received)
     async with connect("host", elsewhere, dial=server.dial) as connection:
@@ -99,9 +95,7 @@ async def test_second_process_between_rekey_and_call_still_signs_nothing(scripte
     assert {type(body) for body in signed(server, since=start)} == {Rekey}
 
 
-async def test_first_home_stops_with_a_sentence_and_its_transcript_but_no_evidence(
-    server, player, elsewhere
-) -> None:
+async def test_first_home_stops_with_a_sentence_and_its_transcript_but_no_evidence(server, player, elsewhere):
     await leave_at_turn(server, player)
     await come_back(server, elsewhere, rekey=True, until=my_turn)
     with pytest.raises(ClientError, match="another machine with your key"):

@@ -97,9 +97,7 @@ async def stop_before_sending_a_rekey(server, player, monkeypatch) -> bytes:
     return held_back[-1]
 
 
-async def test_rekey_stored_before_the_end_of_a_client_is_sent_by_the_next_one(
-    scripted, player, monkeypatch
-) -> None:
+async def test_rekey_stored_before_the_end_of_a_client_is_sent_by_the_next_one(scripted, player, monkeypatch):
     server = short(scripted)
     server.fresh_chain = lambda honest=server.fresh_chain: honest() if signed(server, Rekey) else None
     stored = await stop_before_sending_a_rekey(server, player, monkeypatch)

@@ -90,9 +90,7 @@ async def test_one_bit_that_the_line_bends_changes_nothing(server, player, bent,
     assert seen[-1].verdict.result is Result.PROVEN
 
 
-async def test_it_ends_the_table_after_a_few_times_but_blames_nobody_and_stops_no_match_for_good(
-    server, player, bent, autojump_clock
-) -> None:
+async def test_it_ends_the_table_after_a_few_times_and_blames_nobody(server, player, bent, autojump_clock):
     await left_in_play(server, player, transcript=False)
     server.bend = bent
     with pytest.raises(CheckFailedError, match="it may be the line or the server") as failed:
@@ -182,9 +180,7 @@ async def test_bent_end_that_no_signature_covers_yet_is_set_aside(scripted, play
     assert [message.next for message in server.received if isinstance(message, Resume)][-1] == -1
 
 
-async def test_what_comes_for_a_transcript_set_aside_must_reach_the_mark(
-    server, player, autojump_clock
-) -> None:
+async def test_what_comes_for_a_transcript_set_aside_must_reach_the_mark(server, player, autojump_clock):
     await left_in_play(server, player)
     path_of(player.home.transcripts, server.setup.match).write_bytes(b"something else")
 
@@ -199,9 +195,7 @@ async def test_what_comes_for_a_transcript_set_aside_must_reach_the_mark(
     assert failed.value.check == "C33"
 
 
-async def test_what_comes_for_a_transcript_set_aside_is_compared_with_it(
-    server, player, autojump_clock
-) -> None:
+async def test_what_comes_for_a_transcript_set_aside_is_compared_with_it(server, player, autojump_clock):
     """The server has signed two records for one position: the newest that was kept, and another one."""
     await left_in_play(server, player)
     path = path_of(player.home.transcripts, server.setup.match)

@@ -201,9 +201,7 @@ class Wandering(Hosting):
             self.stays.set()
 
 
-async def test_client_that_is_sent_round_while_a_node_is_missed_is_sent_on_from_the_first_address_again(
-    scripted, player, autojump_clock
-):
+async def test_client_that_is_sent_round_begins_at_the_first_address_again(scripted, player, autojump_clock):
     wandering = scripted(kind=Wandering)
     dial, dialed = dialing(host=wandering, elsewhere=wandering)
     async with connect("host", player, dial=dial) as connection:
@@ -216,9 +214,7 @@ async def test_client_that_is_sent_round_while_a_node_is_missed_is_sent_on_from_
     assert hosts == ["host", *["elsewhere"] * 3, "host", *["elsewhere"] * 2]
 
 
-async def test_client_goes_back_to_any_address_where_it_was_when_nobody_answers_at_the_first(
-    scripted, player, autojump_clock
-):
+async def test_client_goes_back_to_any_address_where_it_was(scripted, player, autojump_clock):
     wandering = scripted(kind=Wandering)
     dial, dialed = dialing(host=wandering, elsewhere=wandering)
     dead = set()

@@ -89,9 +89,7 @@ async def watch_until_vacant(url: str, code: str, folder: Path) -> None:
         await wait_vacant(connection, code)
 
 
-async def test_script_steps_in_by_typing_yes_and_leaves_the_seat_to_others_by_typing_no(
-    real_server, north, east, tmp_path
-) -> None:
+async def test_script_steps_in_by_typing_yes_and_not_by_typing_no(real_server, north, east, tmp_path):
     own_name = ("--name", "successor")  # which nobody has had at this server
     with trio.fail_after(100):
         async with deserted(real_server.url, north, east) as code:

@@ -37,9 +37,7 @@ async def refused_at(foreign, player) -> ClientError:
     return refused.value
 
 
-async def test_match_of_another_server_is_refused_without_blame_untouched_and_goes_on_at_its_own(
-    play_at_one, player
-) -> None:
+async def test_match_of_another_server_is_refused_and_goes_on_at_its_own(play_at_one, player):
     own, foreign = await play_at_one(player)
     path = path_of(player.home.transcripts, own.setup.match)
     path.write_bytes(path.read_bytes()[:-3])  # torn, which would be mended at its own

@@ -34,7 +34,7 @@ async def test_history_that_does_not_go_on_is_an_error(played_server, connection
         await anext(connection.history(played_server.setup.match))
 
 
-async def test_transcript_that_was_fetched_is_whole_and_stands_beside_one_that_is_there(
+async def test_transcript_that_was_fetched_is_whole_and_stands_beside_another(
     played_server, connection, tmp_path
 ) -> None:
     match = played_server.setup.match
@@ -53,9 +53,7 @@ async def test_transcript_that_is_there_is_not_written_over(played_server, conne
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["match.truc"]
 
 
-async def test_transcript_of_another_match_or_without_a_rule_document_is_not_written(
-    played_server, connection, player
-) -> None:
+async def test_transcript_of_another_match_or_without_rules_is_not_written(played_server, connection, player):
     with pytest.raises(ConnectError, match="another match"):
         await connection.transcript(bytes(32))
     played_server.bend = lambda message: replace(message, doc=None) if isinstance(message, Ok) else message

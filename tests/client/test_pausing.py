@@ -182,7 +182,7 @@ async def test_server_that_overtakes_without_a_record_is_not_asked_for_ever(paus
 
 
 @pytest.mark.parametrize("who", ["player", "guest"])
-async def test_pause_is_asked_for_again_when_it_was_overtaken_during_an_interruption(
+async def test_pause_overtaken_during_an_interruption_is_asked_for_again(
     pausing, who, request, autojump_clock
 ) -> None:
     server = pausing(agrees=False)
@@ -202,9 +202,7 @@ async def test_pause_is_asked_for_again_when_it_was_overtaken_during_an_interrup
     assert server.ledger.pause.active
 
 
-async def test_pause_is_sent_again_as_it_was_signed_when_the_connection_was_lost(
-    pausing, player, autojump_clock
-) -> None:
+async def test_pause_is_sent_again_as_it_was_signed_after_a_loss(pausing, player, autojump_clock):
     server = pausing(agrees=False)
     async with at_turn(server, player) as (table, _):
 

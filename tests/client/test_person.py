@@ -290,9 +290,7 @@ async def test_what_one_may_do_is_typed_by_its_line() -> None:
         ("chat", "", "chat TEXT: talk to everybody at the table.", []),
     ],
 )
-async def test_words_of_the_game_are_said_and_listed_where_another_was_typed(
-    typed, words, said, done
-) -> None:
+async def test_words_of_the_game_are_said_and_listed_where_another_was_typed(typed, words, said, done):
     table = FakeTable(turn("play 3b"))
     talk = {"signs": tuple(words.split()), "phrases": ("come",)} if words else {}
     assert said in await play(table, typed, **talk)

@@ -308,9 +308,7 @@ def test_question_after_a_match_is_said_again_where_there_is_no_prompt() -> None
 
 
 @each_row("columns, rows", [(80, 24), (100, 32), (120, 40), (40, 10)])
-def test_table_leaves_room_for_what_is_told_and_asked_and_shows_one_s_cards_at_every_size(
-    columns, rows
-) -> None:
+def test_table_leaves_room_for_what_is_told_and_asked_and_shows_one_s_cards_at_every_size(columns, rows):
     _, posed = standing(MatchWaits((1,), None))
     lines = [line.plain for line in posed[-1].draw(columns, rows)]
     assert len(lines) <= rows - rows // 4 - 2

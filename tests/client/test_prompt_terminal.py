@@ -75,9 +75,7 @@ def alone(server: RealServer) -> tuple[str, ...]:
     return "play", server.url, "--variant", "truc-french", "--private"
 
 
-def test_terminal_is_restored_and_the_way_back_told_even_where_ctrl_c_was_ignored(
-    real_server, tmp_path
-) -> None:
+def test_terminal_is_restored_and_the_way_back_told_even_where_ctrl_c_was_ignored(real_server, tmp_path):
     ignoring = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
     terminal = Terminal(tmp_path / "home", *alone(real_server), within=ignoring)
     terminal.wait_for(b"to invite:")
@@ -98,9 +96,7 @@ def test_plain_is_text_alone_and_takes_a_line_at_any_time(real_server, tmp_path)
     assert b"\x1b" not in terminal.seen
 
 
-def test_line_half_typed_is_there_once_whatever_the_size_and_a_paste_is_one_line(
-    real_server, tmp_path
-) -> None:
+def test_line_half_typed_is_there_once_whatever_the_size_and_a_paste_is_one_line(real_server, tmp_path):
     terminal = Terminal(tmp_path / "home", *alone(real_server), columns=80, rows=24)
     terminal.wait_for(b"to invite:")
     terminal.type(b"'good")

@@ -46,9 +46,7 @@ def answer_joins(server, *, state: str, with_terms: bool = False) -> None:
     server.serve_request = serve
 
 
-async def test_match_that_began_while_the_seat_was_away_is_resumed_on_joining(
-    server, player, autojump_clock
-) -> None:
+async def test_match_that_began_while_the_seat_was_away_is_resumed_on_joining(server, player, autojump_clock):
     server.stop_after = lambda message: False
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
@@ -132,9 +130,7 @@ def say_seats(server, *seats: int) -> None:
 
 
 @pytest.mark.parametrize("seat", [2, 15])
-async def test_seat_that_a_table_does_not_have_is_signed_for_by_nobody(
-    server, player, seat, autojump_clock
-) -> None:
+async def test_seat_that_a_table_does_not_have_is_signed_for_by_nobody(server, player, seat, autojump_clock):
     answer_joins(server, state="terms", with_terms=True)
     say_seats(server, seat)
     async with at_table(server, player) as table:
@@ -144,9 +140,7 @@ async def test_seat_that_a_table_does_not_have_is_signed_for_by_nobody(
 
 
 @pytest.mark.parametrize("seat", [2, 15])
-async def test_guest_at_a_seat_that_a_table_does_not_have_comes_again(
-    server, guest, seat, autojump_clock
-) -> None:
+async def test_guest_at_a_seat_that_a_table_does_not_have_comes_again(server, guest, seat, autojump_clock):
     say_seats(server, seat)
     async with at_table(server, guest) as table:
         await play_on(table, until=Interrupted)
@@ -154,9 +148,7 @@ async def test_guest_at_a_seat_that_a_table_does_not_have_comes_again(
 
 
 @pytest.mark.parametrize("seat", [1, 2, 15])
-async def test_wrong_number_of_the_seat_does_not_cost_its_secrets(
-    server, player, seat, autojump_clock
-) -> None:
+async def test_wrong_number_of_the_seat_does_not_cost_its_secrets(server, player, seat, autojump_clock):
     await leave_at_turn(server, player)
     honest = server.held
     server.held = lambda: tuple(replace(held, seat=seat) for held in honest())

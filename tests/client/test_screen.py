@@ -203,9 +203,7 @@ def test_commitments_are_ticked_when_opened() -> None:
     ],
 )
 @pytest.mark.parametrize("terminal", [False, True])
-def test_value_that_one_may_bet_on_stands_on_the_table_whatever_was_played(
-    terminal, variant, cards, row
-) -> None:
+def test_value_that_one_may_bet_on_stands_on_the_table_whatever_was_played(terminal, variant, cards, row):
     game = preset(variant)
     begun = started(words=game.words)._replace(pack=game.pack, rules=game)
     screen, out = screen_of(terminal=terminal, width=100)

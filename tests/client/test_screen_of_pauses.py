@@ -52,9 +52,7 @@ def shown(*records, seat: int | None = 0, lang: str = "en", before=()) -> str:
         ((), 0, (asks(0), asks(1), RESTS, GOES_ON), "", (0, 0)),
     ],
 )
-def test_asking_and_rest_are_told_with_what_to_type_to_whom_it_helps(
-    records, seat, before, told, hints
-) -> None:
+def test_asking_and_rest_are_told_with_what_to_type_to_whom_it_helps(records, seat, before, told, hints):
     screen = shown(*records, seat=seat, before=before)
     assert told in screen
     assert (screen.count(AGREE), screen.count(RESUME)) == hints

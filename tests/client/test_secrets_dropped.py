@@ -97,9 +97,7 @@ async def substituted(server, player) -> None:
             await play_on(table, until=lambda _happening: False)
 
 
-async def test_player_whose_seat_a_substitute_took_keeps_no_secrets_and_is_told_so_after_a_restart_too(
-    scripted, player
-) -> None:
+async def test_player_whose_seat_a_substitute_took_keeps_no_secrets_and_is_told_so(scripted, player):
     server = scripted(target=10)
     await substituted(server, player)
     assert (chains_of(player), list(player.home.evidence.iterdir())) == (0, [])
@@ -136,9 +134,7 @@ def seat_key(connection, table) -> SeatKey:
     return SeatKey(connection.session.account.key(first_spk), first_spk, table.code, table.seat, "north")
 
 
-async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after_one(
-    scripted, player
-) -> None:
+async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after_one(scripted, player):
     server = scripted(target=4)
     async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)

@@ -155,9 +155,7 @@ def test_seat_to_blame_is_told_with_its_name(show) -> None:
     assert f'to blame: seat {seat} "player {seat}"' in told
 
 
-def test_json_has_an_object_for_each_record_with_its_player_and_the_cards_as_they_were_signed(
-    show, table
-) -> None:
+def test_json_has_an_object_for_each_record_with_its_player_and_the_cards_as_they_were_signed(show, table):
     rows = [json.loads(line) for line in show(table.file(), "--json").stdout.splitlines()]
     assert len(rows) == len(table.records)
     assert rows[0]["setup"] == 0
@@ -179,9 +177,7 @@ def test_json_has_an_object_for_each_record_with_its_player_and_the_cards_as_the
         ),
     ],
 )
-def test_name_is_not_obeyed_by_the_terminal_nor_taken_for_the_server(
-    show, monkeypatch, name, said, unsaid
-) -> None:
+def test_name_is_not_obeyed_by_the_terminal_nor_taken_for_the_server(show, monkeypatch, name, said, unsaid):
     monkeypatch.setattr(Puppet, "name", name)
     told = show(Table(small()).run().file()).output
     assert (said in told, unsaid in told) == (True, False)

@@ -122,9 +122,7 @@ async def test_guest_signs_in_clear(talking, guest) -> None:
     assert [(type(message), message.word) for message in server.asked] == [(OpenSign, "three")]
 
 
-async def test_refused_sign_says_why_and_one_that_a_record_has_overtaken_is_made_again_a_few_times(
-    talking, player
-) -> None:
+async def test_refused_sign_says_why_and_one_that_is_overtaken_is_made_again(talking, player):
     server = talking()
     server.answers = [Code.ILLEGAL_ACTION, Code.STALE_POSITION]
     async with in_the_hand(server, player) as table:
@@ -186,9 +184,7 @@ async def told(server, player, make):
         return [happening for happening in await play_on(table, until=is_told) if is_told(happening)]
 
 
-async def test_sign_to_a_guest_is_told_but_neither_its_own_nor_one_of_another_position(
-    talking, guest
-) -> None:
+async def test_sign_to_a_guest_is_told_but_neither_its_own_nor_one_of_another_position(talking, guest):
     def make(server):
         return [server.clear("two", at=1), server.clear("two", sender=0), server.clear("ace")]
 
@@ -220,9 +216,7 @@ async def test_phrase_is_told(talking, player) -> None:
     ],
     ids=["outside its box", "sent twice", "in a box to a guest", "no word", "no seat"],
 )
-async def test_sign_that_cannot_be_one_is_not_believed_and_drops_the_line(
-    talking, request, who, make, why
-) -> None:
+async def test_sign_that_cannot_be_one_is_not_believed_and_drops_the_line(talking, request, who, make, why):
     server = talking()
     async with in_the_hand(server, request.getfixturevalue(who)) as table:
         for message in make(server):

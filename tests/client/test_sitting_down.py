@@ -88,9 +88,7 @@ async def test_home_that_cannot_play_takes_no_seat(server, elsewhere) -> None:
     assert not took_seat(server)
 
 
-async def test_home_without_secrets_goes_on_with_a_new_chain_where_that_is_asked_for(
-    server, elsewhere
-) -> None:
+async def test_home_without_secrets_goes_on_with_a_new_chain_where_that_is_asked_for(server, elsewhere):
     table, _ = await sit_down(server, elsewhere, wanted=ANY._replace(rekey=True))
     assert table.code == "TABLE"
 
@@ -130,9 +128,7 @@ async def test_other_answer_is_asked_again(server, player) -> None:
     assert (table is None, told.count("Go on? [Y/n]")) == (False, 2)
 
 
-async def test_player_whose_seat_was_taken_is_told_and_sits_nowhere_where_that_table_was_asked_for(
-    server, player
-) -> None:
+async def test_player_whose_seat_was_taken_is_told_and_sits_nowhere_else(server, player):
     server.is_lost = True
     with pytest.raises(ClientError, match="your seat at table TABLE was taken"):
         await sit_down(server, player, wanted=ANY._replace(code="TABLE"))
@@ -209,15 +205,11 @@ def stepping_in(deserted):
     return happens
 
 
-async def test_question_about_a_seat_that_another_has_taken_is_withdrawn(
-    deserted, player, stepping_in
-) -> None:
+async def test_question_about_a_seat_that_another_has_taken_is_withdrawn(deserted, player, stepping_in):
     assert (await unanswered(deserted, player, stepping_in))[0] == NOT_WANTED
 
 
-async def test_who_looked_for_any_seat_looks_on_where_one_is_wanted_no_more(
-    deserted, player, stepping_in
-) -> None:
+async def test_who_looked_for_any_seat_looks_on_where_one_is_wanted_no_more(deserted, player, stepping_in):
     table, told = await unanswered(deserted, player, stepping_in, _step_in)
     assert (table, told.endswith(f"{NOT_WANTED}\n")) == (None, True)
 
@@ -250,9 +242,7 @@ class WaitingServer(Hosting):
 @pytest.mark.parametrize(
     ("answer", "request_sent"), [("n", messages.Create), ("y", messages.Join), (None, None)]
 )
-async def test_new_table_is_opened_only_after_asking_who_has_a_seat(
-    scripted, player, answer, request_sent
-) -> None:
+async def test_new_table_is_opened_only_after_asking_who_has_a_seat(scripted, player, answer, request_sent):
     server = scripted(kind=WaitingServer)
     table, told = await sit_down(server, player, answer, wanted=ANY._replace(seating=SeatChoice.NEW))
     sent = [

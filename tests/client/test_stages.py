@@ -19,9 +19,7 @@ def cards_at(replayed: ReplayedMatch, number: int, seat: int | None) -> list[str
 
 
 @each_row("file", sorted(VECTORS.glob("*.truc")))
-def test_every_transcript_has_a_stage_for_each_record_that_says_something_and_hands_without_gaps(
-    file,
-) -> None:
+def test_every_transcript_has_a_stage_for_each_record_that_says_something_and_hands_without_gaps(file):
     replayed = replayed_file(file)
     play = [stage for stage in replayed.stages if not stage.record.is_setup]
     assert [stage.record.place for stage in play] == list(range(len(play)))

@@ -79,9 +79,7 @@ async def test_player_looks_on_without_cards_and_signs_nothing_before_agreeing(s
     assert not received(server, Ready)
 
 
-async def test_sub_carries_key_and_name_after_all_was_asked_for_and_a_new_process_goes_on_under_the_name(
-    server, player
-) -> None:
+async def test_sub_carries_key_and_name_which_a_new_process_goes_on_under(server, player):
     seen = await step_in(server, player, until=my_turn)
     async with connect("host", player, dial=server.dial) as connection:
         key = connection.session.account.key(connection.session.first_spk).public
@@ -93,9 +91,7 @@ async def test_sub_carries_key_and_name_after_all_was_asked_for_and_a_new_proces
     assert (started.players[0], seen[-1].verdict.result) == ("north", Result.PROVEN)
 
 
-async def test_lost_connection_while_standing_by_leads_back_to_standing_by(
-    server, player, autojump_clock
-) -> None:
+async def test_lost_connection_while_standing_by_leads_back_to_standing_by(server, player, autojump_clock):
     held = server.held
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
@@ -138,9 +134,7 @@ async def taken_by_another(server) -> None:
 
 
 @pytest.mark.parametrize("happens", [no_longer_vacant, taken_by_another])
-async def test_seat_that_is_not_vacant_any_more_or_that_another_took_is_said_so(
-    server, player, happens
-) -> None:
+async def test_seat_that_is_not_vacant_any_more_or_that_another_took_is_said_so(server, player, happens):
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=resumed)
@@ -157,9 +151,7 @@ async def test_seat_that_is_not_vacant_any_more_or_that_another_took_is_said_so(
         (Code.NOT_SEATED, NotPlayedError, "another has taken it"),
     ],
 )
-async def test_refused_sub_ends_the_table_with_the_servers_reason_or_says_that_anothers_came_before(
-    server, player, code, error, told
-) -> None:
+async def test_refused_sub_ends_the_table_with_the_reason(server, player, code, error, told):
     async def act(message) -> None:
         await server.send(refusal(code, "another key is logged in", re=message.id))
 

@@ -51,9 +51,7 @@ def full(*_: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-async def test_it_stays_stopped_when_no_evidence_could_be_written(
-    quiet, player, monkeypatch, mock_clock
-) -> None:
+async def test_it_stays_stopped_when_no_evidence_could_be_written(quiet, player, monkeypatch, mock_clock):
     async with at_turn(quiet, player) as (table, _):
         await wait_all_tasks_blocked()
         with monkeypatch.context() as disk:
@@ -81,9 +79,7 @@ class FullDatabase:
         self._database.close()
 
 
-async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(
-    quiet, player, mock_clock
-) -> None:
+async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(quiet, player, mock_clock):
     async with connect("host", player, dial=quiet.dial) as connection:
         store = connection.session.account.store
         store._database = FullDatabase(store._database)
@@ -100,9 +96,7 @@ async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(
     assert not [message for message in quiet.received[sent:] if isinstance(message, SignedAct | Resume)]
 
 
-async def test_full_disk_ends_a_table_alone_and_the_match_goes_on_when_there_is_room_again(
-    scripted, player, monkeypatch
-) -> None:
+async def test_full_disk_ends_a_table_alone_and_the_match_goes_on_later(scripted, player, monkeypatch):
     server = scripted(target=3)
     with monkeypatch.context() as disk:
         async with seated(server, player) as (connection, table):

@@ -36,9 +36,7 @@ async def stopped_by(server, player, message) -> CheckFailedError:
 
 
 @pytest.mark.parametrize("has_files", [True, False])
-async def test_match_stays_stopped_after_a_second_match_on_its_table_record(
-    server, player, has_files
-) -> None:
+async def test_match_stays_stopped_after_a_second_match_on_its_table_record(server, player, has_files):
     """Both matches convict by the files alone, and without them the stop holds all the same."""
     stopped = await stopped_by(server, player, lambda: second_setup(server))
     assert stopped.kept.is_shown
@@ -74,9 +72,7 @@ async def test_terms_with_the_nonce_of_a_running_match_stop_it(server, player, v
     assert ("C36", "server") in refuted(stopped.value)
 
 
-async def test_seat_said_that_is_not_the_one_signed_for_stops_nothing_for_good(
-    server, player, autojump_clock
-) -> None:
+async def test_seat_said_that_is_not_the_one_signed_for_stops_no_match(server, player, autojump_clock):
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
 

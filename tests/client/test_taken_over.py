@@ -49,9 +49,7 @@ def take_over_at_the_act(server, *, answers: bool) -> None:
     server.act = act
 
 
-async def test_choice_without_a_reply_ends_when_the_seat_is_taken_over(
-    server, player, autojump_clock
-) -> None:
+async def test_choice_without_a_reply_ends_when_the_seat_is_taken_over(server, player, autojump_clock):
     async with at_turn(server, player) as (table, turn):
         take_over_at_the_act(server, answers=False)
         with trio.fail_after(5):
@@ -60,9 +58,7 @@ async def test_choice_without_a_reply_ends_when_the_seat_is_taken_over(
     assert is_taken_over(seen[-1])
 
 
-async def test_no_release_is_signed_for_a_seat_taken_over_though_nobody_reads_of_it(
-    server, player, autojump_clock
-) -> None:
+async def test_no_release_is_signed_for_a_seat_taken_over_unread(server, player, autojump_clock):
     async with at_turn(server, player) as (table, turn):
         take_over_at_the_act(server, answers=True)
         await table.choose(turn.options[0])
@@ -72,9 +68,7 @@ async def test_no_release_is_signed_for_a_seat_taken_over_though_nobody_reads_of
     assert len(received(server, SignedAct, Resume, Join)) == before
 
 
-async def test_choice_for_a_seat_taken_over_is_too_late_and_is_not_sent(
-    server, player, autojump_clock
-) -> None:
+async def test_choice_for_a_seat_taken_over_is_too_late_and_is_not_sent(server, player, autojump_clock):
     async with at_turn(server, player) as (table, turn):
         await server.send(NOTICE)
         await play_on(table, until=is_taken_over)
@@ -133,9 +127,7 @@ async def test_seat_is_taken_back_by_resume(server, player, autojump_clock) -> N
     assert (again.seat, seen[-1].verdict.result) == (0, Result.PROVEN)
 
 
-async def test_choice_of_a_bot_that_is_overtaken_ends_its_match_without_an_error(
-    server, player, autojump_clock
-) -> None:
+async def test_choice_of_a_bot_that_is_overtaken_ends_its_match(server, player, autojump_clock):
     async with at_turn(server, player) as (table, _):
         take_over_at_the_act(server, answers=False)
         await server.send_options()

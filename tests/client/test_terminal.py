@@ -33,9 +33,7 @@ def test_person_plays_a_short_match_of_the_demo_by_numbers_and_leaves_another(tm
     assert b"You left; the demo ends here" in terminal.seen
 
 
-def test_beginner_is_told_what_to_try_while_the_prompt_stands_and_no_server_outlives_the_terminal(
-    tmp_path, monkeypatch
-) -> None:
+def test_beginner_is_told_what_to_try_and_no_server_outlives_the_terminal(tmp_path, monkeypatch):
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     terminal = Terminal(tmp_path / "home", *DEMO, "--teach", "--lang", "fr", columns=80, rows=24)
@@ -74,9 +72,7 @@ def test_who_is_new_is_asked_for_a_name_and_has_no_key_before_a_server_answers(r
     terminal.end()
 
 
-def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_seat(
-    real_server, tmp_path
-) -> None:
+def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_seat(real_server, tmp_path):
     create = ("create", real_server.url, "truc-french", "--private", "--clock", "40+100")
     north = Terminal(tmp_path / "north", *create)
     north.wait_for(b"40 s a move and 100 s in reserve")

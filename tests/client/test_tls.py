@@ -144,33 +144,25 @@ async def stop_of(relay: Relay, player: Player, scheme: str, nursery: trio.Nurse
     return str(stopped.value)
 
 
-async def test_relay_with_a_certificate_of_its_own_is_refused_before_the_login(
-    server, player, nursery, forged
-) -> None:
+async def test_relay_with_its_own_certificate_is_refused_before_the_login(server, player, nursery, forged):
     relay = Relay(server.port, shown=forged, asked=True)
     assert await stop_of(relay, player, "trucs", nursery) == f"127.0.0.1:{relay.port}: {ANOTHER}"
 
 
-async def test_relay_that_takes_the_encryption_away_is_refused_before_the_login(
-    server, player, nursery
-) -> None:
+async def test_relay_that_takes_the_encryption_away_is_refused_before_the_login(server, player, nursery):
     relay = Relay(server.port, shown=None, asked=True)
     told = await stop_of(relay, player, "truc", nursery)
     assert "the server has encrypted this connection, but it comes in clear" in told
 
 
-async def test_encryption_that_ends_before_the_server_is_refused_before_the_login(
-    tmp_path, player, nursery, forged
-) -> None:
+async def test_encryption_that_ends_too_early_is_refused_before_the_login(tmp_path, player, nursery, forged):
     async with running(tmp_path / "data", QUICK) as server:
         relay = Relay(server.port, shown=forged, asked=False)
         told = await stop_of(relay, player, "trucs", nursery)
     assert "this connection is encrypted, but not by the server" in told
 
 
-async def test_relay_that_carries_what_is_encrypted_is_none_of_anybodys_business(
-    server, player, nursery
-) -> None:
+async def test_relay_that_carries_what_is_encrypted_is_none_of_anybodys_business(server, player, nursery):
     relay = Relay(server.port, shown=None, asked=False)
     await nursery.start(relay.run)
     async with connect(link(relay), player) as connection:
@@ -180,9 +172,7 @@ async def test_relay_that_carries_what_is_encrypted_is_none_of_anybodys_business
 # The wrong scheme, and the door
 
 
-async def test_address_in_clear_of_a_server_that_encrypts_leads_to_an_encrypted_connection(
-    server, player
-) -> None:
+async def test_address_in_clear_of_a_server_that_encrypts_leads_to_an_encrypted_connection(server, player):
     async with connect(link(server, "truc"), player) as connection:
         assert connection.address == parse_address(link(server))
         assert await connection.tables() == ()
@@ -216,9 +206,7 @@ async def test_client_that_is_shut_out_before_the_handshake_is_told_why(tmp_path
 
 
 @pytest.mark.parametrize("scheme", ["trucs", "truc"])
-async def test_client_that_finds_no_room_before_the_handshake_is_let_in_when_there_is(
-    tmp_path, player, scheme
-) -> None:
+async def test_client_that_finds_no_room_at_first_is_let_in_when_there_is(tmp_path, player, scheme):
     told = []
     settings = changed(TLS, limits={"connections_per_address": 1})
     async with running(tmp_path / "data", settings) as server:

@@ -27,9 +27,7 @@ def quiet(scripted):
     return make
 
 
-async def test_second_record_of_the_server_for_a_position_convicts_it_and_the_evidence_is_kept(
-    quiet, player
-) -> None:
+async def test_second_record_of_the_server_for_a_position_convicts_it_and_the_evidence_is_kept(quiet, player):
     server = quiet()
     failed = await shown_again(server, player)
     assert (failed.check, failed.culprit) == ("C33", "server")
@@ -61,9 +59,7 @@ async def test_second_record_after_a_reconnect_convicts_the_server(quiet, player
     assert ("C33", "server") in refuted(await stopped_by(server, player, another))
 
 
-async def test_record_put_before_a_call_after_a_reconnect_gets_no_second_release(
-    quiet, player, autojump_clock
-) -> None:
+async def test_record_put_before_a_call_gets_no_second_release(quiet, player, autojump_clock):
     """The same call would come under another head; the seat's record alone is no history that the server has signed."""
     server = quiet()
 
@@ -208,9 +204,7 @@ async def test_silence_that_is_alleged_is_said_to_be_unproven(quiet, player) -> 
 # what was stopped stays so
 
 
-async def test_stopped_match_is_not_gone_on_with_by_a_new_process_even_without_its_transcript(
-    quiet, player
-) -> None:
+async def test_stopped_match_is_not_gone_on_with_by_a_new_process_even_without_its_transcript(quiet, player):
     server = quiet()
     failed = await shown_again(server, player)
     sent = len(server.received)

@@ -170,9 +170,7 @@ def resigned(*, by_guest: bool) -> Table:
         (lambda: resigned(by_guest=False).run(), r"\(resigned\); "),
     ],
 )
-def test_what_each_seat_has_signed_scored_and_given_up_is_told_with_whose_word_it_is(
-    write, table, told
-) -> None:
+def test_what_each_seat_has_signed_scored_and_given_up_is_told_with_whose_word_it_is(write, table, told):
     assert re.search(told, verify(write("a", table().file())).output)
 
 

@@ -48,9 +48,7 @@ async def watched(server: Hosting, watcher: Player, until=MatchEnded) -> list:
             return await play_on(table, until=until)
 
 
-async def test_match_watched_from_the_middle_is_fetched_once_told_from_the_snapshot_on_and_proven(
-    server, watcher
-) -> None:
+async def test_match_watched_from_the_middle_is_fetched_once_and_proven(server, watcher):
     seen = await watched(server, watcher)
     kinds = [type(happening) for happening in seen]
     assert received(server, ClientHello)[0].want == ("snapshot", "own-options", "blind")
@@ -73,9 +71,7 @@ async def test_page_that_came_too_soon_is_asked_for_again(server, watcher) -> No
     assert ended.verdict.result is Result.PROVEN
 
 
-async def test_what_cannot_be_checked_is_told_as_unchecked_and_the_match_is_incomplete(
-    server, watcher
-) -> None:
+async def test_what_cannot_be_checked_is_told_as_unchecked_and_the_match_is_incomplete(server, watcher):
     server.keeps_past = False
     seen = await watched(server, watcher)
     assert not [each for each in seen if isinstance(each, RecordSeen | Resumed)]
@@ -101,9 +97,7 @@ def changed(message):
 
 
 @pytest.mark.parametrize(("bend", "page", "check"), [(changed, 7, "C3"), (lambda message: message, 0, "C33")])
-async def test_past_that_was_changed_or_is_held_back_is_not_believed(
-    server, watcher, bend, page, check
-) -> None:
+async def test_past_that_was_changed_or_is_held_back_is_not_believed(server, watcher, bend, page, check):
     server.bend, server.page = bend, page
     with pytest.raises(CheckFailedError, match=check):
         await watched(server, watcher)

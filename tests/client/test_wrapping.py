@@ -23,9 +23,7 @@ from truc_terminal.screen.wrapping import wrapped
         ),
     ],
 )
-def test_line_is_broken_between_words_but_for_marks_quotations_and_commands_to_copy(
-    text, width, lines
-) -> None:
+def test_line_is_broken_between_words_but_for_marks_quotations_and_commands_to_copy(text, width, lines):
     assert wrapped(text, width) == lines
 
 

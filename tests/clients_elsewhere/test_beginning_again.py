@@ -113,9 +113,7 @@ async def test_client_goes_on_where_what_has_failed_binds_nobody(tmp_path) -> No
 
 
 @needs_node
-async def test_client_asks_again_where_what_has_failed_binds_nobody_and_ends_at_the_third_time(
-    tmp_path,
-) -> None:
+async def test_client_asks_again_where_what_has_failed_binds_nobody_and_ends_at_the_third_time(tmp_path):
     server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
     bent = []
 

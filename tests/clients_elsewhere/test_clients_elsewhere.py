@@ -71,9 +71,7 @@ def test_javascript_clients_import_node_and_the_library_only(name) -> None:
 
 @pytest.mark.slow
 @needs_node
-def test_guests_without_a_table_find_each_other_and_pass_by_one_that_admits_none(
-    real_server, tmp_path
-) -> None:
+def test_guests_without_a_table_find_each_other_and_pass_by_one_that_admits_none(real_server, tmp_path):
     address = (real_server.address.host, str(real_server.port))
     with bot(real_server, tmp_path, "truc-french", "match=1"):
         first, second = (
@@ -99,9 +97,7 @@ GAMES = ("truc-french", "truco-argentino-flor", "truco-mineiro", "truc-lanes")
 @pytest.mark.slow
 @needs_node
 @pytest.mark.parametrize("hosted", ["javascript", pytest.param("java", marks=needs_jdk)])
-def test_keyed_client_plays_matches_that_are_proven_by_both_verifiers(
-    real_server, tmp_path, hosted, request
-) -> None:
+def test_keyed_client_plays_matches_that_are_proven_by_both_verifiers(real_server, tmp_path, hosted, request):
     command = HOSTED_JS if hosted == "javascript" else hosted_java(request.getfixturevalue("keyed_java"))
     homes = [tmp_path / game for game in GAMES]
     with Host(command) as host:

@@ -52,9 +52,7 @@ def _answer(listener: socket.socket, port: int, shown: ssl.SSLContext, asked: ss
 
 
 @needs_node
-def test_keyed_client_plays_encrypted_and_comes_back_where_its_connection_is_cut(
-    tls_server, tmp_path
-) -> None:
+def test_keyed_client_plays_encrypted_and_comes_back_where_its_connection_is_cut(tls_server, tmp_path):
     with bot(tls_server, tmp_path, "truc-french", "match=1") as (place, opponent):
         assert place.is_tls
         relay = Relay(tls_server.port, (3_000, 4_000, 5_000))
