@@ -44,7 +44,7 @@ from truc_server.identity.passphrases import passphrase_of
 from truc_server.net.listening import bind_with_others
 from truc_server.operation import logs, notify
 from truc_server.operation.process import collect_when_grown, needed_files, raise_file_limit
-from truc_server.settings.folder import Folder, locked, make_private, open_folder, write_private
+from truc_server.settings.folder import Folder, FolderError, locked, make_private, open_folder, write_private
 from truc_server.settings.in_force import Control, MachineDrain
 from truc_server.settings.settings import Settings, SettingsError
 from truc_server.settings.settings_file import KEYS
@@ -348,7 +348,8 @@ class NodeSupervisor:
             status: int | str
             try:
                 status = await self._run_once(name, environment)
-            except OSError as error:  # such as a full disk: the other nodes go on, and it is tried again
+            # such as a full disk: the other nodes go on, and it is tried again
+            except (OSError, FolderError) as error:
                 if name not in self._have_listened:
                     raise
                 status = f"not started: {error}"
