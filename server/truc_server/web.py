@@ -9,6 +9,7 @@ is told no name that a player would not be told in the lobby, and nothing about 
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -16,7 +17,7 @@ from http import HTTPStatus
 from importlib.metadata import version
 from ipaddress import ip_address
 from secrets import token_hex
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 import h11
@@ -29,6 +30,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal
 from truc_protocol.wire.encoding import encode
 from truc_protocol.wire.transport import WEBSOCKET_PATH, origin_binding, scheme
+from truc_server.identity.certificate import Tls
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
@@ -149,11 +151,6 @@ def report(match: str) -> PageAnswer:
     return refused(HTTPStatus.NOT_FOUND, f"records are fetched by whoever may see them: open /m/{match}")
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from truc_server.identity.certificate import Tls
-
 CONNECTIONS: Final = 64
 NETWORK_CONNECTIONS: Final = 24
 # A first visit is some hundred requests (hosting/web.md): two dozen visits a minute of one address.
@@ -212,7 +209,7 @@ class WebDoor:
         lobby: Lobby,
         connections: Connections,
         admission: Admission,
-        tls: "Tls | None",
+        tls: Tls | None,
     ) -> None:
         self._parts = parts
         self._lobby = lobby
@@ -294,7 +291,7 @@ class WebDoor:
         return Subjects.of(self._parts.settings.now.web.proxies)
 
     @contextmanager
-    def _counted(self, connection: HttpConnection, network: str) -> "Iterator[None]":
+    def _counted(self, connection: HttpConnection, network: str) -> Iterator[None]:
         self._open[connection] = network
         self._networks[network] += 1
         self._parts.figures.web_connections += 1
