@@ -15,7 +15,7 @@ from truc_server.net.usage_limits import Pace
 from truc_server.operation.disk import Disk
 from truc_server.operation.figures import Figures
 from truc_server.operation.worker import Worker
-from truc_server.requests.services import Checks, RequestServices
+from truc_server.requests.services import Checks
 from truc_server.settings.in_force import CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
@@ -33,6 +33,7 @@ class ServerParts:
 
     Attributes:
         lease: what it writes under.
+        is_node: whether other nodes have tables too.
         disk: whether there is room for more.
         pace: how fast one address may have pages of the store or the lobby, acts, and steps with a pack.
         drain: whether the server is about to be stopped.
@@ -62,6 +63,7 @@ class ServerParts:
         self.store = store
         self.lease = lease
         self.epoch = lease.epoch
+        self.is_node = bool(settings.cluster.node)
         self.disk = disk
         self.figures = Figures()
         self.renewals_s = Histogram(TIME_BOUNDS)
@@ -91,22 +93,6 @@ class ServerParts:
             self.journal,
             self.timers,
             self.drain,
-        )
-
-    def services(self) -> RequestServices:
-        """Return what requests are answered with."""
-        return RequestServices(
-            self.settings,
-            self.sanctions,
-            self.identity,
-            self.store,
-            self.journal,
-            self.tokens,
-            self.pace,
-            self.figures,
-            self.checks,
-            self.grease,
-            bool(self.settings.now.cluster.node),
         )
 
     def renew(self, settings: Settings) -> None:

@@ -134,7 +134,7 @@ class Routing:
         if inner := self._parts.settings.now.cluster.inner:
             listeners = await open_inner(inner)
             word = BroughtRequests(self._directory, self._patience_s)
-            brought = Dispatch(self._parts.services(), self._lobby, admission, word)
+            brought = Dispatch(self._parts, self._lobby, admission, word)
             door = InnerDoor(self._parts, self._lobby, connections, admission, brought.handle)
             tasks.start_soon(door.run, listeners)
 

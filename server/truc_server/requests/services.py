@@ -1,6 +1,6 @@
 """What requests are answered with, beside the lobby."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from truc_server.identity.identity import Identity
 from truc_server.net.grease import Grease
@@ -27,8 +27,8 @@ class Checks(NamedTuple):
     steps: Worker
 
 
-class RequestServices(NamedTuple):
-    """What `dispatch` hands on, to each request what it needs.
+class RequestServices(Protocol):
+    """What requests need of the running server; `dispatch` hands it on.
 
     Attributes:
         pace: how fast one address may have pages of the store or the lobby, acts, and steps with a pack.
