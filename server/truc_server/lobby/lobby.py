@@ -6,7 +6,6 @@ tables here follow from the tables; nothing is kept only in them.
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from heapq import merge
 from typing import Final, NamedTuple, assert_never
 
@@ -69,6 +68,7 @@ class Lobby:
         catalogue: the games that tables are made for.
         drain: whether the server is about to be stopped, and where players go then.
         disk: whether there is room for what a match will store.
+        forgotten: how many players were forgotten, so that a login knows when it must look again.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Lobby:
         self._tables: dict[str, Table] = {}
         self._public: list[str] = []  # codes, ascending, as lists are told page by page
         self._seats: dict[bytes, dict[str, int]] = {}  # by player and by code: each login asks for its seats
-        self._forgotten: list[set[bytes]] = []  # one for each login whose guest is being looked up
+        self.forgotten = 0
         self._withheld: set[str] = set()
 
     def renew(self, settings: Settings) -> None:
@@ -483,22 +483,6 @@ class Lobby:
         shown = (table.code for table in held if not (table.blueprint.private or table.feed.is_behind))
         elsewhere = () if self.others is None else self.others.tables.public_tables_of(player.id)
         return tuple(sorted((*shown, *elsewhere)))
-
-    @contextmanager
-    def forgotten_meanwhile(self) -> Iterator[set[bytes]]:
-        """Yield a set that collects everybody who is forgotten before the block ends."""
-        noted: set[bytes] = set()
-        self._forgotten.append(noted)
-        try:
-            yield noted
-        finally:
-            # By identity: of two sets with the same players each belongs to another login.
-            self._forgotten = [other for other in self._forgotten if other is not noted]
-
-    def note_forgotten(self, player: bytes) -> None:
-        """Tell whoever is looking a player up that the player is forgotten."""
-        for noted in self._forgotten:
-            noted.add(player)
 
     def forget_said_by(self, player: bytes) -> None:
         """Forget what a player has said at any table."""

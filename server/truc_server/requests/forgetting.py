@@ -46,7 +46,7 @@ def forget_elsewhere(lobby: Lobby, player: LoggedInPlayer) -> None:
 
 def _forget_here(lobby: Lobby, player: LoggedInPlayer) -> None:
     # For a guest whom the store has just found by their token: they must not come in again.
-    lobby.note_forgotten(player.id)
+    lobby.forgotten += 1
     lobby.forget_said_by(player.id)
     lobby.online.forget_ignored(player.id)
 

@@ -203,27 +203,24 @@ async def enter_again(services: RequestServices, lobby: Lobby, peer: Peer, login
         RefusedError: The server takes no guests, does not know the token, or its guest is shut out.
     """
     members.check_guest(services.settings.now)
-    # A guest may be forgotten after the store has found them, and before they are let in.
-    with lobby.forgotten_meanwhile() as forgotten:
-        await services.journal.wait_durable(
-            services.journal.gate
-        )  # then the store knows who was forgotten before
+    while True:
+        forgotten = lobby.forgotten
+        # Then the store knows who was forgotten before.
+        await services.journal.wait_durable(services.journal.gate)
         known = await services.tokens.guest(_hash(login.token))
         if known is None:
-            raise _unknown_token()
+            message = "expected a token that this server gave"
+            raise RefusedRequestError(Code.BAD_TOKEN, message, field="token")
         player = LoggedInPlayer(PlayerKind.GUEST, known.id, known.name)
         others = await seats_elsewhere(services.store, lobby, player) if services.is_node else ()
-    if known.id in forgotten:
-        raise _unknown_token()
+        # Else it may have been this guest, after the store had found them: the store is asked again.
+        if lobby.forgotten == forgotten:
+            break
     members.check_banned(services.sanctions.now, player)
     if peer.is_open and _may_come(lobby, peer, player):
         _see_again(services.journal, known)
         named = lobby.give_name(player, others[0].name if others else None)
         _enter(lobby, peer, login.id, named, login.token, others=others)
-
-
-def _unknown_token() -> RefusedRequestError:
-    return RefusedRequestError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
 
 
 def _see_again(journal: Journal, guest: SaveGuest) -> None:
