@@ -236,8 +236,8 @@ async def _hear_other_nodes(
     parts: ServerParts, lobby: Lobby, admission: Admission, tasks: trio.Nursery
 ) -> None:
     """Hear the other nodes, if there may be any, before anybody comes in; and from now on tell them what changes here."""
-    if lobby.others is not None:
-        await tasks.start(BulletinExchange(parts, lobby, lobby.others, admission).run)
+    if parts.lease.number is not None:
+        await tasks.start(BulletinExchange(parts, lobby, admission).run)
 
 
 async def _open_lobby(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rows import each_row
 
 from truc_server.lobby import names as names_module
-from truc_server.lobby.names import LONGEST, Names, normalised, prototype, script, skeletons
+from truc_server.lobby.names import LONGEST, LentNames, Names, normalised, prototype, script, skeletons
 from truc_server.net.peer import RefusedRequestError, tag_of
 from truc_server.storage import PlayerKind
 
@@ -177,7 +177,7 @@ class TestNames:
         ],
     )
     def test_second_of_a_name_gets_a_number_while_the_first_has_it(self, given):
-        names = Names()
+        names = Names(LentNames())
         for player, wanted, name in given:
             if name is None:
                 names.drop(player.encode())
@@ -185,7 +185,7 @@ class TestNames:
                 assert names.give(player.encode(), wanted) == name
 
     def test_nothing_is_kept_of_who_is_gone(self):
-        names = Names()
+        names = Names(LentNames())
         names.give(b"a", "Anna")
         names.keep(b"b", "Bea")
         for player in (b"a", b"b"):
@@ -194,7 +194,7 @@ class TestNames:
 
     @pytest.mark.parametrize("gone", [b"a", b"b"], ids=["first", "second"])
     def test_kept_names_may_look_alike_and_stay_taken_when_one_of_them_is_gone(self, gone):
-        names = Names()
+        names = Names(LentNames())
         names.keep(b"a", "Anna")
         names.keep(b"b", "Anna")
         assert (names.of(b"a"), names.of(b"b")) == ("Anna", "Anna")
@@ -202,13 +202,13 @@ class TestNames:
         assert names.give(b"c", "Anna") == "Anna 2"
 
     def test_name_that_another_takes_the_place_of_is_free(self):
-        names = Names()
+        names = Names(LentNames())
         names.give(b"a", "Anna")
         names.keep(b"a", "Bea")
         assert (names.of(b"a"), names.give(b"b", "Anna")) == ("Bea", "Anna")
 
     def test_thousand_of_a_name_are_told_apart_and_one_more_costs_no_more(self, monkeypatch):
-        names, looked = Names(), []
+        names, looked = Names(LentNames()), []
         assert len({names.give(i.to_bytes(2), "Anna") for i in range(1_000)}) == 1_000
 
         def looking(name):

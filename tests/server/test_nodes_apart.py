@@ -432,7 +432,7 @@ async def test_fault_of_what_nodes_tell_each_other_ends_no_node(nodes, monkeypat
 
 
 def test_lines_of_players_keep_nobody_from_being_kicked_or_forgotten():
-    untold = UntoldChanges()
+    untold = UntoldChanges(is_told=True)
     for _ in range(MOST_LINES + 1):
         untold.note_line(LineKind.CHAT, text="eh")
     behind = (LineKind.KICK, LineKind.FORGET, LineKind.HOST)

@@ -80,7 +80,10 @@ async def test_info_says_how_many_tables_may_be_opened(server):
 
 
 def test_table_of_an_unknown_address_counts_for_its_player_alone():
-    made, player = MadeTables(LIMITS), LoggedInPlayer(PlayerKind.KEY, b"a", "Anna")
+    made, player = (
+        MadeTables(LIMITS, {}, {}),
+        LoggedInPlayer(PlayerKind.KEY, b"a", "Anna"),
+    )
     for code in "ABC":
         made.add(code, player.id, None)
     with pytest.raises(RefusedRequestError, match="of one player"):
@@ -88,7 +91,7 @@ def test_table_of_an_unknown_address_counts_for_its_player_alone():
 
 
 def test_nothing_is_kept_of_tables_that_are_gone():
-    made = MadeTables(LIMITS)
+    made = MadeTables(LIMITS, {}, {})
     made.add("A", b"a", "192.0.2.1")
     made.drop("A", b"a")
     assert len(made) == 0

@@ -14,7 +14,7 @@ import trio
 
 from truc_protocol.messages import ChatLine
 from truc_server.lobby.lobby import Lobby
-from truc_server.lobby.other_nodes import BulletinDraft, OtherNodes, table_news
+from truc_server.lobby.other_nodes import BulletinDraft, table_news
 from truc_server.net.admission import Admission
 from truc_server.net.peer import LoggedInPlayer
 from truc_server.operation.logs import LastingFault
@@ -58,10 +58,10 @@ def _chunks(told: Sequence[Told]) -> Iterator[Sequence[Told]]:
 class BulletinExchange:
     """What goes between this node and the others."""
 
-    def __init__(self, parts: ServerParts, lobby: Lobby, others: OtherNodes, admission: Admission) -> None:
+    def __init__(self, parts: ServerParts, lobby: Lobby, admission: Admission) -> None:
         self._parts = parts
         self._lobby = lobby
-        self._others = others
+        self._others = lobby.others
         self._admission = admission
         self._marks: dict[str, BulletinMark] = {}
         self._has_told = self._has_heard = False
@@ -156,7 +156,7 @@ class BulletinExchange:
         for node, mark in tuple(self._marks.items()):
             if live.get(node) != mark.claimed:
                 del self._marks[node]
-                self._lobby.forget_node(self._others, node)
+                self._lobby.forget_node(node)
                 self._admission.forget_node(node)
         for heard in found:
             bulletin = heard.bulletin
@@ -166,10 +166,10 @@ class BulletinExchange:
                 self._others.places[heard.node] = heard.place
             self._admission.hear(heard.node, bulletin.crowds)
             for tables in _chunks(bulletin.tables):
-                self._lobby.hear_tables(self._others, heard.node, tables)
+                self._lobby.hear_tables(heard.node, tables)
                 await trio.lowlevel.checkpoint()
             for players in _chunks(bulletin.players):
-                self._lobby.hear_players(self._others, heard.node, players)
+                self._lobby.hear_players(heard.node, players)
                 await trio.lowlevel.checkpoint()
             for line in bulletin.lines:
                 self._try_to_heed(line)
@@ -221,7 +221,7 @@ class BulletinExchange:
         for code in gone:
             self._others.untold.note_table(code, _SWEPT)
         told_gone = [TableNews(code, _SWEPT) for code in gone]
-        self._lobby.hear_tables(self._others, parts.lease.owner, told_gone)
+        self._lobby.hear_tables(parts.lease.owner, told_gone)
         self._strays = strays
 
     async def _keep_listening(self) -> None:

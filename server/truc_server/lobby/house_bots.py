@@ -7,7 +7,7 @@ bot is here, to one of them. Invariant: only keys that the host has listed, or w
 called, because a call may hold the code of a private table; nobody is called to the free seats of such a table.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -45,24 +45,23 @@ class BotCalls:
         started: those of the bots that the server has started.
     """
 
-    def __init__(self, listed: Sequence[str], online: OnlinePlayers, others: OtherNodes | None) -> None:
+    def __init__(self, listed: Sequence[str], online: OnlinePlayers, others: OtherNodes) -> None:
         self._online = online
         self._others = others
-        self._elsewhere: Collection[str] = () if others is None else others.players.house_bots
         self.listed = listed
         self.started: Sequence[str] = ()
 
     @property
     def tags(self) -> tuple[str, ...]:
         """Every bot, once, those that other nodes have started included."""
-        return tuple(dict.fromkeys((*self.listed, *self.started, *sorted(self._elsewhere))))
+        return tuple(dict.fromkeys((*self.listed, *self.started, *sorted(self._others.players.house_bots))))
 
     def is_bot(self, player: LoggedInPlayer) -> bool:
         """Tell whether a player is one of the host's own bots, of this node or another."""
         if player.kind is not PlayerKind.KEY:
             return False
         tag = player.tag
-        return tag in self.listed or tag in self.started or tag in self._elsewhere
+        return tag in self.listed or tag in self.started or tag in self._others.players.house_bots
 
     def count_connected(self) -> int:
         """Return how many of the bots that the server has started are connected."""
@@ -74,9 +73,9 @@ class BotCalls:
             bot = self._listener(tag)
             if bot is not None:
                 _call(bot, table)
-        if self._others is not None and table.game is not None:
+        if table.game is not None:
             for called in _calls(table, table.game):
-                self._call_elsewhere(self._others, table, called)
+                self._call_elsewhere(table, called)
 
     def fill(self, table: "Table") -> None:
         """Call bots that do not sit at an open table yet, one to each of its free seats."""
@@ -92,17 +91,18 @@ class BotCalls:
             if bot is not None:
                 bot.send(called)
                 _note(bot, table.code, seat)
-            elif self._others is not None:
-                self._call_elsewhere(self._others, table, called)
+            else:
+                self._call_elsewhere(table, called)
 
-    def _call_elsewhere(self, others: OtherNodes, table: "Table", called: Called) -> None:
+    def _call_elsewhere(self, table: "Table", called: Called) -> None:
         # The mode goes along, as a bot that cannot play mode blind must not be chosen there.
-        others.untold.note_line(LineKind.CALL, name=table.blueprint.chosen.mode, text=encode(called).hex())
+        mode, text = table.blueprint.chosen.mode, encode(called).hex()
+        self._others.untold.note_line(LineKind.CALL, name=mode, text=text)
 
     def pass_on(self, line: LineNews) -> None:
         """Call bots that are connected here to a seat at another node."""
         called = decode(bytes.fromhex(line.text), Direction.TO_CLIENT)
-        if self._others is None or not isinstance(called, BotWanted | PlayersWanted):
+        if not isinstance(called, BotWanted | PlayersWanted):
             return
         seated = self._others.tables.seated_at(called.table)
         bots = [

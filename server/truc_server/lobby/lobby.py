@@ -23,7 +23,7 @@ from truc_server.lobby.online_players import PAGE as PLAYERS
 from truc_server.lobby.online_players import OnlinePlayers, PlayerPage
 from truc_server.lobby.other_nodes import OtherNodes, OtherTable
 from truc_server.lobby.seeking import suitable
-from truc_server.lobby.table_limits import MadeTables, TableCounts
+from truc_server.lobby.table_limits import MadeTables
 from truc_server.matches.acceptance import Verified, accept_substitute
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
@@ -64,7 +64,7 @@ class Lobby:
         list_allowance: how often each player was sent every public table.
         followers: who follows the lobby.
         bot_calls: calls the host's own bots to vacant seats.
-        others: what this node knows of the others, and what they are to be told; None where there can be none.
+        others: what this node knows of the others, and what they are to be told.
         catalogue: the games that tables are made for.
         drain: whether the server is about to be stopped, and where players go then.
         disk: whether there is room for what a match will store.
@@ -75,13 +75,12 @@ class Lobby:
         self, backing: TableBacking, catalogue: VariantCatalogue, disk: Disk, *, share: int | None = None
     ) -> None:
         self.online = OnlinePlayers()
-        self.others = others = None if share is None else OtherNodes()
-        self.names = Names(None if others is None else others.lent)
+        self.others = others = OtherNodes(is_node=share is not None)
+        self.names = Names(others.lent)
         self.chat_allowance = Allowance(CHAT)
         self.list_allowance = Allowance(LISTS)
         settings = backing.settings
-        elsewhere = None if others is None else TableCounts(others.tables.made_by, others.tables.made_from)
-        self.made_tables = MadeTables(settings.now.limits, elsewhere)
+        self.made_tables = MadeTables(settings.now.limits, others.tables.made_by, others.tables.made_from)
         self.followers = LobbyFollowers(backing.timers, self._state)
         self.bot_calls = BotCalls(settings.now.access.bots, self.online, others)
         self._tables_to_fill = TablesToFill(settings, backing.timers, backing.drain, self.bot_calls)
@@ -228,10 +227,7 @@ class Lobby:
         # The host's bots sit wherever they are called (players.md, "Your own bots"); what is left to them is
         # what fits into the frame that welcomes them.
         most = MAX_SEATS if self.bot_calls.is_bot(player) else self._settings.now.limits.seats_per_player
-        held = len(self._seats.get(player.id, ()))
-        if self.others is not None:
-            held += self.others.tables.count_seats(player.id)
-        if held >= most:
+        if len(self._seats.get(player.id, ())) + self.others.tables.count_seats(player.id) >= most:
             raise RefusedRequestError(Code.TOO_MANY_TABLES, f"seats of one player: at most {most}")
 
     def _fresh_code(self, length: int) -> str:
@@ -247,11 +243,12 @@ class Lobby:
     def add(self, table: Table, network: str | None = None) -> None:
         """Take a table into the lobby as it is; its time runs from now. `network` is where it was made, if known."""
         self._tables[table.code] = table
-        if self.others is not None:
-            told = self.others.tables.drop(table.code)
-            # Taken over from another node, which has told where it was made; the store has not.
-            network = told.network if told is not None else network
-            self.others.untold.note_table(table.code)
+        told = self.others.tables.drop(table.code)
+        if (
+            told is not None
+        ):  # taken over from another node, which has told where it was made; the store has not
+            network = told.network
+        self.others.untold.note_table(table.code)
         self.made_tables.add(table.code, table.blueprint.creator, network)
         if not table.blueprint.private:
             insort(self._public, table.code)
@@ -265,15 +262,13 @@ class Lobby:
         """Take a closed table out of the lobby, and tell those who follow the lobby."""
         self.forget(table)
         self.followers.note_closed(table, notice)
-        if self.others is not None:
-            self.others.untold.note_table(table.code, notice.reason)
+        self.others.untold.note_table(table.code, notice.reason)
 
     def changed(self, table: Table) -> None:
         """Note that a table has changed."""
         self.followers.note_table(table)
         self._tables_to_fill.note(table)
-        if self.others is not None:
-            self.others.untold.note_table(table.code)
+        self.others.untold.note_table(table.code)
 
     def vacated(self, table: Table) -> None:
         """Call the host's own bots to the seats of a match that are vacant."""
@@ -321,8 +316,7 @@ class Lobby:
         named = LoggedInPlayer(player.kind, player.id, kept or self.names.give(player.id, player.name))
         for connection in self.online.connections(player.tag):
             connection.player = named
-            if self.others is not None:
-                self.others.untold.note_player(named)
+            self.others.untold.note_player(named)
         return named
 
     def note_name(self, player: LoggedInPlayer) -> None:
@@ -389,11 +383,8 @@ class Lobby:
 
     def _public_after(self, code: str) -> Iterator[Table | OtherTable]:
         """Return the public tables after a code, those of other nodes among them, ascending."""
-        here = self._public[bisect_right(self._public, code) :]
-        both: list[Iterable[Table | OtherTable]] = [map(self._tables.__getitem__, here)]
-        if self.others is not None:
-            both.append(self.others.tables.after(code))
-        return merge(*both, key=lambda table: table.code)
+        here = map(self._tables.__getitem__, self._public[bisect_right(self._public, code) :])
+        return merge(here, self.others.tables.after(code), key=lambda table: table.code)
 
     def find_elsewhere(self, player: LoggedInPlayer, wanted: Seek) -> TableOwner | None:
         """Return the node that has a table which a player who seeks a seat may be given, the best one; None if none is known.
@@ -401,10 +392,7 @@ class Lobby:
         Raises:
             RefusedError: There is no such game, or the options do not fit.
         """
-        others = self.others
-        if others is None:
-            return None
-        game = offered_game(self.catalogue, wanted.variant)
+        others, game = self.others, offered_game(self.catalogue, wanted.variant)
         table = others.tables.suitable(
             player, wanted, lambda seats: self._choose(game, seats, wanted.options)[0], nodes=others.places
         )
@@ -413,48 +401,45 @@ class Lobby:
         place = others.places[table.node]
         return TableOwner(table.node, place.public, place.inner)
 
-    def hear_tables(self, others: OtherNodes, node: str, told: Iterable[TableNews]) -> None:
+    def hear_tables(self, node: str, told: Iterable[TableNews]) -> None:
         """Take in what another node tells of its tables."""
         for table in told:
             if table.code not in self._tables:  # else it is this node's by now
-                self._hear_table(others, node, table)
+                self._hear_table(node, table)
         self.followers.note_state()
 
-    def hear_players(self, others: OtherNodes, node: str, told: Iterable[PlayerNews]) -> None:
+    def hear_players(self, node: str, told: Iterable[PlayerNews]) -> None:
         """Take in what another node tells of who is connected to it."""
         for player in told:
-            others.players.hear(node, player)
+            self.others.players.hear(node, player)
         self.followers.note_state()
 
-    def _hear_table(self, others: OtherNodes, node: str, told: TableNews) -> None:
-        is_new = told.code not in others.tables
-        change = others.tables.hear(node, told)
+    def _hear_table(self, node: str, told: TableNews) -> None:
+        is_new = told.code not in self.others.tables
+        change = self.others.tables.hear(node, told)
         if change is not None:
             self.followers.note_elsewhere(told.code, change)
         # A node that begins hears of every table there is; only those just made count towards the pace.
         if is_new and told.reason is None and now_ms() - told.created_ms < _MINUTE_MS:
             self.made_tables.note_elsewhere(told.creator, told.network)
 
-    def forget_node(self, others: OtherNodes, node: str) -> None:
+    def forget_node(self, node: str) -> None:
         """Note that another node is gone, with whoever was connected to it; others will take its tables."""
         # Its tables stay listed: they go on at other nodes, which will tell of them.
-        others.places.pop(node, None)
-        others.players.forget_node(node)
+        self.others.places.pop(node, None)
+        self.others.players.forget_node(node)
         self.followers.note_state()
 
     def players(self, *, after: str) -> PlayerPage:
         """Return the players after a tag who are connected, here or to another node, ascending."""
         most = PLAYERS + 1
-        tags = self.online.after(after, most)
-        if self.others is not None:
-            tags = sorted({*tags, *self.others.players.after(after, most)})[:most]
+        tags = sorted({*self.online.after(after, most), *self.others.players.after(after, most)})[:most]
         found = map(self.player, tags[:PLAYERS])
         return PlayerPage(tuple(player for player in found if player is not None), len(tags) > PLAYERS)
 
     def player(self, tag: str) -> LoggedInPlayer | None:
         """Return a player who is connected, here or to another node, by their tag."""
-        here = self.online.player(tag)
-        return here if here is not None or self.others is None else self.others.players.player(tag)
+        return self.online.player(tag) or self.others.players.player(tag)
 
     def is_online(self, tag: str) -> bool:
         """Tell whether a player is connected, here or to another node."""
@@ -481,8 +466,7 @@ class Lobby:
         """Return the codes of the public tables where a player sits as far as everybody may know, ascending."""
         held = map(self._tables.__getitem__, self._seats.get(player.id, {}))
         shown = (table.code for table in held if not (table.blueprint.private or table.feed.is_behind))
-        elsewhere = () if self.others is None else self.others.tables.public_tables_of(player.id)
-        return tuple(sorted((*shown, *elsewhere)))
+        return tuple(sorted((*shown, *self.others.tables.public_tables_of(player.id))))
 
     def forget_said_by(self, player: bytes) -> None:
         """Forget what a player has said at any table."""
@@ -495,7 +479,7 @@ class Lobby:
         if self.drain.by is not None:
             peer.send(_draining(self.drain.by))
         self.followers.note_state()
-        if self.others is not None:
+        if self._share is not None:  # every login comes here: no call for it where nobody is told
             self.others.untold.note_player(player)
         self.bot_calls.catch_up(peer, player, self._tables.values())
 
@@ -509,8 +493,7 @@ class Lobby:
         text: str = "",
     ) -> None:
         """Let other nodes know, if there are any, what was said, or done by a player or to them."""
-        if self.others is not None:
-            self.others.untold.note_line(what, player, tag=tag, name=name, text=text)
+        self.others.untold.note_line(what, player, tag=tag, name=name, text=text)
 
     def tell_draining(self) -> None:
         """Tell everybody who is logged in that the server is about to be stopped."""
@@ -536,8 +519,7 @@ class Lobby:
         self.online.leave(peer)
         if peer.player is not None:
             self._free_name(peer.player)
-            if self.others is not None:
-                self.others.untold.note_player(peer.player)
+            self.others.untold.note_player(peer.player)
         self.followers.note_state()
         # In one order, whatever the hashes of this process are: the same seed must be the same simulation.
         for code in sorted(peer.tables):
@@ -546,14 +528,15 @@ class Lobby:
                 table.drop(peer)
 
     def _state(self) -> LobbyState:
-        online, tables = len(self.online), len(self._tables)
+        others = self.others
+        # A player counts once, at however many nodes they are connected.
+        only_there = sum(not self.online.connections(tag) for tag in others.players)
         playing = sum(table.feed.is_seen_playing for table in self._tables.values())
-        if self.others is not None:
-            # A player counts once, at however many nodes they are connected.
-            online += sum(not self.online.connections(tag) for tag in self.others.players)
-            tables += len(self.others.tables)
-            playing += self.others.tables.playing
-        return LobbyState(online=online, tables=tables, playing=playing)
+        return LobbyState(
+            online=len(self.online) + only_there,
+            tables=len(self._tables) + len(others.tables),
+            playing=playing + others.tables.playing,
+        )
 
 
 def _draining(by: float) -> Draining:

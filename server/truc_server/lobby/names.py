@@ -201,35 +201,35 @@ class _Held(NamedTuple):
 
 
 class LentNames:
-    """What players' names at other nodes look like, as those nodes have told, and whose each is."""
+    """What players' names at other nodes look like, as those nodes have told.
+
+    Attributes:
+        owners: whose each look is, and how many names of theirs have it.
+    """
 
     def __init__(self) -> None:
-        self._owners: dict[str, Counter[bytes]] = {}
+        self.owners: dict[str, Counter[bytes]] = {}
 
     def add(self, player: bytes, name: str) -> None:
         """Count a name once more for a player."""
         for skeleton in skeletons(name):
-            self._owners.setdefault(skeleton, Counter())[player] += 1
+            self.owners.setdefault(skeleton, Counter())[player] += 1
 
     def drop(self, player: bytes, name: str) -> None:
         """Count a name once less for a player."""
         for skeleton in skeletons(name):
-            owners = self._owners[skeleton]
+            owners = self.owners[skeleton]
             owners[player] -= 1
             if owners[player] <= 0:
                 del owners[player]
             if not owners:
-                del self._owners[skeleton]
-
-    def is_free(self, wanted: frozenset[str], player: bytes) -> bool:
-        """Tell whether nobody but this player has a name that looks like that."""
-        return all(self._owners.get(skeleton, {player: 1}).keys() == {player} for skeleton in wanted)
+                del self.owners[skeleton]
 
 
 class Names:
     """The names of everybody who is connected or seated, here; none of them is `lent` to anybody else at another node."""
 
-    def __init__(self, lent: LentNames | None = None) -> None:
+    def __init__(self, lent: LentNames) -> None:
         self._lent = lent
         # Found in the store at the start. What they look like is worked out at the first login, which is when
         # it matters: a server with thousands of seats would listen later.
@@ -298,7 +298,8 @@ class Names:
     def _is_free(self, wanted: frozenset[str], player: bytes) -> bool:
         if not self._owners.keys().isdisjoint(wanted):
             return False
-        return self._lent is None or self._lent.is_free(wanted, player)
+        lent = self._lent.owners
+        return not lent or all(lent.get(each, {player: 1}).keys() == {player} for each in wanted)
 
     def _numbered(self, wanted: str, player: bytes) -> str:
         """Return a name with a number that is free."""

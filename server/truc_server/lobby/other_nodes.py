@@ -1,6 +1,6 @@
 """The other nodes, as the lobby of one knows them: their tables and players, as told a moment ago, and what they are to be told.
 
-A server without other nodes has none of this. What was told is good enough for lists, counts and limits; nothing that
+A server without other nodes has heard of nothing, and notes nothing for them. What was told is good enough for lists, counts and limits; nothing that
 must hold is decided by it: whoever wants a seat asks the owner. Of a table and of a player only the newest state
 counts, so each is noted once, however often it changes; lines are all kept, what players say up to a limit. Deliberately not here: when
 it is told (cluster/bulletin_exchange.py). Invariants: this node's own tables are never among these; a player counts once, at
@@ -234,13 +234,14 @@ class BulletinDraft(NamedTuple):
 
 
 class UntoldChanges:
-    """What has changed and is to be told.
+    """What has changed and is to be told; nothing is noted where nobody `is_told`.
 
     Attributes:
         woken: set when there is something.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_told: bool) -> None:
+        self._is_told = is_told
         self._serials = count(1)
         self._empty()
 
@@ -252,13 +253,15 @@ class UntoldChanges:
 
     def note_table(self, code: str, reason: str | None = None) -> None:
         """Note that a table has changed, or is gone for a reason."""
-        self._tables[code] = reason
-        self.woken.set()
+        if self._is_told:
+            self._tables[code] = reason
+            self.woken.set()
 
     def note_player(self, player: LoggedInPlayer) -> None:
         """Note that somebody has come, gone or changed their name."""
-        self._players[player.id] = player
-        self.woken.set()
+        if self._is_told:
+            self._players[player.id] = player
+            self.woken.set()
 
     def note_line(
         self,
@@ -270,7 +273,7 @@ class UntoldChanges:
         text: str = "",
     ) -> None:
         """Note what was said, or done by a player or to them, wherever they are."""
-        if what in _KEPT or len(self._lines) < MOST_LINES:
+        if self._is_told and (what in _KEPT or len(self._lines) < MOST_LINES):
             line = LineNews(next(self._serials), what, tag=tag, name=name, text=text)
             whose = line if player is None else line._replace(kind=player.kind, player=player.id)
             self._lines.append(whose)
@@ -393,7 +396,7 @@ class OtherPlayers:
 
 
 class OtherNodes:
-    """The other nodes.
+    """The other nodes; where this server `is_node` of none there is nothing in it.
 
     Attributes:
         untold: what they are to be told.
@@ -403,8 +406,8 @@ class OtherNodes:
         places: where each is that does not drain.
     """
 
-    def __init__(self) -> None:
-        self.untold = UntoldChanges()
+    def __init__(self, *, is_node: bool) -> None:
+        self.untold = UntoldChanges(is_told=is_node)
         self.lent = LentNames()
         self.tables = OtherTables(self.lent)
         self.players = OtherPlayers(self.lent)

@@ -7,7 +7,7 @@ a table is counted as long as it is in the lobby.
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import trio
 
@@ -19,18 +19,14 @@ from truc_server.timing.rate_limits import Meter
 _Key = TypeVar("_Key", bytes, str)
 
 
-class TableCounts(NamedTuple):
-    """How many tables there are by whom and from where."""
-
-    by: Mapping[bytes, int]
-    of_network: Mapping[str, int]
-
-
 class MadeTables:
-    """Who has made the tables that are open; `elsewhere` counts those of other nodes, which change as these tell."""
+    """Who has made the tables that are open; those of other nodes are counted `elsewhere`, by whom and from where."""
 
-    def __init__(self, limits: LimitSettings, elsewhere: TableCounts | None = None) -> None:
-        self._elsewhere = elsewhere
+    def __init__(
+        self, limits: LimitSettings, by_elsewhere: Mapping[bytes, int], from_elsewhere: Mapping[str, int]
+    ) -> None:
+        self._by_elsewhere = by_elsewhere
+        self._from_elsewhere = from_elsewhere
         self._by: Counter[bytes] = Counter()
         self._from: Counter[str] = Counter()
         self._network_of: dict[str, str] = {}  # by the code of the table
@@ -70,10 +66,8 @@ class MadeTables:
 
     def _check_number(self, player: LoggedInPlayer, network: str) -> None:
         most, of_address = self._limits.tables_per_player, self._limits.tables_per_address
-        made, from_there = self._by[player.id], self._from[network]
-        if (elsewhere := self._elsewhere) is not None:
-            made += elsewhere.by.get(player.id, 0)
-            from_there += elsewhere.of_network.get(network, 0)
+        made = self._by[player.id] + self._by_elsewhere.get(player.id, 0)
+        from_there = self._from[network] + self._from_elsewhere.get(network, 0)
         if made >= most:
             raise RefusedRequestError(
                 Code.TOO_MANY_TABLES, f"expected at most {most} open tables of one player"

@@ -93,8 +93,7 @@ def _subject(lobby: Lobby, message: Moderate) -> str:
         for peer in lobby.online.everybody()
         if peer.player is not None and meant in (peer.player.tag, peer.player.name)
     )
-    elsewhere = None if lobby.others is None else lobby.others.players.find_tag(meant)
-    tag = next(named, None) or elsewhere or normal_subject(meant)
+    tag = next(named, None) or lobby.others.players.find_tag(meant) or normal_subject(meant)
     if tag is None or not is_tag(tag):  # addresses and networks are the host's business
         expected = "player: expected the tag of a player, or the name of one who is connected"
         raise RefusedRequestError(Code.BAD_MESSAGE, expected, field="player")

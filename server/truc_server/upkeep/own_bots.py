@@ -84,9 +84,7 @@ class OwnBots:
 
     def _has_seat(self, player: LoggedInPlayer) -> bool:
         """Tell whether a bot has a seat, here or, as it is called there too, at another node."""
-        others = self._lobby.others
-        is_elsewhere = others is not None and others.tables.count_seats(player.id) > 0
-        return is_elsewhere or self._lobby.has_seat(player)
+        return self._lobby.has_seat(player) or self._lobby.others.tables.count_seats(player.id) > 0
 
     def _renew_calls(self) -> None:
         wanted = self._settings.now.tables.bots
@@ -95,7 +93,7 @@ class OwnBots:
             player.tag for number, player in self._players.items() if number <= wanted
         ]
         # nodes call each other's bots to their tables, and so have to know which players are bots
-        if self._lobby.others is not None and self._lobby.bot_calls.started != before:
+        if self._lobby.bot_calls.started != before:
             for player in self._players.values():
                 self._lobby.others.untold.note_player(player)
 
