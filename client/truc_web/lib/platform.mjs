@@ -21,30 +21,8 @@
 const isNode = globalThis.process?.versions?.node !== undefined
 const platform = isNode ? await import('./platform_node.mjs') : await import('./platform_web.mjs')
 
-/** @type {(bytes: Uint8Array) => Uint8Array} */
-export const sha256 = platform.sha256
-/** @type {(secret: Uint8Array, salt: Uint8Array, info: Uint8Array) => Uint8Array} */
-export const hkdf = platform.hkdf
-/** @type {(key: Uint8Array, nonce: Uint8Array, plain: Uint8Array, associated: Uint8Array) => Uint8Array} */
-export const seal = platform.seal
-/** @type {(key: Uint8Array, nonce: Uint8Array, box: Uint8Array, associated: Uint8Array) => Uint8Array | null} */
-export const open = platform.open
-/** @type {(key: Uint8Array, body: Uint8Array, signature: Uint8Array) => boolean} */
-export const verify = platform.verify
-/** @type {(secret: Uint8Array, peer: Uint8Array) => Uint8Array} */
-export const exchange = platform.exchange
+export const {
+  sha256, hkdf, seal, open, verify, exchange, multiplyAll, multiplyAhead, randomBytes, attest, sign, signingKeyOf, agree
+} = platform
+
 /** @typedef {[secret: Uint8Array, peer: Uint8Array]} Product */
-/** @type {(products: Product[]) => Uint8Array[]} */
-export const multiplyAll = platform.multiplyAll
-/** @type {((products: Product[]) => Promise<void>) | null} */
-export const multiplyAhead = platform.multiplyAhead
-/** @type {(length: number) => Uint8Array} */
-export const randomBytes = platform.randomBytes
-/** @type {(key: Uint8Array, body: Uint8Array, signature: Uint8Array) => Promise<void>} */
-export const attest = platform.attest
-/** @type {(seed: Uint8Array, body: Uint8Array) => Promise<Uint8Array>} */
-export const sign = platform.sign
-/** @type {(seed: Uint8Array) => Promise<Uint8Array>} */
-export const signingKeyOf = platform.signingKeyOf
-/** @type {(secret: Uint8Array, peer: Uint8Array) => Promise<Uint8Array>} */
-export const agree = platform.agree

@@ -5,7 +5,6 @@
 
 const ANSWERS = ['accept', 'decline']
 const PEOPLE = ['seat', 'leader', 'target', 'opponent', 'giver', 'receiver']
-const HAND_ENDS = ['hand_won', 'hand_drawn']
 
 /** Facts that have a sentence of their own for some values of this field. @type {Record<string, string>} */
 const VALUED = {
@@ -319,11 +318,4 @@ export class Speech {
     const text = this.catalogue.errors?.[code] ?? this.catalogue.refused[code]
     return text === undefined ? this.say('page.failed', { code }) : fill(this.swap(text), { words: '' }).replace(/[:\s]+$/, '')
   }
-}
-
-/** After the last trick of a hand nobody leads. @param {any[]} facts @returns {any[]} */
-export function asTold(facts) {
-  if (facts.some(({ what }) => what === 'hand_closed')) return facts.filter(({ what }) => what !== 'flor_declared')
-  const isLast = facts.some(({ what }) => HAND_ENDS.includes(what))
-  return isLast ? facts.map((fact) => 'leader' in fact ? { ...fact, leader: null } : fact) : facts
 }

@@ -17,7 +17,7 @@ export function handEnd(ui, table, speech) {
   const won = closed.facts.find(({ what }) => what === 'hand_won' || what === 'hand_drawn')
   const points = closed.facts.filter(({ what }) => what === 'points_scored')
   const title = titleOf(table, won, names, speech)
-  const pack = packOf(table, speech, ui.settings.isFour)
+  const pack = packOf(speech, ui.settings.isFour)
   const isProved = table.proof.proved?.j === closed.j
   let tick = 0
   return h('div', { class: 'veil', key: `end-${closed.j}` }, h('section', { class: 'sheet', role: 'dialog', 'aria-label': title, 'data-dialog': 'end' },

@@ -15,7 +15,7 @@ const SIZES = { 2: 'two', 4: 'four', 6: 'six' }
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */
 export function felt(ui, table, speech) {
   const n = table.shown?.n ?? 2
-  const pack = packOf(table, speech, ui.settings.isFour)
+  const pack = packOf(speech, ui.settings.isFour)
   const isMine = table.seat !== null && awaited(table).includes(table.seat)
   const seats = Array.from({ length: n }, (_, seat) => seatOf(ui, table, speech, pack, seat))
   return h('main', { class: `felt ${SIZES[/** @type {2 | 4 | 6} */ (n)]}${isMine ? ' mine' : ''}`, 'aria-label': speech.say('page.table') },

@@ -2,7 +2,7 @@
 
 import { h } from '../h.mjs'
 import { RATED_FROM, ownWay } from './lobby_side.mjs'
-import { choice, gameField, part, room } from './room.mjs'
+import { gameField, part, room } from './room.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../games.mjs').Way} Way */

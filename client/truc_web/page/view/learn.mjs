@@ -4,6 +4,7 @@
 import { h } from '../h.mjs'
 import { familiesOf, familyOf } from '../games.mjs'
 import { card } from './cards.mjs'
+import { packOf } from './model.mjs'
 import { choice, part, room } from './room.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
@@ -42,8 +43,7 @@ async function practise(ui, variant) {
 
 /** @param {Ui} ui @param {import('../session/plain.mjs').Rules} rules @param {Speech} speech */
 function lessons(ui, { pack: names, params }, speech) {
-  /** @type {Pack} */
-  const pack = { isFrench: speech.isFrench, isFour: ui.settings.isFour, letters: speech.catalogue.letters, nameOf: (name) => name === '' ? speech.say('cards.face_down') : speech.cardName(name) }
+  const pack = packOf(speech, ui.settings.isFour)
   return [hand, order, raising, envido, flor, signs, fair].map((lesson) => lesson(names, params, speech, pack)).filter(Boolean)
 }
 

@@ -1,11 +1,11 @@
 // The lobby: what one can go back to, a quick game, the tables, the talk, who is best, one's own matches.
 
 import { h } from '../h.mjs'
-import { familiesOf, familyOf, lookOf, wayOf } from '../games.mjs'
+import { familiesOf, lookOf, wayOf } from '../games.mjs'
 import { LANGUAGES, NAMES_OF_LANGUAGES } from '../settings.mjs'
 import { card, icon } from './cards.mjs'
 import { keyReminder } from './key_reminder.mjs'
-import { lobbySide } from './lobby_side.mjs'
+import { lobbySide, remember } from './lobby_side.mjs'
 import { quickOf, rowsOf } from './lobby_model.mjs'
 import { capital } from '../words.mjs'
 import { isMine } from '../state/table.mjs'
@@ -137,13 +137,6 @@ function ways(ui) {
     h('button', { class: 'b yes', onclick: () => start(ui, way, null) }, h('b', null, capital(speech.say('page.play_now')))),
     h('button', { class: 'b', onclick: () => { remember(ui, way); ui.go('/play') } }, h('b', null, speech.say('lobby.own_table')))
   ])
-}
-
-/** @param {Ui} ui @param {Way} way */
-function remember(ui, way) {
-  const family = familyOf(way.variant)
-  ui.set('last', family)
-  ui.set('ways', { ...ui.settings.ways, [family]: way })
 }
 
 /** Sit down to a game, once there is a name. @param {Ui} ui @param {Way} way @param {string | null} table */

@@ -1,7 +1,7 @@
 // Beside the tables: the talk of the house, who is best in one's game, one's own matches, and the key that is not saved yet.
 
 import { h } from '../h.mjs'
-import { wayOf, familiesOf } from '../games.mjs'
+import { familiesOf, familyOf, wayOf } from '../games.mjs'
 import { endOf, othersOf, overOf, whyFailed } from './lobby_model.mjs'
 import { part } from './room.mjs'
 
@@ -19,6 +19,13 @@ export const lobbySide = (ui) => [best(ui), matches(ui), chat(ui)]
 export function ownWay({ state, settings, speech }) {
   const [first] = familiesOf(state.server?.variants ?? [], { tongue: speech.catalogue.lang, last: settings.last })
   return first === undefined ? null : wayOf(first, settings.ways[first.name] ?? null)
+}
+
+/** From now on it is this one. @param {Ui} ui @param {import('../games.mjs').Way} way */
+export function remember(ui, way) {
+  const family = familyOf(way.variant)
+  ui.set('last', family)
+  ui.set('ways', { ...ui.settings.ways, [family]: way })
 }
 
 /** How many matches have been kept since the page was opened. @param {Ui} ui */

@@ -39,8 +39,8 @@ export const sideOf = (table, seat) => (seat - bottomOf(table)) % 2 === 0 ? 'us'
 /** The only other player, null where there are more. @param {Table} table @param {string[]} names */
 const rivalOf = ({ seat }, names) => seat !== null && names.length === 2 ? names[1 - seat] : null
 
-/** How cards are drawn and named. @param {Table} table @param {Speech} speech @param {boolean} isFour */
-export function packOf(table, speech, isFour) {
+/** How cards are drawn and named. @param {Speech} speech @param {boolean} isFour */
+export function packOf(speech, isFour) {
   const { isFrench } = speech
   const { letters } = speech.catalogue
   const nameOf = (/** @type {string} */ card) => card === '' ? speech.say('cards.face_down') : speech.cardName(card)

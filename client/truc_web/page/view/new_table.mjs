@@ -1,13 +1,12 @@
 // A table of one's own: which game, on which terms, and then the link to it.
 
 import { h } from '../h.mjs'
-import { familyOf } from '../games.mjs'
 import { CLOCKS, choicesOf, choicesOfPlayers, chosen, clockOf, dealtByPlayers, presetOf, presetsOf, whyDealt, withClock } from '../options.mjs'
 import { capital } from '../words.mjs'
-import { ownWay } from './lobby_side.mjs'
+import { ownWay, remember } from './lobby_side.mjs'
 import { qr } from './qr_code.mjs'
 import { whyNotDeal } from './sealed.mjs'
-import { nameForm } from './sit.mjs'
+import { nameForm, timeOf } from './sit.mjs'
 import { choice, gameField, part, room } from './room.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
@@ -85,11 +84,10 @@ function valueText({ speech }, name, value) {
 /** @param {Ui} ui @param {Options} options */
 function clockField(ui, options) {
   const { speech } = ui
-  const time = (/** @type {number} */ ms) => ms % 60000 === 0 ? `${ms / 60000} min` : `${ms / 1000} s`
   const text = (/** @type {string} */ name) => {
     const { decision_ms: decision, bank_ms: bank } = CLOCKS[name]
     if (name === 'none') return capital(speech.say('screen.no_hurry'))
-    return name === 'day' ? speech.say('new_table.a_day') : speech.say('screen.pace_with_bank', { time: time(Number(decision)), bank: time(Number(bank)) })
+    return name === 'day' ? speech.say('new_table.a_day') : speech.say('screen.pace_with_bank', { time: timeOf(Number(decision)), bank: timeOf(Number(bank)) })
   }
   const all = [{ value: '', text: speech.say('new_table.as_usual') }, ...Object.keys(CLOCKS).map((name) => ({ value: name, text: text(name) }))]
   return listed(ui, 'clock', clockOf(options), all, (clock) => ui.put('options', withClock(options, clock)))
@@ -101,9 +99,7 @@ async function open(ui, { variant, seats }, options, isPrivate) {
   const guests = ui.state.me?.isKeyed || 'guests' in options ? {} : { guests: seats }
   const answer = await ui.ask('create', { variant, seats, options: { ...options, ...guests }, private: isPrivate })
   if (answer === null) return
-  const family = familyOf(variant)
-  ui.set('last', family)
-  ui.set('ways', { ...ui.settings.ways, [family]: { variant, seats } })
+  remember(ui, { variant, seats })
   ui.put('made', answer.table)
   ui.ask('ready', { table: answer.table }, { isQuiet: true })
 }

@@ -54,7 +54,7 @@ function worth({ view, hand }, speech) {
 /** The cards by their strength. @param {Ui} ui @param {Table} table @param {Speech} speech */
 export function ranks(ui, table, speech) {
   const order = orderOf(table)
-  const pack = packOf(table, speech, ui.settings.isFour)
+  const pack = packOf(speech, ui.settings.isFour)
   return order.length > 0 && h('div', { class: 'ranks' }, h('h2', null, speech.say('page.strong_to_weak')),
     h('ol', null, order.map(({ name, isHeld }) => h('li', { class: isHeld ? 'held' : '' },
       name.split(' ').map((each) => /[a-z]$/.test(each) ? inLine(each, pack) : speech.catalogue.letters[each] ?? each)))))

@@ -71,7 +71,7 @@ function lineOf(table, { fact, chat, heard, j }, names, speech) {
 function hands(ui, table, speech) {
   const closed = table.closed
   if (closed === null) return h('p', { class: 'empty' }, speech.say('page.no_hand_yet'))
-  const pack = packOf(table, speech, ui.settings.isFour)
+  const pack = packOf(speech, ui.settings.isFour)
   const names = namesOf(table, speech)
   return h('div', { class: 'log' }, h('h3', null, speech.say('page.hand_n', { n: closed.j })),
     Object.entries(closed.opened).map(([seat, cards]) => h('div', { class: `row ${sideOf(table, Number(seat))}` }, h('b', null, names[Number(seat)]),

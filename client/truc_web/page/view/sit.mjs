@@ -97,13 +97,15 @@ async function seen(ui, code) {
   return undefined
 }
 
+/** A time for a decision, or in the bank. @param {number} ms */
+export const timeOf = (ms) => ms % 60000 === 0 ? `${ms / 60000} min` : `${ms / 1000} s`
+
 /** The terms in short. @param {any} shown @param {Ui} ui */
-export function chips({ opts, options = {}, chips: given }, { speech }) {
+function chips({ opts, options = {}, chips: given }, { speech }) {
   if (given !== undefined) return given
   const [decision, bank, , , , guests, , , spectators] = opts ?? []
-  const time = (/** @type {number} */ ms) => ms % 60000 === 0 ? `${ms / 60000} min` : `${ms / 1000} s`
   return [
-    decision === 0 ? speech.say('screen.no_hurry') : bank > 0 ? speech.say('screen.pace_with_bank', { time: time(decision), bank: time(bank) }) : speech.say('screen.pace', { time: time(decision) }),
+    decision === 0 ? speech.say('screen.no_hurry') : bank > 0 ? speech.say('screen.pace_with_bank', { time: timeOf(decision), bank: timeOf(bank) }) : speech.say('screen.pace', { time: timeOf(decision) }),
     options.target && speech.say('screen.to_target', { target: options.target }),
     options.flor && speech.say(`page.flor_${options.flor}`),
     guests > 0 && speech.say('screen.guests_admitted'),
