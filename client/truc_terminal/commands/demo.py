@@ -20,7 +20,9 @@ import trio
 
 from truc_client.bots import careful, play_match
 from truc_client.connecting import connect, tasks_beside
+from truc_client.connection import Connection
 from truc_client.errors import ClientError
+from truc_client.happenings import MatchEnded
 from truc_client.home.account import Player
 from truc_client.home.home import Home, open_home
 from truc_client.table import Table
@@ -49,7 +51,7 @@ from truc_terminal.commands.web import open_browser
 from truc_terminal.screen.lessons import teaching_at
 from truc_terminal.screen.person import Lines, Person
 from truc_terminal.screen.screen import Screen
-from truc_terminal.styles import STYLES, BotStyle, sharp_advice, style_option
+from truc_terminal.styles import STYLES, Advise, BotStyle, sharp_advice, style_option
 from truc_words import Sentence
 
 _START_S: Final = 30.0
@@ -63,16 +65,6 @@ _FREE_PLACE: Final = {"TRUC_WEB_LISTEN": "127.0.0.1:0"}
 _MISSING: Final = "No module named"
 _YOU: Final = 0  # the seat of whoever opens a table
 _BOTS: Final = ("bot", "bot 1", "bot 2", "bot 3", "bot 4", "bot 5")  # by seat
-
-
-class DemoOptions(NamedTuple):
-    """The match that is asked for."""
-
-    variant: str
-    seats: int
-    style: BotStyle
-    teach: bool
-    options: ChosenOptions
 
 
 @click.command()
@@ -115,7 +107,8 @@ def demo(
     if web and teach:
         raise usage_error(Sentence("commands.web_teaches_not"))
     keep, shown = own_home(), player_name(name, own_home())
-    wanted = DemoOptions(game.name, seats, STYLES[style], teach, with_deal(table_options(options), deal))
+    # Bots wait.
+    terms: ChosenOptions = {"decision_ms": 0, **with_deal(table_options(options), deal)}
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
@@ -123,15 +116,12 @@ def demo(
             if game.text is not None:
                 _add_game(data, game.text)
             async with _server(data, _FREE_PLACE if web else {}) as (address, origin):
-                if origin is not None:
-                    table = _BotsTable(
-                        address, Path(folder), wanted, own_screen(plain=plain, no_color=no_color), keep
-                    )
-                    await _play_in_browser(table, origin, opens=not no_browser)
-                    return
-                you = Player(open_home(Path(folder) / "you"), shown)
                 screen = own_screen(plain=plain, no_color=no_color)
-                if not await _play(address, Path(folder), you, screen, wanted, keep=keep):
+                screen.say(Sentence("connecting.own_server", address=address))
+                match = _Demo(game.name, seats, terms, STYLES[style], address, Path(folder), keep, screen)
+                if origin is not None:
+                    await match.play_in_browser(origin, opens=not no_browser)
+                elif not await match.play_here(shown, teach=teach):
                     screen.say(Sentence("commands.demo_left"))
 
     with ended_as_by_ctrl_c():
@@ -210,122 +200,104 @@ async def _stop(process: trio.Process) -> None:
                 await pipe.aclose()
 
 
-async def _play(
-    address: str, folder: Path, you: Player, screen: Screen, wanted: DemoOptions, *, keep: Home
-) -> bool:
-    """Play match after match as long as the player wants, and verify each; tell whether the last one was played out."""
-    screen.say(Sentence("connecting.own_server", address=address))
-    async with connect(address, you) as connection:
-        table = await connection.create(wanted.variant, seats=wanted.seats, options=_terms(wanted))
-        seats = range(_YOU + 1, wanted.seats)
-        async with _bots(address, table.code, folder, wanted.style, seats, leave_to=_YOU):
-            show_terms(table, screen)
-            await table.ready()
-            if wanted.teach:
-                screen.teach = teaching_at(table)
-            # Nobody is there to decide, as in a test or a pipe:
-            # the demo still shows a whole match and its proof.
-            if not sys.stdin.isatty():
-                ended = await play_match(table, careful(wanted.seats), screen.show)
-                if ended is not None:
-                    _verify(ended.transcript, keep, screen)
-                return ended is not None
-            async with lines_of(screen) as lines:
-                return await _play_person(table, screen, lines, keep, wanted)
+class _Demo(NamedTuple):
+    """A demo whose server runs: the match that is asked for, the homes of the players, where transcripts are kept, the screen."""
 
-
-class _BotsTable(NamedTuple):
-    """A table that bots open, and keep the last seat of free."""
-
+    variant: str
+    seats: int
+    terms: ChosenOptions
+    style: BotStyle
     address: str
     folder: Path
-    wanted: DemoOptions
-    screen: Screen
     keep: Home
+    screen: Screen
 
-    @property
-    def players_seat(self) -> int:
-        """The seat that is free."""
-        return self.wanted.seats - 1
+    async def play_here(self, name: str, *, teach: bool) -> bool:
+        """Play match after match as long as the player wants, and verify each; tell whether the last one was played out."""
+        async with connect(self.address, Player(open_home(self.folder / "you"), name)) as connection:
+            table = await self._create(connection)
+            async with self._bots(table.code, range(_YOU + 1, self.seats), leave_to=_YOU):
+                show_terms(table, self.screen)
+                await table.ready()
+                if teach:
+                    self.screen.teach = teaching_at(table)
+                # Nobody is there to decide, as in a test or a pipe:
+                # the demo still shows a whole match and its proof.
+                if not sys.stdin.isatty():
+                    return self._verified(await play_match(table, careful(self.seats), self.screen.show))
+                async with lines_of(self.screen) as lines:
+                    return await self._play_person(table, lines, sharp_advice if teach else None)
 
-    async def run(self, demo: trio.CancelScope, *, task_status: trio.TaskStatus[str]) -> None:
-        """Open the table, tell its code, and verify match after match; when the table is closed, end the demo."""
-        player, seat = Player(open_home(self.folder / "bot-0"), _BOTS[_YOU]), _YOU
-        async with connect(self.address, player) as connection:
-            table = await connection.create(
-                self.wanted.variant, seats=self.wanted.seats, options=_terms(self.wanted)
-            )
+    async def _play_person(self, table: Table, lines: Lines, advise: Advise | None) -> bool:
+        while self._verified(await Person(table, self.screen, lines, advise).play()):
+            if await ask_for_another(table, self.screen, lines) is not AnotherMatch.YES:
+                return True
+            await table.ready()
+        return False
+
+    async def play_in_browser(self, origin: str, *, opens: bool) -> None:
+        """Let the player take the last seat in a browser, at a table that a bot opens, until the table is closed."""
+        yours = self.seats - 1
+        async with trio.open_nursery() as nursery:
+            code = await nursery.start(self._keep_table, yours, nursery.cancel_scope)
+            link = web_link(origin, code)
+            async with self._bots(code, range(_YOU + 1, yours), leave_to=yours):
+                self.screen.say(Sentence("commands.web_open", link=link), "bold")
+                self.screen.say(Sentence("commands.demo_waits"))
+                if opens:
+                    await open_browser(link)
+                await trio.sleep_forever()
+
+    async def _keep_table(
+        self, yours: int, demo: trio.CancelScope, *, task_status: trio.TaskStatus[str]
+    ) -> None:
+        """Open a table as a bot, tell its code, and verify match after match; when the table is closed, end the demo."""
+        async with connect(self.address, self._bot(_YOU)) as connection:
+            table = await self._create(connection)
             task_status.started(table.code)
             await table.ready()
-            style = self.wanted.style
-            while (
-                ended := await play_match(table, style(seat, table), leave_to=(self.players_seat,))
-            ) is not None:
-                _verify(ended.transcript, self.keep, self.screen)
+            while self._verified(await self._play_bot(table, _YOU, leave_to=yours)):
                 await table.ready()
         demo.cancel()
 
+    async def _create(self, connection: Connection) -> Table:
+        return await connection.create(self.variant, seats=self.seats, options=self.terms)
 
-async def _play_in_browser(table: _BotsTable, origin: str, *, opens: bool) -> None:
-    """Let the player sit down in a browser, until the table is closed."""
-    table.screen.say(Sentence("connecting.own_server", address=table.address))
-    async with trio.open_nursery() as nursery:
-        code = await nursery.start(table.run, nursery.cancel_scope)
-        seats, link = range(1, table.players_seat), web_link(origin, code)
-        async with _bots(
-            table.address, code, table.folder, table.wanted.style, seats, leave_to=table.players_seat
-        ):
-            table.screen.say(Sentence("commands.web_open", link=link), "bold")
-            table.screen.say(Sentence("commands.demo_waits"))
-            if opens:
-                await open_browser(link)
+    def _bot(self, seat: int) -> Player:
+        return Player(open_home(self.folder / f"bot-{seat}"), _BOTS[seat])
+
+    @asynccontextmanager
+    async def _bots(self, code: str, seats: range, *, leave_to: int) -> AsyncIterator[None]:
+        async with tasks_beside() as nursery:
+            for seat in seats:
+                nursery.start_soon(partial(self._sit_down, leave_to=leave_to), code, seat)
+            yield
+
+    async def _sit_down(self, code: str, seat: int, *, leave_to: int) -> None:
+        async with connect(self.address, self._bot(seat)) as connection:
+            table = await connection.join(code, seat)
+            await table.ready()
+            while await self._play_bot(table, seat, leave_to=leave_to) is not None:
+                await table.ready()
             await trio.sleep_forever()
 
+    async def _play_bot(self, table: Table, seat: int, *, leave_to: int) -> MatchEnded | None:
+        return await play_match(table, self.style(seat, table), leave_to=(leave_to,))
 
-def _terms(wanted: DemoOptions) -> ChosenOptions:
-    return {"decision_ms": 0, **wanted.options}  # bots wait
-
-
-async def _play_person(table: Table, screen: Screen, lines: Lines, keep: Home, wanted: DemoOptions) -> bool:
-    while True:
-        ended = await Person(table, screen, lines, sharp_advice if wanted.teach else None).play()
+    def _verified(self, ended: MatchEnded | None) -> bool:
+        """Keep and verify the transcript of a match; tell whether it was played out."""
         if ended is None:
             return False
-        _verify(ended.transcript, keep, screen)
-        if await ask_for_another(table, screen, lines) is not AnotherMatch.YES:
-            return True
-        await table.ready()
-
-
-@asynccontextmanager
-async def _bots(
-    address: str, code: str, folder: Path, style: BotStyle, seats: range, *, leave_to: int
-) -> AsyncIterator[None]:
-    async with tasks_beside() as nursery:
-        for seat in seats:
-            player = Player(open_home(folder / f"bot-{seat}"), _BOTS[seat])
-            nursery.start_soon(partial(_bot, leave_to=leave_to), address, code, player, style, seat)
-        yield
-
-
-async def _bot(address: str, code: str, player: Player, style: BotStyle, seat: int, *, leave_to: int) -> None:
-    async with connect(address, player) as connection:
-        table = await connection.join(code, seat)
-        await table.ready()
-        while await play_match(table, style(seat, table), leave_to=(leave_to,)) is not None:
-            await table.ready()
-        await trio.sleep_forever()
-
-
-def _verify(transcript: Path, keep: Home, screen: Screen) -> None:
-    # The folder of the demo is deleted at the end.
-    kept = keep.transcripts / transcript.name
-    shutil.copyfile(transcript, kept)
-    verdict = verify_file(kept)
-    path = os.path.relpath(kept) if kept.is_relative_to(Path.cwd()) else kept
-    screen.say(Sentence("commands.demo_verified", result=Sentence(f"results.{verdict.result}")), "bold")
-    screen.say(Sentence("commands.demo_kept", path=kept))
-    screen.say(Sentence("commands.demo_check", command=f"truc verify {path}"))
-    tell_commands(screen, kept)
-    if verdict.result is not Result.PROVEN:
-        raise ClientError(Sentence("commands.demo_not_proven", result=Sentence(f"results.{verdict.result}")))
+        # The folder of the demo is deleted at the end.
+        kept = self.keep.transcripts / ended.transcript.name
+        shutil.copyfile(ended.transcript, kept)
+        verdict = verify_file(kept)
+        path = os.path.relpath(kept) if kept.is_relative_to(Path.cwd()) else kept
+        result, say = Sentence(f"results.{verdict.result}"), self.screen.say
+        say(Sentence("commands.demo_verified", result=result), "bold")
+        say(Sentence("commands.demo_kept", path=kept))
+        say(Sentence("commands.demo_check", command=f"truc verify {path}"))
+        tell_commands(self.screen, kept)
+        if verdict.result is not Result.PROVEN:
+            raise ClientError(Sentence("commands.demo_not_proven", result=result))
+        return True
