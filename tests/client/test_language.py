@@ -1,14 +1,12 @@
 """The language a player is spoken to in, from the command line."""
 
 import pytest
-import trio
-from client.viewed import screen_of
+from client.viewed import screen_of, typing
 from rows import each_row
 
 from truc_client.home.home import master_seed, open_home
 from truc_rules import preset
 from truc_terminal.commands.terminal import ask_yes_or_no
-from truc_terminal.screen.person import Lines, Typed
 from truc_words.rules_page import rules_page
 
 COMMANDS = [
@@ -115,11 +113,8 @@ async def test_questions_are_answered_in_the_own_language_and_with_y(lang, text,
 
 async def answered(lang: str, *typed: str) -> tuple[bool | None, int]:
     """Return what an answer means, and how often it was asked for again."""
-    send, receive = trio.open_memory_channel[Typed](len(typed))
-    for text in typed:
-        send.send_nowait(Typed(text))
-    screen, out = screen_of(lang)
-    answer = await ask_yes_or_no(screen, Lines(receive), "another", default=not typed)
+    (_, lines), (screen, out) = typing(*typed), screen_of(lang)
+    answer = await ask_yes_or_no(screen, lines, "another", default=not typed)
     return answer, out.getvalue().count("Please type")
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 import trio.testing
-from client.viewed import printed, screen_of
+from client.viewed import printed, screen_of, typing
 from msgspec.structs import replace
 from rows import each_row
 
@@ -24,7 +24,7 @@ from truc_terminal.commands.in_person import (
 from truc_terminal.commands.table_options import TableClock, read_clock
 from truc_terminal.commands.tables import TableList, age, columns, in_order, table_columns, table_line
 from truc_terminal.screen.explaining import terms_in_full, terms_line
-from truc_terminal.screen.person import Lines, Typed
+from truc_terminal.screen.person import Typed
 from truc_words import Speech
 
 NORTH = SeatState(seat=0, kind="key", name="north", online=True, ready=True)
@@ -240,8 +240,7 @@ class AfterMatch:
 
 
 async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[AnotherMatch, str]:
-    send, receive = trio.open_memory_channel(1)
-    screen, out = screen_of(width=400)
+    (send, lines), (screen, out) = typing(), screen_of(width=400)
 
     async def type_lines() -> None:
         await trio.testing.wait_all_tasks_blocked()
@@ -250,7 +249,7 @@ async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[Anot
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(type_lines)
-        answer = await ask_for_another(table, screen, Lines(receive))
+        answer = await ask_for_another(table, screen, lines)
     return answer, out.getvalue()
 
 
@@ -276,10 +275,8 @@ async def test_table_that_is_closed_while_one_is_asked_needs_no_answer() -> None
 
 
 async def test_player_who_is_gone_is_named_by_their_seat_wherever_a_server_lists_it() -> None:
-    send, receive = trio.open_memory_channel(1)
-    await send.send(Typed("n"))
     table, (screen, out) = AfterMatch(), screen_of(width=400)
     table.state, table.seat = state("K7PQA", replace(SOUTH, name="south", vacant=True)), 1
     table.code = "K7PQA"
-    assert await agrees_to_step_in(table, screen, Lines(receive)) is False
+    assert await agrees_to_step_in(table, screen, typing("n")[1]) is False
     assert "south" in out.getvalue()

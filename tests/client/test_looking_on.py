@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 from client.pictured import dealt, played, told
-from client.viewed import screen_of, view_of
+from client.viewed import screen_of, typing, view_of
 from rows import each_row
 
 from truc_client import (
@@ -26,7 +26,7 @@ from truc_client.errors import ClientError
 from truc_rules import View, preset
 from truc_terminal.commands.watch import Watcher
 from truc_terminal.replay_model.annotating import Annotator
-from truc_terminal.screen.person import Lines, Typed
+from truc_terminal.screen.person import Typed
 from truc_words import LANGUAGES, Sentence, catalogue
 
 GAME = preset("truc-french")
@@ -270,11 +270,11 @@ def test_what_is_told_is_in_the_language_asked_for(lang) -> None:
 
 async def typed(*lines: str | None, happenings: tuple = TRICK) -> tuple[str, FakeTable]:
     """Type lines once everything has happened; returns what is shown then."""
-    send, receive = trio.open_memory_channel[Typed](len(lines))
+    send, unread = typing()
     table, (screen, out) = FakeTable(begun(), *happenings), screen_of(terminal=True, width=120, height=24)
     with trio.fail_after(40):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(Watcher(table, screen, Lines(receive)).watch)
+            nursery.start_soon(Watcher(table, screen, unread).watch)
             await table.is_quiet.wait()
             before = len(out.getvalue())
             for line in lines:

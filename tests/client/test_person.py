@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import trio
 import trio.testing
-from client.viewed import screen_of
+from client.viewed import screen_of, typing
 from rows import each_row
 from rules.played import dealt
 
@@ -16,8 +16,9 @@ from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import MatchStarted, MoveChoice, RecordSeen, TableGone, YourTurn
 from truc_client.matches.seat_match import SeatMatch
 from truc_protocol.errors import Code
-from truc_terminal.screen.person import Lines, Person, Typed
+from truc_terminal.screen.person import Person, Typed
 from truc_terminal.screen.questions import find_choice
+from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import Advice
 from truc_words import catalogue
 from truc_words.house_variants import preset_called
@@ -101,15 +102,24 @@ async def play(table: FakeTable, *typed: str, terminal: bool = False, lang: str 
     words = game.pop("words", "catalan")
     if game.pop("has_begun", True):
         screen.show(_started(words)._replace(**game))
-    send, lines = trio.open_memory_channel(100)
-    with trio.fail_after(5):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(Person(table, screen, Lines(lines)).play)
-            if terminal:
-                await trio.testing.wait_all_tasks_blocked()
-            for text in (*typed, None):
-                send.send_nowait(Typed(text))
+    async with sitting(table, screen, waits=terminal) as send:
+        for text in (*typed, None):
+            send.send_nowait(Typed(text))
     return out.getvalue()
+
+
+@asynccontextmanager
+async def sitting(
+    table: FakeTable, screen: Screen | None = None, *typed: str, waits: bool = True, **how
+) -> AsyncIterator[trio.MemorySendChannel[Typed]]:
+    """Let a person sit at a table who has typed lines by then; yields where they type on, when nothing more happens."""
+    send, lines = typing(*typed)
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Person(table, screen or screen_of()[0], lines, **how).play)
+            if waits:
+                await trio.testing.wait_all_tasks_blocked()
+            yield send
 
 
 def _started(words: str) -> MatchStarted:
@@ -150,34 +160,14 @@ class Noting:
 
 
 @asynccontextmanager
-async def sitting(
-    table: FakeTable, *typed: str, terminal: bool = False
-) -> AsyncIterator[trio.MemorySendChannel[Typed]]:
-    """Let a person sit at a table who has typed lines by then; yields where they type on, when nothing more happens."""
-    send, lines = trio.open_memory_channel(3)
-    for text in typed:
-        send.send_nowait(Typed(text))
-    screen, _ = screen_of(terminal=terminal)
-    with trio.fail_after(5):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(Person(table, screen, Lines(lines)).play)
-            await trio.testing.wait_all_tasks_blocked()
-            yield send
-
-
-@asynccontextmanager
 async def advised(table: FakeTable, advise) -> AsyncIterator[tuple[trio.MemorySendChannel[Typed], list[int]]]:
     """Let a person play who is advised; yields where they type, and the positions of the advice that they were told."""
     screen, _ = screen_of(terminal=True)
     screen.show(_started("catalan"))
     screen.teach = lessons = Noting()
-    send, lines = trio.open_memory_channel(3)
-    with trio.fail_after(5):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(Person(table, screen, Lines(lines), advise).play)
-            await trio.testing.wait_all_tasks_blocked()
-            yield send, lessons.told
-            send.send_nowait(Typed(None))
+    async with sitting(table, screen, advise=advise) as send:
+        yield send, lessons.told
+        send.send_nowait(Typed(None))
 
 
 async def test_turn_is_thought_about_once_and_only_if_the_hand_waits() -> None:
@@ -269,7 +259,7 @@ async def test_commands_are_typed_in_the_players_language(lang, lines, done) -> 
 
 async def test_what_one_may_do_is_typed_by_its_line() -> None:
     table = FakeTable(turn("concede", must=False))
-    async with sitting(table, terminal=True) as send:
+    async with sitting(table, screen_of(terminal=True)[0]) as send:
         await send.send(Typed("concede"))
         await send.send(Typed(None))
     assert table.done == ["concede"]
@@ -421,7 +411,7 @@ async def test_word_is_typed_at_any_time(terminal, happenings, typed, done) -> N
 
 async def test_pause_of_a_script_waits_for_the_match() -> None:
     table = FakeTable()
-    async with sitting(table, "pause"):
+    async with sitting(table, None, "pause"):
         before = list(table.done)
         table.send.send_nowait(_started("catalan"))
         table.send.send_nowait(NEXT)
@@ -468,9 +458,7 @@ async def test_line_after_the_pause_is_over_waits_for_the_next_question() -> Non
 
 
 async def test_line_typed_too_early_stays_for_whoever_reads_next() -> None:
-    send, channel = trio.open_memory_channel(3)
-    lines = Lines(channel)
-    send.send_nowait(Typed("y"))
+    _, lines = typing("y")
     table = FakeTable()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(Person(table, screen_of()[0], lines).play)
@@ -553,10 +541,9 @@ async def test_chat_that_is_too_long_is_told_in_the_players_language_and_not_sen
 
 async def test_person_at_a_plain_terminal_may_talk_at_any_time() -> None:
     table = FakeTable()
-    send, lines = trio.open_memory_channel(1)
-    send.send_nowait(Typed("'hello"))
+    _, lines = typing("'hello", are_typed=True)
     with trio.fail_after(5):
-        await Person(table, screen_of()[0], Lines(lines, are_typed=True)).play()
+        await Person(table, screen_of()[0], lines).play()
     assert table.done == ["chat hello"]
 
 
@@ -587,20 +574,15 @@ async def test_first_card_is_played_three_seconds_before_as_playing_says(autojum
 async def played_by(seconds, plays_on, options, must) -> list[str]:
     """Return what is played by a person who types nothing, in a turn of ten seconds."""
     table = FakeTable(turn(*options, must=must)._replace(deadline_ms=10_000))
-    _, lines = trio.open_memory_channel(1)
-    person = Person(table, screen_of()[0], Lines(lines), plays_on=plays_on)
     with trio.move_on_after(seconds):
-        await person.play()
+        await Person(table, screen_of()[0], typing()[1], plays_on=plays_on).play()
     return table.done
 
 
 async def test_turn_that_was_decided_in_time_is_not_played_again(autojump_clock) -> None:
     table = FakeTable(turn("play 7e", "play 3b")._replace(deadline_ms=10_000), then={"play 3b": ()})
-    send, lines = trio.open_memory_channel(1)
-    person = Person(table, screen_of()[0], Lines(lines), plays_on=True)
     with trio.move_on_after(20):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(person.play)
+        async with sitting(table, plays_on=True) as send:
             await trio.sleep(5)
             send.send_nowait(Typed("play 3b"))
     assert table.done == ["play 3b"]

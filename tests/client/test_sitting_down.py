@@ -5,7 +5,7 @@ import trio
 from client.deserting import DesertedServer, deserted_by
 from client.hosting import Hosting
 from client.playing import come_back, leave_at_turn, my_turn, play_on, received
-from client.viewed import screen_of
+from client.viewed import screen_of, typing
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
@@ -70,11 +70,9 @@ async def server(scripted, player) -> WatchedServer:
 async def sit_down(server, player, *typed: str | None, wanted: WantedTable = ANY) -> tuple[object, str]:
     """Sit down as `truc play` does; returns the table, and what the screen shows."""
     screen, out = screen_of(width=400)
-    send, receive = trio.open_memory_channel(len(typed) + 1)
-    for text in (*typed, None):
-        send.send_nowait(Typed(text))
+    _, lines = typing(*typed, None)
     async with connect("host", player, dial=server.dial) as connection:
-        table = await _sit_down(connection, wanted, screen, Lines(receive))
+        table = await _sit_down(connection, wanted, screen, lines)
     return table, out.getvalue()
 
 

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+import trio
 from rich.console import Console
 
 from truc_rules import Card, Score, Seat, View, new_match, preset, view
 from truc_rules.positions.match import Trick
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
+from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
 
 
@@ -32,6 +34,14 @@ def printed(renderable: object, width: int) -> str:
     out = io.StringIO()
     console_to(out, width=width).print(renderable)
     return out.getvalue()
+
+
+def typing(*typed: str | None, are_typed: bool = False) -> tuple[trio.MemorySendChannel[Typed], Lines]:
+    """Return where somebody types on, and their lines, of which these are the first."""
+    send, receive = trio.open_memory_channel[Typed](100)
+    for text in typed:
+        send.send_nowait(Typed(text))
+    return send, Lines(receive, are_typed=are_typed)
 
 
 @cache
