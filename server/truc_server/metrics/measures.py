@@ -7,7 +7,6 @@ Invariant: no label tells of a person, an address, a table or a key, and the val
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from enum import Enum, auto
 from typing import Final, NamedTuple, get_args
 
 import trio
@@ -73,23 +72,17 @@ class MetricSources(NamedTuple):
     late_s: Histogram
 
 
-class MeasureKind(Enum):
-    """What a metric does: counters only rise, gauges go up and down."""
-
-    COUNTER = auto()
-    GAUGE = auto()
-    HISTOGRAM = auto()
-
-
 Value = float | HistogramShape | Mapping[str, float]
 """A figure, how values are spread, or a figure for each value of the label."""
 
 
 class Measure(NamedTuple):
-    """One metric; `label` is what tells its figures apart: one name, or several with spaces between."""
+    """One metric, a counter that only rises if its name ends in `_total`.
+
+    `label` is what tells its figures apart: one name, or several with spaces between.
+    """
 
     name: str
-    kind: MeasureKind
     text: str
     read: Callable[[MetricSources], Value]
     label: str | None = None
@@ -125,38 +118,32 @@ def _lease_left(sources: MetricSources) -> Value:
 MEASURES: Final = (
     Measure(
         "truc_healthy",
-        MeasureKind.GAUGE,
         "1 while /health says ok, 0 otherwise.",
         lambda sources: health(sources.parts).is_well,
     ),
     Measure(
         "truc_connections",
-        MeasureKind.GAUGE,
         "Open connections: not logged in yet (login), or logged in (ready).",
         _connections,
         label="state",
     ),
     Measure(
         "truc_connections_opened_total",
-        MeasureKind.COUNTER,
         "Connections that were let in, and have agreed on TLS where listen.tls is on.",
         lambda sources: sources.parts.figures.connections,
     ),
     Measure(
         "truc_tls_failures_total",
-        MeasureKind.COUNTER,
         "Connections that were let in and have not agreed on TLS, although listen.tls is on.",
         lambda sources: sources.parts.figures.unencrypted,
     ),
     Measure(
         "truc_certificate_ends_seconds",
-        MeasureKind.GAUGE,
         "When the certificate that new connections are shown ends, in seconds since 1970; 0 while listen.tls is off.",
         lambda sources: sources.parts.figures.certificate_ends,
     ),
     Measure(
         "truc_turned_away_total",
-        MeasureKind.COUNTER,
         "Connections that were not let in, by the reason: banned, full (limits.connections), address "
         "(limits.connections_per_address), site (a tenth of limits.connections), pace (limits.connects_per_min).",
         lambda sources: _all_of(get_args(Reason), sources.parts.figures.turned_away),
@@ -164,7 +151,6 @@ MEASURES: Final = (
     ),
     Measure(
         "truc_inner_total",
-        MeasureKind.COUNTER,
         "What came to cluster.inner: players brought by another node (in), and what was cut: no node (stranger), another "
         "version (version), without the key (forged), too slow (slow), gone (gone), too many at once (crowded).",
         lambda sources: _all_of(("in", *INNER_CUTS), sources.parts.figures.brought),
@@ -172,13 +158,11 @@ MEASURES: Final = (
     ),
     Measure(
         "truc_links",
-        MeasureKind.GAUGE,
         "Links to other nodes that are open for players of this one.",
         lambda sources: sources.parts.figures.links,
     ),
     Measure(
         "truc_links_lost_total",
-        MeasureKind.COUNTER,
         "Links to other nodes that came to nothing: the node does not answer (unreached), or lets nobody in (refused); and "
         "those that ended while their player was here (ended).",
         lambda sources: _all_of(LINK_LOSSES, sources.parts.figures.links_lost),
@@ -186,25 +170,21 @@ MEASURES: Final = (
     ),
     Measure(
         "truc_lease_left_seconds",
-        MeasureKind.GAUGE,
         "For how long the lease of this node lasts at least; 0 for a server that is alone on its database.",
         _lease_left,
     ),
     Measure(
         "truc_lease_renewal_seconds",
-        MeasureKind.HISTOGRAM,
         "How long one renewal of the lease took.",
         lambda sources: sources.parts.renewals_s.shape(),
     ),
     Measure(
         "truc_lease_failures_total",
-        MeasureKind.COUNTER,
         "Renewals of the lease that the database has not taken; each is tried again.",
         lambda sources: sources.parts.figures.renewals_failed,
     ),
     Measure(
         "truc_tables_moved_total",
-        MeasureKind.COUNTER,
         "Tables taken up from nodes that are gone or have given them (taken), and given to others (given).",
         lambda sources: {
             "taken": sources.parts.figures.tables_taken,
@@ -214,60 +194,51 @@ MEASURES: Final = (
     ),
     Measure(
         "truc_players",
-        MeasureKind.GAUGE,
         "Players who are logged in.",
         lambda sources: len(sources.lobby.online),
     ),
     Measure(
         "truc_logins_total",
-        MeasureKind.COUNTER,
         "Logins, by the kind of player.",
         lambda sources: _all_of(PlayerKind, sources.parts.figures.logins),
         label="kind",
     ),
     Measure(
         "truc_tables",
-        MeasureKind.GAUGE,
         "Tables: waiting for players (open), for signatures (terms), with a match that is played (playing) or over.",
         _all_states,
         label="state",
     ),
     Measure(
         "truc_blind_tables",
-        MeasureKind.GAUGE,
         "Tables whose host sees no card (mode blind), in any state.",
         lambda sources: sum(table.blueprint.chosen.mode == BLIND for table in sources.lobby.tables()),
     ),
     Measure(
         "truc_acts_total",
-        MeasureKind.COUNTER,
         "Acts that seats have signed (key) or chosen (guest) and the server has accepted.",
         lambda sources: _all_of(PlayerKind, sources.parts.figures.acts),
         label="kind",
     ),
     Measure(
         "truc_act_seconds",
-        MeasureKind.HISTOGRAM,
         "Time from when an act was read until it was durable and sent out.",
         lambda sources: sources.parts.journal.acts_s.shape(),
     ),
     Measure(
         "truc_errors_total",
-        MeasureKind.COUNTER,
         "What was answered with an error, by its code.",
         lambda sources: _all_of(Code, sources.parts.figures.errors),
         label="code",
     ),
     Measure(
         "truc_goodbyes_total",
-        MeasureKind.COUNTER,
         "Connections that the server has ended of its own accord, by the code of its bye.",
         lambda sources: _all_of(Code, sources.parts.figures.goodbyes),
         label="code",
     ),
     Measure(
         "truc_slow_consumers_total",
-        MeasureKind.COUNTER,
         "Connections that were cut because they do not read: more waits than limits.outbox_bytes (full), or "
         "nothing was taken for long (stuck).",
         lambda sources: {"full": sources.parts.figures.cut, "stuck": sources.parts.flusher.stuck},
@@ -275,25 +246,21 @@ MEASURES: Final = (
     ),
     Measure(
         "truc_frames_dropped_total",
-        MeasureKind.COUNTER,
         "Frames for watchers dropped for want of room; the watcher is sent the state later instead.",
         lambda sources: sources.parts.figures.dropped,
     ),
     Measure(
         "truc_received_bytes_total",
-        MeasureKind.COUNTER,
         "Bytes of the protocol that clients have sent, without what TLS adds.",
         lambda sources: sources.parts.figures.received,
     ),
     Measure(
         "truc_sent_bytes_total",
-        MeasureKind.COUNTER,
         "Bytes of the protocol that clients were sent, without what TLS adds.",
         lambda sources: sources.parts.flusher.sent,
     ),
     Measure(
         "truc_web_requests_total",
-        MeasureKind.COUNTER,
         "Requests of browsers that were answered, by what was asked for and the status.",
         lambda sources: {
             **dict.fromkeys((f"{path} 200" for path in WEB_PATHS), 0),
@@ -303,14 +270,12 @@ MEASURES: Final = (
     ),
     Measure(
         "truc_web_refused_total",
-        MeasureKind.COUNTER,
         "What came to web.listen and was not served, by the reason.",
         lambda sources: _all_of(WEB_REFUSALS, sources.parts.figures.web_refused),
         label="why",
     ),
     Measure(
         "truc_web_connections",
-        MeasureKind.GAUGE,
         "Open connections of browsers: for pages (http), or with the protocol (websocket), which truc_connections has too.",
         lambda sources: {
             "http": sources.parts.figures.web_connections,
@@ -320,44 +285,37 @@ MEASURES: Final = (
     ),
     Measure(
         "truc_web_tree_info",
-        MeasureKind.GAUGE,
         "1, with the name of the tree of files that browsers are given; 0 without one while web.listen is empty.",
         lambda sources: {sources.parts.figures.web_tree: bool(sources.parts.figures.web_tree)},
         label="tree",
     ),
     Measure(
         "truc_append_seconds",
-        MeasureKind.HISTOGRAM,
         "How long one commit of the journal took.",
         lambda sources: sources.parts.journal.commits_s.shape(),
     ),
     Measure(
         "truc_append_writes",
-        MeasureKind.HISTOGRAM,
         "How many writes one commit of the journal had.",
         lambda sources: sources.parts.journal.sizes.shape(),
     ),
     Measure(
         "truc_journal_waiting_writes",
-        MeasureKind.GAUGE,
         f"Writes that wait for a commit; with {MAX_WAITING} the journal is behind.",
         lambda sources: sources.parts.journal.waiting,
     ),
     Measure(
         "truc_loop_lag_seconds",
-        MeasureKind.HISTOGRAM,
         "How late the event loop is, measured four times a second; the log reports more than a second as `stood_still`.",
         lambda sources: sources.late_s.shape(),
     ),
     Measure(
         "truc_disk_nearly_full",
-        MeasureKind.GAUGE,
         "1 while less than store.spare_mb is free, and no table or match begins.",
         lambda sources: sources.parts.disk.is_nearly_full,
     ),
     Measure(
         "truc_disk_free_bytes",
-        MeasureKind.GAUGE,
         "What is free on the disk of the data folder, looked at every 10 seconds.",
         lambda sources: sources.parts.disk.free,
     ),

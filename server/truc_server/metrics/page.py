@@ -6,7 +6,7 @@ connection has `SECONDS`, there are at most `CONNECTIONS` at once, and figures a
 Slow to import: only a server that publishes its figures does.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from importlib.metadata import version
@@ -29,7 +29,7 @@ from prometheus_client.registry import Collector
 
 from truc_protocol.wire.handshake import PROTOCOLS
 from truc_server.lobby.lobby import Lobby
-from truc_server.metrics.measures import Measure, MeasureKind, MetricSources, Reading, health, read, watch
+from truc_server.metrics.measures import Measure, MetricSources, Reading, health, read, watch
 from truc_server.net.listening import accept
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import MetricsSettings
@@ -133,11 +133,6 @@ class MetricsPage:
 
 
 _VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
-_Family = CounterMetricFamily | GaugeMetricFamily
-_FAMILIES: Final[Mapping[MeasureKind, type[_Family]]] = {
-    MeasureKind.COUNTER: CounterMetricFamily,
-    MeasureKind.GAUGE: GaugeMetricFamily,
-}
 
 
 class ReadingsCollector(Collector):
@@ -164,16 +159,17 @@ def text_of(readings: Sequence[Reading]) -> bytes:
 
 def _family(reading: Reading) -> Metric:
     measure = reading.measure
+    family = CounterMetricFamily if measure.name.endswith("_total") else GaugeMetricFamily
     match reading.value:
         case HistogramShape() as shape:
             return _histogram(measure, shape)
         case float() | int() as value:
-            return _FAMILIES[measure.kind](measure.name, measure.text, value=value)
+            return family(measure.name, measure.text, value=value)
         case values:
-            family = _FAMILIES[measure.kind](measure.name, measure.text, labels=(measure.label or "").split())
+            labelled = family(measure.name, measure.text, labels=(measure.label or "").split())
             for label, value in values.items():
-                family.add_metric(label.split(" "), value)
-            return family
+                labelled.add_metric(label.split(" "), value)
+            return labelled
 
 
 def _histogram(measure: Measure, shape: HistogramShape) -> Metric:
