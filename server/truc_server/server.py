@@ -164,8 +164,7 @@ async def _run(
             admission = Admission(parts)
             public = _public(parts.settings.now)
             routing = None if lease_keeper is None else Routing(parts, lobby, public=public)
-            elsewhere = None if routing is None else routing.routes
-            dispatch = Dispatch(parts, lobby, admission, elsewhere)
+            dispatch = Dispatch(parts, lobby, admission, routing)
             connections = Connections(
                 parts, admission, tls, handle=dispatch.handle, on_left=partial(_leave, lobby, routing)
             )

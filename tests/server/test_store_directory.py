@@ -5,9 +5,9 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Join, ListTables
-from truc_server.cluster.routing import CACHE_S, MAX_CACHED, StoreDirectory
+from truc_server.cluster.node_links import AGAIN_MS
+from truc_server.cluster.routing import CACHE_S, MAX_CACHED, BroughtRequests, StoreDirectory, VainLookups
 from truc_server.net.peer import TooSoonError
-from truc_server.requests.elsewhere import AGAIN_MS, BroughtRequests, VainLookups
 from truc_server.storage import TableOwner
 
 ONE = TableOwner("one", "one.example:7373", "/run/one")

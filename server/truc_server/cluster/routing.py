@@ -1,56 +1,35 @@
-"""Routes from this node to the others: which node owns a table, and a link for each client here and node it asks for one.
+"""Requests for what is on another node: a client is sent there, or its request is brought there over a link.
 
-The store says which node owns a table: it is asked in a thread, and the answer is kept for a moment. The answer only
-decides whom to ask; the owner's own word counts. What a client asks about a table goes over a link as this node has
-read it, under the client's own number; what the owner says goes to the client as it is, byte for byte. Deliberately not
-here: who is brought, and when (requests/elsewhere.py). Invariants: a client that reads slowly slows its own links and
-nothing else; no more waits for a link than the client may have asked for; a link that ends, or whose other end is
-silent, ends its client's connection, and nothing more is lost than that: the client reconnects and goes on from the
-position it has.
+A request that names a table is looked for here first; only when there is none of that code is the store asked which node
+owns it: in a thread, and the answer is kept for a moment. A connection that follows nothing here may be sent to the owner
+of the table; one that follows a table here, or has a link already, stays, and is brought. Invariants: a request for a table
+that is here costs nothing extra; the owner's own word counts, the store only says whom to ask.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from itertools import count
-from secrets import token_hex
 from typing import Final, NamedTuple
 
-import structlog
 import trio
 
-from truc_protocol.codec import EncodingError
-from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Leave, Ping, Pong, Unwatch
-from truc_protocol.wire.connection import MAX_OUTSTANDING, KeepAlive, keep_alive
-from truc_protocol.wire.encoding import (
-    CLIENT_LIMIT,
-    LENGTH_BYTES,
-    SERVER_LIMIT,
-    FrameHead,
-    FrameSplitter,
-    encode,
-    head_of,
-    to_frame,
-)
+from truc_protocol.errors import Code
+from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Join, Request, Resume, Seek, Watch
 from truc_server.cluster.inner_door import InnerDoor, open_inner
-from truc_server.cluster.inner_protocol import LinkSealer, Preface, StrangerError, open_link
+from truc_server.cluster.node_links import AGAIN_MS, NodeLinks
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
-from truc_server.net.listening import CHUNK, KERNEL_BYTES
-from truc_server.net.outbox import Outbox
-from truc_server.net.peer import LoggedInPlayer, Peer, TooSoonError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, TooSoonError
 from truc_server.parts import ServerParts
+from truc_server.requests import login
 from truc_server.requests.dispatch import Dispatch
-from truc_server.requests.elsewhere import AGAIN_MS, BroughtRequests, Routes
-from truc_server.settings.settings import host_and_port
 from truc_server.storage import TableOwner
 
 CACHE_S: Final = 0.5
-"""Less than the time after which a client asks again for a table that is between two nodes."""
+"""Half of `AGAIN_MS`: whoever asks again for a table that is between two nodes gets a new answer."""
 # Codes, among them those that nobody has: whoever guesses codes must not fill the memory.
 MAX_CACHED: Final = 4_096
+_REMEMBERED: Final = 1_024  # tables that are remembered as asked for in vain
 
 
 class _Answer(NamedTuple):
@@ -92,33 +71,58 @@ _PATIENCE_LEASES: Final = 3
 """In whose time a table that a node left is with another: one until it is free, and another for reading many."""
 
 
-class Routing:
-    """Routes to the other nodes; `public` is where players reach this one.
+def code_of(message: AnyMessage) -> str | None:
+    """Return the code of the table that a message names, in capitals; None if it names none."""
+    code: str | None = getattr(message, "table", None)
+    return None if code is None else code.upper()
 
-    Attributes:
-        routes: what becomes of requests for tables that are not here.
+
+class VainLookups:
+    """For how long tables were asked for in vain that nobody has, or that this node should have but has not."""
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        # When each was asked for first and last; the table that was asked for last comes last.
+        self._asked: dict[str, tuple[float, float]] = {}
+
+    def check(self, code: str) -> bool:
+        """Note that a table was asked for; False if that has gone on for so long that there is none.
+
+        Raises:
+            TooSoonError: It may be there soon.
+        """
+        now = trio.current_time()
+        first, last = self._asked.pop(code, (now, now))
+        # After so long a silence it is another search, for a table that may be on its way again.
+        if now - last > self._patience_s:
+            first = now
+        self._asked[code] = first, now
+        if len(self._asked) > _REMEMBERED:
+            del self._asked[next(iter(self._asked))]
+        if now - first > self._patience_s:
+            return False
+        raise TooSoonError("the table is on its way to a node: ask again in a moment", AGAIN_MS)
+
+
+class Routing:
+    """What becomes of a request of a client of this node: the client is sent to the owner, or the request is.
+
+    `public` is where players reach this node.
     """
 
     def __init__(self, parts: ServerParts, lobby: Lobby, *, public: str) -> None:
         cluster = parts.settings.now.cluster
         self._parts = parts
         self._lobby = lobby
+        self._node = cluster.node
+        self._public = public
+        self._sends = cluster.route == "moved"
         self._patience_s = max(_MIN_PATIENCE_S, _PATIENCE_LEASES * cluster.lease_s)
         # A node that has not renewed its lease for so long may be gone: nobody is sent there.
         spare_ms = cluster.lease_s * 1_000 // 2
         self._directory = StoreDirectory(partial(parts.store.table_owner, spare_ms=spare_ms))
-        self._links = NodeLinks(parts, cluster.node)
-        self.routes = Routes(
-            cluster.node,
-            public,
-            lobby,
-            parts.journal,
-            parts.pace,
-            sends=cluster.route == "moved",
-            patience_s=self._patience_s,
-            directory=self._directory,
-            links=self._links,
-        )
+        self._links = NodeLinks(parts)
+        self._vain_lookups = VainLookups(self._patience_s)
 
     def leave(self, peer: Peer) -> None:
         """End the links of a client that is gone."""
@@ -138,309 +142,81 @@ class Routing:
             door = InnerDoor(self._parts, self._lobby, connections, admission, brought.handle)
             tasks.start_soon(door.run, listeners)
 
-
-DIAL_S: Final = 3.0  # to reach another node
-LOOK_S: Final = 1.0  # between two looks at who is silent
-_OWN_FRAMES: Final = 16  # frames of this node's own: pings, answers to pings, whom the player ignores
-# All that a client may have asked for, in the longest frames there are: if that is full, the owner reads
-# nothing.
-LINK_BYTES: Final = (MAX_OUTSTANDING + _OWN_FRAMES) * (LENGTH_BYTES + CLIENT_LIMIT)
-_LAST_ID: Final = 2**32 - 1  # this node's own requests count down from there, as clients count up
-# Into so many shares a client's outbox is divided: links may fill one, and the other is for what this node
-# says, as a full outbox ends the connection.
-_OUTBOX_SHARE: Final = 2
-# All other reasons are the owner's own affair: the client is told `shutting_down`, and comes back.
-_ENDS_CLIENT: Final = frozenset(
-    {Code.BANNED, Code.KICKED, Code.FORGOTTEN, Code.RATE_LIMITED, Code.SLOW_CONSUMER}
-)
-"""Why an owner ends a link, and the client's connection ends for the same reason."""
-_LOOK_AGAIN: Final = frozenset({Code.RATE_LIMITED, Code.NO_SUCH_TABLE})
-"""The answers of a node that has a table no longer, or not yet."""
-
-log = structlog.get_logger()
-
-
-class NodeLink:
-    """One connection to another node, for one client here.
-
-    Attributes:
-        tables: the codes of the tables that the client has asked for over it.
-        heard: when anything last came; nothing is read, and nothing expected, while `is_paused`.
-        pinged: when the other end was last asked for a sign of life.
-        ended: why it has ended, once it has.
-    """
-
-    def __init__(
-        self, peer: Peer, place: TableOwner, stream: trio.SocketStream, sealer: LinkSealer, parts: ServerParts
-    ) -> None:
-        self.peer = peer
-        self.place = place
-        self.stream = stream
-        self.sealer = sealer
-        self.scope = trio.CancelScope()
-        self.outbox = Outbox(stream.socket, LINK_BYTES, parts.flusher, sealer, on_broken=self.scope.cancel)
-        self.tables: set[str] = set()
-        self.heard = trio.current_time()
-        self.pinged: float | None = None
-        self.is_paused = False
-        self.ended: str | None = None
-        self._own = count()
-        self._pings = 0
-
-    def send(self, message: AnyMessage) -> None:
-        """Queue a message to the owner."""
-        if not self.outbox.push(to_frame(encode(message), CLIENT_LIMIT), 0):
-            self.end("full")
-
-    def ping(self, now: float) -> None:
-        """Ask the other end for a sign of life."""
-        self.pinged, self._pings = now, self._pings + 1
-        self.send(Ping(n=self._pings))
-
-    async def wait_for_room(self) -> None:
-        """Read nothing from the owner until the client has read what waits for it."""
-        self.is_paused = True
-        await self.peer.outbox.wait_low()
-        # The silence was this end's: it counts from here on.
-        self.is_paused, self.heard, self.pinged = False, trio.current_time(), None
-
-    def next_id(self) -> int:
-        """Return a number for a request of this node's own."""
-        return _LAST_ID - next(self._own) % _OWN_FRAMES
-
-    def end(self, why: str) -> None:
-        """End it; the client's connection follows."""
-        self.ended = self.ended or why
-        self.scope.cancel()
-
-
-class NodeLinks:
-    """Every link of this node's clients."""
-
-    _tasks: trio.Nursery  # one for each link
-
-    def __init__(self, parts: ServerParts, node: str) -> None:
-        self._parts = parts
-        self._node = node
-        self._links: dict[Peer, dict[str, NodeLink]] = {}
-
-    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Hold the tasks of all links, until cancelled."""
-        async with trio.open_nursery() as self._tasks:
-            task_status.started()
-            while True:
-                await trio.sleep(LOOK_S)
-                self._look_at_silences(trio.current_time())
-
-    def _look_at_silences(self, now: float) -> None:
-        # A node whose lease has ended may have lost its tables: waiting for it any longer is in vain.
-        patience_s = self._parts.settings.now.cluster.lease_s
-        for links in tuple(self._links.values()):
-            for link in [link for link in links.values() if not link.is_paused]:
-                match keep_alive(now, heard=link.heard, pinged=link.pinged, idle_s=patience_s):
-                    case KeepAlive.GIVE_UP:
-                        link.end("silent")
-                    case KeepAlive.PING:
-                        link.ping(now)
-                    case KeepAlive.REST:
-                        pass
-
-    def carries(self, peer: Peer) -> bool:
-        """Tell whether a connection has a link."""
-        return peer in self._links
-
-    def pass_on(self, peer: Peer, message: ClientMessage, code: str) -> bool:
-        """Pass a request on over the link by which a connection follows a table; False if it has none."""
-        for link in self._links.get(peer, {}).values():
-            if code in link.tables:
-                link.send(message)
-                if isinstance(message, Leave | Unwatch):
-                    peer.brought -= {code}  # if it stays all the same, the next notice says so
-                return True
+    async def take(self, peer: Peer, message: AnyMessage) -> bool:
+        """Take a request to the node that owns the table it names; False if there is no such table."""
+        code, player = code_of(message), peer.player
+        if code is None or player is None or not isinstance(message, Request):
+            return False
+        if self._links.pass_on(peer, message, code):
+            return True
+        # The directory reads the store: nobody tries codes any faster than they read pages.
+        await self._parts.pace.wait_page(peer.network)
+        place = await self._directory.owner_of(code)
+        if place is None or not peer.is_open:
+            return place is not None
+        if place.node in ("", self._node) or not (place.public or place.inner):
+            # It is between two nodes, or its node has come and does not listen yet.
+            return self._vain_lookups.check(code)
+        if await self._route(peer, player, message, place, code):
+            return True
+        # Whoever wants to follow the table is told that there is one; for anything else it is unknown.
+        if isinstance(message, Join | Watch | Resume):
+            where = f": it is at {place.public}, which takes another connection" if place.public else ""
+            raise RefusedRequestError(Code.NOT_NOW, f"expected a table that this connection can reach{where}")
         return False
 
-    async def bring(
-        self, peer: Peer, player: LoggedInPlayer, message: ClientMessage, place: TableOwner, code: str | None
-    ) -> None:
-        """Pass a request on to a node, over a link that is opened if there is none.
-
-        Raises:
-            RefusedError: The node does not answer, or takes nobody from there now.
-        """
-        # Never two for one node: the next request of a connection waits, also while a link is opened.
-        link = self._links.get(peer, {}).get(place.node) or await self._open(peer, player, place)
-        if link is None:
-            return
-        if code is not None:
-            link.tables.add(code)
-        link.send(message)
+    async def seek(self, peer: Peer, player: LoggedInPlayer, wanted: Seek) -> bool:
+        """Take a search for a seat to a node with a public table that suits; False if none is known."""
+        place = self._lobby.find_elsewhere(player, wanted)
+        if place is None or place.node == self._node:
+            return False
+        return await self._route(peer, player, wanted, place, None)
 
     def ignore(self, peer: Peer, message: Ignore) -> None:
         """Let the nodes to which a connection has links know whom its player ignores, or hears again."""
-        for link in self._links.get(peer, {}).values():
-            link.send(Ignore(id=link.next_id(), player=message.player, off=message.off))
+        self._links.ignore(peer, message)
 
-    def drop(self, peer: Peer) -> None:
-        """End the links of a client that is gone."""
-        for link in self._links.pop(peer, {}).values():
-            link.scope.cancel()
+    async def _route(
+        self, peer: Peer, player: LoggedInPlayer, message: ClientMessage, place: TableOwner, code: str | None
+    ) -> bool:
+        """Send a client to another node, or its request; False if neither way is open."""
+        # Behind one address for all nodes a client that is sent there may come to any, this one too.
+        is_elsewhere = place.public not in ("", self._public)
+        is_sent = self._sends and is_elsewhere and peer.can_move and not self._stays(peer)
+        if not (is_sent or place.inner):
+            return False
+        # A guest who was not stored is unknown there. A goodbye leaves behind that row, as every frame waits
+        # for the journal; a link waits for nothing by itself.
+        login.store_guest(self._parts.journal, peer)
+        if is_sent:
+            peer.dismiss(Code.MOVED, f"that is at {place.public}", to=place.public)
+            return True
+        await self._parts.journal.wait_durable(self._parts.journal.gate)
+        await self._links.bring(peer, player, message, place, code)
+        return True
 
-    async def _open(self, peer: Peer, player: LoggedInPlayer, place: TableOwner) -> NodeLink | None:
-        """Open a link to a node, whose door lets the player in; None if the client is gone by then.
+    def _stays(self, peer: Peer) -> bool:
+        # Decision 25: else a player at tables of two nodes would be sent to and fro for ever.
+        return self._links.carries(peer) or self._lobby.follows_any(peer)
 
-        Raises:
-            RefusedError: It does not.
-        """
-        try:
-            stream = await _dial(place.inner)
-        except OSError as error:
-            raise self._lost("unreached", place, str(error)) from error
-        try:
-            sealer = await self._introduce(stream, peer, player, place)
-        except BaseException:
-            stream.socket.close()
-            raise
-        if not peer.is_open:  # `drop` was called already, and would not be called for this link
-            stream.socket.close()
-            return None
-        link = NodeLink(peer, place, stream, sealer, self._parts)
-        self._links.setdefault(peer, {})[place.node] = link
-        self._parts.figures.links += 1
-        self._tasks.start_soon(self._attend, link)
-        return link
 
-    async def _introduce(
-        self, stream: trio.SocketStream, peer: Peer, player: LoggedInPlayer, place: TableOwner
-    ) -> LinkSealer:
-        preface = Preface(
-            node=self._node,
-            kind=player.kind,
-            player=player.id,
-            name=player.name,
-            address=peer.address,
-            wanted=peer.wanted,
-            ignored=tuple(peer.ignored),
-        )
-        try:
-            sealer, answer = await open_link(stream, self._parts.identity.at_rest, preface)
-        except (StrangerError, trio.TooSlowError) as error:
-            raise self._lost("refused", place, str(error)) from error
-        if answer.code is not None:
-            self._parts.figures.links_lost["refused"] += 1
-            why = f"the node that has it lets nobody in from there now: {answer.msg}"
-            raise TooSoonError(why, answer.retry_after_ms or AGAIN_MS)
-        return sealer
+class BroughtRequests:
+    """What becomes of a request that another node has brought: it goes no further, and who asks must look again."""
 
-    def _lost(self, why: str, place: TableOwner, reason: str) -> TooSoonError:
-        self._parts.figures.links_lost[why] += 1
-        log.info("no_link", node=place.node, reason=reason)
-        return TooSoonError("the node that has it does not answer: ask again in a moment", AGAIN_MS)
+    def __init__(self, directory: StoreDirectory, patience_s: float) -> None:
+        self._directory = directory
+        self._vain_lookups = VainLookups(patience_s)
 
-    async def _attend(self, link: NodeLink) -> None:
-        """Pass on what the owner says, until the link ends; then the client's connection ends too."""
-        try:
-            with link.scope:
-                await self._pass_back(link)
-        except (
-            trio.BrokenResourceError,
-            trio.ClosedResourceError,
-            RemoteError,
-            EncodingError,
-            ValueError,
-        ) as error:
-            link.end(type(error).__name__)
-        except Exception:  # harms no other connection
-            log.exception("internal", incident=token_hex(4), node=link.place.node)
-            link.end("internal")
-        finally:
-            link.outbox.shut()
-            link.stream.socket.close()
-            self._parts.figures.links -= 1
-            links = self._links.get(link.peer, {})
-            # Not if `drop` has taken it out, as the client is gone.
-            if links.get(link.place.node) is link:
-                del links[link.place.node]
-                self._dismiss_client(link)
-            if not links:
-                self._links.pop(link.peer, None)
+    async def take(self, _peer: Peer, message: AnyMessage) -> bool:
+        """Tell whoever asks to look again for a table that is on its way; False if there is no such table."""
+        code = code_of(message)
+        if code is None or await self._directory.owner_of(code) is None:
+            return False
+        return self._vain_lookups.check(code)
 
-    def _dismiss_client(self, link: NodeLink) -> None:
-        """Let a client come back whose link has ended."""
-        # What the owner said last may be lost; on a new connection the client asks from where it is.
-        self._parts.figures.links_lost["ended"] += 1
-        log.info("link_ended", node=link.place.node, reason=link.ended or "it was closed")
-        link.peer.dismiss(
-            Code.SHUTTING_DOWN, "the node that has one of your tables is gone: come back in a moment"
-        )
-
-    async def _pass_back(self, link: NodeLink) -> None:
-        splitter, outbox = FrameSplitter(SERVER_LIMIT), link.peer.outbox
-        while not link.peer.outbox.is_broken:
-            while (opened := link.sealer.read()) is not None:
-                splitter.feed(opened)
-            # Cut into frames, though they go on as they are: some are for this node, not for the client.
-            while (frame := splitter.next_frame()) is not None:
-                if self._pass_to_client(link, frame):
-                    return
-                if outbox.size > outbox.limit // _OUTBOX_SHARE:
-                    await link.wait_for_room()
-            received = await link.stream.receive_some(CHUNK)
-            if not received:
-                return
-            link.heard, link.pinged = trio.current_time(), None
-            link.sealer.feed(received)
-
-    def _pass_to_client(self, link: NodeLink, frame: bytes) -> bool:
-        """Pass a frame on, unless it is for this node; tell whether it was the last."""
-        head, peer = head_of(frame), link.peer
-        match head.t:
-            case "ping":
-                link.send(Pong(n=head.n))
-            case "bye":
-                self._end_with_bye(link, head)
-                return True
-            case "error" if head.close:
-                pass  # the bye behind it tells the client, in this node's name
-            case "pong" | "caps" | "lobby":
-                pass  # of the owner alone: this node has told the client what itself has
-            case _:
-                self._note_table(link, head)
-                if head.re is None or self._close_request(link, head, head.re):
-                    peer.send_frame(to_frame(frame, SERVER_LIMIT))
+    async def seek(self, _peer: Peer, _player: LoggedInPlayer, _wanted: Seek) -> bool:
+        """Look nowhere else."""
         return False
 
-    def _note_table(self, link: NodeLink, head: FrameHead) -> None:
-        """Note which tables the client is told of by their owner."""
-        if head.t == "table":
-            link.peer.brought |= {head.table}
-        elif head.t == "closed":
-            link.peer.brought -= {head.table}
-
-    def _close_request(self, link: NodeLink, head: FrameHead, number: int) -> bool:
-        """Close the request that a frame answers; False if the client has none of that number, as it was this node's own."""
-        if head.t == "error" and head.code in _LOOK_AGAIN:
-            link.tables.clear()  # where they are by then, the directory says
-        return link.peer.connection.close_request(number)
-
-    def _end_with_bye(self, link: NodeLink, head: FrameHead) -> None:
-        """Take the owner's goodbye; if it is about the player, pass it on to the client."""
-        link.ended = str(head.code)
-        if head.code in _ENDS_CLIENT:
-            with suppress(ValueError):
-                link.peer.dismiss(Code(head.code), str(head.msg))
-
-
-async def _dial(inner: str) -> trio.SocketStream:
-    """Connect to where a node takes in what other nodes bring.
-
-    Raises:
-        OSError: Nobody answers there.
-    """
-    with trio.move_on_after(DIAL_S):
-        if inner.startswith("/"):
-            stream = await trio.open_unix_socket(inner)
-        else:
-            stream = await trio.open_tcp_stream(*host_and_port(inner))
-        stream.socket.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_SNDBUF, KERNEL_BYTES)
-        return stream
-    raise OSError(f"nobody answers at {inner}")
+    def ignore(self, peer: Peer, message: Ignore) -> None:
+        """Nobody else needs to know."""

@@ -73,8 +73,7 @@ from truc_server.requests import (
     moderating,
     seating,
 )
-from truc_server.requests.elsewhere import Elsewhere
-from truc_server.requests.services import RequestServices
+from truc_server.requests.services import Elsewhere, RequestServices
 from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
 from truc_server.storage.journal import MAX_FILLED, JournalStoppedError

@@ -11,8 +11,7 @@ from truc_protocol.records import BLIND
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.requests import login
-from truc_server.requests.elsewhere import Elsewhere
-from truc_server.requests.services import RequestServices
+from truc_server.requests.services import Elsewhere, RequestServices
 from truc_server.storage import PlayerKind
 from truc_server.table_data.options import MODE, ChosenOptions
 from truc_server.tables.table import Table

@@ -2,8 +2,10 @@
 
 from typing import NamedTuple, Protocol
 
+from truc_protocol.messages import AnyMessage, Ignore, Seek
 from truc_server.identity.identity import Identity
 from truc_server.net.grease import Grease
+from truc_server.net.peer import LoggedInPlayer, Peer
 from truc_server.net.sanctions import Sanctions
 from truc_server.net.usage_limits import Pace
 from truc_server.operation.figures import Figures
@@ -49,3 +51,23 @@ class RequestServices(Protocol):
     checks: Checks
     grease: Grease | None
     is_node: bool
+
+
+class Elsewhere(Protocol):
+    """What becomes of a request for what is not here."""
+
+    async def take(self, peer: Peer, message: AnyMessage) -> bool:
+        """Take on a request for a table that is not here; False if there is no such table anywhere.
+
+        Raises:
+            RefusedError: The table is not to be had now.
+        """
+        ...
+
+    async def seek(self, peer: Peer, player: LoggedInPlayer, wanted: Seek) -> bool:
+        """Take on a search for a seat that nothing here suits; False if nothing is known elsewhere either, or raise as `take`."""
+        ...
+
+    def ignore(self, peer: Peer, message: Ignore) -> None:
+        """Note, where it matters, that a player ignores somebody, or hears them again."""
+        ...
