@@ -1,8 +1,6 @@
 """Single acts, as a seat signs and sends them."""
 
-from functools import partial
-
-from server.conftest import in_hand, together
+from server.conftest import in_hand, play_on
 from server.rawclient import RawSeat
 
 from truc_protocol.bodies import Act
@@ -37,9 +35,9 @@ async def paused(server, **fields) -> list[RawSeat]:
     """Return players in a hand that rests."""
     seats = await in_hand(server, **fields)
     for at, seat in enumerate(seats, seats[0].next):
-        await together(*(partial(each.play, lambda each, at=at: each.next == at) for each in seats))
+        await play_on(seats, lambda each, at=at: each.next == at)
         await (hand_in(seat, act(seat, "pause")) if seat.key else choose(seat, "pause"))
-    await together(*(partial(each.play, lambda each: each.ledger.pause.active) for each in seats))
+    await play_on(seats, lambda each: each.ledger.pause.active)
     return seats
 
 

@@ -1,9 +1,7 @@
 """Players at tables whose host sees no card, over real sockets: they shuffle, seal and open the pack by their links."""
 
 from collections.abc import Callable
-from functools import partial
 
-from server.conftest import together
 from server.rawclient import RawSeat
 
 from truc_conform.blind_seat import WANT
@@ -142,11 +140,6 @@ async def blind_match(server, count=2, variant="truc-valencia", **fields) -> lis
     for seat in seats:
         assert (await seat.ready())["t"] == "ok"
     return seats
-
-
-async def play_on(seats, until: Callable[[RawSeat], object] = lambda seat: seat.done) -> None:
-    """Let every seat play until a condition holds for it."""
-    await together(*(partial(seat.play, until) for seat in seats))
 
 
 def is_in_hand(seat: RawSeat) -> bool:

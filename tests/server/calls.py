@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from server.conftest import together
+from server.conftest import play_on
 from server.rawclient import RawSeat
 
 from truc_protocol.bodies import Rule
@@ -21,10 +21,6 @@ def rulings(seat: RawSeat) -> list[tuple]:
 
 def results(seats) -> set:
     return {(seat.auditor.verdict().result, seat.auditor.verdict().reason) for seat in seats}
-
-
-async def until(seats, condition) -> None:
-    await together(*(partial(seat.play, condition) for seat in seats))
 
 
 def after(k: int):
@@ -58,5 +54,5 @@ async def called(server, *, count=2, variant="truc-french", **fields) -> list[Ra
     seats = await server.match(count, variant, **fields)
     for seat in seats:
         seat.follow = nothing
-    await until(seats, after(1))
+    await play_on(seats, after(1))
     return seats

@@ -1,15 +1,10 @@
 """Seats whose time runs: what they ask for meanwhile, and how they leave and come back."""
 
-from functools import partial
-
 from server.acting import act
-from server.conftest import together
+from server.calls import after
+from server.conftest import play_on
 from server.rawclient import RawSeat
 from trio.testing import wait_all_tasks_blocked
-
-
-async def until_next(seats, k) -> None:
-    await together(*(partial(seat.play, lambda seat: seat.next >= k) for seat in seats))
 
 
 def wish(seat: RawSeat, kind: str) -> dict:
@@ -29,9 +24,9 @@ async def first_told(seat) -> dict:
 
 async def ask_pause(seats, kind, k) -> None:
     for i, seat in enumerate(seats):
-        await until_next(seats, k + i)
+        await play_on(seats, after(k + i))
         assert (await seat.ask(wish(seat, kind)))["t"] == "ok"
-    await until_next(seats, k + len(seats) + 1)
+    await play_on(seats, after(k + len(seats) + 1))
 
 
 async def come_back(server, seat) -> None:

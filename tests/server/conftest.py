@@ -244,9 +244,14 @@ async def together(*tasks) -> None:
                 nursery.start_soon(task)
 
 
+async def play_on(seats, until=lambda seat: seat.done) -> None:
+    """Play at the same time, each seat until a condition holds of it, by default to the end of the match."""
+    await together(*(partial(seat.play, until) for seat in seats))
+
+
 async def play_out(seats) -> None:
     """Play to the end of a match, which must be proven."""
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
@@ -282,7 +287,7 @@ async def in_hand(server, variant="truc-french", **fields) -> list[RawSeat]:
     seats = await server.match(2, variant, **fields)
     for seat in seats:
         seat.chooses = only_cut
-    await together(*(partial(seat.play, asked) for seat in seats))
+    await play_on(seats, asked)
     return seats
 
 

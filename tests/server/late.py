@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from server.conftest import together
+from server.conftest import play_on, together
 from server.watching import Eye
 
 from truc_protocol.bodies import Act
@@ -30,7 +30,7 @@ async def played(server, **options):
     eye = await eye_at(server, seats[0].table)
     for seat in seats:
         await seat.ready()
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     await eye.settle()
     return seats, eye
 
@@ -42,4 +42,4 @@ async def played_again(seats) -> None:
         await seat.ready()
     begun = (partial(seat.play, lambda seat: seat.ledger.setup.mid != first) for seat in seats)
     await together(*begun)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)

@@ -1,13 +1,7 @@
 """Seats that are offered to others, and newcomers who stand by for them and step in."""
 
-from server.calls import (
-    BRIEF,
-    awake,
-    called,
-    held,
-    nothing,
-    until,
-)
+from server.calls import BRIEF, awake, called, held, nothing
+from server.conftest import play_on
 from server.rawclient import RawSeat
 
 from truc_protocol.records import Phase
@@ -23,9 +17,9 @@ async def voided(
     await awake(*seats)
     for seat in silent:
         seats[seat].follow = nothing
-    await until(seats, lambda seat: hand_called(seat, count - len(silent)))
+    await play_on(seats, lambda seat: hand_called(seat, count - len(silent)))
     mock_clock.jump(5.01)
-    await until(seats, held)
+    await play_on(seats, held)
     return seats
 
 

@@ -1,19 +1,11 @@
 """Seats that were ruled for too often: offered after the hand, taken over, and as a restart finds them."""
 
-from functools import partial
-
 import pytest
-from server.calls import (
-    after,
-    is_ended,
-    results,
-    rulings,
-    until,
-)
+from server.calls import after, is_ended, results, rulings
 from server.conftest import PATIENT as SETTINGS
-from server.conftest import give_up, only_cut, running, together
+from server.conftest import give_up, only_cut, play_on, running, together
 from server.rawclient import RawSeat
-from server.restarting import come_back, play_until_gone
+from server.restarting import come_back, play_until_stopped
 from server.substituting import (
     TERMS,
     offered,
@@ -38,11 +30,11 @@ async def absent(server, mock_clock, *, guests=(), **options) -> tuple[list[RawS
         return offered(seat) or (is_told(seat) and away in deciders_in_view(seat.ledger.match))
 
     while not offered(seats[0]):
-        await until(seats, stuck)
+        await play_on(seats, stuck)
         if not offered(seats[0]):
             k = seats[0].next
             mock_clock.jump(1.01)
-            await until(seats, after(k + 1))
+            await play_on(seats, after(k + 1))
     return seats, away
 
 
@@ -58,7 +50,7 @@ async def test_seat_ruled_for_too_often_is_offered_after_the_hand_and_forfeits_t
     ruled = {ruling for ruling, _, _ in rulings(seats[0])}
     assert (ruled, seats[0].ledger.phase, seats[0].waiting["seats"]) == ({"move"}, Phase.BETWEEN, [away])
     mock_clock.jump(5.01)
-    await until(seats, is_ended)
+    await play_on(seats, is_ended)
     assert rulings(seats[0])[-1] == ("forfeit", away, "absent")
 
 
@@ -96,7 +88,7 @@ async def test_seat_is_offered_after_a_restart_too(path, mock_clock):
     async with running(path, SETTINGS) as server:
         seats[0].waiting = None
         await come_back(server, seats[0])
-        await until(seats[:1], offered)
+        await play_on(seats[:1], offered)
         newcomer = await standing_by(server, seats)
         await step_in(newcomer)
         await together(seats[0].play, newcomer.play)
@@ -109,12 +101,7 @@ async def test_newcomer_has_the_seat_after_a_restart_too(path, mock_clock):
         seats = await voided(server, mock_clock)
         newcomer = await standing_by(server, seats)
         await step_in(newcomer)
-
-        async def watched() -> None:
-            await seats[0].play(until=lambda seat: seat.ledger.hand is not None)
-            server.stop()
-
-        await together(watched, partial(play_until_gone, newcomer))
+        await play_until_stopped(server, (seats[0], newcomer), lambda seat: seat.ledger.hand is not None)
     async with running(path, SETTINGS) as server:
         for seat in (seats[0], newcomer):
             await come_back(server, seat)
@@ -138,7 +125,7 @@ async def test_nobody_stands_by_after_a_restart(path, mock_clock):
 async def test_table_of_a_match_that_is_over_has_no_vacant_seat(server, mock_clock):
     seats = await voided(server, mock_clock)
     mock_clock.jump(5.01)
-    await until(seats[:1], is_ended)
+    await play_on(seats[:1], is_ended)
     await seats[0].client.until("table", state="over")
     assert vacancies(seats[0]) == []
 
@@ -148,11 +135,11 @@ async def test_rematch_is_between_those_who_sit_there_now(server, mock_clock):
     newcomer = await standing_by(server, seats)
     await step_in(newcomer)
     players = [seats[0], newcomer]
-    await together(*(seat.play for seat in players))
+    await play_on(players)
     first = newcomer.ledger.setup.mid
     for seat in players:
         assert (await seat.ready())["t"] == "ok"
-    await until(players, lambda seat: seat.ledger.setup.mid != first and seat.ledger.hand is not None)
+    await play_on(players, lambda seat: seat.ledger.setup.mid != first and seat.ledger.hand is not None)
     assert [taken.pk for taken in newcomer.ledger.setup.seats] == [seat.key.public for seat in players]
 
 

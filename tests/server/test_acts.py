@@ -1,10 +1,8 @@
 """What happens to a body a seat hands in: taken, repeated, or refused with its code."""
 
-from functools import partial
-
 from protocol.forge import signed_again
 from server.acting import act, card, choose, hand_in, paused
-from server.conftest import asked, holder_of, in_hand, is_to_move, only_cut, together
+from server.conftest import asked, holder_of, in_hand, is_to_move, only_cut, play_on
 from server.rawclient import RawClient, RawSeat
 
 from truc_protocol.bodies import Refuse, Release
@@ -91,7 +89,7 @@ async def test_a_wrong_signature_closes_the_connection_after_saying_why(server):
 async def test_a_release_off_the_chain_is_refused_with_evidence(server):
     seats = await server.match(2)
     seats[0].follow = seats[1].follow = idle
-    await together(*(partial(seat.play, lambda seat: seat.next == 1) for seat in seats))
+    await play_on(seats, lambda seat: seat.next == 1)
     ledger = seats[1].ledger
     reply = await hand_in(seats[1], Release(ledger.setup.mid, *ledger.parallel, 0, 1, bytes(32)))
     assert (reply["code"], "refuse" in reply) == ("illegal_action", True)
@@ -134,7 +132,7 @@ async def test_an_ask_signed_for_the_present_position_after_the_next_card_is_voi
     seats = await server.match(4, "truc-catalan")
     for seat in seats:
         seat.chooses = only_cut
-    await together(*(partial(seat.play, asked) for seat in seats))
+    await play_on(seats, asked)
     first = next(seat for seat in seats if is_to_move(seat))
     second = seats[(first.seat + 1) % len(seats)]
     await hand_in(first, act(first, *card(first)))

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from rows import each_row
 from server.acting import paused
 from server.admins import calling, host_says, hosting
-from server.conftest import QUICK, changed, in_hand, no_more_files, together
+from server.conftest import QUICK, changed, in_hand, no_more_files, play_on
 from server.rawclient import bodies
 from server.visitors import guest, keyed, say
 
@@ -198,7 +198,7 @@ class TestClose:
     async def test_match_ends_abandoned_and_proven_before_the_table_goes(self, server):
         seats = await in_hand(server)
         answer = await ask(server, "close", table=seats[0].table)
-        await together(*(partial(seat.play, lambda seat: seat.done) for seat in seats))
+        await play_on(seats, lambda seat: seat.done)
         assert (answer["was"], (await seats[0].client.until("closed"))["reason"]) == ("playing", "server")
         (end,) = [body for body in bodies(seats[0].records) if isinstance(body, End)]
         assert (end.reason, end.winner) == ("abandoned", None)

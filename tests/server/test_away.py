@@ -1,13 +1,12 @@
 """Who is away is told at once and in full, with the time until the seat counts as gone."""
 
-from functools import partial
-
 import pytest
 from msgspec.structs import replace
 from protocol.peers import Table
 from rows import each_row
-from server.clocks import come_back, leave, stand, until_next
-from server.conftest import PATIENT, asked, holder_of, in_hand, together
+from server.calls import after
+from server.clocks import come_back, leave, stand
+from server.conftest import PATIENT, asked, holder_of, in_hand, play_on
 from server.visitors import guest
 from trio.testing import wait_all_tasks_blocked
 
@@ -83,13 +82,13 @@ async def test_seat_that_acts_again_has_missed_nothing(server, mock_clock):
     seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0})
     mover, _ = holder_of(seats)
     mock_clock.jump(1.01)
-    await until_next(seats, 9)
-    await together(*(partial(seat.play, asked) for seat in seats))
+    await play_on(seats, after(9))
+    await play_on(seats, asked)
     decides, _ = holder_of(seats)
     while decides is not mover:
         await decides.ask(decides.act_message(decides.options, decides.offered[0]))
-        await until_next(seats, decides.next + 1)
-        await together(*(partial(seat.play, asked) for seat in seats))
+        await play_on(seats, after(decides.next + 1))
+        await play_on(seats, asked)
         decides, _ = holder_of(seats)
     await mover.ask(mover.act_message(mover.options, mover.offered[0]))
     await mover.client.ask({"t": "tables"})

@@ -1,13 +1,12 @@
 """Mode blind when seats do not do what is due, or do something else: who is waited for, for how long, and what follows."""
 
 import threading
-from functools import partial
 
 import pytest
 import trio
-from server.blind_seats import BlindSeat, blind_match, is_due, is_in_hand, play_on
+from server.blind_seats import BlindSeat, blind_match, is_due, is_in_hand
 from server.calls import rulings
-from server.conftest import PATIENT, only_cut, together
+from server.conftest import PATIENT, only_cut, play_on
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
@@ -327,7 +326,7 @@ async def pause_and_resume(seats) -> None:
     for kind in ("pause", "resume"):
         for seat in seats:
             k = max(each.next for each in seats)
-            await together(*(partial(each.play, lambda each, k=k: each.next >= k) for each in seats))
+            await play_on(seats, lambda each, k=k: each.next >= k)
             assert (await seat.hand_in(seat.act_of({"kind": kind})))["t"] == "ok"
         await play_on(seats, lambda seat, kind=kind: seat.ledger.pause.active is (kind == "pause"))
 

@@ -5,9 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 from server.acting import act
-from server.blind_seats import BlindSeat, blind_match, blind_seat, is_due, is_in_hand, play_on
+from server.blind_seats import BlindSeat, blind_match, blind_seat, is_due, is_in_hand
 from server.calls import rulings
-from server.conftest import PATIENT, QUICK, changed, in_hand, only_cut, running
+from server.conftest import PATIENT, QUICK, changed, in_hand, only_cut, play_on, running
 from server.substituting import follow, step_in
 from server.watching import Eye
 from trio.testing import wait_all_tasks_blocked

@@ -2,9 +2,9 @@
 
 import pytest
 import trio
-from server.blind_seats import blind_match, is_due, play_on
+from server.blind_seats import blind_match, is_due
 from server.calls import rulings
-from server.conftest import PATIENT
+from server.conftest import PATIENT, play_on
 
 from truc_protocol.audit import Result
 from truc_protocol.blind_mode.sealed_pack import MaskStep

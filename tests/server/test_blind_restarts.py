@@ -1,13 +1,11 @@
 """A server of mode blind that is stopped between any two records: it goes on from its log, and held keys come again."""
 
-import contextlib
 import os
 
 import pytest
-import trio
-from server.blind_seats import BlindSeat, blind_match, is_due, play_on
-from server.conftest import PATIENT, running, together
-from server.rawclient import GoneError
+from server.blind_seats import BlindSeat, blind_match, is_due
+from server.conftest import PATIENT, play_on, running, together
+from server.restarting import play_until_stopped
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Keys
@@ -22,21 +20,11 @@ DEALT = 12
 """Records after a restart before the match is given up: enough for a hand to be dealt."""
 
 
-async def play_until_gone(seat: BlindSeat) -> None:
-    with contextlib.suppress(GoneError, trio.BrokenResourceError, trio.ClosedResourceError):
-        await seat.play()
-
-
 async def interrupted(path, count, variant, *, until, **options) -> list[BlindSeat]:
     """Play until a condition holds for the first seat, and stop the server."""
     async with running(path) as server:
         seats = await blind_match(server, count, variant, options={**SHORT, **options})
-
-        async def watched():
-            await seats[0].play(lambda seat: seat.done or until(seat))
-            server.stop()
-
-        await together(watched, *((lambda s=seat: play_until_gone(s)) for seat in seats[1:]))
+        await play_until_stopped(server, seats, until)
     return seats
 
 
@@ -44,7 +32,7 @@ async def gone_on(path, seats) -> None:
     async with running(path) as server:
         for seat in seats:
             assert (await seat.come_back(await server.connect()))["t"] == "ok"
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
 
 
 @pytest.mark.parametrize("after", FIRST_HAND)
@@ -68,7 +56,7 @@ async def test_keys_that_were_held_are_sent_again_after_a_restart(path):
         for seat in seats:
             assert (await seat.come_back(await server.connect()))["t"] == "ok"
             await seat.follow()
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
 
 
@@ -83,7 +71,7 @@ async def test_seat_that_comes_back_on_another_connection_sends_its_held_keys_ag
     assert (await old.until("error"))["code"] == "not_now"
     seats[1].refuses = frozenset()
     await seats[1].follow()
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 import structlog
-from server.blind_seats import BlindSeat, blind_match, is_in_hand, play_on
+from server.blind_seats import BlindSeat, blind_match, is_in_hand
+from server.conftest import play_on
 from structlog.testing import capture_logs
 
 from truc_protocol.blind_mode.points import encoded

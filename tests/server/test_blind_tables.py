@@ -6,17 +6,8 @@ from threading import current_thread, main_thread
 
 import pytest
 from rows import each_row
-from server.blind_seats import (
-    WANT,
-    BlindSeat,
-    blind_match,
-    blind_seat,
-    blind_seats,
-    is_due,
-    is_in_hand,
-    play_on,
-)
-from server.conftest import under
+from server.blind_seats import WANT, BlindSeat, blind_match, blind_seat, blind_seats, is_due, is_in_hand
+from server.conftest import play_on, under
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.bodies import Deal, Keys, Lend, Lock, Mask, Release, Rule

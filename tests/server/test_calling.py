@@ -1,8 +1,8 @@
 """The host's own bots: which of them are called to a vacant seat, when, and what they may do."""
 
 import pytest
-from server.calls import after, awake, called, nothing, results, until
-from server.conftest import QUICK, changed, running, together, under
+from server.calls import after, awake, called, nothing, results
+from server.conftest import QUICK, changed, play_on, running, together, under
 from server.rawclient import RawSeat
 from server.restarting import come_back
 from server.substituting import TERMS, follow, hand_called, offered, step_in, voided
@@ -93,9 +93,9 @@ async def test_bot_that_has_had_a_seat_in_the_match_is_not_called_again(server, 
     first.follow = nothing
     await answer(first, seats)
     await awake(seats[0])
-    await until(seats[:1], lambda seat: hand_called(seat, 1))
+    await play_on(seats[:1], lambda seat: hand_called(seat, 1))
     mock_clock.jump(5.01)
-    await until(seats[:1], offered)
+    await play_on(seats[:1], offered)
     assert (len(await calls(first)), len(await calls(second))) == (1, 2)
 
 
@@ -104,9 +104,9 @@ async def test_bot_is_called_to_a_private_table_and_may_join_it(server, mock_clo
     house_bot = await bot(server)
     seats = await called(server, options=TERMS, private=True)
     await RawSeat.follow(seats[0])
-    await until(seats[:1], after(2))
+    await play_on(seats[:1], after(2))
     mock_clock.jump(5.01)
-    await until(seats[:1], offered)
+    await play_on(seats[:1], offered)
     assert await calls(house_bot) == [(seats[0].table, 1)]
     assert (await house_bot.join(seats[0].table, 1))["t"] == "ok"
 

@@ -1,10 +1,8 @@
 """Chat: who hears a line, who may say one, what may stand in it, and what is kept of it."""
 
-from functools import partial
-
 import pytest
 from rows import each_row
-from server.conftest import QUICK, changed, running, together, under
+from server.conftest import QUICK, changed, play_on, running, under
 from server.visitors import follower, guest, heard, keyed, said, say
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -196,7 +194,7 @@ async def test_who_joins_or_watches_is_sent_what_was_said_before_with_its_age(se
 
 async def test_who_resumes_is_sent_what_was_said_before(server):
     seats = await server.match(2)
-    await together(*(partial(seat.play, lambda seat: seat.auditor is not None) for seat in seats))
+    await play_on(seats, lambda seat: seat.auditor is not None)
     await say(seats[0].client, "one", seats[0].table)
     await seats[1].client.stream.aclose()
     await seats[1].come_back(await server.connect())
@@ -246,7 +244,7 @@ async def test_table_chat_goes_on_after_a_restart_under_the_next_number(path):
 async def late_match(server):
     """Return the seats of a match that is shown twenty seconds late, and one who watches it."""
     seats = await server.match(2, guests=(0, 1), boxed=False, options={"spectators": WATCH_LATE + 20})
-    await together(*(partial(seat.play, lambda seat: seat.auditor is not None) for seat in seats))
+    await play_on(seats, lambda seat: seat.auditor is not None)
     watcher = await guest(server, "Wat")
     await watcher.ask({"t": "watch", "table": seats[0].table})
     return seats, watcher

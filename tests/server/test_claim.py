@@ -1,10 +1,8 @@
 """A match that is claimed because the other side is away: when it is granted, to whom, and who wins."""
 
-from functools import partial
-
-from server.calls import rulings
-from server.clocks import ask_pause, come_back, leave, stand, until_next
-from server.conftest import QUICK, asked, changed, holder_of, in_hand, only_cut, together
+from server.calls import after, rulings
+from server.clocks import ask_pause, come_back, leave, stand
+from server.conftest import QUICK, asked, changed, holder_of, in_hand, only_cut, play_on
 from server.rawclient import RawSeat
 
 from truc_protocol.audit import Result
@@ -24,13 +22,13 @@ async def missed(server, mock_clock, **options) -> tuple[RawSeat, RawSeat]:
     seats = await in_hand(server, options={**STRICT, **options})
     mover, other = holder_of(seats)
     mock_clock.jump(1.01)
-    await until_next(seats, 9)
-    await together(*(partial(seat.play, asked) for seat in seats))
+    await play_on(seats, after(9))
+    await play_on(seats, asked)
     return mover, other
 
 
 async def ended(*seats: RawSeat) -> None:
-    await together(*(partial(seat.play, lambda seat: seat.ledger.phase is Phase.ENDED) for seat in seats))
+    await play_on(seats, lambda seat: seat.ledger.phase is Phase.ENDED)
 
 
 async def test_seat_that_is_gone_forfeits_to_the_opponent_who_claims_and_not_before_nor_twice(
@@ -58,7 +56,7 @@ async def test_seat_that_acts_again_cannot_be_claimed_against(server, mock_clock
     decides, _ = holder_of((mover, other))
     if decides is other:
         await other.ask(stand(other))
-        await until_next([mover, other], 10)
+        await play_on([mover, other], after(10))
     await mover.play(lambda seat: seat.options and seat.options["at"] == seat.next)
     await mover.ask(mover.act_message(mover.options, mover.offered[0]))
     assert (await claim(other))["code"] == "not_now"
@@ -75,7 +73,7 @@ async def test_both_sides_gone_is_abandoned_though_nobody_claims(server, mock_cl
     seats = await in_hand(server, options=STRICT)
     for k in range(9, 12):
         mock_clock.jump(1.01)
-        await until_next(seats, k)
+        await play_on(seats, after(k))
     await ended(*seats)
     assert rulings(seats[0])[-1] == ("abandon", None, "empty")
 
@@ -157,7 +155,7 @@ async def test_partner_of_who_is_away_cannot_claim(server, mock_clock):
     seats = await server.match(4, "truc-catalan", options=SLOW)
     for seat in seats:
         seat.chooses = only_cut
-    await together(*(partial(seat.play, lambda seat: seat.auditor and seat.ledger.hand) for seat in seats))
+    await play_on(seats, lambda seat: seat.auditor and seat.ledger.hand)
     await leave(seats[3])
     mock_clock.jump(60.01)
     assert (await claim(seats[1]))["code"] == "not_now"
@@ -167,7 +165,7 @@ async def test_claim_while_releases_are_awaited_tells_how_long_they_are(server, 
     seats = await server.match(2, options={**SLOW, "release_ms": 90_000})
     for seat in seats:
         seat.is_idle = True
-    await until_next(seats, 1)
+    await play_on(seats, after(1))
     await leave(seats[1])
     mock_clock.jump(70)
     reply = await claim(seats[0])
@@ -177,7 +175,7 @@ async def test_claim_while_releases_are_awaited_tells_how_long_they_are(server, 
 async def test_claim_while_only_those_who_are_there_owe_releases_has_no_time(server, mock_clock):
     seats = await server.match(2, options={**SLOW, "release_ms": 90_000})
     seats[0].is_idle = True
-    await until_next(seats, 2)
+    await play_on(seats, after(2))
     await leave(seats[1])
     mock_clock.jump(70)
     reply = await claim(seats[0])

@@ -3,9 +3,9 @@
 from functools import partial
 
 import pytest
-from server.calls import rulings
-from server.clocks import ask_pause, come_back, stand, until_next
-from server.conftest import PATIENT, holder_of, in_hand, together, under
+from server.calls import after, rulings
+from server.clocks import ask_pause, come_back, stand
+from server.conftest import PATIENT, holder_of, in_hand, play_on, under
 from server.rawclient import RawSeat
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -24,7 +24,7 @@ async def test_a_decision_that_takes_too_long_is_ruled(server, mock_clock, is_co
     if not is_connected:
         await mover.client.stream.aclose()
     mock_clock.jump(1.01)
-    await until_next([other], 9)
+    await play_on([other], after(9))
     assert rulings(other) == [("move", mover.seat, "stand")]
 
 
@@ -59,7 +59,7 @@ async def test_a_seat_absent_too_often_in_a_row_forfeits(server, mock_clock):
     seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0, "gone_after": 1})
     mover, other = holder_of(seats)
     mock_clock.jump(1.01)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     verdict = other.auditor.verdict()
     assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, "forfeit", other.seat % 2)
     assert rulings(mover)[-1] == ("forfeit", mover.seat, "absent")
@@ -69,7 +69,7 @@ async def test_where_the_terms_say_wait_rulings_go_on_and_nobody_forfeits(server
     seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0, "gone_after": 1, "gone": 2})
     for k in range(9, 13):
         mock_clock.jump(1.01)
-        await until_next(seats, k)
+        await play_on(seats, after(k))
     assert {ruling for ruling, _, _ in rulings(seats[0])} == {"move"}
 
 
@@ -77,7 +77,7 @@ async def silent(seats, who) -> None:
     """Let one seat release nothing, and the others play on until the draw is called."""
 
     seats[who].follow = _nothing
-    await until_next(seats, len(seats))
+    await play_on(seats, after(len(seats)))
 
 
 async def test_a_silent_seat_voids_the_draw_which_is_logged_and_called_again(server, mock_clock):
@@ -85,7 +85,7 @@ async def test_a_silent_seat_voids_the_draw_which_is_logged_and_called_again(ser
         seats = await server.match(2, options={"release_ms": 5000})
         await silent(seats, 1)
         mock_clock.jump(5.01)
-        await until_next(seats, 4)
+        await play_on(seats, after(4))
     void = parse(seats[0].records[-2])
     assert (isinstance(void, Void), void.seats, seats[0].ledger.phase) == (True, (1,), Phase.CALLED)
     (told,) = (entry for entry in logged if entry["event"] == "voided")
@@ -97,7 +97,7 @@ async def test_more_voids_than_the_terms_allow_end_the_match(server, mock_clock)
     await silent(seats, 1)
     mock_clock.jump(5.01)
     seats[1].follow = partial(RawSeat.follow, seats[1])
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     assert seats[0].auditor.verdict().reason == "abandoned"
 
 
@@ -109,10 +109,10 @@ async def test_a_seat_silent_at_a_hand_forfeits(server, mock_clock):
             await RawSeat.follow(seats[1])
 
     seats[1].follow = no_second_release
-    await until_next(seats, 6)
+    await play_on(seats, after(6))
     mock_clock.jump(5.01)
     seats[1].follow = partial(RawSeat.follow, seats[1])
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     verdict = seats[0].auditor.verdict()
     assert (verdict.result, verdict.reason, verdict.winner, verdict.voids) == (Result.PROVEN, "forfeit", 0, 1)
 
@@ -120,12 +120,12 @@ async def test_a_seat_silent_at_a_hand_forfeits(server, mock_clock):
 async def test_releases_do_not_give_the_others_more_time(server, mock_clock):
     seats = await server.match(2, options={"release_ms": 5000})
     seats[0].follow = seats[1].follow = _nothing
-    await until_next(seats, 1)
+    await play_on(seats, after(1))
     mock_clock.jump(3)
     await RawSeat.follow(seats[0])
-    await until_next(seats, 2)
+    await play_on(seats, after(2))
     mock_clock.jump(2.01)
-    await until_next(seats, 3)
+    await play_on(seats, after(3))
     assert parse(seats[0].records[-1]).seats == (1,)
 
 
@@ -145,10 +145,10 @@ async def test_terms_that_nobody_signs_are_dropped_and_the_silent_seat_is_not_re
 @under(limits={"idle_s": 3600}, tables={"between_hands_ms": 2000})
 async def test_without_keyed_seats_the_deal_follows_after_the_pause(server, mock_clock):
     seats = await server.match(2, guests=(0, 1), boxed=False)
-    await until_next(seats, 3)
+    await play_on(seats, after(3))
     assert seats[0].ledger.phase is Phase.CALLED
     mock_clock.jump(2.01)
-    await until_next(seats, 4)
+    await play_on(seats, after(4))
     assert seats[0].ledger.phase is Phase.HAND
 
 
@@ -164,7 +164,7 @@ async def test_a_pause_ends_by_a_ruling_when_it_has_been_long_enough(server, moc
     seats = await in_hand(server, options={"pause_ms": 60_000})
     await ask_pause(seats, "pause", 8)
     mock_clock.jump(60.01)
-    await until_next(seats, 12)
+    await play_on(seats, after(12))
     assert rulings(seats[0])[-1] == ("resume", None, None)
 
 

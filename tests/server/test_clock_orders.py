@@ -1,9 +1,7 @@
 """Orders and claims decide nothing: the time of the seat that holds the decision runs on through them."""
 
-from functools import partial
-
 import pytest
-from server.conftest import together, under
+from server.conftest import play_on, under
 
 from truc_protocol.bodies import Act
 from truc_protocol.records import parse
@@ -31,7 +29,7 @@ async def test_orders_do_not_stop_the_clock(server, mock_clock):
     seats = await server.match(4, "truc-partnership")
     for seat in seats:
         seat.chooses = stand
-    await together(*(partial(seat.play, stood) for seat in seats))
+    await play_on(seats, stood)
     eldest = deciders(seats[0].ledger.match)[0]
     governor = seats[eldest]
     mock_clock.jump(20)

@@ -6,10 +6,10 @@ import trio
 from msgspec.structs import replace
 from protocol.peers import Table
 from rows import each_row
-from server.calls import rulings
-from server.clocks import ask_pause, come_back, first_told, leave, stand, until_next, wish
+from server.calls import after, rulings
+from server.clocks import ask_pause, come_back, first_told, leave, stand, wish
 from server.conftest import PATIENT as SETTINGS
-from server.conftest import holder_of, in_hand, running
+from server.conftest import holder_of, in_hand, play_on, running
 from server.rawclient import RawSeat
 from trio.testing import wait_all_tasks_blocked
 
@@ -62,7 +62,7 @@ async def test_who_is_not_back_in_time_is_awaited_no_longer(path, mock_clock, mo
         await come_back(server, other)
         await pass_time(mock_clock, 60)
         mock_clock.jump(1.91)
-        await until_next([other], 9)
+        await play_on([other], after(9))
         assert rulings(other) == [("move", mover.seat, "stand")]
 
 
@@ -73,7 +73,7 @@ async def test_time_runs_again_when_only_the_opponent_is_back(server, mock_clock
     await pass_time(mock_clock, 500)
     await come_back(server, other)
     mock_clock.jump(1.91)
-    await until_next([other], 9)
+    await play_on([other], after(9))
     assert rulings(other) == [("move", mover.seat, "stand")]
 
 
@@ -82,7 +82,7 @@ async def deserted(server, options) -> list[RawSeat]:
     seats = await server.match(2, options=options)
     for seat in seats:
         seat.is_idle = True
-    await until_next(seats, 1)
+    await play_on(seats, after(1))
     for seat in seats:
         await leave(seat)
     return seats
@@ -106,7 +106,7 @@ async def test_deserted_match_ends_also_where_releases_are_awaited(server, mock_
 async def test_deserted_match_has_no_winner_though_one_seat_has_released(server, mock_clock):
     seats = await server.match(2, options={"release_ms": 5000, "voids": 0})
     seats[1].is_idle = True
-    await until_next(seats, 2)
+    await play_on(seats, after(2))
     for seat in seats:
         await leave(seat)
     await pass_time(mock_clock, 1_801)
@@ -159,14 +159,14 @@ async def test_restart_while_a_release_is_awaited_voids_nothing(path, settings, 
         seats = await server.match(2, options={"release_ms": 5000})
         for seat in seats:
             seat.is_idle = True
-        await until_next(seats, 1)
+        await play_on(seats, after(1))
     async with running(path, settings) as server:
         await pass_time(mock_clock, 500)
         for seat in seats:
             await come_back(server, seat)
             seat.is_idle = False
             await seat.follow()
-        await until_next(seats, 4)
+        await play_on(seats, after(4))
     assert seats[0].ledger.voids == 0
 
 
@@ -226,7 +226,7 @@ async def test_nothing_is_ruled_where_the_store_has_not_taken_the_question(serve
     await trio.to_thread.run_sync(begun.wait)
     await pass_time(mock_clock, 500)
     taken.set()
-    await until_next(seats, 9)
+    await play_on(seats, after(9))
     await mover.ask({"t": "tables"})
     assert (mover.ledger.k, rulings(mover)) == (9, [])
 
@@ -246,7 +246,7 @@ async def test_decision_is_ruled_soon_after_the_journal_takes_answers_again(serv
     await pass_time(mock_clock, 1.91)
     monkeypatch.undo()
     mock_clock.jump(5.01)
-    await until_next([other], 9)
+    await play_on([other], after(9))
     assert rulings(other) == [("move", mover.seat, "stand")]
 
 
@@ -279,7 +279,7 @@ async def stalled(server, mock_clock) -> tuple[RawSeat, RawSeat]:
     mover, other = holder_of(await in_hand(server, options=options))
     await leave(other)
     mock_clock.jump(1.01)
-    await until_next([mover], 9)
+    await play_on([mover], after(9))
     return mover, other
 
 
@@ -292,7 +292,7 @@ async def test_nobody_forfeits_to_a_side_of_which_nobody_is_connected(server, mo
 async def test_forfeit_that_was_held_back_is_ruled_when_the_other_side_is_back(server, mock_clock):
     mover, other = await stalled(server, mock_clock)
     await come_back(server, other)
-    await until_next([mover], 10)
+    await play_on([mover], after(10))
     assert rulings(mover)[-1] == ("forfeit", mover.seat, "absent")
 
 
@@ -300,6 +300,6 @@ async def test_sides_that_have_both_missed_too_much_are_abandoned(server, mock_c
     mover, _ = await stalled(server, mock_clock)
     for k in (10, 11):
         mock_clock.jump(1.01)
-        await until_next([mover], k)
+        await play_on([mover], after(k))
     await mover.play(lambda seat: seat.ledger.phase is Phase.ENDED)
     assert rulings(mover)[-1] == ("abandon", None, "empty")

@@ -6,7 +6,7 @@ import weakref
 import pytest
 import trio
 import trio.testing
-from server.conftest import together
+from server.conftest import play_on
 
 from truc_server.operation import process
 from truc_server.operation.process import collect_when_grown
@@ -85,7 +85,7 @@ async def test_what_is_over_holds_nothing_of_itself(server):
 async def _play(server, *, seed: int) -> None:
     """Play a match, and go; the answer to a ping tells that the server has seen them go."""
     seats = await server.match(2, guests=(0, 1), seed=seed, options={"match": 1, "target": 3})
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     for seat in seats:
         await trio.aclose_forcefully(seat.client.stream)
     later = await server.connect()

@@ -10,8 +10,9 @@ from functools import partial
 import pytest
 import trio
 from chaos.faulty_store import Fault, FaultyStore, Point, fail
-from server.conftest import holder_of, in_hand, running, together
-from server.rawclient import GoneError, RawSeat
+from server.conftest import holder_of, in_hand, play_on, running, together
+from server.rawclient import RawSeat
+from server.restarting import LOSSES
 
 from truc_protocol.audit import Result
 from truc_server.identity.identity import roll
@@ -21,7 +22,6 @@ from truc_server.storage import StoreError
 pytestmark = pytest.mark.slow
 NOW = 1_790_000_000
 SHORT = {"target": 3, "match": 1}
-ENDINGS = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 @pytest.fixture
@@ -40,14 +40,14 @@ async def die_in(data, fault, play) -> None:
     with pytest.RaisesGroup(StoreError, flatten_subgroups=True):
         async with running(data, wrap=faulty(fault)) as server:
             with trio.fail_after(30):
-                with suppress(*ENDINGS):
+                with suppress(*LOSSES):
                     await play(server)
                 await trio.sleep_forever()
 
 
 async def ready_and_play(seat: RawSeat) -> None:
     """Do whatever brings a match to its end, as far as the server lives."""
-    with suppress(*ENDINGS):
+    with suppress(*LOSSES):
         await seat.ready()
         await seat.play()
 
@@ -81,7 +81,7 @@ async def play_past(data, fault, guests=()) -> list[RawSeat]:
     async with running(data) as server:
         for seat in seats:
             await come_back(server, seat)
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     return seats
 
 

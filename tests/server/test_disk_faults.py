@@ -2,16 +2,16 @@
 
 import sqlite3
 import threading
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
 
 import pytest
 import trio
 from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from click.testing import CliRunner
-from server.conftest import QUICK, changed, give_up, holder_of, in_hand, running, together
-from server.rawclient import GoneError, RawSeat
-from server.restarting import come_back
+from server.conftest import QUICK, changed, give_up, holder_of, in_hand, play_on, running
+from server.rawclient import RawSeat
+from server.restarting import come_back, play_until_gone
 from server.stored import TABLE
 from server.visitors import guest
 from structlog.testing import capture_logs
@@ -22,7 +22,6 @@ from truc_server.storage.sql import Store, open_store
 
 pytestmark = pytest.mark.slow
 FRENCH = {"t": "create", "variant": "truc-french"}
-ENDINGS = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 @pytest.fixture
@@ -54,20 +53,15 @@ def ruin(data) -> None:
         file.write(b"\xff" * (size - 4_096))
 
 
-async def play_or_lose(seat: RawSeat) -> None:
-    with suppress(*ENDINGS):
-        await seat.play()
-
-
 async def play_until_full(data) -> list[RawSeat]:
     """Play a match that is too long for the room that is left when it has begun."""
     seats: list[RawSeat] = []
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk is full"), flatten_subgroups=True):
         async with running(data) as server:
             seats += await server.match(2, options={"match": 3})
-            await together(*(partial(seat.play, lambda seat: seat.next > 3) for seat in seats))
+            await play_on(seats, lambda seat: seat.next > 3)
             full(server.store)
-            await together(*(partial(play_or_lose, seat) for seat in seats))
+            await play_until_gone(*seats)
             with trio.fail_after(10):
                 await trio.sleep_forever()
     return seats
@@ -79,8 +73,7 @@ async def test_every_record_that_anybody_has_seen_is_on_the_full_disk_and_the_ma
         ((stored,),) = raw.execute("SELECT count(*) FROM records").fetchall()
     assert 0 < max(seat.next for seat in seats) <= stored
     async with running(data) as server:
-        for seat in seats:
-            await come_back(server, seat)
+        await come_back(server, *seats)
         await give_up(seats)
 
 

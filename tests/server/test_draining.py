@@ -7,7 +7,17 @@ import pytest
 import trio
 from server.acting import paused
 from server.admins import host_says, hosting
-from server.conftest import PATIENT, QUICK, changed, give_up, holder_of, in_hand, is_to_move, together
+from server.conftest import (
+    PATIENT,
+    QUICK,
+    changed,
+    give_up,
+    holder_of,
+    in_hand,
+    is_to_move,
+    play_on,
+    together,
+)
 from server.rawclient import GoneError, RawClient, RawSeat, bodies
 from server.restarting import come_back
 from server.visitors import guest, keyed
@@ -123,8 +133,7 @@ class TestWhatBegins:
         answer = await host_says(server.folder, command="status")
         assert (answer["draining"], answer["hands"]) == (True, 1)
         first = await seats[0].client.until("draining")
-        for seat in seats:
-            await come_back(server, seat)
+        await come_back(server, *seats)
         again = next(message for message in seats[0].client.log if message["t"] == "draining")
         assert again["left_ms"] <= first["left_ms"]
 
@@ -172,8 +181,7 @@ class TestAfterwards:
         told = json.loads(data.unasked.read_text())  # what nobody holds back is told once
         async with hosting(data.root) as server:
             assert (told, data.unasked.exists()) == ({seats[0].ledger.setup.mid.hex(): seats[0].next}, False)
-            for seat in seats:
-                await come_back(server, seat)
+            await come_back(server, *seats)
             await give_up(seats)  # sooner than a call waits for who may want time
         assert isinstance(bodies(seats[0].records)[length], Call)
 
@@ -185,8 +193,7 @@ class TestAfterwards:
             await to_the_end_of_the_hand(*seats)
         assert json.loads(data.unasked.read_text()) == {}
         async with hosting(data.root) as server:
-            for seat in seats:
-                await come_back(server, seat)
+            await come_back(server, *seats)
             waiting = await seats[0].client.until("waiting")
         assert (waiting["what"], waiting["seats"]) == ("rekey", [0, 1])
 
@@ -199,7 +206,7 @@ class TestAfterwards:
             for seat in seats:
                 seat.chooses = seat.pick
             await mover.act(mover.act_message(mover.options, mover.pick(mover.options, mover.offered)))
-            await together(*(partial(seat.play, is_between) for seat in seats))
+            await play_on(seats, is_between)
             mock_clock.jump(5.01)
             assert (await seats[0].want_rekey())["t"] == "ok"
             mock_clock.jump(1)
@@ -212,8 +219,7 @@ class TestAfterwards:
             seats = await in_hand(server)
         data.unasked.write_text('["no", "such"]')
         async with hosting(data.root) as server:
-            for seat in seats:
-                await come_back(server, seat)
+            await come_back(server, *seats)
 
     async def test_players_keep_seats_at_tables_that_were_open(self, data):
         key = generate_signing_key()

@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from server.conftest import together, under
+from server.conftest import play_on, together, under
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Close, Open, Proxy, Share
@@ -30,7 +30,7 @@ async def sharing(server, **fields):
     for seed in range(1, 20):
         options = {"target": 2, "guests": 4}
         seats = await server.match(4, "truco-paulista", seed=seed, options=options, **fields)
-        await together(*(partial(seat.play, shared) for seat in seats))
+        await play_on(seats, shared)
         if bodies(seats[0], Share):
             return seats
     raise AssertionError("no match came to the last point of one side")
@@ -57,7 +57,7 @@ async def test_keyed_seat_opens_its_partners_cards(server):
 
 async def played(server, count, variant, **fields):
     seats = await server.match(count, variant, **fields)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     return seats
 
 
@@ -93,10 +93,10 @@ async def test_hand_is_held_open_for_shows_and_then_closed(server, mock_clock):
     seats = await server.match(2, "le-truc", options={"reveal": "match"})
     for seat in seats:
         seat.chooses = to_the_end
-    await together(*(partial(seat.play, showed) for seat in seats))
+    await play_on(seats, showed)
     assert all(over(seat) for seat in seats)
     mock_clock.jump(2.01)
-    await together(*(partial(seat.play, closed) for seat in seats))
+    await play_on(seats, closed)
 
 
 def closed(seat) -> bool:
@@ -121,5 +121,5 @@ async def test_hand_is_closed_at_once_where_its_close_opens_everything(server, m
     seats = await server.match(2, "le-truc")
     for seat in seats:
         seat.chooses = to_the_end
-    await together(*(partial(seat.play, closed) for seat in seats))
+    await play_on(seats, closed)
     assert not any(body.kind == "show" for body in bodies(seats[0], Act))

@@ -12,7 +12,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 from server.commands import call
-from server.conftest import in_hand, running, together
+from server.conftest import in_hand, play_on, running, together
 from server.stored import older
 
 from truc_client.home.transcripts import path_of
@@ -53,7 +53,7 @@ async def play_both(path):
     async with running(path) as server:
         first = await server.match(options=SHORT, seed=1)
         second = await server.match(variant="put", guests=(1,), seed=2, options={"guests": 1, "match": 1})
-        await together(*(seat.play for seat in (*first, *second)))
+        await play_on((*first, *second))
     with database(path.parent) as raw:
         for seats, days in ((first, 0), (second, 10)):
             ended = NEW_YEAR_MS + days * DAY_MS
@@ -243,7 +243,7 @@ async def test_match_that_is_played_is_left_out(path, export):
 
 async def test_export_beside_a_server_finds_what_is_over_and_writes_nothing_to_it(server, export):
     over = await server.match(options=SHORT, seed=1)
-    await together(*(seat.play for seat in over))
+    await play_on(over)
     seats = await server.match(options=SHORT, seed=2)
     results = []
 
@@ -259,11 +259,11 @@ async def test_last_signatures_come_into_the_file_of_an_earlier_export(tmp_path,
     async with running(tmp_path / "data") as server:
         seats = await server.match(options=SHORT)
         sign, seats[1].sign_once = seats[1].sign_once, partial(all_but_ack, seats[1].sign_once)
-        await together(*(partial(seat.play, is_over) for seat in seats))
+        await play_on(seats, is_over)
         assert export().stdout.startswith("written ")
         seats[1].sign_once = sign
         await seats[1].follow()
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
         assert export().stdout.startswith("longer ")
     file = path_of(tmp_path / "out", seats[0].ledger.setup.mid)
     assert read_transcript(file.read_bytes()).records == tuple(seats[0].records)

@@ -3,7 +3,7 @@
 import threading
 
 import trio
-from server.conftest import QUICK, changed, in_hand, running, together
+from server.conftest import QUICK, changed, in_hand, play_on, running
 from server.visitors import heard, keyed, said, say
 from trio.testing import wait_all_tasks_blocked
 
@@ -37,7 +37,7 @@ async def over(server, **fields):
     """Return two players whose match is over."""
     seats = await in_hand(server, **fields)
     await seats[0].resign()
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     return seats
 
 

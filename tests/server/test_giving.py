@@ -11,8 +11,8 @@ import trio
 from click.testing import CliRunner
 from server.admins import Host, host_says, hosting
 from server.asking import figures_of, get, telling
-from server.calls import BRIEF, awake, called, held, until
-from server.conftest import QUICK, changed, give_up, in_hand, is_to_move, together
+from server.calls import BRIEF, awake, called, held
+from server.conftest import QUICK, changed, give_up, in_hand, is_to_move, play_on, together
 from server.nodes import LONG_S, Nodes
 from server.rawclient import GoneError, RawSeat, bodies
 from server.restarting import come_back, play_until_gone
@@ -91,8 +91,7 @@ async def comes_after(server, seat: RawSeat) -> None:
 
 
 async def finish(server, seats: list[RawSeat]) -> None:
-    for seat in seats:
-        await come_back(server, seat)
+    await come_back(server, *seats)
     await give_up(seats)
 
 
@@ -306,8 +305,7 @@ async def test_call_that_nobody_held_back_comes_at_once_at_the_new_owner(nodes):
         seats = await in_hand(first, options={"match": 1})
         await host_says(first.folder, command="move", table=seats[0].table, node="two")
         await goodbyes(seats)
-        for seat in seats:
-            await come_back(second, seat)
+        await come_back(second, *seats)
         assert not any(
             message["t"] == "waiting" and message["what"] == "rekey" for message in seats[0].client.log
         )
@@ -321,9 +319,9 @@ async def test_wish_after_a_table_was_given_away_is_not_forgotten_when_its_new_n
         seats = await called(first, options=BRIEF)
         for seat in seats:
             await RawSeat.follow(seat)
-        await until(seats, held)
+        await play_on(seats, held)
         await awake(seats[1])
-        await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0])
+        await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0])
     draining.write_unasked(first.folder, {seats[0].ledger.setup.mid: seats[0].next})
     async with hosted(nodes, "one", one_link) as first:
         async with hosted(nodes, "two", one_link) as second:
@@ -332,7 +330,7 @@ async def test_wish_after_a_table_was_given_away_is_not_forgotten_when_its_new_n
             await host_says(first.folder, command="move", table=seats[0].table, node="two")
             await held_at(second, seats)
             assert (await seats[1].want_rekey())["t"] == "ok"
-            await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0, 1])
+            await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0, 1])
         await held_at(first, seats)
     assert [seat.waiting["seats"] for seat in seats] == [[0, 1]] * 2
 
@@ -342,9 +340,8 @@ async def held_at(server, seats: list[RawSeat]) -> None:
     for seat in seats:
         await play_until_gone(seat)
         seat.waiting = None
-    for seat in seats:
-        await come_back(server, seat)
-    await until(seats, held)
+    await come_back(server, *seats)
+    await play_on(seats, held)
 
 
 async def test_table_that_came_back_can_be_given_again(nodes):

@@ -4,7 +4,7 @@ import random
 
 import pytest
 from rows import each_row
-from server.conftest import QUICK, changed, running, together
+from server.conftest import QUICK, changed, play_on, running
 
 from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import unpack
@@ -81,7 +81,7 @@ def test_the_same_seed_adds_the_same():
 @pytest.mark.slow
 async def test_a_match_is_played_and_audited_through_grease(server):
     seats = await server.match(2, "truc-french", guests=(1,), options={"match": 1, "target": 3})
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     assert all(seat.done for seat in seats)
     assert any(message["t"].startswith(("x-", "grease_")) for message in seats[0].client.log)
 

@@ -2,11 +2,10 @@
 
 import gc
 import weakref
-from functools import partial
 
 import pytest
 from server.conftest import PATIENT as SETTINGS
-from server.conftest import asked, only_cut, running, together
+from server.conftest import asked, only_cut, play_on, running
 from server.late import LATE, SHORT, eye_at, played, played_again
 from server.visitors import follower, guest, keyed
 from server.watching import Eye
@@ -84,7 +83,7 @@ async def test_key_of_the_same_name_is_not_shown_as_who_plays(server):
 
 async def test_guest_of_the_same_name_is_not_shown_as_who_plays(server):
     seats = await server.match(2, guests=(0, 1), options={**SHORT, **LATE})
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     await leave(seats[1])
     newcomer = await guest(server, seats[1].name)
     assert (await newcomer.ask({"t": "join", "table": seats[0].table}))["t"] == "ok"
@@ -98,7 +97,7 @@ async def test_player_is_shown_by_their_tag_while_something_is_held_back(server,
     seats = await server.match(2, guests=guests, options=LATE)
     for seat in seats:
         seat.chooses = only_cut
-    await together(*(partial(seat.play, asked) for seat in seats))
+    await play_on(seats, asked)
     told = [message for message in seats[0].client.log if message["t"] == "table"][-1]
     shown = await listed(await Eye().connect(server))
     assert [seat["player"] for seat in shown["seats"]] == [seat["player"] for seat in told["seats"]]
@@ -111,7 +110,7 @@ async def test_key_that_was_given_another_name_than_it_asked_for_is_shown_as_con
     for seat in seats:
         seat.chooses = only_cut
         await seat.ready()
-    await together(*(partial(seat.play, asked) for seat in seats))
+    await play_on(seats, asked)
     table = await listed(await guest(server))
     assert [seat.get("online", False) for seat in table["seats"]] == [True, True]
 
@@ -159,7 +158,7 @@ async def closed(server, **options):
 async def test_closed_table_is_gone_with_the_last_who_watches(server, monkeypatch):
     feeds = living(monkeypatch, SpectatorFeed)
     seats = await server.match(2, options={**SHORT, **LATE})
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     for seat in seats:
         await leave(seat)
     gc.collect()
@@ -206,7 +205,7 @@ async def test_history_of_a_match_goes_as_far_as_it_is_shown_though_the_table_ha
 async def test_match_that_is_not_over_is_closed_to_others_where_its_table_was_not_restored(path, monkeypatch):
     async with running(path, SETTINGS) as server:
         seats = await server.match(2, options={"spectators": 1, "transcript": "all"})
-        await together(*(partial(seat.play, asked) for seat in seats))
+        await play_on(seats, asked)
     monkeypatch.setattr(Store, "table", lambda *_: None)
     async with running(path, SETTINGS) as server:
         stranger = await guest(server)

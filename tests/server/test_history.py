@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from rows import each_row
-from server.conftest import PATIENT, holder_of, in_hand, running, together, under
+from server.conftest import PATIENT, holder_of, in_hand, play_on, running, under
 from server.substituting import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
 
@@ -29,7 +29,7 @@ async def over(server, **fields):
     """Return two players whose match is over."""
     seats = await in_hand(server, **fields)
     await seats[0].resign()
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     return seats
 
 

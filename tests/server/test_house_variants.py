@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 from server.commands import call
-from server.conftest import running, together
-from server.restarting import come_back, play_until_gone
+from server.conftest import play_on, running
+from server.restarting import come_back, play_until_stopped
 from server.visitors import guest
 from structlog.testing import capture_logs
 
@@ -216,7 +216,7 @@ def transcript(seat) -> bytes:
 async def test_match_is_proven_from_its_document_with_the_folder_gone(data):
     async with running(data.root) as server:
         seats = await server.match(4, "club-truc", options={"target": 3})
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     remove(data)
     verdict = verify(transcript(seats[0]))
     assert (verdict.result, verdict.variant) == (Result.PROVEN, "club-truc")
@@ -228,17 +228,11 @@ async def test_match_is_proven_from_its_document_with_the_folder_gone(data):
 async def test_match_goes_on_although_its_file_is_gone_or_another(data, happens):
     async with running(data.root) as server:
         seats = await server.match(2, "club-truc", options={"target": 3})
-
-        async def watched():
-            await seats[0].play(until=lambda seat: seat.done or seat.next >= 9)
-            server.stop()
-
-        await together(watched, lambda: play_until_gone(seats[1]))
+        await play_until_stopped(server, seats, lambda seat: seat.next >= 9)
     happens(data)
     async with running(data.root) as server:
-        for seat in seats:
-            await come_back(server, seat)
-        await together(*(seat.play for seat in seats))
+        await come_back(server, *seats)
+        await play_on(seats)
     assert [verify(transcript(seat)).result for seat in seats] == [Result.PROVEN] * 2
 
 
@@ -264,7 +258,7 @@ async def test_table_nobody_started_keeps_the_rules_it_was_opened_with(data, hap
 async def test_rematch_after_its_file_is_gone_is_played_by_the_same_rules(data):
     async with running(data.root) as server:
         seats = await server.match(2, "club-truc", options={"target": 3})
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     first = seats[0].document
     remove(data)
     async with running(data.root) as server:
@@ -272,5 +266,5 @@ async def test_rematch_after_its_file_is_gone_is_played_by_the_same_rules(data):
             await come_back(server, seat)
             seat.done, seat.document = False, b""
             await seat.ready()
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     assert (seats[0].document, verify(transcript(seats[0])).result) == (first, Result.PROVEN)

@@ -1,11 +1,10 @@
 """Ignoring: whoever is ignored is heard no more, in chat, phrases and signs."""
 
 import threading
-from functools import partial
 
 import pytest
 import trio
-from server.conftest import only_cut, running, together
+from server.conftest import only_cut, play_on, running
 from server.visitors import follower, guest, heard, keyed, said, say
 from trio.testing import wait_all_tasks_blocked
 
@@ -51,7 +50,7 @@ async def test_signs_of_who_is_ignored_are_not_seen(server):
     seats = await server.match(4, "truc-catalan", guests=(0, 1, 2, 3), boxed=False)
     for seat in seats:
         seat.chooses = only_cut
-    await together(*(partial(seat.play, lambda seat: bool(seat.cards)) for seat in seats))
+    await play_on(seats, lambda seat: bool(seat.cards))
     await ignore(seats[0].client, seats[2].client)
     where = {"table": seats[2].table, "match": seats[2].ledger.setup.mid, "at": seats[2].next}
     word = seats[2].ledger.setup.terms.variant.signals.vocabulary[0]

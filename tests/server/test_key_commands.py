@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 from rows import each_row
-from server.conftest import in_hand, running, together
+from server.conftest import in_hand, play_on, running
 from server.stored import older
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
@@ -193,7 +193,7 @@ async def test_earlier_key_that_a_running_match_needs_is_named_and_missed_when_i
 async def test_match_that_is_over_needs_no_key(data, first):
     async with running(data.root) as server:
         seats = await server.match(2, options={"match": 1, "target": 3})
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
         assert all(seat.done for seat in seats)
     roll(data, NOW)
     assert f"earlier key  {first.fingerprint}  no running match needs it: its file may be deleted" in shown(

@@ -2,7 +2,7 @@
 
 import pytest
 from rows import each_row
-from server.conftest import together, under
+from server.conftest import play_on, together, under
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
@@ -191,7 +191,7 @@ async def test_welcome_lists_the_seats_of_a_key(server):
 @pytest.mark.slow
 async def test_table_is_over_and_nobody_ready_after_a_match_and_a_rematch_is_another_match(server):
     seats = await server.match(2, "truc-catalan", options={"target": 3})
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     first, client = seats[0].ledger.setup, await guest(server)
     (table,) = (await client.ask({"t": "tables"}))["tables"]
     assert (table["state"], [seat.get("ready", False) for seat in table["seats"]]) == ("over", [False, False])
@@ -202,7 +202,7 @@ async def test_table_is_over_and_nobody_ready_after_a_match_and_a_rematch_is_ano
     await together(
         *((lambda s=seat: s.play(until=lambda s: s.ledger.setup.mid != first.mid)) for seat in seats)
     )
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     second = seats[0].ledger.setup
     assert first.terms.table.tn != second.terms.table.tn
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}

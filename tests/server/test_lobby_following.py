@@ -1,8 +1,6 @@
 """Following the lobby: what one is told at once, what as it changes, how often, and what never."""
 
-from functools import partial
-
-from server.conftest import together, under
+from server.conftest import play_on, together, under
 from server.rawclient import frame
 from server.visitors import follower, guest, heard, keyed
 from trio.testing import wait_all_tasks_blocked
@@ -175,11 +173,11 @@ async def resigned(server, mock_clock, late) -> str:
     seats = await server.match(2, guests=(0, 1), boxed=False, options={"spectators": WATCH_LATE + late})
     for seat in seats:
         seat.chooses = lambda message, options: None
-    await together(*(partial(seat.play, lambda seat: bool(seat.cards)) for seat in seats))
+    await play_on(seats, lambda seat: bool(seat.cards))
     await later(mock_clock, STATE_S)
     here = {"table": seats[0].table, "match": seats[0].ledger.setup.mid, "at": seats[0].next}
     await seats[0].ask({"t": "act", **here, "choose": "resign"})
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     return seats[0].table
 
 

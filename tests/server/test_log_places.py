@@ -4,7 +4,7 @@ import json
 from io import StringIO
 
 import pytest
-from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.conftest import QUICK, changed, holder_of, in_hand, play_on, running
 from server.test_snapshots import overflown
 from server.visitors import guest
 from server.watching import Eye, Held
@@ -50,7 +50,7 @@ async def test_bad_input_has_its_connection(server, lines):
 
 async def test_act_has_its_connection_table_and_position_and_no_token(server, lines):
     seats = await server.match(2, options={"match": 1, "target": 3}, guests=(0, 1))
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     told = lines("act")
     positions = [line["k"] for line in told]
     assert {line["connection"] for line in told} == {1, 2}

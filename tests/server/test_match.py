@@ -1,7 +1,7 @@
 """Whole matches between raw clients, over real sockets."""
 
 import pytest
-from server.conftest import together
+from server.conftest import play_on
 
 from truc_protocol.audit import Result
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 async def played(server, count, variant, **fields):
     seats = await server.match(count, variant, options={"target": 3}, **fields)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     return seats
 
 
@@ -36,5 +36,5 @@ async def test_keys_and_guests_of_all_kinds_play_four_handed(server):
     seats[2].x = None
     for seat in seats:
         await seat.ready()
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     assert summaries(seats) == {(Result.PROVEN, "B", "won")}

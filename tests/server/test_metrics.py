@@ -13,7 +13,7 @@ import trio
 from chaos.faulty_store import Fault, FaultyStore, Point
 from server.asking import figures, get, telling
 from server.blind_seats import blind_seats
-from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.conftest import QUICK, changed, holder_of, in_hand, play_on, running
 from server.rawclient import frame
 from server.test_snapshots import overflown
 from server.visitors import guest, keyed
@@ -81,7 +81,7 @@ async def begin_match(around) -> None:
 async def play_as_guests(around) -> None:
     """Play a short match to its end."""
     seats = await around.server.match(2, options={"match": 1, "target": 3}, guests=(0, 1))
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
 
 
 async def ask_for_no_table(around) -> None:
@@ -319,7 +319,7 @@ async def test_figures_are_read_once_a_second_however_many_ask(server, mock_cloc
 
 async def test_no_figure_tells_of_anybody(around, mock_clock):
     seats = await around.server.match(2, options={"match": 1, "target": 3})
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     text = (await get(around.server, "/metrics")).text
     names = {seats[0].name, seats[0].table, seats[0].client.welcome["player"], "127.0.0.1"}
     assert [name for name in names if name in text] == []

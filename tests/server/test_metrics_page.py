@@ -8,7 +8,7 @@ import trio
 from prometheus_client.parser import text_string_to_metric_families
 from rows import each_row
 from server.asking import LOOPBACK, connected, figures, get, parsed, replied, telling
-from server.conftest import QUICK, changed, no_more_files, running, together
+from server.conftest import QUICK, changed, no_more_files, play_on, running
 from server.visitors import guest
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -147,7 +147,7 @@ async def test_match_goes_on_while_others_beat_on_the_port(server):
     async with trio.open_nursery() as nursery:
         for _ in range(4):
             nursery.start_soon(beat)
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
         nursery.cancel_scope.cancel()
     assert all(seat.done for seat in seats)
 

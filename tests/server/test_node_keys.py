@@ -1,11 +1,10 @@
 """The keys of nodes: all have the same, whoever has others does not come, and a new one comes with nothing lost."""
 
 import re
-from functools import partial
 
 import pytest
 from server.calls import BRIEF
-from server.conftest import play_out, together
+from server.conftest import play_on, play_out
 from server.restarting import come_back
 from server.stored import url
 
@@ -98,12 +97,11 @@ async def test_node_with_another_identity_does_not_start(nodes):
 async def test_match_goes_on_under_its_key_after_every_node_has_come_with_the_next(nodes):
     async with nodes.run("one") as first, nodes.run("two"):
         seats = await first.match(2, options=BRIEF)
-        await together(*(partial(seat.play, until=lambda seat: seat.next >= 7) for seat in seats))
+        await play_on(seats, lambda seat: seat.next >= 7)
         roll(nodes.keys, NOW)
     async with nodes.run("two") as second:
         await nodes.owned_by("two")
-        for seat in seats:
-            await come_back(second, seat)
+        await come_back(second, *seats)
         assert {seat.client.spk for seat in seats} == {load_identity(nodes.keys).key.public}
         await play_out(seats)
     assert nodes.rows("SELECT serial FROM node_keys") == [(1,)]

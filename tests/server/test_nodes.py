@@ -2,13 +2,12 @@
 
 import contextlib
 import time
-from functools import partial
 from types import SimpleNamespace
 
 import pytest
 import trio
-from server.calls import BRIEF
-from server.conftest import QUICK, play_out, together
+from server.calls import BRIEF, after
+from server.conftest import QUICK, play_on, play_out
 from server.nodes import Nodes
 from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_gone
@@ -20,11 +19,6 @@ from truc_server.storage import StoreError, StoreLostError
 pytestmark = pytest.mark.slow
 LEASE_S = 30
 ENDED = pytest.RaisesExc(StoreError, match="the server has stopped")
-
-
-async def play_into(seats: list[RawSeat], k: int) -> None:
-    """Play until every seat has seen so many records."""
-    await together(*(partial(seat.play, until=lambda seat: seat.next >= k) for seat in seats))
 
 
 async def taken_up(server, seat: RawSeat) -> None:
@@ -40,8 +34,7 @@ async def taken_up(server, seat: RawSeat) -> None:
 async def finish(nodes: Nodes, server, seats: list[RawSeat]) -> None:
     """Come back on another node and play to the end; what was seen before must be there."""
     before = [seat.next for seat in seats]
-    for seat in seats:
-        await come_back(server, seat)
+    await come_back(server, *seats)
     await play_out(seats)
     found = nodes.epochs()
     assert [k for _, k, _, _ in found] == list(range(len(found)))
@@ -55,7 +48,7 @@ async def test_match_of_a_node_that_stopped_goes_on_at_another_at_once(nodes):
     async with nodes.run("two") as second:
         async with nodes.run("one") as first:
             seats = await first.match(2, options=BRIEF)
-            await play_into(seats, 7)
+            await play_on(seats, after(7))
             assert set(nodes.owners().values()) == {"one"}
         await taken_up(second, seats[0])
         await finish(nodes, second, seats)
@@ -84,10 +77,10 @@ async def test_match_of_a_node_whose_lease_ended_goes_on_at_another_and_that_nod
         with pytest.RaisesGroup(ENDED, flatten_subgroups=True):
             async with nodes.run("one") as first:
                 seats = await first.match(2, options=BRIEF)
-                await play_into(seats, 7)
+                await play_on(seats, after(7))
                 nodes.change("UPDATE nodes SET lease_until_ms = 0 WHERE name = 'one'")
                 await nodes.owned_by("two")
-                await together(*(partial(play_until_gone, seat) for seat in seats))
+                await play_until_gone(*seats)
                 await trio.sleep_forever()
         await taken_up(second, seats[0])
         await finish(nodes, second, seats)
@@ -113,10 +106,9 @@ async def test_node_that_cannot_renew_its_lease_ends_before_the_lease_does(nodes
 async def test_node_that_comes_again_under_its_name_has_its_tables_at_once(nodes):
     async with nodes.run("one") as first:
         seats = await first.match(2, options=BRIEF)
-        await play_into(seats, 7)
+        await play_on(seats, after(7))
     async with nodes.run("one") as again:
-        for seat in seats:
-            await come_back(again, seat)
+        await come_back(again, *seats)
         await play_out(seats)
 
 
@@ -141,7 +133,7 @@ async def test_tables_that_were_taken_and_could_not_be_read_at_once_are_read_aga
         monkeypatch.setattr(second.store, "table", fail_once)
         async with nodes.run("one") as first:
             seats = await first.match(2, options=BRIEF)
-            await play_into(seats, 7)
+            await play_on(seats, after(7))
         await nodes.owned_by("two")
         await taken_up(second, seats[0])
         await finish(nodes, second, seats)
@@ -152,7 +144,7 @@ async def test_node_holds_its_lease_while_it_reads_what_it_had(nodes, monkeypatc
     """However many tables there are: others would take them, and it would end and begin again for ever."""
     async with nodes.run("one") as first:
         seats = await first.match(2, options=BRIEF)
-        await play_into(seats, 7)
+        await play_on(seats, after(7))
     read = recovery.read
 
     def wait_and_read(store, restored, *, codes=None):
@@ -162,8 +154,7 @@ async def test_node_holds_its_lease_while_it_reads_what_it_had(nodes, monkeypatc
 
     monkeypatch.setattr(recovery, "read", wait_and_read)
     async with nodes.run("one", lease_s=12) as again:
-        for seat in seats:
-            await come_back(again, seat)
+        await come_back(again, *seats)
         await play_out(seats)
 
 
@@ -192,7 +183,7 @@ async def test_node_that_does_not_know_what_it_has_taken_ends_and_has_it_when_it
             monkeypatch.setattr(second.store, "take_tables", lose_answer)
             async with nodes.run("one") as first:
                 seats = await first.match(2, options=BRIEF)
-                await play_into(seats, 7)
+                await play_on(seats, after(7))
             await trio.sleep_forever()
     async with nodes.run("two") as second:
         await finish(nodes, second, seats)

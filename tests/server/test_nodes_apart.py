@@ -2,13 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import closing
-from functools import partial
 
 import pytest
 import trio
 from server.admins import Host, host_says
-from server.calls import awake, called, nothing, until
-from server.conftest import QUICK, changed, together
+from server.calls import awake, called, nothing
+from server.conftest import QUICK, changed, play_on
 from server.rawclient import RawClient
 from server.substituting import TERMS, hand_called
 from server.test_calling import BOTS, bot
@@ -125,7 +124,7 @@ class TestTables:
         one, two = both
         follows = await follower(two)
         seats = await one.match(2)
-        await together(*(partial(seat.play, until=lambda seat: seat.auditor is not None) for seat in seats))
+        await play_on(seats, lambda seat: seat.auditor is not None)
         await soon(lambda: state(follows), (3, 1, 1))
 
     async def test_seats_at_another_node_are_told_at_login_and_count_for_the_limit(self, nodes):
@@ -403,7 +402,7 @@ class TestBots:
             seats = await called(one, options={**TERMS, "release_ms": 1_000})
             await awake(*seats)
             seats[1].follow = nothing
-            await until(seats, lambda seat: hand_called(seat, 1))
+            await play_on(seats, lambda seat: hand_called(seat, 1))
             async with trio.open_nursery() as playing:
                 playing.start_soon(seats[0].play)
                 wanted = await house_bot.client.until("bot_wanted")

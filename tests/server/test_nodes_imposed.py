@@ -3,7 +3,7 @@
 import pytest
 import trio
 from server.calls import BRIEF
-from server.conftest import QUICK, changed, together
+from server.conftest import QUICK, changed, play_on
 from server.test_access import log_in
 from server.test_nodes_apart import FRENCH, SOON_S, is_online, soon
 from server.visitors import guest, keyed, said, say
@@ -67,7 +67,7 @@ async def test_invite_makes_a_member_for_every_node_once(nodes):
 async def test_match_at_one_node_is_rated_for_all_and_who_is_taken_off_is_off_everywhere(nodes):
     async with nodes.run("one") as one, nodes.run("two") as two:
         seats = await one.match(2, options=BRIEF)
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
         other = await guest(two)
 
         async def standings() -> list[dict]:

@@ -6,7 +6,7 @@ import sqlite3
 from functools import partial
 
 import pytest
-from server.conftest import in_hand, running, together
+from server.conftest import in_hand, play_on, running, together
 from server.rawclient import RawSeat
 from server.restarting import play_until_gone
 from structlog.testing import capture_logs
@@ -86,7 +86,7 @@ async def test_claim_of_a_player_ends_no_match(server):
     for seat in seats:
         seat.chooses = seat.pick
         assert (await seat.resume())["t"] == "ok"
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     assert {seat.auditor.verdict().reason for seat in seats} == {"won"}
 
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from threading import Barrier
@@ -24,10 +24,10 @@ from server import (
 )
 from server.calls import BRIEF
 from server.commands import call
-from server.conftest import play_out, running, together
+from server.conftest import play_on, play_out, running
 from server.nodes import Nodes
-from server.rawclient import GoneError, RawSeat
-from server.restarting import come_back
+from server.rawclient import RawSeat
+from server.restarting import come_back, play_until_gone
 from server.stored import MATCH, MID, TABLE, record
 from server.test_store_leases import enter
 from server.visitors import follower, say
@@ -64,7 +64,6 @@ pytestmark = [
     pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)"),
 ]
 NAME = "truc"
-ENDINGS = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 TestTables = test_store.TestTables
 TestMatches = test_store.TestMatches
@@ -140,24 +139,18 @@ def served(tmp_path: Path, database: Database):
 
 async def lose(seats: list[RawSeat], cut) -> None:
     """Play into a hand, have the server cut off from its database, and play on to the end of the connections."""
-
-    async def play(seat: RawSeat) -> None:
-        with suppress(*ENDINGS):
-            await seat.play()
-
-    await together(*(partial(seat.play, lambda seat: seat.next > 5) for seat in seats))
+    await play_on(seats, lambda seat: seat.next > 5)
     cut()
-    await together(*(partial(play, seat) for seat in seats))
+    await play_until_gone(*seats)
 
 
 async def test_match_goes_on_after_a_restart_and_is_proven(tmp_path, database):
     async with served(tmp_path, database) as server:
         seats = await server.match(2, guests=(1,), options=BRIEF)
-        await together(*(partial(seat.play, lambda seat: seat.next > 5) for seat in seats))
+        await play_on(seats, lambda seat: seat.next > 5)
     async with served(tmp_path, database) as server:
-        for seat in seats:
-            await come_back(server, seat)
-        await together(*(seat.play for seat in seats))
+        await come_back(server, *seats)
+        await play_on(seats)
         reply = await seats[0].ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
         assert reply["t"] == "ok"
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
@@ -181,8 +174,7 @@ async def test_lost_connection_ends_the_server_and_nothing_acknowledged_is_lost(
     with closing(open_store(database.url)) as store:
         assert store.record_count(seats[0].ledger.setup.mid) >= max(seat.next for seat in seats)
     async with served(tmp_path, database) as server:
-        for seat in seats:
-            await come_back(server, seat)
+        await come_back(server, *seats)
         await play_out(seats)
 
 

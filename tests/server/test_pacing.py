@@ -6,8 +6,8 @@ import pytest
 import trio
 import trio.testing
 from rows import each_row
-from server.blind_seats import blind_match, play_on
-from server.conftest import holder_of, in_hand
+from server.blind_seats import blind_match
+from server.conftest import holder_of, in_hand, play_on
 from server.visitors import keyed
 
 from truc_protocol.bodies import Ack, Act, Keys, Lock, Mask, Release

@@ -1,8 +1,8 @@
 """A table that closes is seen to its end by who watches it and is not at the end yet."""
 
 import pytest
-from server.calls import BRIEF, after, until
-from server.conftest import PATIENT, QUICK, together
+from server.calls import BRIEF, after
+from server.conftest import PATIENT, QUICK, play_on
 from server.substituting import standing_by, step_in, voided
 from server.watching import Eye, Held
 
@@ -39,9 +39,9 @@ async def overflown(server, held, *others: Eye, **options):
     held.hold(eye)
     for seat in seats:
         await seat.ready()
-    await until(seats, after(5))
+    await play_on(seats, after(5))
     held.leave_no_room(eye)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     for seat in seats:
         assert (await seat.ask({"t": "leave", "table": seat.table}))["t"] == "ok"
     return seats, eye

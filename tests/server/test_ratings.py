@@ -2,7 +2,7 @@
 
 import pytest
 from rows import each_row
-from server.conftest import QUICK, changed, in_hand, running, together, under
+from server.conftest import QUICK, changed, in_hand, play_on, running, under
 from server.rawclient import RawSeat
 from server.restarting import come_back
 from server.visitors import guest, keyed
@@ -23,7 +23,7 @@ async def over(server, **fields) -> list[RawSeat]:
 
 async def resign(seats) -> None:
     await seats[0].resign()
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
 
 
 async def board(client, **fields) -> list[dict]:
@@ -65,8 +65,7 @@ async def test_match_that_goes_on_after_a_restart_counts_once(path):
     async with running(path) as server:
         seats = await in_hand(server)
     async with running(path) as server:
-        for seat in seats:
-            await come_back(server, seat)
+        await come_back(server, *seats)
         await resign(seats)
     async with running(path) as server:
         assert [standing["matches"] for standing in await board(await guest(server))] == [1, 1]

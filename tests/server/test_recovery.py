@@ -5,7 +5,7 @@ import contextlib
 import pytest
 import trio
 from server.calls import BRIEF
-from server.conftest import QUICK, changed, in_hand, play_out, running, together
+from server.conftest import QUICK, changed, in_hand, play_on, play_out, running, together
 from server.rawclient import GoneError
 from server.restarting import come_back, interrupted
 from server.visitors import guest
@@ -28,8 +28,7 @@ async def test_match_goes_on_after_a_restart_under_a_higher_counter_and_is_prove
     seats = await interrupted(path, count, variant, after=after, guests=guests)
     before = max(seat.counter for seat in seats)
     async with running(path) as server:
-        for seat in seats:
-            await come_back(server, seat)
+        await come_back(server, *seats)
         await play_out(seats)
     if not guests:
         assert all(seat.counter > max(before, 2 << 32) for seat in seats)
@@ -39,9 +38,8 @@ async def test_a_seat_that_lost_everything_but_its_secrets_is_sent_the_setup_aga
     seats = await interrupted(path, 2, "truc-french", after=15)
     seats[0].auditor = None
     async with running(path) as server:
-        for seat in seats:
-            await come_back(server, seat)
-        await together(*(seat.play for seat in seats))
+        await come_back(server, *seats)
+        await play_on(seats)
     assert seats[0].auditor.verdict().result is Result.PROVEN
 
 
@@ -98,9 +96,8 @@ async def test_a_match_that_is_over_can_be_resumed_and_acked_after_a_restart(pat
 
         await together(first, lambda: play_until_over(server, seats[1]))
     async with running(path) as server:
-        for seat in seats:
-            await come_back(server, seat)
-        await together(*(seat.play for seat in seats))
+        await come_back(server, *seats)
+        await play_on(seats)
     assert seats[0].ledger.acks == {0, 1}
 
 
@@ -135,7 +132,7 @@ async def test_a_match_nobody_comes_back_to_after_a_restart_is_ended_by_a_ruling
 async def test_welcome_after_a_restart_names_no_match_to_who_took_a_seat_after_it(path):
     async with running(path) as server:
         seats = await server.match(2, "truc-catalan", options=BRIEF)
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
         await seats[1].client.ask({"t": "leave", "table": seats[1].table})
         late = await server.seat(seed=77)
         await late.join(seats[0].table)

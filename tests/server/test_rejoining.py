@@ -2,7 +2,7 @@
 
 import pytest
 from server.calls import BRIEF
-from server.conftest import PATIENT, holder_of, in_hand, together
+from server.conftest import PATIENT, holder_of, in_hand, play_on
 from server.rawclient import RawSeat
 from server.watching import Eye
 
@@ -30,7 +30,7 @@ REFUSED = {"join": "table_full", "resume": "not_seated"}
 
 async def test_player_who_has_left_has_no_right_to_the_seat_of_who_came_then(server):
     seats = await server.match(2, "truc-french", options=BRIEF)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     await seats[1].client.ask({"t": "leave", "table": seats[1].table})
     await (await server.seat(seed=9)).join(seats[0].table)
     assert {way: (await come_back(server, seats[1], way))["code"] for way in WAYS} == REFUSED
@@ -82,7 +82,7 @@ async def test_connection_whose_seat_was_taken_over_is_sent_no_more_of_it_but_ma
 async def test_forfeited_match_is_sent_to_its_seat_but_asks_it_nothing(server, mock_clock):
     seats = await in_hand(server)
     await seats[1].resign()
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     reply = await come_back(server, seats[1], "resume")
     kinds = {message["t"] for message in server.clients[-1].log}
     assert (reply["k"], "options" in kinds) == (seats[1].next, False)

@@ -1,13 +1,11 @@
 """New chains: where the old ones are exhausted, and where a seat has lost its own."""
 
-from functools import partial
-
 import pytest
-from server.calls import BRIEF, after, awake, bodies, called, held, is_ended, results, rulings, until
+from server.calls import BRIEF, after, awake, bodies, called, held, is_ended, results, rulings
 from server.conftest import PATIENT as SETTINGS
-from server.conftest import changed, running, together
+from server.conftest import changed, play_on, running
 from server.rawclient import RawSeat
-from server.restarting import come_back, play_until_gone
+from server.restarting import come_back, play_until_stopped
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
@@ -30,7 +28,7 @@ async def exhausted(server, **fields) -> list[RawSeat]:
     seats = await called(server, **fields)
     for seat in seats:
         await RawSeat.follow(seat)
-    await until(seats, held)
+    await play_on(seats, held)
     return seats
 
 
@@ -40,7 +38,7 @@ async def test_server_and_seats_rekey_where_their_chains_are_exhausted(path):
         seats = await server.match(
             4, "truc-catalan", guests=(3,), options={**BRIEF, "target": 6, "guests": 1}
         )
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     last = seats[0].ledger.deal_index
     expected = {(role, first) for role in range(4) for first in range(2, last + 1, 2)}
     rekeyed = {(body.role, body.first) for body in bodies(seats[0], Rekey)}
@@ -56,26 +54,26 @@ async def test_server_rekeys_at_once_and_holds_the_call_until_the_last_seat_has_
     assert (told["what"], told["seats"], told["at"]) == ("rekey", [0, 1], seats[0].next)
     assert 4000 < told["deadline_ms"] <= 5000
     await seats[0].act(seats[0].sign(seats[0].rekey()))
-    await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
+    await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
     k = seats[0].next
     await seats[1].act(seats[1].sign(seats[1].rekey()))
-    await until(seats, after(k + 2))
+    await play_on(seats, after(k + 2))
     assert [type(parse(record)) for record in seats[0].records[-2:]] == [Rekey, Call]
 
 
 async def test_seat_that_does_not_rekey_forfeits_when_the_time_is_over(one_link, mock_clock):
     seats = await exhausted(one_link, options={"release_ms": 5000})
     await awake(seats[0])
-    await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
+    await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
     mock_clock.jump(5.01)
-    await until(seats, is_ended)
+    await play_on(seats, is_ended)
     assert (rulings(seats[0]), seats[0].auditor.verdict().winner) == ([("forfeit", 1, "absent")], 0)
 
 
 async def test_match_in_which_neither_side_rekeys_has_no_winner(one_link, mock_clock):
     seats = await exhausted(one_link, options={"release_ms": 5000})
     mock_clock.jump(5.01)
-    await until(seats, is_ended)
+    await play_on(seats, is_ended)
     assert rulings(seats[0]) == [("abandon", None, "server")]
 
 
@@ -86,7 +84,7 @@ async def test_where_the_terms_say_wait_an_exhausted_chain_is_waited_for_as_long
     await hold_over(seats, mock_clock)
     assert {seat.waiting["deadline_ms"] for seat in seats} == {54_990}
     await awake(*seats)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     assert results(seats) == {(Result.PROVEN, "won")}
 
 
@@ -97,16 +95,16 @@ async def hold_over(seats, mock_clock) -> None:
     """Let the time for a rekey pass where the terms say wait, until both are told that it is waited for longer."""
     told = seats[1].waiting
     mock_clock.jump(5.01)
-    await until(seats, lambda seat: held(seat) and seat.waiting["deadline_ms"] > told["deadline_ms"])
+    await play_on(seats, lambda seat: held(seat) and seat.waiting["deadline_ms"] > told["deadline_ms"])
 
 
 async def test_exhausted_chain_is_waited_for_no_longer_than_the_longest_pause(one_link, mock_clock):
     seats = await exhausted(one_link, options=WAITS)
     await awake(seats[1])
-    await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0])
+    await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0])
     await hold_over(seats, mock_clock)
     mock_clock.jump(55)
-    await until(seats, is_ended)
+    await play_on(seats, is_ended)
     assert (rulings(seats[1]), seats[1].auditor.verdict().winner) == ([("abandon", None, "server")], None)
 
 
@@ -115,7 +113,7 @@ async def test_exhausted_chain_is_waited_for_anew_after_the_record_of_another_se
     await hold_over(seats, mock_clock)
     mock_clock.jump(50)
     await awake(seats[1])
-    await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0])
+    await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0])
     await hold_over(seats, mock_clock)
     assert not any(map(is_ended, seats))
 
@@ -123,7 +121,7 @@ async def test_exhausted_chain_is_waited_for_anew_after_the_record_of_another_se
 async def test_match_without_a_pause_is_abandoned_when_the_time_to_rekey_is_over(one_link, mock_clock):
     seats = await exhausted(one_link, options={**WAITS, "pause_ms": 0})
     mock_clock.jump(5.01)
-    await until(seats, is_ended)
+    await play_on(seats, is_ended)
     assert rulings(seats[0]) == [("abandon", None, "server")]
 
 
@@ -132,7 +130,7 @@ async def wished(server, **fields) -> list[RawSeat]:
     seats = await called(server, **fields)
     assert (await seats[0].want_rekey())["t"] == "ok"
     await awake(*seats)
-    await until(seats, held)
+    await play_on(seats, held)
     return seats
 
 
@@ -143,9 +141,9 @@ async def test_wish_holds_the_next_call_for_the_seats_that_ask_while_the_match_l
     stranger.table, stranger.auditor = seats[0].table, seats[0].auditor
     assert (await stranger.want_rekey())["code"] == "not_seated"
     assert (await seats[1].want_rekey())["t"] == "ok"
-    await until(seats, lambda seat: seat.waiting["seats"] == [0, 1])
+    await play_on(seats, lambda seat: seat.waiting["seats"] == [0, 1])
     await seats[1].resign()
-    await until(seats, is_ended)
+    await play_on(seats, is_ended)
     assert (await seats[0].want_rekey())["code"] == "not_now"
 
 
@@ -153,7 +151,7 @@ async def test_call_follows_the_rekey_that_was_wished_for(server):
     seats = await wished(server, options=BRIEF)
     k = seats[0].next
     await seats[0].act(seats[0].sign(seats[0].rekey()))
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     found = [type(parse(record)) for record in seats[0].records[k + 4 :][:2]]
     assert (found, results(seats)) == ([Rekey, Call], {(Result.PROVEN, "won")})
 
@@ -165,7 +163,7 @@ async def test_wish_that_nothing_comes_of_is_forgotten_when_the_time_is_over_and
     assert (await seats[1].ask({"t": "tables"}))["t"] == "ok"
     assert seats[1].next == k
     mock_clock.jump(0.11)
-    await until(seats, lambda seat: seat.next > k)
+    await play_on(seats, lambda seat: seat.next > k)
     assert isinstance(parse(seats[0].records[4 + k]), Call)
     assert (await seats[0].want_rekey())["code"] == "illegal_action"
 
@@ -188,7 +186,7 @@ async def test_hold_begins_when_the_decision_before_the_deal_is_made(server):
         seat.chooses = lambda message, options: None
     assert (await seats[0].want_rekey())["t"] == "ok"
     await awake(*seats)
-    await until(seats, lambda seat: seat.ledger.match is not None and (seat.options or seat.waiting))
+    await play_on(seats, lambda seat: seat.ledger.match is not None and (seat.options or seat.waiting))
     cutter = next(seat for seat in seats if seat.options)
     other = seats[1 - cutter.seat]
     assert "what" not in other.waiting
@@ -196,7 +194,7 @@ async def test_hold_begins_when_the_decision_before_the_deal_is_made(server):
     await cutter.act(
         cutter.sign(Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, cutter.seat, "cut", (5,)))
     )
-    await until(seats, held)
+    await play_on(seats, held)
     assert (other.waiting["what"], other.waiting["seats"]) == ("rekey", [0])
 
 
@@ -205,13 +203,13 @@ async def test_rekey_while_the_cut_is_waited_for_leaves_the_time_for_it_as_it_is
     for seat in seats:
         seat.chooses = lambda message, options: None
     await awake(*seats)
-    await until(seats, lambda seat: seat.ledger.match is not None and (seat.options or seat.waiting))
+    await play_on(seats, lambda seat: seat.ledger.match is not None and (seat.options or seat.waiting))
     offer = next(seat.options["offer"] for seat in seats if seat.options)
     other = next(seat for seat in seats if not seat.options)
     mock_clock.jump(4)
     k = other.next
     await other.act(other.sign(other.rekey()))
-    await until(seats, lambda seat: ((seat.options or seat.waiting)["at"]) == k + 1)
+    await play_on(seats, lambda seat: ((seat.options or seat.waiting)["at"]) == k + 1)
     told = seats[1 - other.seat].options
     assert (told["offer"], told["deadline_ms"]) == (offer, 6000)
 
@@ -222,18 +220,18 @@ async def ask_all(seats, kind: str) -> None:
         ledger = seat.ledger
         act = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, seat.seat, kind, ())
         assert (await seat.ask(seat.sign(act)))["t"] == "ok"
-        await until(seats, after(k + 1))
+        await play_on(seats, after(k + 1))
 
 
 async def test_nobody_forfeits_for_an_exhausted_chain_while_the_match_rests(one_link, mock_clock):
     seats = await exhausted(one_link, options={"release_ms": 5000, "pause_ms": 60_000, **BRIEF})
     await ask_all(seats, "pause")
-    await until(seats, lambda seat: seat.ledger.pause.active)
+    await play_on(seats, lambda seat: seat.ledger.pause.active)
     mock_clock.jump(50)
     await ask_all(seats, "resume")
-    await until(seats, lambda seat: held(seat) and not seat.ledger.pause.active)
+    await play_on(seats, lambda seat: held(seat) and not seat.ledger.pause.active)
     await awake(*seats)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     assert results(seats) == {(Result.PROVEN, "won")}
 
 
@@ -246,10 +244,10 @@ async def test_call_is_held_for_an_exhausted_chain_after_a_restart_too(path):
         for seat in seats:
             seat.waiting = None
             await come_back(server, seat)
-        await until(seats, held)
+        await play_on(seats, held)
         assert {seat.next for seat in seats} == {k}
         await awake(*seats)
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     assert results(seats) == {(Result.PROVEN, "won")}
 
 
@@ -263,13 +261,13 @@ async def test_call_is_held_for_a_wish_after_a_restart_too_until_every_seat_has_
         for seat in seats:
             seat.waiting = None
             await come_back(server, seat)
-        await until(seats, held)
+        await play_on(seats, held)
         assert seats[1].waiting["seats"] == [0, 1]
         await seats[0].act(seats[0].sign(seats[0].rekey()))
         # seat 1 may have asked as well, and not have been back in time to ask again
-        await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
+        await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
         mock_clock.jump(5.01)
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     assert results(seats) == {(Result.PROVEN, "won")}
 
 
@@ -280,17 +278,17 @@ async def test_new_chain_after_a_restart_leaves_the_others_the_time_they_had_ask
         for seat in seats:
             assert (await seat.want_rekey())["t"] == "ok"
         await awake(*seats)
-        await until(seats, held)
+        await play_on(seats, held)
     async with running(path, SETTINGS) as server:
         for seat in seats:
             seat.waiting = None
             await come_back(server, seat)
-        await until(seats, held)
+        await play_on(seats, held)
         for seat in seats:
             k = seat.next
             await seat.act(seat.sign(seat.rekey()))
-            await until(seats, after(k + 1))
-        await together(*(seat.play for seat in seats))
+            await play_on(seats, after(k + 1))
+        await play_on(seats)
     found = [type(body) for body in map(parse, seats[0].records) if isinstance(body, (Rekey, Call))]
     assert found[:4] == [Call, Rekey, Rekey, Call]
     assert results(seats) == {(Result.PROVEN, "won")}
@@ -300,17 +298,12 @@ async def test_new_chain_after_a_restart_leaves_the_others_the_time_they_had_ask
 async def test_server_deals_from_its_new_chains_after_a_restart(path):
     async with running(path, ONE_LINK) as server:
         seats = await server.match(2, "truc-french", options=BRIEF)
-
-        async def watched() -> None:
-            await seats[0].play(until=lambda seat: seat.done or seat.next >= 23)
-            server.stop()
-
-        await together(watched, partial(play_until_gone, seats[1]))
+        await play_until_stopped(server, seats, after(23))
     async with running(path, ONE_LINK) as server:
         for seat in seats:
             await come_back(server, seat)
             await seat.follow()
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     assert results(seats) == {(Result.PROVEN, "won")}
 
 
@@ -322,5 +315,5 @@ async def test_match_without_any_player_connected_is_abandoned_in_a_hold_too(one
     mock_clock.jump(1_801)
     await wait_all_tasks_blocked()
     await come_back(one_link, seats[0])
-    await until(seats[:1], is_ended)
+    await play_on(seats[:1], is_ended)
     assert rulings(seats[0]) == [("abandon", None, "server")]

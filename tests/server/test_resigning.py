@@ -1,9 +1,7 @@
 """Resigning and pausing over the wire: by a record of a key or a line of a guest, in every phase of a match."""
 
-from functools import partial
-
 import pytest
-from server.conftest import asked, together, under
+from server.conftest import asked, play_on, under
 from server.rawclient import RawSeat
 
 from truc_protocol.bodies import Act, Resign
@@ -27,7 +25,7 @@ async def before_the_cut(server, guests) -> list[RawSeat]:
     seats = await server.match(2, "truc-catalan", guests=guests, boxed=False)
     for seat in seats:
         seat.chooses = nothing
-    await together(*(partial(seat.play, is_asked) for seat in seats))
+    await play_on(seats, is_asked)
     assert {seat.ledger.phase for seat in seats} == {Phase.BETWEEN}
     return seats
 
@@ -42,7 +40,7 @@ async def in_the_hand(server, guests) -> list[RawSeat]:
     seats = await server.match(2, guests=guests, boxed=False)
     for seat in seats:
         seat.chooses = nothing
-    await together(*(partial(seat.play, asked) for seat in seats))
+    await play_on(seats, asked)
     assert {seat.ledger.phase for seat in seats} == {Phase.HAND}
     return seats
 
@@ -52,8 +50,8 @@ async def in_a_pause(server, guests, reach=in_the_hand) -> list[RawSeat]:
     seats = await reach(server, guests)
     for seat in seats:
         reply = await ask(seat, "pause")
-        await together(*(partial(each.play, lambda each, k=reply["k"]: each.next > k) for each in seats))
-    await together(*(partial(each.play, lambda each: each.ledger.pause.active) for each in seats))
+        await play_on(seats, lambda each, k=reply["k"]: each.next > k)
+    await play_on(seats, lambda each: each.ledger.pause.active)
     return seats
 
 
@@ -84,7 +82,7 @@ async def test_resigning_gives_the_match_to_the_other_side_whoever_is_to_decide(
     leave = {"t": "leave", "table": seats[who].table}
     assert (await seats[who].ask(leave))["code"] == "table_not_open"
     assert (await ask(seats[who], "resign"))["t"] == "ok"
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     outcome = seats[1 - who].ledger.outcome
     assert (outcome.winner, outcome.reason) == (1 - who, "resigned")
     assert (await seats[who].ask(leave))["t"] == "ok"
@@ -98,8 +96,8 @@ async def test_resume_of_every_seat_ends_the_pause_of_every_seat(server, phase, 
     assert all(seat.ledger.pause.active for seat in seats)
     for seat in seats:
         reply = await ask(seat, "resume")
-        await together(*(partial(each.play, lambda each, k=reply["k"]: each.next > k) for each in seats))
-    await together(*(partial(each.play, lambda each: not each.ledger.pause.active) for each in seats))
+        await play_on(seats, lambda each, k=reply["k"]: each.next > k)
+    await play_on(seats, lambda each: not each.ledger.pause.active)
     assert not any(seat.ledger.pause.active for seat in seats)
 
 
@@ -107,7 +105,7 @@ async def test_resume_of_every_seat_ends_the_pause_of_every_seat(server, phase, 
 async def test_pause_of_one_seat_lets_the_match_go_on(server, guests):
     seats = await in_the_hand(server, guests)
     await ask(seats[0], "pause")
-    await together(*(partial(seat.play, is_asked) for seat in seats))
+    await play_on(seats, is_asked)
     assert [seat.ledger.pause.active for seat in seats] == [False, False]
 
 
@@ -115,7 +113,7 @@ async def test_pause_of_one_seat_lets_the_match_go_on(server, guests):
 async def test_nothing_of_it_is_taken_after_the_match(server, guests):
     seats = await in_the_hand(server, guests)
     await ask(seats[0], "resign")
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     for line in ("pause", "resume", "resign"):
         assert (await ask(seats[1], line))["code"] == "not_now"
 
@@ -123,7 +121,7 @@ async def test_nothing_of_it_is_taken_after_the_match(server, guests):
 async def test_nothing_of_it_is_taken_while_a_release_is_awaited(server):
     seats = await server.match(2)
     seats[1].follow = nowhere
-    await together(*(partial(seat.play, lambda seat: seat.auditor and seat.next == 2) for seat in seats))
+    await play_on(seats, lambda seat: seat.auditor and seat.next == 2)
     assert seats[0].ledger.phase is Phase.CALLED
     for line in ("pause", "resume", "resign"):
         assert (await ask(seats[0], line))["code"] == "not_now"
@@ -132,7 +130,7 @@ async def test_nothing_of_it_is_taken_while_a_release_is_awaited(server):
 @under(tables={"between_hands_ms": 2000})
 async def test_nothing_of_it_is_taken_of_a_guest_between_a_call_and_its_deal(server, mock_clock):
     seats = await server.match(2, guests=(0, 1), boxed=False)
-    await together(*(partial(seat.play, lambda seat: seat.auditor and seat.next == 3) for seat in seats))
+    await play_on(seats, lambda seat: seat.auditor and seat.next == 3)
     assert seats[0].ledger.phase is Phase.CALLED
     for line in ("pause", "resume", "resign"):
         assert (await ask(seats[0], line))["code"] == "not_now"

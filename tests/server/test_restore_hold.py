@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 from server.admins import host_says, hosting
-from server.conftest import QUICK, changed, give_up, in_hand, running, together
+from server.conftest import QUICK, changed, give_up, in_hand, play_on, running, together
 from server.rawclient import RawSeat
-from server.restarting import interrupted, play_until_gone
+from server.restarting import interrupted, play_until_stopped
 from server.stored import url
 from structlog.testing import capture_logs
 
@@ -132,7 +132,7 @@ async def test_what_was_sent_meanwhile_is_answered_when_the_match_goes_on(path, 
             answers.append(message) if message.get("re") == number else note(message)
         )
         await back(server, seats[1])
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     # An act of the seat that the stopped server had not taken comes before it; then its place has passed. Or the server
     # was stopped where it owed a record, which then comes first.
     assert [answer.get("code", "ok") for answer in answers] in (["ok"], ["stale_position"], ["not_now"])
@@ -252,12 +252,7 @@ async def test_match_is_held_at_every_start_until_it_has_gone_on(path):
         async with running(path) as server:
             for seat in seats:
                 await back(server, seat)
-
-            async def watched():
-                await seats[0].play(until=lambda seat: seat.done or seat.next >= 12)
-                server.stop()
-
-            await together(watched, partial(play_until_gone, seats[1]))
+            await play_until_stopped(server, seats, lambda seat: seat.next >= 12)
         async with running(path) as server:
             for seat in seats:
                 await back(server, seat)
@@ -298,7 +293,7 @@ async def test_a_hold_ends_with_a_hand_that_goes_on_where_it_was(path):
         for seat in seats:
             seat.chooses = seat.pick
             await back(server, seat)
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     assert {seat.auditor.verdict().reason for seat in seats} == {"won"}
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 import trio
 from server.calls import BRIEF
-from server.conftest import holder_of, in_hand, together
+from server.conftest import holder_of, in_hand, play_on, together
 from server.rawclient import RawClient
 
 from truc_protocol.audit import Auditor, Result
@@ -91,7 +91,7 @@ async def test_resume_beyond_the_last_record_of_another_match_or_seat_is_refused
 async def test_resume_reads_old_records_from_the_store_without_a_hole(server, monkeypatch):
     monkeypatch.setattr(catching_up, "PAGE", 7)
     seats = await server.match(2, "truc-french", options=BRIEF)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     client = await elsewhere(server, seats[0])
     await client.ask(wanted(seats[0], 0))
     ks = [message["k"] for message in client.log if message["t"] == "record"]
@@ -101,7 +101,7 @@ async def test_resume_reads_old_records_from_the_store_without_a_hole(server, mo
 @pytest.mark.slow
 async def test_record_that_the_store_has_lost_is_an_incident_and_no_endless_search(server):
     seats = await server.match(2, "truc-french", options=BRIEF)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     with closing(sqlite3.connect(server.folder.database)) as raw, raw:
         raw.execute("DELETE FROM records WHERE k = 3")
     client = await elsewhere(server, seats[0])

@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 import trio
 from server.commands import call
-from server.conftest import QUICK, changed, in_hand, running, together
+from server.conftest import QUICK, changed, in_hand, play_on, running
 from server.stored import MATCH, MID, TABLE, TH, record, url
 
 from truc_protocol.audit import Result
@@ -47,7 +47,7 @@ def age(folder, days: float) -> None:
 async def play_one(server, **fields) -> list:
     """Play a match to its end, and close its table."""
     seats = await server.match(options={"target": 3, "match": 1, "guests": 1}, **fields)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     for seat in seats:
         await seat.ask({"t": "leave", "table": seat.table})
     return seats

@@ -1,7 +1,6 @@
 """Tables of another node: who asks for one is sent there, or brought there over a link."""
 
 from contextlib import asynccontextmanager
-from functools import partial
 
 import pytest
 import trio
@@ -9,7 +8,7 @@ from chaos.servers import free_port
 from server.asking import figures, telling
 from server.browsers import Door
 from server.calls import BRIEF
-from server.conftest import PATIENT, QUICK, asked, changed, only_cut, play_out, together
+from server.conftest import PATIENT, QUICK, asked, changed, only_cut, play_on, play_out
 from server.nodes import LONG_S
 from server.rawclient import RawSeat
 from server.test_signs import in_clear, sealed
@@ -129,7 +128,7 @@ async def test_table_of_another_node_is_watched_and_talked_at_over_a_link(nodes)
         assert (await eye.watch(seats[0].table))["t"] == "ok"
         said = {"t": "chat", "table": seats[0].table, "text": "hello"}
         assert (await eye.ask(said))["t"] == "ok"
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
         await eye.until(lambda eye: eye.next >= seats[0].next)
         assert [line["text"] for line in seats[0].client.came("chat")] == ["hello"]
         (records,) = eye.seen.values()
@@ -146,7 +145,7 @@ async def test_signs_reach_partners_over_links_in_a_box_and_in_clear(nodes):
         for seat in seats:
             assert (await seat.ready())["t"] == "ok"
             seat.chooses = only_cut
-        await together(*(partial(seat.play, asked) for seat in seats))
+        await play_on(seats, asked)
         assert (await seats[2].client.ask(sealed(seats[2], "three", 0)))["t"] == "ok"
         assert (await seats[0].client.until("sign"))["from"] == 2
         assert (await seats[3].client.ask(in_clear(seats[3], "three")))["t"] == "ok"
@@ -290,9 +289,7 @@ async def test_match_goes_on_when_the_owner_dies_with_links_open(nodes):
             await second.join(await first.create("truc-french", seats=2, options=BRIEF), 1)
             for seat in (first, second):
                 assert (await seat.ready())["t"] == "ok"
-            await together(
-                *(partial(seat.play, until=lambda seat: seat.next >= 5) for seat in (first, second))
-            )
+            await play_on((first, second), lambda seat: seat.next >= 5)
         bye = (await second.client.closed())[-1]
         assert (bye["code"], bye["reconnect_after_ms"]) == ("shutting_down", 2_000)
         await nodes.owned_by("two")
@@ -337,7 +334,7 @@ async def test_seats_at_tables_of_other_nodes_are_listed_at_the_login(nodes):
         for seat in (first, second):
             assert (await seat.ready())["t"] == "ok"
             seat.chooses = only_cut
-        await together(*(partial(seat.play, asked) for seat in (first, second)))
+        await play_on((first, second), asked)
         mid = first.ledger.setup.mid
         waiting = await first.create("truc-french", seats=2)
         again = await other.connect()

@@ -1,11 +1,10 @@
 """Bans and mutes while a server runs: who is cut, who is silent, and what happens to their seats."""
 
 from contextlib import closing
-from functools import partial
 
 import pytest
 import trio
-from server.conftest import in_hand, only_cut, running, together, under
+from server.conftest import in_hand, only_cut, play_on, running, under
 from server.stored import url
 from server.visitors import follower, guest, heard, keyed, said, say
 
@@ -213,7 +212,7 @@ class TestMute:
         seats = await server.match(4, "truc-catalan", guests=(0, 1, 2, 3), boxed=False)
         for seat in seats:
             seat.chooses = only_cut
-        await together(*(partial(seat.play, lambda seat: bool(seat.cards)) for seat in seats))
+        await play_on(seats, lambda seat: bool(seat.cards))
         where = {"table": seats[2].table, "match": seats[2].ledger.setup.mid, "at": seats[2].next}
         word = seats[2].ledger.setup.terms.variant.signals.vocabulary[0]
         await seats[2].client.ask({"t": "sign", **where, "word": word})

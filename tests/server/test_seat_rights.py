@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from server.calls import BRIEF
 from server.conftest import PATIENT as SETTINGS
-from server.conftest import in_hand, running, together
+from server.conftest import in_hand, play_on, running
 from server.rawclient import RawSeat
 from server.substituting import standing_by, step_in, voided
 from server.test_resigning import in_the_hand
@@ -19,7 +19,7 @@ async def over(server, **fields):
     """Return two players whose match is over."""
     fields["options"] = {**BRIEF, **fields.get("options", {})}
     seats = await server.match(2, **fields)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     return seats
 
 
@@ -94,7 +94,7 @@ async def test_player_who_has_changed_seats_resumes_and_is_not_shown_the_cards_o
 async def test_player_who_has_changed_seats_acknowledges_nothing_for_the_other(server):
     seats = await server.match(2, options=BRIEF)
     seats[0].follow = partial(until_the_end, seats[0], seats[0].follow)
-    await together(*(partial(seat.play, has_ended) for seat in seats))
+    await play_on(seats, has_ended)
     await replaced(server, seats)
     await seats[0].ask({"t": "leave", "table": seats[0].table})
     assert (await seats[1].ask({"t": "join", "table": seats[0].table}))["seat"] == 0

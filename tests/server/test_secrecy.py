@@ -8,7 +8,7 @@ from io import StringIO
 
 import pytest
 from server.calls import BRIEF
-from server.conftest import in_hand, together
+from server.conftest import in_hand, play_on, together
 from server.rawclient import RawClient
 from server.test_resume import watcher
 
@@ -58,7 +58,7 @@ def leaked(client: RawClient, salts, records) -> set[bytes]:
 )
 async def test_no_salt_of_an_unopened_card_of_another_seat_is_in_any_byte(server, salts, variant, fields):
     seats = await server.match(2, variant, options=BRIEF, **fields)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     assert salts
     assert [leaked(seat.client, salts, seat.records) for seat in seats] == [set(), set()]
 
@@ -78,7 +78,7 @@ async def test_a_spectator_is_sent_nothing_private_and_no_salt_of_an_unopened_ca
 async def test_cards_in_clear_are_the_own_ones_and_no_others_and_none_is_in_the_log(server, salts):
     logs.configure(LogSettings(level="debug"), shown := StringIO())
     seats = await server.match(2, "truc-french", guests=(0, 1), boxed=False, options=BRIEF)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     for seat in seats:
         told = {(m["j"], m["d"]): m["cards"] for m in seat.client.log if m["t"] == "cards"}
         assert told == shown_at_close(seat, told)
@@ -104,7 +104,7 @@ def shown_at_close(seat, told) -> dict:
 
 async def test_what_a_record_means_names_a_card_only_where_the_record_opens_it(server):
     seats = await server.match(2, "truc-catalan", options=BRIEF)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     naming = [m for m in seats[0].client.log if m["t"] == "record"]
     kinds = {
         type(parse(seats[0].records[m["k"] + 4]))
@@ -116,7 +116,7 @@ async def test_what_a_record_means_names_a_card_only_where_the_record_opens_it(s
 
 async def test_under_reveal_match_unplayed_cards_stay_closed_until_the_end(server):
     seats = await server.match(2, "truc-french", options={"reveal": "match", **BRIEF})
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     facts = [fact["what"] for m in seats[0].client.log if m["t"] == "record" for fact in m["means"]]
     assert "hands_opened" not in facts
 

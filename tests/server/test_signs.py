@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from server.conftest import asked, only_cut, together
+from server.conftest import asked, only_cut, play_on
 from server.rawclient import RawSeat
 
 from truc_protocol import boxes
@@ -19,7 +19,7 @@ async def in_hand(server, variant="truc-catalan", count=4, **fields) -> list[Raw
     seats = await server.match(count, variant, **fields)
     for seat in seats:
         seat.chooses = only_cut
-    await together(*(partial(seat.play, asked) for seat in seats))
+    await play_on(seats, asked)
     return seats
 
 
@@ -235,7 +235,7 @@ async def test_sign_before_the_cards_are_dealt_is_refused(server):
     seats = await server.match(4, "truc-catalan")
     for seat in seats:
         seat.chooses = lambda message, options: None
-    await together(*(partial(seat.play, asked_to_cut) for seat in seats))
+    await play_on(seats, asked_to_cut)
     assert (await seats[0].ask(sealed(seats[0], "three", 2)))["code"] == "not_now"
 
 
@@ -244,7 +244,7 @@ async def test_sign_after_the_hand_is_refused(server):
     at = seats[0].next
     first = next(seat for seat in seats if seat.options and seat.options["must"])
     await first.resign()
-    await together(*(partial(seat.play, lambda seat: seat.done) for seat in seats))
+    await play_on(seats, lambda seat: seat.done)
     assert seats[0].next > at
     assert (await seats[0].ask(sealed(seats[0], "three", 2)))["code"] == "not_now"
 
@@ -252,10 +252,10 @@ async def test_sign_after_the_hand_is_refused(server):
 async def test_sign_during_a_pause_is_refused_for_now(server):
     seats = await in_hand(server, guests=(0, 1, 2, 3), boxed=False)
     for at, seat in enumerate(seats, seats[0].next):
-        await together(*(partial(each.play, lambda each, at=at: each.next == at) for each in seats))
+        await play_on(seats, lambda each, at=at: each.next == at)
         here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": at}
         await seat.ask({"t": "act", **here, "choose": "pause"})
-    await together(*(partial(each.play, lambda each: each.ledger.pause.active) for each in seats))
+    await play_on(seats, lambda each: each.ledger.pause.active)
     reply = await seats[0].ask(in_clear(seats[0], "three"))
     assert (reply["code"], reply["retryable"]) == ("paused", False)
 

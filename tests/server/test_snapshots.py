@@ -3,8 +3,8 @@
 from functools import partial
 
 import pytest
-from server.calls import BRIEF, after, until
-from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, together, under
+from server.calls import BRIEF, after
+from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, play_on, running, under
 from server.late import stand
 from server.rawclient import is_rash
 from server.watching import Eye, Held
@@ -35,7 +35,7 @@ def third_hand(seat) -> bool:
 async def later(server, **options):
     """Return two seats in the middle of a match."""
     seats = await server.match(2, "truc-french", options=options)
-    await together(*(partial(seat.play, lambda seat: seat.auditor and third_hand(seat)) for seat in seats))
+    await play_on(seats, lambda seat: seat.auditor and third_hand(seat))
     return seats
 
 
@@ -69,14 +69,14 @@ async def test_snapshot_has_the_setup_the_head_and_the_state_that_the_records_go
 
 async def test_snapshot_at_the_first_position_has_no_view(server):
     seats = await server.match(2, "truc-french")
-    await together(*(partial(seat.play, lambda seat: seat.auditor) for seat in seats))
+    await play_on(seats, lambda seat: seat.auditor)
     eye = await eye_at(server, seats[0].table, "snapshot")
     assert ((await snapshot_of(eye))["k"], (await snapshot_of(eye))["view"]) == (0, {})
 
 
 async def test_snapshot_after_a_match_is_at_its_last_close(server):
     seats = await server.match(2, "truc-french", options=BRIEF)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     eye = await eye_at(server, seats[0].table, "snapshot")
     assert eye.records == list(range(seats[0].next - 3, seats[0].next))
 
@@ -157,9 +157,9 @@ async def overflown(server, held, eye: Eye) -> list:
     for seat in seats:
         seat.chooses = partial(never_all_at_once, seat)
         await seat.ready()
-    await until(seats, after(5))
+    await play_on(seats, after(5))
     held.leave_no_room(eye)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     return seats
 
 

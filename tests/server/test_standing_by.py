@@ -1,11 +1,8 @@
 """Newcomers who stand by for a vacant seat: who may, how many, and what they are shown meanwhile."""
 
 import pytest
-from server.calls import (
-    after,
-    until,
-)
-from server.conftest import PATIENT, in_hand, together
+from server.calls import after
+from server.conftest import PATIENT, in_hand, play_on, together
 from server.substituting import (
     follow,
     standing_by,
@@ -74,7 +71,7 @@ async def test_newcomer_crowded_out_is_shown_no_more_of_a_match_that_nobody_may_
         assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
     k = first.next
     await seats[0].act(seats[0].sign(seats[0].rekey()))
-    await until(seats[:1], after(k + 1))
+    await play_on(seats[:1], after(k + 1))
     assert (await first.ask({"t": "tables"}))["t"] == "ok"
     assert first.next == k
 

@@ -1,18 +1,7 @@
 """Seats whose players are gone: offered between two deals, stood by for, and taken over by a signed record."""
 
-from server.calls import (
-    after,
-    awake,
-    bodies,
-    called,
-    held,
-    is_ended,
-    nothing,
-    results,
-    rulings,
-    until,
-)
-from server.conftest import PATIENT, together
+from server.calls import after, awake, bodies, called, held, is_ended, nothing, results, rulings
+from server.conftest import PATIENT, play_on, together
 from server.rawclient import RawSeat
 from server.substituting import (
     TERMS,
@@ -38,13 +27,13 @@ async def test_seat_silent_at_the_draw_is_offered_and_the_draw_called_again_wher
 ):
     seats = await called(server, options=TERMS)
     await RawSeat.follow(seats[0])
-    await until(seats[:1], after(2))
+    await play_on(seats[:1], after(2))
     mock_clock.jump(5.01)
-    await until(seats, offered)
+    await play_on(seats, offered)
     assert seats[0].waiting["seats"] == [1]
     mock_clock.jump(5.01)
     await awake(*seats)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     assert results(seats) == {(Result.PROVEN, "won")}
 
 
@@ -54,14 +43,14 @@ async def test_seat_that_is_silent_at_a_hand_is_offered_and_forfeits_if_nobody_t
     seats = await voided(server, mock_clock)
     assert (seats[0].waiting["what"], seats[0].waiting["seats"], vacancies(seats[0])) == ("sub", [1], [1])
     mock_clock.jump(5.01)
-    await until(seats, is_ended)
+    await play_on(seats, is_ended)
     assert rulings(seats[0]) == [("forfeit", 1, "silent")]
 
 
 async def test_match_is_abandoned_where_nobody_takes_over_seats_of_both_sides(server, mock_clock):
     seats = await voided(server, mock_clock, silent=(0, 1))
     mock_clock.jump(5.01)
-    await until(seats, is_ended)
+    await play_on(seats, is_ended)
     assert rulings(seats[0]) == [("abandon", None, "empty")]
 
 
@@ -84,7 +73,7 @@ async def test_newcomer_is_told_how_long_the_seat_is_offered_still(server, mock_
     seats = await voided(server, mock_clock)
     mock_clock.jump(2)
     newcomer = await standing_by(server, seats)
-    await until([newcomer], offered)
+    await play_on([newcomer], offered)
     assert newcomer.waiting["deadline_ms"] == 3000
 
 
@@ -92,7 +81,7 @@ async def test_who_stands_by_in_vain_is_shown_no_more_of_a_match_that_nobody_may
     seats = await voided(server, mock_clock, spectators=0)
     newcomer = await standing_by(server, seats)
     mock_clock.jump(5.01)
-    await until(seats[:1], is_ended)
+    await play_on(seats[:1], is_ended)
     assert (await newcomer.ask({"t": "tables"}))["t"] == "ok"
     assert newcomer.next < seats[0].next
 
@@ -102,7 +91,7 @@ async def test_newcomer_has_the_seat_and_everybody_is_told_who_had_it_too(server
     newcomer = await standing_by(server, seats)
     late = seats[1].sign(seats[1].rekey())
     await step_in(newcomer)
-    await until(seats[:1], lambda seat: not vacancies(seat) and len(bodies(seat, Sub)) == 1)
+    await play_on(seats[:1], lambda seat: not vacancies(seat) and len(bodies(seat, Sub)) == 1)
     told = state_of(seats[0])["seats"][1]
     assert (told["name"], told["kind"], "vacant" in told) == (newcomer.name, "key", False)
     assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
@@ -120,7 +109,7 @@ async def test_other_vacant_seat_is_still_offered_after_one_is_taken(server, moc
     seats = await voided(server, mock_clock, count=4, variant="truc-catalan", silent=(1, 3))
     newcomer = await standing_by(server, seats, seat=3)
     await step_in(newcomer)
-    await until(seats[:1], lambda seat: offered(seat) and seat.waiting["seats"] == [1])
+    await play_on(seats[:1], lambda seat: offered(seat) and seat.waiting["seats"] == [1])
     assert vacancies(seats[0]) == [1]
 
 
@@ -129,10 +118,10 @@ async def test_newcomers_take_two_seats_of_four_to_a_proven_end(server, mock_clo
     newcomers = [await standing_by(server, seats, seed=seat, seat=seat) for seat in (1, 2)]
     first, second = newcomers
     await step_in(first)
-    await until([seats[0], second], lambda seat: offered(seat) and seat.waiting["seats"] == [2])
+    await play_on([seats[0], second], lambda seat: offered(seat) and seat.waiting["seats"] == [2])
     await step_in(second)
     playing = [seats[0], *newcomers, seats[3]]
-    await together(*(seat.play for seat in playing))
+    await play_on(playing)
     assert results(playing) == {(Result.PROVEN, "won")}
 
 
@@ -165,7 +154,7 @@ async def test_newcomer_whose_seat_another_took_follows_on_where_anybody_may_wat
     newcomer = await standing_by(server, seats, seed=8)
     await step_in(newcomer)
     await together(seats[0].play, newcomer.play)
-    await until([late], is_ended)
+    await play_on([late], is_ended)
     assert late.records == newcomer.records[: len(late.records)]
 
 
@@ -174,7 +163,7 @@ async def test_sub_for_a_position_that_has_passed_is_stale(server, mock_clock):
     newcomer = await standing_by(server, seats)
     stale = newcomer.sign(newcomer.sub())
     await seats[0].act(seats[0].sign(seats[0].rekey()))
-    await until([newcomer], after(newcomer.next + 1))
+    await play_on([newcomer], after(newcomer.next + 1))
     assert (await newcomer.ask(stale))["code"] == "stale_position"
 
 
@@ -226,13 +215,13 @@ async def test_wishes_that_came_to_nothing_do_not_count_for_who_takes_the_seat_o
     seats = await called(server, options={**TERMS, "rekeys": 1})
     await seats[1].want_rekey()
     await awake(*seats)
-    await until(seats, held)
+    await play_on(seats, held)
     seats[1].follow = nothing
     mock_clock.jump(5.01)
-    await until(seats, lambda seat: hand_called(seat, 1))
+    await play_on(seats, lambda seat: hand_called(seat, 1))
     assert (await seats[1].want_rekey())["code"] == "illegal_action"
     mock_clock.jump(5.01)
-    await until(seats, offered)
+    await play_on(seats, offered)
     newcomer = await standing_by(server, seats)
     await step_in(newcomer)
     assert (await newcomer.want_rekey())["t"] == "ok"
@@ -243,7 +232,7 @@ async def test_second_void_is_beyond_the_terms_and_forfeits(server, mock_clock):
     newcomer = await standing_by(server, seats)
     newcomer.follow = nothing
     await step_in(newcomer)
-    await until([seats[0], newcomer], lambda seat: hand_called(seat, 1))
+    await play_on([seats[0], newcomer], lambda seat: hand_called(seat, 1))
     mock_clock.jump(5.01)
-    await until([seats[0]], is_ended)
+    await play_on([seats[0]], is_ended)
     assert (rulings(seats[0]), len(bodies(seats[0], Void))) == ([("forfeit", 1, "silent")], 2)

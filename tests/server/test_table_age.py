@@ -1,10 +1,8 @@
 """How long a table has waited, or its match been played, as everybody is told."""
 
-from functools import partial
-
 import pytest
 from server.calls import BRIEF
-from server.conftest import in_hand, running, together
+from server.conftest import in_hand, play_on, running
 
 LIVE, LATE = {"spectators": 1}, {"spectators": 3 + 60}
 NOW_MS = 1_790_000_000_000
@@ -39,7 +37,7 @@ async def begun(server, **options):
     seats = await server.seats(2, options={**BRIEF, **options})
     for seat in seats:
         await seat.ready()
-    await together(*(partial(seat.play, lambda seat: seat.next > 3) for seat in seats))
+    await play_on(seats, lambda seat: seat.next > 3)
     return seats
 
 
@@ -55,7 +53,7 @@ async def test_age_begins_anew_when_the_match_begins_and_when_it_is_over(server,
     seats = await begun(server, **LIVE)
     wall.go_on(5)
     assert await shown(server) == ("playing", 5)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     wall.go_on(7)
     assert await shown(server) == ("over", 7)
     await seats[0].client.ask({"t": "leave", "table": seats[0].table})
@@ -66,7 +64,7 @@ async def test_age_begins_anew_when_the_match_begins_and_when_it_is_over(server,
 async def test_age_of_a_match_that_is_shown_late_does_not_tell_that_it_is_over(server, wall):
     seats = await begun(server, **LATE)
     wall.go_on(7)
-    await together(*(seat.play for seat in seats))
+    await play_on(seats)
     wall.go_on(5)
     assert await shown(server) == ("playing", 12)
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 from click.testing import CliRunner
-from server.conftest import running, together
+from server.conftest import play_on, running, together
 from server.rawclient import RawSeat, is_rash
 from server.stored import KILLED_MIGRATIONS, url
 from server.visitors import guest
@@ -122,7 +122,7 @@ async def test_everything_of_that_time_is_kept_and_goes_on_to_a_proven_end(left,
         tables = await listed(server)
         seats = [await come_back(server, kept) for kept in left.seats]
         found = [(await seat.ask({"t": "matches"}))["matches"] for seat in seats]
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     assert column(left.data, "SELECT version_num FROM alembic_version") == [REVISION]
     assert (guest["t"], guest["name"]) == ("welcome", left.seats[1]["name"])
     (waiting,) = [table for table in tables if table["state"] == "open"]

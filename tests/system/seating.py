@@ -1,12 +1,9 @@
 """Players at a table of a server process, who may lose it and come back; several tests of processes play like this."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 
 import trio
-from server.rawclient import GoneError, RawClient, RawSeat
-
-LOSSES = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
+from server.rawclient import RawClient, RawSeat
 
 Connect = Callable[[], Awaitable[RawClient]]
 
@@ -35,12 +32,6 @@ async def all_ready(seats: Sequence[RawSeat]) -> list[RawSeat]:
     for seat in seats:
         assert (await seat.ready())["t"] == "ok"
     return list(seats)
-
-
-async def play_or_lose(seat: RawSeat) -> None:
-    """Play to the end of the match or of the connection."""
-    with suppress(*LOSSES):
-        await seat.play()
 
 
 async def come_back(seats: Sequence[RawSeat], connect: Connect) -> None:

@@ -8,7 +8,8 @@ from itertools import product as product_of
 import pytest
 from chaos.servers import QUICK, serving
 from rows import each_row
-from server.blind_seats import WANT, BlindSeat, play_on
+from server.blind_seats import WANT, BlindSeat
+from server.conftest import play_on
 from server.rawclient import RawClient, RawSeat
 from system.memory import dump, found_in
 

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import tomllib
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from itertools import cycle
 from pathlib import Path
 
@@ -16,12 +15,11 @@ from chaos.postgres import cluster, programs
 from chaos.servers import HOST, PATIENCE_S, QUICK, free_port, serving
 from click.testing import CliRunner
 from server.admins import host_says
-from server.conftest import together
+from server.conftest import play_on, play_out
 from server.rawclient import RawClient
 from server.restarting import come_back, play_until_gone
 from system.seating import all_ready, seated
 
-from truc_protocol.audit import Result
 from truc_server.commands.checking import contradictions
 from truc_server.main import main
 from truc_server.settings.folder import Folder
@@ -278,18 +276,15 @@ async def test_match_behind_one_address_goes_on_when_its_node_is_killed(machines
         entrances = [await stack.enter_async_context(balanced(kind, machines)) for kind in BALANCERS]
         ways = cycle(entrances)
         seats = await all_ready(await seated(lambda: next(ways).connect(), match=1))
-        await together(
-            *(partial(seat.play, until=lambda seat: seat.auditor and seat.next >= 9) for seat in seats)
-        )
+        await play_on(seats, lambda seat: seat.auditor and seat.next >= 9)
         (owner,) = [name for name, row in (await machines.cluster("one")).items() if row["tables"]]
         await machines.nodes[owner].kill()
         (left, *_) = [name for name in NAMES if name != owner]
         await machines.without(owner, at=left)
-        await together(*(partial(play_until_gone, seat) for seat in seats))
+        await play_until_gone(*seats)
         for seat, entrance in zip(seats, cycle(entrances), strict=False):
             await come_back(entrance, seat)
-        await together(*(seat.play for seat in seats))
-        assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        await play_out(seats)
         await machines.nodes[owner].start()
 
 
@@ -299,9 +294,7 @@ async def test_restored_dump_holds_what_was_under_way_until_every_player_is_back
     where = Entrance(machines, machines.ports["one"])
     async with machines.running(["one"]):
         seats = await all_ready(await seated(where.connect, match=1))
-        await together(
-            *(partial(seat.play, until=lambda seat: seat.auditor and seat.next >= 9) for seat in seats)
-        )
+        await play_on(seats, lambda seat: seat.auditor and seat.next >= 9)
         dump(machines)
     restore(machines)
     told = CliRunner().invoke(main, ["restore", "--dump", "--data", str(machines.folder("one").root)])
@@ -310,10 +303,8 @@ async def test_restored_dump_holds_what_was_under_way_until_every_player_is_back
         shutil.copy2(machines.folder("one").restored, machines.folder(name).restored)
     assert len(read_restored(machines.folder("three")).matches) == 1
     async with machines.running():
-        for seat in seats:
-            await come_back(where, seat)
-        await together(*(seat.play for seat in seats))
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        await come_back(where, *seats)
+        await play_out(seats)
 
 
 def of_postgres(machines: Machines, line: str) -> None:

@@ -8,9 +8,10 @@ from functools import partial
 import pytest
 import trio
 from chaos.servers import QUICK, serving
-from server.conftest import together
+from server.conftest import play_on, together
 from server.rawclient import GoneError, RawClient, RawSeat
-from system.seating import all_ready, come_back, play_or_lose, seated
+from server.restarting import play_until_gone
+from system.seating import all_ready, come_back, seated
 
 from truc_protocol.audit import Result
 from truc_protocol.ledger import Due, due
@@ -57,7 +58,7 @@ async def stop_under_way(seat: RawSeat, server) -> None:
     """Play to the middle of a hand, have the server stopped, and play on."""
     await seat.play(until=lambda seat: seat.auditor and seat.next > 20 and seat.ledger.hand)
     server.signal(signal.SIGTERM)
-    await play_or_lose(seat)
+    await play_until_gone(seat)
 
 
 async def test_hands_end_and_matches_go_on_after_the_start(tmp_path, connect):
@@ -66,9 +67,7 @@ async def test_hands_end_and_matches_go_on_after_the_start(tmp_path, connect):
         tables = [await players(connect, server, number) for number in range(len(TABLES))]
         everybody = [seat for table in tables for seat in table]
         first, *others = everybody
-        await together(
-            partial(stop_under_way, first, server), *(partial(play_or_lose, seat) for seat in others)
-        )
+        await together(partial(stop_under_way, first, server), partial(play_until_gone, *others))
         assert await server.wait() == 0
         going_on = [table for table in tables if not table[0].done]
         assert all(seat.ledger.phase is Phase.BETWEEN for table in going_on for seat in table)
@@ -91,9 +90,7 @@ async def test_hands_end_and_matches_go_on_after_the_start(tmp_path, connect):
 async def test_second_sigterm_stops_it_in_the_hand(tmp_path, connect):
     async with serving(tmp_path / "data", DRAINING) as server:
         seats = await players(connect, server, 0)
-        await together(
-            *(partial(seat.play, lambda seat: seat.auditor and seat.ledger.hand) for seat in seats)
-        )
+        await play_on(seats, lambda seat: seat.auditor and seat.ledger.hand)
         server.signal(signal.SIGTERM)
         newcomer = await connect(server)
         with suppress(GoneError):

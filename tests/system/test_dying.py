@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from chaos.servers import QUICK, SERVER, serving
-from server.conftest import together
+from server.conftest import play_on, together
 from server.rawclient import RawClient, RawSeat
-from system.seating import LOSSES, come_back, seated
+from server.restarting import LOSSES
+from system.seating import come_back, seated
 
 import truc_protocol
 import truc_server
@@ -49,7 +50,7 @@ async def finish(data, seats) -> set[Result]:
     """Play a match to its end on a server that lives, and return the verdicts."""
     async with dying(data) as (_, connect):
         await come_back(seats, connect)
-        await together(*(seat.play for seat in seats))
+        await play_on(seats)
     return {seat.auditor.verdict().result for seat in seats}
 
 

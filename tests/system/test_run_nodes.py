@@ -13,10 +13,10 @@ from chaos.postgres import cluster, programs
 from chaos.servers import PATIENCE_S, QUICK, SERVER, serving
 from click.testing import CliRunner
 from server.admins import host_says
-from server.conftest import asked, is_to_move, only_cut, together
+from server.conftest import asked, is_to_move, only_cut, play_on, play_out, together
 from server.rawclient import RawClient, RawSeat, bodies
-from server.restarting import come_back, play_until_gone
-from system.seating import LOSSES, all_ready, seated
+from server.restarting import LOSSES, come_back, play_until_gone
+from system.seating import all_ready, seated
 
 from truc_conform.expectations import UnexpectedError
 from truc_protocol.audit import Result
@@ -104,9 +104,7 @@ async def machine(tmp_path: Path, database, **settings: str):
 async def players(running: Machine) -> list[RawSeat]:
     """Return two players in the middle of a match."""
     seats = await all_ready(await seated(running.connect, "truc-french", 2))
-    await together(
-        *(partial(seat.play, until=lambda seat: seat.auditor and seat.next >= 9) for seat in seats)
-    )
+    await play_on(seats, lambda seat: seat.auditor and seat.next >= 9)
     return seats
 
 
@@ -139,11 +137,10 @@ async def test_match_goes_on_when_its_node_is_killed_and_no_node_outlives_the_pr
         name = await running.owner()
         pid = running.pid(name)
         os.kill(pid, signal.SIGKILL)
-        await together(*(partial(play_until_gone, seat) for seat in seats))
+        await play_until_gone(*seats)
         for seat in seats:
             await return_to(running, seat)
-        await together(*(seat.play for seat in seats))
-        assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        await play_out(seats)
         await running.until_new(name, pid)
         assert running.process.faults() == []
         await running.process.kill()
@@ -151,7 +148,7 @@ async def test_match_goes_on_when_its_node_is_killed_and_no_node_outlives_the_pr
             await running.until_free(each)
 
 
-async def play_on(running: Machine, seat: RawSeat) -> None:
+async def play_through(running: Machine, seat: RawSeat) -> None:
     """Play to the end, and come back whenever the connection ends, or the table is between two nodes."""
     while True:
         try:
@@ -204,7 +201,7 @@ async def test_nodes_are_renewed_one_after_the_other_and_hands_of_both_end_befor
         seats = await players(running)
         before = {name: running.pid(name) for name in NAMES}
         running.process.process.send_signal(signal.SIGUSR1)
-        await together(*(partial(play_on, running, seat) for seat in seats))
+        await together(*(partial(play_through, running, seat) for seat in seats))
         assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
         for name in NAMES:
             await running.until_new(name, before[name])
@@ -213,7 +210,7 @@ async def test_nodes_are_renewed_one_after_the_other_and_hands_of_both_end_befor
         await seats[1].join(table, 1)
         for seat in await all_ready(seats):
             seat.chooses = only_cut
-        await together(*(partial(seat.play, asked) for seat in seats))
+        await play_on(seats, asked)
         assert seats[0].ledger.phase is Phase.HAND
         running.process.signal(signal.SIGTERM)
         await together(*(partial(to_the_end, seat) for seat in seats))

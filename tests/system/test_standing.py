@@ -2,29 +2,22 @@
 
 import os
 import signal
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 import pytest
 import trio
 from chaos.servers import serving
+from server.conftest import play_on
 from system.seating import seated
 
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import RawSeat, bodies
+from truc_conform.raw_seat import bodies
 from truc_protocol.bodies import Act
 
 pytestmark = pytest.mark.slow
 DECISION_MS = 3_000
 STOPPED_S = 1.5 * DECISION_MS / 1_000
 CLOCKS = {"decision_ms": DECISION_MS, "bank_ms": 0, "release_ms": DECISION_MS}
-
-
-async def together(seats: list[RawSeat], until: Callable[[RawSeat], object]) -> None:
-    """Let seats play until all have come so far."""
-    async with trio.open_nursery() as nursery:
-        for seat in seats:
-            nursery.start_soon(seat.play, until)
 
 
 async def test_who_answers_while_the_server_is_stopped_has_answered_in_time(tmp_path):
@@ -39,14 +32,14 @@ async def test_who_answers_while_the_server_is_stopped_has_answered_in_time(tmp_
         async with trio.open_nursery() as nursery:
             for seat in seats:
                 nursery.start_soon(seat.ready)
-        await together(seats, lambda seat: seat.options is not None)
+        await play_on(seats, lambda seat: seat.options is not None)
         asked = next(seat for seat in seats if seat.options["must"])
         server.process.send_signal(signal.SIGSTOP)
         await trio.to_thread.run_sync(os.waitid, os.P_PID, server.process.pid, os.WSTOPPED)
         await asked.act(asked.act_message(asked.options, asked.offered[0]))
         await trio.sleep(STOPPED_S)  # it is time that passes, and the server that does not see it
         server.process.send_signal(signal.SIGCONT)
-        await together(seats, lambda seat, k=asked.next: seat.next > k)
+        await play_on(seats, lambda seat, k=asked.next: seat.next > k)
         newest = bodies(asked.records)[-1]
         assert (type(newest), newest.seat) == (Act, asked.seat)
         assert '"stood_still"' in server.log.read_text()
