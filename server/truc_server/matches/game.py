@@ -210,8 +210,8 @@ class Game:
         recent: the newest records, as sent.
         guest_choices: each guest's last choice that was taken.
         is_blind: whether the seats deal among themselves, and the server sees no card.
-        keys: in mode blind, keys that have come before those of every seat; None in mode dealt.
-        blind_steps: in mode blind, what waits to be checked; None in mode dealt.
+        keys: in mode blind, keys that have come before those of every seat.
+        blind_steps: in mode blind, what waits to be checked.
         hold: whether the match is held, after a backup was restored.
         awaited: the seats that may not know yet that the table has changed hands.
         signers_ahead: the signers of bodies for a position not reached yet; only the first of each is looked at.
@@ -243,8 +243,8 @@ class Game:
         self.is_calm = False
         self.signers_ahead: tuple[int, ...] = ()
         self.is_blind = self.setup.terms.table.mode == BLIND
-        self.keys = HeldKeys() if self.is_blind else None
-        self.blind_steps = StepsInTurn() if self.is_blind else None
+        self.keys = HeldKeys()
+        self.blind_steps = StepsInTurn()
         self.hold = RestoreHold(blueprint.code, self.mid)
         self.sealer = BoxSealer(dealer, epoch)
         self.questions = SeatQuestions(blueprint.code, dealer, self.sealer)

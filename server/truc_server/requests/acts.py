@@ -29,7 +29,7 @@ from truc_server.matches.acceptance import (
     precheck,
     verified,
 )
-from truc_server.matches.blind_hands import KeysHeldBack, SentLink, StepsInTurn
+from truc_server.matches.blind_hands import KeysHeldBack, SentLink
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, RepeatedActError
 from truc_server.operation.worker import Worker
@@ -140,10 +140,8 @@ async def _sign_step(
 ) -> Taken | None:
     """Take what a seat signs of a hand in mode blind, which `came` at that moment."""
     checking = place.game.blind_steps
-    if checking is None:
-        raise ValueError("no hand is sealed at a table whose server deals")
     if isinstance(prechecked.body, Release) and not checking.has_link(place.seat):
-        return await _open(steps, checking, place, prechecked, came=came)
+        return await _open(steps, place, prechecked, came=came)
     # One at a time: to check a mask takes 3 ms, a link 8 to 20, and what is found is good for one position
     # alone. Any other order would check the later ones again.
     async with checking.mutex:
@@ -157,8 +155,7 @@ async def _sign_alone(
     while True:
         if place.game.ledger is not prechecked.ledger:
             prechecked = precheck(place.game, prechecked.record)
-        held = () if place.game.keys is None else place.game.keys.bodies()
-        signed = await steps.run(judged, place.player.id, prechecked, held)
+        signed = await steps.run(judged, place.player.id, prechecked, place.game.keys.bodies())
         if not place.peer.is_open:
             return None
         place = place.again()
@@ -168,11 +165,9 @@ async def _sign_alone(
             return trio.current_time(), not isinstance(prechecked.body, _DECISIONS)
 
 
-async def _open(
-    steps: Worker, checking: StepsInTurn, place: ActPlace, prechecked: PlacedRecord, *, came: float
-) -> Taken | None:
+async def _open(steps: Worker, place: ActPlace, prechecked: PlacedRecord, *, came: float) -> Taken | None:
     """Take a seat's link, with those of the others if they come within a moment."""
-    table, game = place.table, place.game
+    table, game, checking = place.table, place.game, place.game.blind_steps
     link = SentLink(prechecked, place.peer, place.player, place.message)
     # A hand that is over is opened by all seats at once. Judged together their links take half the time, so
     # that each waits a moment (`blind_hands.GATHER_S`), but only for seats that are connected.

@@ -22,7 +22,7 @@ from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
 from truc_server.matches.acceptance import refused
-from truc_server.matches.blind_hands import CHECKED_S, HeldKeys, KeysHeldBack, end_of_closed_hands
+from truc_server.matches.blind_hands import CHECKED_S, KeysHeldBack, end_of_closed_hands
 from truc_server.matches.choices import Answerers
 from truc_server.matches.deadlines import RETRY_S, vacant
 from truc_server.matches.game import Game, Turn
@@ -394,7 +394,7 @@ class Table:
             self._gate = gate
             self._journal.call_when_durable(self._start)
         game.note(turn, gate=gate)
-        if game.keys is not None and game.keys.held:
+        if game.keys.held:
             game.keys.refuse_stale(game.ledger.parallel[0])
         match turn.body:  # patterns, as `isinstance` is a call
             case Close():
@@ -422,19 +422,16 @@ class Table:
         Raises:
             RefusedError: Other keys of the seat are held.
         """
-        keys = game.keys
-        if keys is None:
-            raise ValueError("nobody gives keys at a table whose server deals")
-        keys.hold(seat, held, holder=self.audience.holder(seat))
+        game.keys.hold(seat, held, holder=self.audience.holder(seat))
         due = steps_due(game.ledger)
-        if due is not None and keys.has(due.seats):
-            self.go_on(self._write_keys(game, keys))
+        if due is not None and game.keys.has(due.seats):
+            self.go_on(self._write_keys(game))
 
-    def _write_keys(self, game: Game, keys: HeldKeys) -> Turn | None:
+    def _write_keys(self, game: Game) -> Turn | None:
         """Write the keys that are held, seats ascending, then answer who has sent them; return what followed last."""
         written: list[tuple[KeysHeldBack, int]] = []
         turn: Turn | None = None
-        for held in keys.take():
+        for held in game.keys.take():
             try:
                 turn = game.take(check_place(game.ledger, held.placed.record, held.placed.body), after=turn)
             except CheckError as error:  # with those of another seat: a point of it came before
@@ -514,13 +511,12 @@ class Table:
             # answers are not taken now either: nobody is ruled against for want of one
             self._deadline.set(trio.current_time() + RETRY_S)
             return
-        if game.blind_steps is not None and game.blind_steps.is_busy and self._put_off != game.ledger.k:
+        if game.blind_steps.is_busy and self._put_off != game.ledger.k:
             # once: what has come in time is taken before it is ruled that it is missing
             self._put_off = game.ledger.k
             self._deadline.set(trio.current_time() + CHECKED_S)
             return
-        if game.keys is not None and game.keys.held:  # whoever has sent its own owes nothing
-            self._write_keys(game, game.keys)
+        self._write_keys(game)  # whoever has sent its own owes nothing
         turn = game.time_out()
         if turn is not None:
             self.commit(game, turn)
