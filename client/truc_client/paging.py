@@ -12,21 +12,19 @@ from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from truc_client.errors import ConnectError, HomeError, RefusedError
+from truc_client.errors import ConnectError, HomeError
 from truc_client.happenings import Fact
 from truc_client.home.home import write_through
 from truc_client.home.transcripts import path_of
 from truc_client.line.line import ServerLine
 from truc_client.line.single_connection import Build
 from truc_protocol import messages
-from truc_protocol.errors import Code
 from truc_protocol.records import Record, body_hash
 from truc_protocol.transcript import MAX_FILE, write_transcript
 from truc_words import Sentence
 
 T = TypeVar("T")
 _FROM_THE_START = -1
-_NOT_GIVEN = (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE)
 
 
 class HistoryRecord(NamedTuple):
@@ -100,23 +98,6 @@ class HistoryRecords:
                 raise StopAsyncIteration
             self._read.extend(records_of(page, first))
         return self._read.popleft()
-
-
-async def is_given_out(line: ServerLine, match: bytes) -> bool:
-    """Tell whether the server has a match and gives it out to this player.
-
-    Raises:
-        RefusedError: It does not say: it has no such request, or takes no more of them now.
-        LostError: The connection was lost meanwhile.
-    """
-    try:
-        # no record is wanted, only the answer
-        await line.request(lambda n: messages.History(id=n, match=match, first=_FROM_THE_START, limit=0))
-    except RefusedError as error:
-        if error.code not in _NOT_GIVEN:
-            raise
-        return False
-    return True
 
 
 async def fetch_transcript(line: ServerLine, match: bytes, path: Path) -> Path:

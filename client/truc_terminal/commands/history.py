@@ -6,7 +6,6 @@ A server's list is its word alone, and shown as such; what is fetched is judged 
 import json
 from collections.abc import AsyncIterator, Iterable
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +16,6 @@ from truc_client.connection import Connection
 from truc_client.errors import ClientError, HomeError
 from truc_client.home.home import Home
 from truc_client.home.transcripts import path_of
-from truc_client.paging import is_given_out
 from truc_protocol.audit import Result, Verdict
 from truc_protocol.messages import PlayedMatch
 from truc_terminal.commands.kept_matches import KeptFile, kept_file, kept_files, one_match, verdict_on
@@ -159,13 +157,10 @@ async def _ask(
     connection: Connection, most: int | None, speech: Speech, *, is_fetching: bool
 ) -> tuple[Path, ...]:
     """List the matches of a player that a server has; return the files of those fetched."""
-    if "matches" in connection.capabilities:
-        listed = await _list_there(connection, most, speech)
-        return tuple([path async for path in _fetched(connection, listed)]) if is_fetching else ()
-    if is_fetching:
+    if "matches" not in connection.capabilities:
         raise ClientError(Sentence("history.lists_none", server=connection.address.server))
-    await _ask_for_each(connection, most, speech)
-    return ()
+    listed = await _list_there(connection, most, speech)
+    return tuple([path async for path in _fetched(connection, listed)]) if is_fetching else ()
 
 
 async def _list_there(connection: Connection, most: int | None, speech: Speech) -> tuple[PlayedMatch, ...]:
@@ -181,14 +176,11 @@ async def _list_there(connection: Connection, most: int | None, speech: Speech) 
     known = {played.match for played in listed}
     gone = [match for match in _played(connection) if match not in known]
     for match in gone[:most]:
-        tell(_about(match, speech, "history.gone", _here(connection, match, speech)))
+        told = speech.separated([speech.say("history.gone"), _here(connection, match, speech)])
+        tell(f"{match.hex()[:_ID]}  {told}")
     if not listed and not gone:
         tell(Sentence("history.none_listed", server=connection.address.server))
     return listed
-
-
-def _about(match: bytes, speech: Speech, key: str, here: str) -> str:
-    return f"{match.hex()[:_ID]}  {speech.separated([speech.say(key), here])}"
 
 
 def _described(played: PlayedMatch, speech: Speech) -> str:
@@ -237,19 +229,6 @@ def _judge(files: Iterable[Path], speech: Speech) -> int:
         codes.add(EXIT_CODES[verdict.result])
         _print(kept_file(path), verdict, Output(), speech)
     return severest(codes)
-
-
-async def _ask_for_each(connection: Connection, most: int | None, speech: Speech) -> None:
-    """Ask a server that lists no matches for each one played from this home."""
-    played, where = _played(connection), connection.address
-    for match in islice(played, most):
-        has = "history.given" if await is_given_out(connection.session.line, match) else "history.withheld"
-        tell(_about(match, speech, has, _here(connection, match, speech)))
-    if not played:
-        tell(Sentence("history.none_there", server=where.server))
-    elif most is not None and len(played) > most:
-        command = f"truc history {where.place} --all"
-        tell(speech.say("history.more", n=len(played) - most, command=command))
 
 
 def _played(connection: Connection) -> tuple[bytes, ...]:
