@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-from protocol.peers import Table, here
+from protocol.peers import Table, audit, here
 from rows import each_row
 
 from protocol import edwards
 from truc_protocol import dealing
-from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation
+from truc_protocol.audit import AuditError, OwnSeat, Refutation
 from truc_protocol.audit.own_seat import Accepted
 from truc_protocol.bodies import Open, Proxy
 from truc_protocol.crypto.curve import ORDER
@@ -77,9 +77,7 @@ def refusals(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> Callabl
 
 
 def refused(forgery: Forgery) -> Refutation:
-    auditor = Auditor(forgery.document, forgery.own, accepted=forgery.accepted)
-    for record in forgery.records[:-1]:
-        auditor.feed(record)
+    auditor = audit(forgery.document, forgery.records[:-1], forgery.own, accepted=forgery.accepted)
     with pytest.raises(AuditError) as caught:
         auditor.feed(forgery.records[-1])
     return caught.value.refutation

@@ -27,7 +27,7 @@ from protocol.shared import paulista, sharing_table
 from rows import each_row
 
 from truc_protocol import boxes
-from truc_protocol.audit import Accepted, Auditor, OwnSeat
+from truc_protocol.audit import Accepted, OwnSeat
 from truc_protocol.bodies import Call, Deal, SeatTaken
 from truc_protocol.crypto import keys
 from truc_protocol.dealing import Opening
@@ -85,27 +85,20 @@ def test_small_order_key_takes_no_seat(point: bytes) -> None:
 
 def test_match_as_accepted_passes() -> None:
     table = Table(guests=(1,)).run()
-    auditor = Auditor(table.document, OwnSeat(0, table.players[0].x), accepted=accepting(table, level="B"))
-    for record in table.records:
-        auditor.feed(record)
+    auditor = table.audit(OwnSeat(0, table.players[0].x), accepted=accepting(table, level="B"))
     assert auditor.verdict().result == "proven"
 
 
 def test_guest_with_a_box_key_accepts_a_match_in_which_it_has_signed_nothing() -> None:
     table = Table(guests=(0,), boxed_guests=True).to("hand")
     accepted = accepting(table, level="B", seat_hash=None)
-    auditor = Auditor(table.document, OwnSeat(0, table.guest_keys[0]), accepted=accepted)
-    for record in table.records:
-        auditor.feed(record)
+    auditor = table.audit(OwnSeat(0, table.guest_keys[0]), accepted=accepted)
     assert auditor.openings == table.dealer.openings(table.ledger, 0)
 
 
 def test_spectator_accepts_a_match_without_a_seat_of_its_own() -> None:
     table = Table()
-    auditor = Auditor(table.document, accepted=accepting(table, seat_hash=None))
-    for record in table.records:
-        auditor.feed(record)
-    assert auditor.ledger is not None
+    assert table.audit(accepted=accepting(table, seat_hash=None)).ledger is not None
 
 
 def sealed_for(table: Table, seat: int, hand) -> bytes:

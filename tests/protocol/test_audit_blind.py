@@ -5,7 +5,7 @@ from protocol.forge import opening, turn
 from protocol.peers import Table
 from protocol.shared import blind_table
 
-from truc_protocol.audit import Auditor, OwnSeat, Result
+from truc_protocol.audit import OwnSeat, Result
 from truc_protocol.bodies import Deal
 from truc_protocol.ledger import Due, due
 from truc_protocol.ledger.facts import means
@@ -36,10 +36,7 @@ def test_blind_deal_seals_no_box():
 
 def test_auditor_of_a_seat_sees_none_of_its_cards():
     table = blind_table()
-    auditor = Auditor(table.document, OwnSeat(0, table.players[0].x))
-    for record in table.records:
-        auditor.feed(record)
-    assert auditor.openings == ()
+    assert table.audit(OwnSeat(0, table.players[0].x)).openings == ()
 
 
 def test_open_of_a_card_played_unseen_is_due_at_once():

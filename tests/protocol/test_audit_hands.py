@@ -6,7 +6,7 @@ from protocol.forge import cheat, small, until, with_card
 from protocol.peers import Table
 from protocol.shared import sharing_table
 
-from truc_protocol.audit import AuditError, Auditor, OwnSeat
+from truc_protocol.audit import AuditError, OwnSeat
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_hand
 from truc_protocol.audit.verdict import UnsignedWord
 from truc_protocol.bodies import Close, Deal, Proxy, Share
@@ -79,9 +79,7 @@ def test_card_dealt_to_two_seats_is_seen_when_it_is_played_twice():
 def test_auditor_of_a_seat_knows_its_new_key_once_told():
     table = Table().to("between")
     seat = table.players[0]
-    auditor = Auditor(table.document, OwnSeat(0, seat.x))
-    for record in table.records:
-        auditor.feed(record)
+    auditor = table.audit(OwnSeat(0, seat.x))
     rekey = seat.rekey(table.ledger)
     auditor.add_box_key(seat.x)
     for record in (rekey, *rest_to_the_deal(table, rekey)):
@@ -91,9 +89,7 @@ def test_auditor_of_a_seat_knows_its_new_key_once_told():
 
 def test_auditor_without_the_key_in_force_opens_nothing():
     table = Table().to("between")
-    auditor = Auditor(table.document, OwnSeat(0, table.players[0].x))
-    for record in table.records:
-        auditor.feed(record)
+    auditor = table.audit(OwnSeat(0, table.players[0].x))
     rekey = table.players[0].rekey(table.ledger)
     for record in (rekey, *rest_to_the_deal(table, rekey)):
         auditor.feed(record)
@@ -110,18 +106,15 @@ def rest_to_the_deal(table: Table, first) -> list:
 def test_auditor_of_another_key_opens_no_share():
     table = sharing_table()
     receiver = parse(table.next_record()).receiver
-    stranger = Auditor(table.document, OwnSeat(receiver, box_key(bytes(32))))
-    for record in (*table.records, table.next_record()):
-        stranger.feed(record)
-    assert stranger.openings == ()
+    table.step()
+    assert table.audit(OwnSeat(receiver, box_key(bytes(32)))).openings == ()
 
 
 def test_auditor_of_a_receiver_knows_its_partners_cards():
     table = sharing_table()
     share = parse(table.next_record())
-    auditor = Auditor(table.document, OwnSeat(share.receiver, table.players[share.receiver].x))
-    for record in (*table.records, table.next_record()):
-        auditor.feed(record)
+    table.step()
+    auditor = table.audit(OwnSeat(share.receiver, table.players[share.receiver].x))
     known = auditor.ledger.match.hand.dealt.cards[share.giver]
     assert known == tuple(opening.card for opening in table.dealer.openings(table.ledger, share.giver))
 

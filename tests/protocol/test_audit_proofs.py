@@ -7,7 +7,7 @@ from protocol.forge import cheat, open_record, opening, turn, until
 from protocol.peers import Table
 from protocol.shared import argentine, put
 
-from truc_protocol.audit import Auditor, OwnSeat, Result
+from truc_protocol.audit import OwnSeat, Result
 from truc_protocol.bodies import Close, Deal, Open
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Due, Ledger, due, score
@@ -119,9 +119,7 @@ def test_reader_goes_on_where_nobody_else_declares_a_flor():
 def test_seat_that_holds_no_flor_waits_for_none_of_its_own():
     table = lines(argentine(FLOR, PLAIN), "flor")
     other = 1 - eldest(table)
-    auditor = Auditor(table.document, OwnSeat(other, table.players[other].x))
-    for record in table.records:
-        auditor.feed(record)
+    auditor = table.audit(OwnSeat(other, table.players[other].x))
     assert deciders(auditor.ledger.match) == (eldest(table),)
 
 

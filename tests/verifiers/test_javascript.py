@@ -29,7 +29,7 @@ from protocol.test_blind_matches import (
 from vectors.blind_matches import MATCHES, other_order
 
 from truc_conform.playing import Puppet
-from truc_protocol.audit import AuditError, Auditor, verify
+from truc_protocol.audit import AuditError, verify
 from truc_protocol.audit import Verdict as OwnVerdict
 from truc_protocol.bodies import Close, Garbled, Void
 from truc_protocol.ledger import score, start_ledger
@@ -230,9 +230,7 @@ class Prefix:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._auditor = Auditor(table.document)
-        for record in table.records:
-            self._auditor.feed(record)
+        self._auditor = table.audit()
 
     def add(self, honest: Record) -> None:
         self._table.add(honest)
