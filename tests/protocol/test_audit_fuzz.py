@@ -24,7 +24,7 @@ from truc_protocol.codec import EncodingError, dec, enc
 from truc_protocol.ledger import Due, Ledger, due, fold, start_ledger
 from truc_protocol.records import DEALT, KINDS, PHASES, Binding, Phase, Record, parse, tag_of
 from truc_protocol.setup import Opts
-from truc_protocol.transcript import MAGIC, pack_item, pack_record, unpack_record, write_transcript
+from truc_protocol.transcript import write_transcript
 from truc_rules import Kind, preset, with_options
 
 LONG = int(os.environ.get("TRUC_FUZZ", "0"))
@@ -170,57 +170,6 @@ def test_seat_meets_a_changed_record_with_nothing_but_an_audit_error(forgery):
     setup = len(table.setup.records)
     with suppress(AuditError):
         assert auditor.feed(record).k == (None if at < setup else at - setup)
-
-
-@fuzz(150)
-@given(st.binary(max_size=300), st.booleans())
-def test_random_bytes_come_to_a_verdict(noise, as_item):
-    file = MAGIC + (pack_item(noise) if as_item else noise)
-    assert verify(file).result in (Result.UNREADABLE, Result.INCOMPLETE)
-
-
-@fuzz(60)
-@given(st.integers(0, 10**6), st.binary(min_size=1, max_size=8))
-def test_overwritten_file_comes_to_a_verdict(place, noise):
-    file = played("truc-french").file()
-    at = place % len(file)
-    changed = file[:at] + noise + file[at + len(noise) :]
-    if changed != file:
-        assert verify(changed).result is not Result.PROVEN
-
-
-@st.composite
-def damaged_encodings(draw) -> bytes:
-    """The bytes of a body or a record, some of them written over, left out or put in."""
-    table = tables(draw)
-    record = draw(st.sampled_from(table.records))
-    encoded = draw(st.sampled_from([record.body, pack_record(record)]))
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, len(encoded)))
-        noise = draw(st.one_of(st.binary(max_size=4), st.sampled_from(PREFIXES)))
-        encoded = encoded[:at] + noise + encoded[at + draw(st.integers(0, 4)) :]
-    return encoded
-
-
-PREFIXES = tuple(
-    bytes([first]) for first in (0x80, 0x90, 0x9F, 0xC0, 0xC1, 0xC4, 0xC6, 0xCA, 0xCF, 0xD3, 0xDC, 0xDD)
-)
-
-
-@fuzz(200)
-@given(damaged_encodings())
-def test_decoder_gives_the_value_of_this_one_encoding_or_refuses(encoded):
-    with suppress(EncodingError):
-        assert enc(dec(encoded)) == encoded
-
-
-@fuzz(100)
-@given(damaged_encodings())
-def test_damaged_record_is_refused_by_a_check_or_read(encoded):
-    with suppress(CheckError):
-        record = unpack_record(encoded)
-        assert pack_record(record) == encoded
-        parse(record)
 
 
 @pytest.mark.parametrize("count", [7, 200, 60_000])
