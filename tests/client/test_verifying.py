@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from client.running import truc
-from protocol.forge import altered, small, until
+from protocol.forge import altered, garbled, small, until
 from protocol.peers import Puppet, Table
 from rich.console import Console
 from rows import each_row
 
-from truc_protocol.bodies import Deal, End, Rekey
+from truc_protocol.bodies import End, Rekey
 from truc_protocol.codec import enc
 from truc_protocol.evidence_file import MAGIC, Complaint, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
@@ -44,11 +44,8 @@ def file(table: Table, *more: Record) -> bytes:
     return write_transcript(table.document, (*table.records, *more))
 
 
-def garbled() -> tuple[bytes, bytes]:
-    table = Table(seed=2).to("called")
-    record = until(table, Deal)
-    mine, other = parse(record).boxes
-    record = altered(table, record, boxes=(mine[:-1] + bytes([mine[-1] ^ 1]), other))
+def complained() -> tuple[bytes, bytes]:
+    table, record = garbled(Table(seed=2))
     complaint = Complaint(table.setup.mid, table.ledger.k, 0, table.players[0].x.secret)
     return file(table, record), write_evidence((complaint,))
 
@@ -60,7 +57,7 @@ def two_histories() -> tuple[bytes, bytes]:
 
 
 def test_complaint_that_is_upheld_refutes_the_match_and_is_told_once_with_the_name_of_the_seat(write) -> None:
-    transcript, evidence = garbled()
+    transcript, evidence = complained()
     assert verify(write("a.truc", transcript)).exit_code == 3
     told = verify(write("a.evidence", evidence), write("a.truc", transcript))
     first, second, *_ = told.output.splitlines()
@@ -88,10 +85,10 @@ def test_refusal_of_a_body_that_stands_there_refutes_the_match(write) -> None:
 
 
 def test_evidence_without_its_transcript_is_incomplete_and_what_is_damaged_unreadable(write) -> None:
-    told = verify(write("a.evidence", garbled()[1]))
+    told = verify(write("a.evidence", complained()[1]))
     assert told.exit_code == 3
     assert "it shows nothing without the transcript of its match" in told.output
-    told = verify(write("a.evidence", garbled()[1][:-1]))
+    told = verify(write("a.evidence", complained()[1][:-1]))
     assert (told.exit_code, "UNREADABLE" in told.output) == (2, True)
 
 
@@ -218,7 +215,7 @@ def test_voids_substitutes_and_new_chains_are_told_of_who_sat_there_then(write) 
 
 def test_json_has_an_object_for_each_file_and_for_what_two_show(write) -> None:
     first, second = two_histories()
-    transcript, evidence = garbled()
+    transcript, evidence = complained()
     files = [
         write(name, content)
         for name, content in zip("abcd", (first, second, transcript, evidence), strict=True)
@@ -232,7 +229,7 @@ def test_json_has_an_object_for_each_file_and_for_what_two_show(write) -> None:
 def test_every_field_of_the_json_stands_in_the_docs(write) -> None:
     chapter = PLAYING.read_text().partition("### For programs\n")[2].partition("\n## ")[0]
     fields = quoted("\n".join(re.findall(r"^\* (`.*?): ", chapter, re.MULTILINE)))
-    files = [write(str(n), each) for n, each in enumerate((*garbled(), *two_histories()))]
+    files = [write(str(n), each) for n, each in enumerate((*complained(), *two_histories()))]
     rows = [json.loads(line) for line in verify("--json", *files).stdout.splitlines()]
     transcript, evidence, _, _, *pairs = rows
     (weighed,) = evidence["evidence"]

@@ -13,7 +13,7 @@ from protocol import edwards
 from truc_protocol import dealing
 from truc_protocol.audit import AuditError, OwnSeat, Refutation
 from truc_protocol.audit.own_seat import Accepted
-from truc_protocol.bodies import Open, Proxy
+from truc_protocol.bodies import Deal, Open, Proxy
 from truc_protocol.crypto.curve import ORDER
 from truc_protocol.crypto.keys import SigningKey
 from truc_protocol.dealing import DealtCards, Opening
@@ -105,6 +105,11 @@ def next_altered(kind: type, table: Table | None = None, **fields: Any) -> tuple
     record = until(table, kind)
     changes = {name: value(parse(record)) if callable(value) else value for name, value in fields.items()}
     return table, altered(table, record, **changes)
+
+
+def garbled(table: Table | None = None) -> tuple[Table, Record]:
+    """Change the next deal so that the box of seat 0 does not open."""
+    return next_altered(Deal, table, boxes=lambda deal: (deal.boxes[0][::-1], *deal.boxes[1:]))
 
 
 def place(table: Table, body: Any) -> Any:

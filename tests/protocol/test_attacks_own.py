@@ -14,6 +14,7 @@ from protocol.forge import (
     cheat,
     check_refused,
     forged,
+    garbled,
     leaves_of,
     next_altered,
     refusals,
@@ -107,10 +108,7 @@ def sealed_for(table: Table, seat: int, hand) -> bytes:
 
 
 def own_box_garbled():
-    table = Table()
-    record = until(table, Deal)
-    mine, other = parse(record).boxes
-    return as_seat(table, altered(table, record, boxes=(mine[:-1] + bytes([mine[-1] ^ 1]), other)))
+    return as_seat(*garbled())
 
 
 def own_box_of_another_deal():

@@ -1,7 +1,7 @@
 """Several files at once: what evidence adds to a verdict, and what two transcripts show together."""
 
 import pytest
-from protocol.forge import altered, small, until
+from protocol.forge import garbled, small
 from protocol.peers import Table
 from protocol.recomputing import shown
 
@@ -17,9 +17,8 @@ from truc_protocol.audit import (
 )
 from truc_protocol.audit.equivocation import contradictions
 from truc_protocol.audit.verified_prefix import PassedRecords, passed
-from truc_protocol.bodies import Deal
 from truc_protocol.evidence_file import MAGIC, Complaint, SignedRefusal, read_refusal, write_evidence
-from truc_protocol.records import Record, parse
+from truc_protocol.records import Record
 from truc_protocol.transcript import Transcript, write_transcript
 from truc_rules import deciders, preset, with_options
 
@@ -28,12 +27,9 @@ def file(table: Table, *more: Record) -> bytes:
     return write_transcript(table.document, (*table.records, *more))
 
 
-def garbled() -> tuple[bytes, Complaint]:
+def complained() -> tuple[bytes, Complaint]:
     """A match with a garbled hand, and the complaint about it."""
-    table = Table().to("called")
-    record = until(table, Deal)
-    mine, other = parse(record).boxes
-    record = altered(table, record, boxes=(mine[:-1] + bytes([mine[-1] ^ 1]), other))
+    table, record = garbled()
     return file(table, record), Complaint(table.setup.mid, table.ledger.k, 0, table.players[0].x.secret)
 
 
@@ -49,7 +45,7 @@ def results(*files: bytes) -> list[Result | None]:
 
 
 def test_complaint_that_is_upheld_refutes_the_transcript():
-    transcript, complaint = garbled()
+    transcript, complaint = complained()
     together = examine((transcript, write_evidence((complaint,))))
     first, _ = together.files
     refuted = first.verdict.refutation
@@ -64,25 +60,25 @@ def test_complaint_that_is_upheld_refutes_the_transcript():
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_complaint_refutes_no_other_transcript_of_the_match(order):
-    transcript, complaint = garbled()
+    transcript, complaint = complained()
     honest = file(Table().to("hand"))
     found = results(*(transcript, honest)[::order], write_evidence((complaint,)))
     assert found == [*(Result.REFUTED, Result.INCOMPLETE)[::order], Result.REFUTED]
 
 
 def test_complaint_that_is_upheld_counts_behind_one_that_is_dismissed():
-    transcript, complaint = garbled()
+    transcript, complaint = complained()
     dismissed = Complaint(complaint.mid, complaint.k, 1, Table().players[1].x.secret)
     assert results(transcript, write_evidence((dismissed, complaint)))[0] is Result.REFUTED
 
 
 def test_files_may_stand_in_any_order():
-    transcript, complaint = garbled()
+    transcript, complaint = complained()
     assert results(write_evidence((complaint,)), transcript) == [Result.REFUTED, Result.REFUTED]
 
 
 def test_garbled_hand_without_a_complaint_is_not_refuted():
-    transcript, _ = garbled()
+    transcript, _ = complained()
     assert results(transcript) == [Result.INCOMPLETE]
 
 
@@ -127,7 +123,7 @@ def test_what_the_records_show_comes_before_what_evidence_adds():
 
 @pytest.mark.parametrize("with_another_match", [False, True])
 def test_evidence_without_its_transcript_is_incomplete(with_another_match):
-    _, complaint = garbled()
+    _, complaint = complained()
     others = (Table(small(), seed=9).run().file(),) if with_another_match else ()
     *_, last = examine((*others, write_evidence((complaint,)))).files
     assert last.result is Result.INCOMPLETE
