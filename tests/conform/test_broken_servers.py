@@ -34,6 +34,7 @@ from truc_server.spectating import spectator_feed
 from truc_server.storage.schema import match_players
 from truc_server.storage.sql import Store
 from truc_server.table_data import options
+from truc_server.table_data.board import TableBoard
 from truc_server.tables import pending_terms, table, talk
 from truc_server.timing.rate_limits import Meter
 
@@ -116,7 +117,7 @@ def key_alone(message, challenge):
     return dec(message.body)[2]
 
 
-check_login, choose, add, free_seat = login.check_login, options.choose, Lobby.add, table.free_seat
+check_login, choose, add, free_seat = login.check_login, options.choose, Lobby.add, TableBoard.free_seat
 
 
 def check_login_unsigned(message, challenge):
@@ -143,8 +144,8 @@ def add_openly(self, table, *rest):
     add(self, table, *rest)
 
 
-def any_seat(code, seats, wanted):
-    return free_seat(code, seats, wanted) if wanted is None else wanted
+def any_seat(self, wanted):
+    return free_seat(self, wanted) if wanted is None else wanted
 
 
 pad, bound, best, played = boxes.pad, history._bound, Store.leaderboard, Store.matches_of
@@ -219,8 +220,8 @@ FAULTS = (
     BrokenServer("takes any name into the match", pending_terms, {"check_name": nothing}, "S2.terms-name"),
     BrokenServer("takes any option", lobby, {"choose": choose_what_is_known}, "S2.option-unknown"),
     BrokenServer("lists private tables", Lobby, {"add": add_openly}, "S2.private"),
-    BrokenServer("seats two on one chair", table, {"free_seat": any_seat}, "S2.seat-taken"),
-    BrokenServer("admits every guest", table, {"check_guest": nothing}, "S2.no-guests"),
+    BrokenServer("seats two on one chair", TableBoard, {"free_seat": any_seat}, "S2.seat-taken"),
+    BrokenServer("admits every guest", TableBoard, {"check_guest": nothing}, "S2.no-guests"),
     BrokenServer("forgets what it has stored", RecentRecords, {"find": nothing}, "S3.act-again"),
     BrokenServer(
         "plays unsigned acts",

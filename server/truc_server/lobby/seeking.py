@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from truc_server.net.peer import LoggedInPlayer
-from truc_server.table_data.board import admits
 from truc_server.table_data.options import ChosenOptions
 from truc_server.tables.table import Table
 
@@ -53,9 +52,7 @@ def _fits(table: Table, variant: str, seats: int | None, options: ChosenOptions)
 def _has_room(table: Table, player: LoggedInPlayer) -> bool:
     if not table.board.may_change:
         return False
-    free = None in table.board.seats and admits(
-        table.board.seats, player, guests=table.blueprint.chosen.opts.guests
-    )
+    free = None in table.board.seats and table.board.admits(player)
     return (free and bool(table.audience.online)) or table.board.seat_of(player) is not None
 
 

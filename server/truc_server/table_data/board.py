@@ -3,7 +3,7 @@
 Whoever changes a board stores the change before anybody is told; that is not done here.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
 import trio
@@ -106,6 +106,67 @@ class TableBoard:
                 Code.TABLE_NOT_OPEN, f"expected an open table, got one in state {self.state}"
             )
 
+    def free_seat(self, wanted: int | None) -> int:
+        """Return the seat for a newcomer.
+
+        Raises:
+            RefusedError: It is taken, or every seat is, or there is none of that number.
+        """
+        free = [i for i, seated in enumerate(self.seats) if seated is None]
+        if wanted is not None and wanted >= len(self.seats):
+            message = f"seat: expected 0 to {len(self.seats) - 1}, got {wanted}"
+            raise RefusedRequestError(Code.BAD_MESSAGE, message, field="seat")
+        if not free:
+            raise RefusedRequestError(Code.TABLE_FULL, f"every seat of table {self.blueprint.code} is taken")
+        if wanted is not None and wanted not in free:
+            raise RefusedRequestError(Code.SEAT_TAKEN, f"seat {wanted} is taken; free: {free}")
+        return free[0] if wanted is None else wanted
+
+    def guests(self) -> dict[int, bytes]:
+        """Return the ids of the guests, by seat."""
+        return {
+            seat: seated.player.id
+            for seat, seated in enumerate(self.seats)
+            if seated is not None and seated.player.kind is PlayerKind.GUEST
+        }
+
+    def admits(self, player: LoggedInPlayer) -> bool:
+        """Tell whether one more player of this kind may sit here."""
+        return player.kind is PlayerKind.KEY or len(self.guests()) < self.blueprint.chosen.opts.guests
+
+    def check_guest(self, player: LoggedInPlayer) -> None:
+        """Check that one more player of this kind may sit here.
+
+        Raises:
+            RefusedError: The player is a guest, and the table has as many as it may.
+        """
+        if not self.admits(player):
+            allowed = self.blueprint.chosen.opts.guests
+            message = f"guests at this table: at most {allowed}, already {len(self.guests())}"
+            raise RefusedRequestError(Code.GUESTS_NOT_ALLOWED, message)
+
+    def check_box_key(self, seat: int, x: bytes | None) -> None:
+        """Check that a seat may use this box key in a match.
+
+        Raises:
+            RefusedError: It is not sound, or another seat has it.
+        """
+        others = [seated.x for i, seated in enumerate(self.seats) if seated is not None and i != seat]
+        if x is not None and (x in others or not is_admissible_box_key(x)):
+            raise RefusedRequestError(Code.BAD_MESSAGE, "x: expected a fresh X25519 public key", field="x")
+
+    def match_rows(self, setup: MatchSetup) -> tuple[SaveMatch | DropTerms | AddPlayer, ...]:
+        """Return what is stored of a match that begins, in place of its terms: the match, and who plays it."""
+        code, terms, readers = self.blueprint.code, setup.terms, self.blueprint.chosen.transcript
+        match = SaveMatch(setup.mid, code, terms.document, setup.records, terms.th, len(self.seats), readers)
+        since_ms = now_ms()
+        players = (
+            AddPlayer(setup.mid, seat, seated.player.id, seated.player.kind, since_ms)
+            for seat, seated in enumerate(self.seats)
+            if seated is not None
+        )
+        return (match, DropTerms(code), *players)
+
     def unready(self, which: Iterable[int]) -> list[SaveSeat]:
         """Make players no longer ready; return what is stored of that."""
         rows: list[SaveSeat] = []
@@ -171,84 +232,10 @@ class TableBoard:
         )
 
 
-def free_seat(code: str, seats: Sequence[Seated | None], wanted: int | None) -> int:
-    """Return the seat for a newcomer.
-
-    Raises:
-        RefusedError: It is taken, or every seat is, or there is none of that number.
-    """
-    free = [i for i, seated in enumerate(seats) if seated is None]
-    if wanted is not None and wanted >= len(seats):
-        message = f"seat: expected 0 to {len(seats) - 1}, got {wanted}"
-        raise RefusedRequestError(Code.BAD_MESSAGE, message, field="seat")
-    if not free:
-        raise RefusedRequestError(Code.TABLE_FULL, f"every seat of table {code} is taken")
-    if wanted is not None and wanted not in free:
-        raise RefusedRequestError(Code.SEAT_TAKEN, f"seat {wanted} is taken; free: {free}")
-    return free[0] if wanted is None else wanted
-
-
-def check_guest(seats: Sequence[Seated | None], player: LoggedInPlayer, *, allowed: int) -> None:
-    """Check that a table admits one more player of this kind.
-
-    Raises:
-        RefusedError: The player is a guest, and the table has as many as it may.
-    """
-    if not admits(seats, player, guests=allowed):
-        message = f"guests at this table: at most {allowed}, already {_guests(seats)}"
-        raise RefusedRequestError(Code.GUESTS_NOT_ALLOWED, message)
-
-
-def admits(seats: Sequence[Seated | None], player: LoggedInPlayer, *, guests: int) -> bool:
-    """Tell whether a table that admits so many guests admits one more player of this kind."""
-    return player.kind is PlayerKind.KEY or _guests(seats) < guests
-
-
-def _guests(seats: Sequence[Seated | None]) -> int:
-    return sum(seated is not None and seated.player.kind is PlayerKind.GUEST for seated in seats)
-
-
-def guest_ids(seats: Sequence[Seated | None]) -> dict[int, bytes]:
-    """Return the ids of the guests, by seat."""
-    return {
-        seat: seated.player.id
-        for seat, seated in enumerate(seats)
-        if seated is not None and seated.player.kind is PlayerKind.GUEST
-    }
-
-
-def check_box_key(seats: Sequence[Seated | None], seat: int, x: bytes | None) -> None:
-    """Check that a seat may use this box key in a match.
-
-    Raises:
-        RefusedError: It is not sound, or another seat has it.
-    """
-    others = [seated.x for i, seated in enumerate(seats) if seated is not None and i != seat]
-    if x is not None and (x in others or not is_admissible_box_key(x)):
-        raise RefusedRequestError(Code.BAD_MESSAGE, "x: expected a fresh X25519 public key", field="x")
-
-
 def seat_row(code: str, seat: int, seated: Seated) -> SaveSeat:
     """Return what is stored of a seat."""
     player = seated.player
     return SaveSeat(code, seat, player.kind, player.id, player.name, seated.is_ready, seated.x)
-
-
-def match_rows(
-    blueprint: Blueprint, setup: MatchSetup, seats: Sequence[Seated | None]
-) -> tuple[SaveMatch | DropTerms | AddPlayer, ...]:
-    """Return what is stored of a match that begins, in place of its terms: the match, and who plays it."""
-    terms, readers = setup.terms, blueprint.chosen.transcript
-    match = SaveMatch(
-        setup.mid, blueprint.code, terms.document, setup.records, terms.th, blueprint.seats, readers
-    )
-    since_ms = now_ms()
-    players = (
-        AddPlayer(setup.mid, seat, seated.player.id, seated.player.kind, since_ms)
-        for seat, seated in enumerate(seats)
-        if seated is not None
-    )
-    return (match, DropTerms(blueprint.code), *players)
 
 
 def terms_message(code: str, terms: MatchTerms) -> Terms:

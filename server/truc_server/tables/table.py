@@ -50,11 +50,6 @@ from truc_server.table_data.board import (
     Lineup,
     Seated,
     TableBoard,
-    check_box_key,
-    check_guest,
-    free_seat,
-    guest_ids,
-    match_rows,
     seat_row,
     terms_message,
 )
@@ -188,9 +183,9 @@ class Table:
                 raise RefusedRequestError(Code.NOT_NOW, message)
             return own
         self._check_not_gone(player)
-        seat = free_seat(self.code, self.board.seats, wanted)
+        seat = self.board.free_seat(wanted)
         self.board.check_may_change()
-        check_guest(self.board.seats, player, allowed=self.blueprint.chosen.opts.guests)
+        self.board.check_guest(player)
         self._sit(seat, Seated(player))
         return seat
 
@@ -217,7 +212,7 @@ class Table:
         self.board.check_may_change()
         # a seat with a key names its box key in the record that it signs
         x = None if player.kind is PlayerKind.KEY else x
-        check_box_key(self.board.seats, seat, x)
+        self.board.check_box_key(seat, x)
         self._sit(seat, Seated(player, is_ready, x))
 
     def _sit(self, seat: int, seated: Seated) -> None:
@@ -317,10 +312,10 @@ class Table:
         setup, self.pending_terms = pending.close(), None
         self._signing.set(None)
         self.board.state, self.board.match = "playing", setup.mid
-        self._journal.write(*match_rows(self.blueprint, setup, self.board.seats), self.row())
+        self._journal.write(*self.board.match_rows(setup), self.row())
         named = {"table": label(self.code), "match": setup.mid.hex()}
         log.info("match_started", **named, variant=setup.terms.variant.name, assurance=setup.level)
-        self.open_game(Lineup(setup, guest_ids(self.board.seats)), pending.dealer)
+        self.open_game(Lineup(setup, self.board.guests()), pending.dealer)
         self.announce()
         self.feed.announce_match(setup)
         self.renew_expiry()
