@@ -132,6 +132,24 @@ def chrome(tmp_path_factory: pytest.TempPathFactory):
         yield running
 
 
+@pytest.fixture(scope="session")
+def real_server(tmp_path_factory: pytest.TempPathFactory):
+    """Return a server process that all tests of the session share."""
+    from client.serving import RealServer
+
+    with RealServer(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def tls_server(tmp_path_factory: pytest.TempPathFactory):
+    """Return such a server that encrypts."""
+    from client.serving import RealServer
+
+    with RealServer(tmp_path_factory.mktemp("server"), {"TRUC_LISTEN_TLS": "true"}) as server:
+        yield server
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Return three times as many workers as there are cores: many tests spend most of their time waiting."""
     return 3 * (os.cpu_count() or 1)

@@ -63,16 +63,6 @@ async def server(scripted):
 
 
 @pytest.fixture(scope="session")
-def real_server(tmp_path_factory: pytest.TempPathFactory):
-    """Return a server process that all tests of the session share."""
-    from client.serving import RealServer
-
-    server = RealServer(tmp_path_factory.mktemp("server")).start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory):
     """Return a scripted server with company and a match that was played to its end."""
     from client.hosting import Hosting

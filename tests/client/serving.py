@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from chaos.servers import QUICK, SERVER, command_line, free_port
 
@@ -14,7 +15,7 @@ from truc_client import Address, parse_address
 
 @dataclass
 class RealServer:
-    """`truc-server run` on loopback; `start` again after `kill` goes on with the same data and port."""
+    """`truc-server run` on loopback; it ends with its block, and `start` again after `kill` goes on with its data and port."""
 
     data: Path
     environment: dict[str, str] = field(default_factory=dict)
@@ -22,7 +23,7 @@ class RealServer:
     address: Address = field(default_factory=lambda: Address("nowhere"))
     program: Sequence[str] = SERVER
 
-    def start(self) -> "RealServer":
+    def start(self) -> Self:
         self.process = subprocess.Popen(
             command_line(self.data, self.port, "error", self.program),
             stdout=subprocess.PIPE,
@@ -34,6 +35,12 @@ class RealServer:
         assert line[0] == "listening", line
         self.address = parse_address(line[1])
         return self
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
 
     def end(self, how: signal.Signals) -> None:
         self.process.send_signal(how)

@@ -92,8 +92,6 @@ async def test_client_that_goes_behind_each_step_and_comes_back_proves_the_match
 
 
 async def test_steps_are_sent_again_to_a_server_that_was_killed_behind_one(tmp_path) -> None:
-    (tmp_path / "server").mkdir()
-    server = RealServer(tmp_path / "server").start()
     north, east = homes(tmp_path, False, False)
     left = ["mask", "keys", "release"]
     due, is_due = trio.open_memory_channel[None](len(left))
@@ -109,7 +107,7 @@ async def test_steps_are_sent_again_to_a_server_that_was_killed_behind_one(tmp_p
             await trio.to_thread.run_sync(server.kill)
             await trio.to_thread.run_sync(server.start)
 
-    try:
+    with RealServer(tmp_path / "server") as server:
         async with (
             connect(server.url, north) as one,
             connect(server.url, east) as other,
@@ -118,9 +116,7 @@ async def test_steps_are_sent_again_to_a_server_that_was_killed_behind_one(tmp_p
             table = await one.create("truc-french", options=SHORT, private=True)
             nursery.start_soon(kill)
             ended = await play_out(table, await other.join(table.code), show=kill_behind)
-        assert [each.verdict.host_saw_no_card for each in ended] == [True, True]
-    finally:
-        server.stop()
+    assert [each.verdict.host_saw_no_card for each in ended] == [True, True]
 
 
 async def test_watcher_checks_the_whole_match(real_server, tmp_path) -> None:

@@ -99,9 +99,8 @@ class Program(Process):
 @pytest.fixture(scope="module")
 def watched_server(tmp_path_factory):
     """Return a server of one's own, where every table may be watched."""
-    server = RealServer(tmp_path_factory.mktemp("server"), {"TRUC_MATCH_SPECTATORS": "live"}).start()
-    yield server
-    server.stop()
+    with RealServer(tmp_path_factory.mktemp("server"), {"TRUC_MATCH_SPECTATORS": "live"}) as server:
+        yield server
 
 
 @pytest.mark.slow

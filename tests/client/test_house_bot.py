@@ -51,13 +51,12 @@ def home(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, home) -> Iterator[RealServer]:
     """Return a server that calls the bot with that home."""
-    server = RealServer(tmp_path_factory.mktemp("server")).start()
-    listed = LISTED.sub(key_at(server, home / "bots" / "bot"), SETTINGS)
-    server.stop()
+    server = RealServer(tmp_path_factory.mktemp("server"))
+    with server:
+        listed = LISTED.sub(key_at(server, home / "bots" / "bot"), SETTINGS)
     (server.data / "truc.toml").write_text(listed)
-    server.start()
-    yield server
-    server.stop()
+    with server:
+        yield server
 
 
 @pytest.fixture

@@ -170,9 +170,8 @@ def test_whoever_leaves_at_the_question_after_a_match_may_play_another(seat) -> 
 @pytest.fixture
 def server(tmp_path) -> Iterator[RealServer]:
     """Return a server of the test's own, which it may kill."""
-    server = RealServer(tmp_path / "server").start()
-    yield server
-    server.stop()
+    with RealServer(tmp_path / "server") as server:
+        yield server
 
 
 def test_server_that_is_silent_or_gone_keeps_nobody_from_news_nor_from_leaving(server, tmp_path) -> None:

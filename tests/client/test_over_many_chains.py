@@ -21,9 +21,8 @@ SHORT = {"TRUC_MATCH_LINKS": "3"}
 @pytest.fixture(scope="module")
 def short_chains(tmp_path_factory):
     """Return a server whose chains serve three deals, and where no test but those of this file leaves a seat vacant."""
-    server = RealServer(tmp_path_factory.mktemp("server"), SHORT).start()
-    yield server
-    server.stop()
+    with RealServer(tmp_path_factory.mktemp("server"), SHORT) as server:
+        yield server
 
 
 def test_two_bots_play_over_many_chains_to_a_proven_end(short_chains, tmp_path) -> None:

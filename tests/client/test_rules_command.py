@@ -41,9 +41,8 @@ def club_server(tmp_path_factory):
     data = tmp_path_factory.mktemp("club")
     (data / "variants").mkdir()
     (data / "variants" / "club-truc.toml").write_text(CLUB_TRUC)
-    server = RealServer(data).start()
-    yield server
-    server.stop()
+    with RealServer(data) as server:
+        yield server
 
 
 def test_file_of_a_variant_is_told_as_a_page_or_written_out_with_every_field(rules, file) -> None:

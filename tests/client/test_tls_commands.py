@@ -2,19 +2,10 @@
 
 import pytest
 from client.running import Process
-from client.serving import RealServer
 
 from truc_protocol.crypto.keys import FINGERPRINT_CHARACTERS
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def tls_server(tmp_path_factory: pytest.TempPathFactory):
-    """Return a server process that encrypts."""
-    server = RealServer(tmp_path_factory.mktemp("server"), {"TRUC_LISTEN_TLS": "true"}).start()
-    yield server
-    server.stop()
 
 
 def test_tables_says_how_to_open_one_encrypted(truc, tls_server) -> None:

@@ -1,7 +1,7 @@
 """`truc watch` and `truc forget`: what is printed, and what a wrong command line says."""
 
 import pytest
-from client.running import Process, truc
+from client.running import Process
 from client.serving import RealServer
 from client.terminals import Terminal
 
@@ -9,16 +9,16 @@ from truc_client.home.home import master_seed, open_home
 from truc_client.verifying import verify_file
 
 
-def test_watch_without_a_table_asks_for_one(tmp_path) -> None:
-    told = truc("watch", "host", env={"TRUC_HOME": str(tmp_path)})
+def test_watch_without_a_table_asks_for_one(truc) -> None:
+    told = truc("watch", "host")
     assert told.exit_code == 1
     assert told.stderr.startswith("truc: expected the link of a table, or its code after the address")
     assert told.stderr.endswith("truc tables host:7373\n")
 
 
-def test_forget_asks_first(tmp_path) -> None:
-    master_seed(open_home(tmp_path))
-    told = truc("forget", "127.0.0.1:1", input="n\n", env={"TRUC_HOME": str(tmp_path)})
+def test_forget_asks_first(truc, tmp_path) -> None:
+    master_seed(open_home(tmp_path / "home"))
+    told = truc("forget", "127.0.0.1:1", input="n\n")
     assert told.exit_code == 1
     assert "forget you?" in told.output
 
@@ -31,28 +31,26 @@ def test_forget_asks_first(tmp_path) -> None:
     ],
     ids=["key", "guest"],
 )
-def test_forget_in_a_home_that_is_nobody_there_says_so_and_connects_nowhere(tmp_path, flags, line) -> None:
-    told = truc("forget", "127.0.0.1:1", "--yes", *flags, env={"TRUC_HOME": str(tmp_path)})
+def test_forget_in_a_home_that_is_nobody_there_says_so_and_connects_nowhere(
+    truc, tmp_path, flags, line
+) -> None:
+    told = truc("forget", "127.0.0.1:1", "--yes", *flags)
     assert (told.exit_code, told.stderr) == (1, line)
-    assert not (tmp_path / "master.seed").exists()
+    assert not (tmp_path / "home" / "master.seed").exists()
 
 
 @pytest.mark.slow
 def test_watch_tells_a_match_of_bots_to_its_verdict_on_a_terminal_and_without(tmp_path) -> None:
-    server = RealServer(tmp_path / "server", {"TRUC_MATCH_SPECTATORS": "live"}).start()
-    bot, create = (
-        ("bot", server.url),
-        ("--create", "truc-french", "--option", "match=1", "--option", "target=4"),
-    )
-    try:
-        first = Process(tmp_path / "bots", *bot, *create)
+    short = ("--create", "truc-french", "--option", "match=1", "--option", "target=4")
+    with RealServer(tmp_path / "server", {"TRUC_MATCH_SPECTATORS": "live"}) as server:
+        first = Process(tmp_path / "bots", "bot", server.url, *short)
         code = first.code()
         link = f"{server.url}/{code}"
         piped = Process(tmp_path / "home", "watch", link)
         terminal = Terminal(tmp_path / "eyes", "watch", link, "--lang", "ca", "--follow")
         terminal.wait_shown("sortir per deixar-ho:")
         assert piped.line() == f"table {code}: 1 of 2 seats taken: bot\n"
-        second = Process(tmp_path / "bots", *bot, "--table", code)
+        second = Process(tmp_path / "bots", "bot", server.url, "--table", code)
         terminal.wait_shown("── truc-french ─")
         told, _, piped_status = piped.finish()
         terminal.wait_for(b"De nou: truc replay ")
@@ -60,8 +58,6 @@ def test_watch_tells_a_match_of_bots_to_its_verdict_on_a_terminal_and_without(tm
         status = terminal.end()
         first.finish()
         second.finish()
-    finally:
-        server.stop()
     (kept,) = (tmp_path / "home" / "transcripts").glob("*.truc")
     match = kept.name[:6]
     assert piped_status == 0
@@ -71,14 +67,13 @@ def test_watch_tells_a_match_of_bots_to_its_verdict_on_a_terminal_and_without(tm
     assert (status, terminal.was_restored) == (0, True)
 
 
-def test_forget_says_who_was_forgotten(real_server, tmp_path) -> None:
-    environment = {"TRUC_HOME": str(tmp_path / "home")}
-    assert truc("tables", real_server.url, env=environment).exit_code == 0
-    told = truc("forget", real_server.url, "--yes", env=environment)
+def test_forget_says_who_was_forgotten(truc, real_server) -> None:
+    assert truc("tables", real_server.url).exit_code == 0
+    told = truc("forget", real_server.url, "--yes")
     assert (told.exit_code, told.stdout.startswith(f"{real_server.url} has forgotten ")) == (0, True)
 
 
-def test_watch_of_a_table_that_is_not_there_is_one_line(real_server, tmp_path) -> None:
-    told = truc("watch", real_server.url, "NOPE1", env={"TRUC_HOME": str(tmp_path / "home")})
+def test_watch_of_a_table_that_is_not_there_is_one_line(truc, real_server) -> None:
+    told = truc("watch", real_server.url, "NOPE1")
     assert told.exit_code == 1
     assert told.stderr.strip().splitlines()[-1].endswith("(no_such_table)")

@@ -174,13 +174,12 @@ class Rooms:
 @contextmanager
 def rooms(chrome: Browser, tmp_path: Path) -> Iterator[tuple[Rooms, RealServer]]:
     web = free_port()
-    server = RealServer(tmp_path / "server", {"TRUC_WEB_LISTEN": f"127.0.0.1:{web}"}).start()
-    try:
-        with chrome.somebody() as page:
-            yield Rooms(page, f"http://localhost:{web}"), server
-            assert page.complaints == []
-    finally:
-        server.stop()
+    with (
+        RealServer(tmp_path / "server", {"TRUC_WEB_LISTEN": f"127.0.0.1:{web}"}) as server,
+        chrome.somebody() as page,
+    ):
+        yield Rooms(page, f"http://localhost:{web}"), server
+        assert page.complaints == []
 
 
 @needs_browser

@@ -245,8 +245,7 @@ def test_a_browser_is_opened_at_the_page_and_may_speak_with_the_server(real_serv
 @pytest.mark.slow
 def test_the_hosts_invite_for_browsers_makes_a_member_of_whoever_opens_it(chrome, tmp_path):
     web = {"TRUC_WEB_LISTEN": f"127.0.0.1:{free_port()}", "TRUC_ACCESS_MEMBERS": "invite"}
-    server = RealServer(tmp_path / "data", web).start()
-    try:
+    with RealServer(tmp_path / "data", web) as server:
         command = [sys.executable, "-m", "truc_server", "invite", "--data", str(server.data)]
         told = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **web})
         link = told.stdout.splitlines()[1]
@@ -256,8 +255,6 @@ def test_the_hosts_invite_for_browsers_makes_a_member_of_whoever_opens_it(chrome
         with chrome.somebody() as page:
             page.visit(link)
             page.wait_for(WAITS_FOR % "Online: 1")
-    finally:
-        server.stop()
 
 
 @needs_browser

@@ -9,20 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from client.serving import RealServer
 from clients_elsewhere.programs import GUESTS, Relay, bot, keyed, needs_node, result_of, start, told
 
 from truc_protocol.crypto.certificates import make_certificate
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def tls_server(tmp_path_factory: pytest.TempPathFactory):
-    """Return a server process that encrypts."""
-    server = RealServer(tmp_path_factory.mktemp("server"), {"TRUC_LISTEN_TLS": "true"}).start()
-    yield server
-    server.stop()
 
 
 @contextmanager

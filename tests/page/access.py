@@ -8,14 +8,13 @@ import argparse
 import base64
 import json
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from itertools import product
 from typing import Any, Final
 
-from client.browser import Browser, chromium
+from client.browser import Browser
 from page.looks import SCREENS, SIZES, Looks
-from page.playing import WebServer
+from page.playing import browsing
 
 from truc_words import LANGUAGES
 
@@ -132,6 +131,10 @@ class Access:
         found += self.contrast() if is_measured else []
         return [f"{screen}: {each}" for each in found]
 
+    def everywhere(self) -> list[str]:
+        """Look at every screen, at all sizes."""
+        return [each for screen in SCREENS for each in self.look_at(screen, [*WIDE], is_measured=True)]
+
 
 def main() -> int:
     """Look at all there is, in some of the languages or in every one."""
@@ -139,35 +142,16 @@ def main() -> int:
     asked.add_argument("languages", nargs="*", help="every one, if none is named")
     languages = asked.parse_args().languages or LANGUAGES
     found = []
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        chromium(Path(folder) / "browser") as running,
-    ):
-        server = WebServer(Path(folder) / "server")
-        server.real.start()
-        try:
-            for pack in ("spanish", "french"):
-                access = Access(running, server.origin, pack)
-                for lang in languages:
-                    for theme in ("dark", "light"):
-                        access.looks.open(lang=lang, theme=theme)
-                        seen = [
-                            each
-                            for screen in SCREENS
-                            for each in access.look_at(screen, [*WIDE], is_measured=True)
-                        ]
-                        found += [f"{pack}, {lang}, {theme}: {each}" for each in seen]
-                access.looks.open(lang=languages[0])
-                for name, wish in WISHES.items():
-                    access.page.prefer(**{name: wish})
-                    seen = [
-                        each
-                        for screen in SCREENS
-                        for each in access.look_at(screen, [*WIDE], is_measured=True)
-                    ]
-                    found += [f"{pack}, {name}: {each}" for each in seen]
-        finally:
-            server.real.stop()
+    with browsing() as (browser, server, _):
+        for pack in ("spanish", "french"):
+            access = Access(browser, server.origin, pack)
+            for lang, theme in product(languages, ("dark", "light")):
+                access.looks.open(lang=lang, theme=theme)
+                found += [f"{pack}, {lang}, {theme}: {each}" for each in access.everywhere()]
+            access.looks.open(lang=languages[0])
+            for name, wish in WISHES.items():
+                access.page.prefer(**{name: wish})
+                found += [f"{pack}, {name}: {each}" for each in access.everywhere()]
     print("\n".join(found) or "nothing is wrong")
     return min(1, len(found))
 

@@ -5,7 +5,5 @@ from page.playing import WebServer
 @pytest.fixture(scope="session")
 def web_server(tmp_path_factory):
     """Return a server with a door for browsers that all tests of the session share."""
-    server = WebServer(tmp_path_factory.mktemp("server"))
-    server.real.start()
-    yield server
-    server.real.stop()
+    with WebServer(tmp_path_factory.mktemp("server")) as server:
+        yield server

@@ -6,14 +6,13 @@ exit status is 1 then. Several matches are played at a time, all in one browser.
 
 import argparse
 import sys
-import tempfile
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from client.browser import Browser, chromium
-from page.playing import SHORT, Match, WebServer, begun_match
+from client.browser import Browser
+from page.playing import SHORT, Match, WebServer, begun_match, browsing
 
 from truc_rules import preset, presets
 
@@ -29,19 +28,13 @@ def main() -> int:
     asked.add_argument("--at-once", type=int, default=2, metavar="N", help="how many matches (default: 2)")
     flags = asked.parse_args()
     failed, running = 0, deque[Iterator[bool]]()
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        chromium(Path(folder) / "browser") as browser,
-    ):
-        server = WebServer(Path(folder) / "server")
-        server.real.start()
+    with browsing() as (browser, server, folder):
         for number, match in enumerate(_matches(flags.games or presets(), is_whole=flags.whole)):
             if len(running) == flags.at_once:
                 failed += next(running.popleft(), False)
-            running.append(_played(browser, server, Path(folder) / f"{number}", match))
+            running.append(_played(browser, server, folder / f"{number}", match))
             failed += next(running[-1])
         failed += sum(next(each, False) for each in running)
-        server.real.stop()
     return min(1, failed)
 
 

@@ -11,15 +11,13 @@ import argparse
 import json
 import re
 import statistics
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from gzip import compress
-from pathlib import Path
 from typing import Any, Final
 
 from chaos.servers import free_port
-from client.browser import Browser, chromium
-from page.playing import NAMES, Person, WebServer
+from client.browser import Browser
+from page.playing import NAMES, Person, WebServer, browsing
 from page.slow_line import SlowLine, slow_line
 
 from truc_web.tree import Tree
@@ -78,10 +76,8 @@ def main() -> None:
     asked.add_argument("--megabits", type=float, default=10, help="a second, of the line")
     asked.add_argument("--slower", type=float, default=4, help="how many times slower the processor is")
     flags = asked.parse_args()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, chromium(Path(folder)) as browser:
-        port = free_port()
-        server = WebServer(Path(folder) / "server", origin_port=str(port), TRUC_LIMITS_LOGIN_S="120")
-        server.real.start()
+    port = free_port()
+    with browsing(origin_port=str(port), TRUC_LIMITS_LOGIN_S="120") as (browser, server, _):
         speed = {"round_trip_s": flags.round_trip / 1000, "bytes_a_s": flags.megabits * 125_000}
         with slow_line(SlowLine(port, server.web_port, **speed)) as line:
             for who, thinks in (("at once", False), ("after a while", True)):
@@ -90,7 +86,6 @@ def main() -> None:
                 ]
                 told = {name: statistics.median(each.get(name, 0) for each in visits) for name in visits[0]}
                 print(f"pressed {who}", *lines(told, flags.round_trip), sep="\n  ", flush=True)
-        server.real.stop()
 
 
 def lines(told: Mapping[str, float], round_trip: float) -> Iterator[str]:

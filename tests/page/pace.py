@@ -7,14 +7,13 @@ collection, of the page and of its worker together.
 
 import argparse
 import math
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from client.browser import Browser, Page, chromium
+from client.browser import Browser, Page
 from page.loading import first_weight
-from page.playing import NAMES, WebServer, bots, is_proven, people
+from page.playing import NAMES, WebServer, bots, browsing, is_proven, people
 
 from truc_web.tree import read_tree
 
@@ -49,12 +48,9 @@ def main() -> None:
     asked.add_argument("--slower", type=float, default=1, help="how many times slower the processor is")
     flags = asked.parse_args()
     print(f"weight until a seat, packed: {first_weight(read_tree()) / 1000:.0f} KB")
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, chromium(Path(folder)) as browser:
-        server = WebServer(Path(folder) / "server")
-        server.real.start()
-        for line in played(browser, server, Path(folder) / "bots", flags):
+    with browsing() as (browser, server, folder):
+        for line in played(browser, server, folder / "bots", flags):
             print(line, flush=True)
-        server.real.stop()
 
 
 def played(browser: Browser, server: WebServer, home: Path, flags: Any) -> Iterator[str]:

@@ -90,16 +90,10 @@ def pictures(browser: Browser, origin: str) -> Iterator[tuple[str, bytes]]:
         looks.page.close()
 
 
-@contextmanager
-def serving(home: Path, root: Path | None = None) -> Iterator[str]:
-    """Run a server, of another tree if one is named; yield its origin."""
+def serving(home: Path, root: Path | None = None) -> WebServer:
+    """Return a server, of another tree if one is named."""
     folders = [] if root is None else [f"{root / each}" for each in ("server", "client", "protocol")]
-    server = WebServer(home, **({"PYTHONPATH": ":".join([f"{TESTS}", *folders])} if folders else {}))
-    server.real.start()
-    try:
-        yield server.origin
-    finally:
-        server.real.stop()
+    return WebServer(home, **({"PYTHONPATH": ":".join([f"{TESTS}", *folders])} if folders else {}))
 
 
 @contextmanager
@@ -115,10 +109,10 @@ def checked_out(revision: str, folder: Path) -> Iterator[Path]:
 
 def compared(browser: Browser, home: Path, revision: str, keep: Path | None) -> Mapping[str, float]:
     """Return by how much each picture differs from that of a commit."""
-    with checked_out(revision, home / "before") as tree, serving(home / "old", tree) as origin:
-        before = dict(pictures(browser, origin))
-    with serving(home / "new") as origin:
-        after = dict(pictures(browser, origin))
+    with checked_out(revision, home / "before") as tree, serving(home / "old", tree) as server:
+        before = dict(pictures(browser, server.origin))
+    with serving(home / "new") as server:
+        after = dict(pictures(browser, server.origin))
     for which, kept in (("before", before), ("after", after)) if keep else ():
         (keep / which).mkdir(parents=True, exist_ok=True)
         for name, picture in kept.items():
@@ -152,8 +146,8 @@ def main() -> int:
         chromium(Path(folder) / "browser") as running,
     ):
         if flags.docs:
-            with serving(Path(folder) / "server") as origin:
-                draw_docs(running, origin)
+            with serving(Path(folder) / "server") as server:
+                draw_docs(running, server.origin)
             return 0
         found = compared(running, Path(folder), flags.against, flags.keep)
     differ = {name: share for name, share in found.items() if share > MOST_BLOCKS}

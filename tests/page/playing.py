@@ -4,14 +4,15 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from chaos.servers import free_port
-from client.browser import ReadBrowser, ReadPage
+from client.browser import Browser, ReadBrowser, ReadPage, chromium
 from client.serving import RealServer
 from clients_elsewhere.programs import Place
 
@@ -62,8 +63,26 @@ class WebServer:
         }
         self.real = RealServer(data, environment, program=("page.wide_server", "run"))
 
+    def __enter__(self) -> Self:
+        self.real.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.real.stop()
+
     def link(self, code: str = "") -> str:
         return f"{self.origin}/t/{code}" if code else f"{self.origin}/"
+
+
+@contextmanager
+def browsing(**settings: str) -> Iterator[tuple[Browser, WebServer, Path]]:
+    """Run a browser and a server, and yield them with a folder for what else is kept."""
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
+        chromium((folder := Path(name)) / "browser") as browser,
+        WebServer(folder / "server", **settings) as server,
+    ):
+        yield browser, server, folder
 
 
 class Person:

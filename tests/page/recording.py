@@ -7,14 +7,13 @@ writes `recorded/NAME.json`. The cards are others each time, so pictures made fr
 import argparse
 import json
 import random
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from client.browser import Browser, chromium
-from page.playing import NAMES, Person, WebServer
+from client.browser import Browser
+from page.playing import NAMES, Person, WebServer, browsing
 
 FOLDER = Path(__file__).with_name("recorded")
 TELLS = """globalThis.Worker = class extends Worker {
@@ -129,17 +128,9 @@ def main() -> None:
         "names", nargs="*", metavar="NAME", choices=[[], *TABLES], help="all, if none is named"
     )
     names = asked.parse_args().names or TABLES
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        chromium(Path(folder) / "browser") as running,
-    ):
-        server = WebServer(Path(folder) / "server")
-        server.real.start()
-        try:
-            for name in names:
-                record(running, server, name, TABLES[name])
-        finally:
-            server.real.stop()
+    with browsing() as (browser, server, _):
+        for name in names:
+            record(browser, server, name, TABLES[name])
 
 
 if __name__ == "__main__":

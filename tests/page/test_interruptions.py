@@ -31,10 +31,8 @@ SECOND = "document.querySelector('[role=alert] button')"
 @pytest.fixture
 def own_server(tmp_path):
     """Return a server of the test's own, which may be killed."""
-    server = WebServer(tmp_path / "server")
-    server.real.start()
-    yield server
-    server.real.stop()
+    with WebServer(tmp_path / "server") as server:
+        yield server
 
 
 @contextmanager

@@ -74,11 +74,11 @@ def test_what_is_said_on_the_way_to_a_seat_comes_with_it():
 def line(tmp_path):
     """Return a line, as fast as can be, to a server of the test's own, and the server."""
     port = free_port()
-    server = WebServer(tmp_path / "server", origin_port=str(port))
-    server.real.start()
-    with slow_line(SlowLine(port, server.web_port, round_trip_s=0)) as line:
+    with (
+        WebServer(tmp_path / "server", origin_port=str(port)) as server,
+        slow_line(SlowLine(port, server.web_port, round_trip_s=0)) as line,
+    ):
         yield line, server
-    server.real.stop()
 
 
 def all_there() -> str:
