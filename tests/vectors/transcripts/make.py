@@ -4,6 +4,7 @@ Run as docs/fairness/vectors.md says. Two matches are written move by move; of t
 keeping stands here, and between it everybody plays by dice that the same seed throws.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,21 +22,20 @@ FOLDER = Path(__file__).parent
 
 
 class Script(NamedTuple):
-    """A match: its terms, and what happens, a line each.
+    """A match: its terms, and what happens, between commas and in lines, of play mostly a trick each.
 
-    Lines: `SEAT MOVE` (a cut with its place), `void SEAT...` (these release nothing at the call that is open),
+    It may be: `SEAT MOVE` (a cut with its place), `void SEAT...` (these release nothing at the call that is open),
     `ruling` (the server decides for the seat it waits for), `rest` (all pause and go on), `pause` (all pause),
-    `SEAT pause`,
-    `rekey SEAT`, `sub SEAT`, `resign SEAT`, `forfeit SEAT KIND`, `away SEAT` (from now on the server decides for it),
+    `SEAT pause`, `rekey SEAT`, `sub SEAT`, `resign SEAT`, `forfeit SEAT KIND`, `away SEAT` (from now on the server decides for it),
     `to PHASE INDEX` (everybody plays on until then), `on` (to the last ack), `stop` (here the transcript breaks off).
     """
 
     variant: str
-    seats: int
-    options: dict[str, int | str]
-    opts: Opts
     seed: int
-    lines: str
+    course: str = "on"
+    seats: int = 2
+    options: Mapping[str, int | str] = MappingProxyType({})
+    opts: Opts = Opts()
     guests: tuple[int, ...] = ()
     boxed: bool = True
     links: int = 16
@@ -45,254 +45,126 @@ class Script(NamedTuple):
 
 SCRIPTS = {
     "truc-french.truc": Script(
-        variant="truc-french",
-        seats=2,
+        "truc-french",
+        seed=60,
         options={"target": 8, "match": 1},
         opts=Opts(voids=2, gone=2),
-        seed=60,
-        lines="""\
-0 redeal
-1 accept
-0 play Qs
-1 play 9s
-0 play Jc
-1 play Ah
-1 raise rest
-0 decline
-void 1
-rekey 0
-rest
-1 redeal
-0 accept
+        course="""\
+0 redeal, 1 accept, 0 play Qs, 1 play 9s
+0 play Jc, 1 play Ah
+1 raise rest, 0 decline
+void 1, rekey 0, rest
+1 redeal, 0 accept
 ruling
-0 play 8c
-1 raise 2
-0 accept
-1 play Ah
-0 raise rest
-1 raise rest
-0 play 9h""",
+0 play 8c, 1 raise 2, 0 accept, 1 play Ah
+0 raise rest, 1 raise rest, 0 play 9h""",
     ),
     "truc-catalan-4.truc": Script(
-        variant="truc-catalan",
+        "truc-catalan",
+        seed=22,
         seats=4,
         options={"target": 5},
         opts=Opts(voids=2, gone=2),
         guests=(2,),
-        seed=22,
-        lines="""\
-3 tap
-0 deal 1
-1 play 6c raise 2
-2 accept
-2 play 5e
-3 play 12c
-0 raise 3
-3 decline
-0 cut 38
-void 1
-rekey 0
-rest
-2 play 11b
-3 play 6c raise 2
-2 accept
-0 play 6b raise 3
-3 decline
+        course="""\
+3 tap, 0 deal 1, 1 play 6c raise 2, 2 accept, 2 play 5e, 3 play 12c, 0 raise 3, 3 decline, 0 cut 38
+void 1, rekey 0, rest
+2 play 11b, 3 play 6c raise 2, 2 accept, 0 play 6b raise 3, 3 decline
 ruling
-2 accept
-3 play 1o
-0 play 3e
-1 play 2c
-2 play 11c
-0 play 2e
-1 play 6e
-2 play 1b
-3 play 4c""",
+2 accept, 3 play 1o, 0 play 3e, 1 play 2c, 2 play 11c
+0 play 2e, 1 play 6e, 2 play 1b, 3 play 4c""",
     ),
     "argentine-match.truc": Script(
-        variant="truco-argentino-flor",
-        seats=2,
-        options={"target": 15, "match": 1, "reveal": "match"},
-        opts=Opts(),
-        seed=26,
-        lines="on",
+        "truco-argentino-flor", seed=26, options={"target": 15, "match": 1, "reveal": "match"}
     ),
     "paulista-4-blind.truc": Script(
-        variant="truco-paulista",
+        "truco-paulista",
+        seed=2,
         seats=4,
         options={"target": 4, "blind": "on", "cover_from_trick": 2},
-        opts=Opts(),
         guests=(3,),
-        seed=2,
-        lines="on",
     ),
     "paulista-turned.truc": Script(
-        variant="truco-paulista",
-        seats=2,
-        options={"target": 4, "cover_from_trick": 2, "reveal": "match"},
-        opts=Opts(),
-        seed=53,
-        lines="on",
+        "truco-paulista", seed=53, options={"target": 4, "cover_from_trick": 2, "reveal": "match"}
     ),
     "le-truc-newcomer.truc": Script(
-        variant="le-truc",
-        seats=2,
-        options={"target": 5, "match": 1},
-        opts=Opts(voids=2, gone=1, gone_after=3),
+        "le-truc",
         seed=34,
+        options={"target": 5, "match": 1},
+        opts=Opts(voids=2, gone=1),
         links=3,
-        lines="""\
-to called 1
-void 1
-sub 1
-to between 3
-rekey 0
-on""",
+        course="to called 1, void 1, sub 1, to between 3, rekey 0, on",
     ),
     "put-forfeit.truc": Script(
-        variant="put",
-        rules={"version": 1, "concede": "vs_ask"},
-        seats=2,
+        "put",
+        seed=0,
         options={"match": 1},
         opts=Opts(gone_after=2),
-        seed=0,
-        lines="""\
-to hand 2
-away 1
-to between 4
-forfeit 1 absent
-on""",
+        rules={"version": 1, "concede": "vs_ask"},
+        course="to hand 2, away 1, to between 4, forfeit 1 absent, on",
     ),
     "trut-resigned.truc": Script(
-        variant="trut",
-        seats=2,
-        options={"match": 1},
-        opts=Opts(),
+        "trut",
         seed=1,
-        lines="""\
-to hand 2
-pause
-resign 0
-on""",
+        options={"match": 1},
+        course="to hand 2, pause, resign 0, on",
     ),
     "le-truc-resigned.truc": Script(
-        variant="le-truc",
-        seats=2,
-        options={"reveal": "match"},
-        opts=Opts(),
+        "le-truc",
         seed=2,
-        lines="""\
-0 stand
-0 raise 2
-1 decline
-resign 1
-on""",
+        options={"reveal": "match"},
+        course="""\
+0 stand, 0 raise 2, 1 decline
+resign 1, on""",
     ),
     "truc-lanes-4-forfeit.truc": Script(
-        variant="truc-lanes",
+        "truc-lanes",
+        seed=54,
         seats=4,
         options={"match": 1},
         opts=Opts(gone=1),
-        seed=54,
-        lines="""\
-to called 1
-void 0 1
-sub 0
-forfeit 1 silent
-on""",
+        course="to called 1, void 0 1, sub 0, forfeit 1 silent, on",
     ),
     "gauderio-guests.truc": Script(
-        variant="truco-gauderio",
-        seats=2,
-        options={"target": 12, "match": 1},
-        opts=Opts(),
-        guests=(0, 1),
-        boxed=False,
-        seed=51,
-        lines="on",
+        "truco-gauderio", seed=51, options={"target": 12, "match": 1}, guests=(0, 1), boxed=False
     ),
     "uruguayo.truc": Script(
-        variant="truco-uruguayo",
-        seats=2,
-        options={"target": 12, "reveal": "match"},
-        opts=Opts(),
+        "truco-uruguayo",
         seed=12,
-        lines="""\
+        options={"target": 12, "reveal": "match"},
+        course="""\
 to hand 2
-1 flor
-0 contraflor
-1 accept
-1 points 33
-0 points 34
-1 play 1b
-0 play 5e
-0 raise 2
-1 accept
-0 play 6b
-1 play 11e
-1 play 5b
-0 play 10b
+1 flor, 0 contraflor, 1 accept, 1 points 33, 0 points 34, 1 play 1b, 0 play 5e
+0 raise 2, 1 accept, 0 play 6b, 1 play 11e
+1 play 5b, 0 play 10b
 on""",
     ),
     "venezolano.truc": Script(
-        variant="truco-venezolano",
-        seats=2,
-        options={"target": 12},
-        opts=Opts(),
+        "truco-venezolano",
         seed=375,
-        lines="""\
-1 raise 3
-0 envido
-1 flor
-0 accept
-1 play 7c
-0 play 3b
-0 raise 6
-1 accept
-0 play 2e
-1 play 10e
-1 play 11e
-0 play 1c
+        options={"target": 12},
+        course="""\
+1 raise 3, 0 envido, 1 flor, 0 accept, 1 play 7c, 0 play 3b
+0 raise 6, 1 accept, 0 play 2e, 1 play 10e
+1 play 11e, 0 play 1c
 on""",
     ),
     "valencia.truc": Script(
-        variant="truc-valencia",
-        seats=2,
-        options={"target": 12, "match": 1, "reveal": "match"},
-        opts=Opts(),
+        "truc-valencia",
         seed=9,
-        lines="""\
-0 envido
-1 envido
-0 accept
-0 raise 2
-1 decline
-1 play 5b
-0 envido
-1 accept
-0 play 7e
-0 raise 2
-1 accept
-0 play 5o
-1 raise 3
-0 raise 4
-1 accept
-1 play 1b
-1 play 6b
-0 play 1e
+        options={"target": 12, "match": 1, "reveal": "match"},
+        course="""\
+0 envido, 1 envido, 0 accept, 0 raise 2, 1 decline, 1 play 5b, 0 envido, 1 accept, 0 play 7e
+0 raise 2, 1 accept, 0 play 5o, 1 raise 3, 0 raise 4, 1 accept, 1 play 1b
+1 play 6b, 0 play 1e
 on""",
     ),
     "truc-lanes-incomplete.truc": Script(
-        variant="truc-lanes",
-        seats=2,
-        options={"match": 1},
-        opts=Opts(),
-        guests=(1,),
+        "truc-lanes",
         seed=129,
-        lines="""\
-to hand 2
-1 pause
-stop""",
+        options={"match": 1},
+        guests=(1,),
+        course="to hand 2, 1 pause, stop",
     ),
 }
 
@@ -308,7 +180,7 @@ def play(script: Script) -> Table:
         links=script.links,
         boxed_guests=script.boxed,
     )
-    for line in script.lines.split("\n"):
+    for line in re.split(", |\n", script.course):
         words = line.split()
         while not _waits_for(table, words[0]):
             if table.step() is None:
