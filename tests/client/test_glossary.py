@@ -74,30 +74,16 @@ NOBODY_SAYS = {
     "en": ["best pair", "three of a suit"],
     "ca": ["millor parella", "queda obligat", "reposa"],
     "es": [
-        "mejor pareja",
-        "queda obligado",
-        "por sorteo reparte",
-        "tanteo",
-        "ficheros?",
-        "la partida descansa",
-        "boca abajo",
+        *("mejor pareja", "queda obligado", "por sorteo reparte", "tanteo", "ficheros?"),
+        *("la partida descansa", "boca abajo"),
     ],
     "fr": ["meilleure paire", r"\{\w+\} est tiré", "la marque", "s'est engagé sur"],
     "pt": ["melhor par", "fica obrigado", "fica lembrada", "a partida descansa", "virada para baixo"],
 }
 """What was once said and is not, or not so by people who play."""
 OF_A_MATCH = (
-    "moves",
-    "facts",
-    "reasons",
-    "terms",
-    "counts",
-    "lessons",
-    "screen",
-    "watching",
-    "records",
-    "replay",
-    "report",
+    *("moves", "facts", "reasons", "terms", "counts", "lessons", "screen", "watching", "records"),
+    *("replay", "report"),
 )
 
 

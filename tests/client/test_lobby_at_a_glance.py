@@ -41,13 +41,7 @@ def test_table_is_listed_with_its_clock_and_the_options_that_were_chosen() -> No
     options = {"decision_ms": 30_000, "reveal": "match", "target": 24}
     row = table_columns(state("K7PQA", NORTH, FREE, options=options, expires_ms=1_790_000, age_ms=75_000))
     assert row == (
-        "K7PQA",
-        "truc-french",
-        "1/2",
-        "open, 30 min left",
-        "1 min",
-        "30+120",
-        "reveal=match target=24",
+        *("K7PQA", "truc-french", "1/2", "open, 30 min left", "1 min", "30+120", "reveal=match target=24"),
         "north",
     )
 

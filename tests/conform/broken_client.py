@@ -19,22 +19,8 @@ KNOWN = {
     "welcome": {"t", "re", "name", "player", "token", "seats"},
 }
 NOTICES = {
-    "hello",
-    "welcome",
-    "ok",
-    "error",
-    "bye",
-    "ping",
-    "pong",
-    "table",
-    "closed",
-    "terms",
-    "setup",
-    "record",
-    "options",
-    "cards",
-    "waiting",
-    "seat_taken_over",
+    *("hello", "welcome", "ok", "error", "bye", "ping", "pong", "table", "closed", "terms", "setup"),
+    *("record", "options", "cards", "waiting", "seat_taken_over"),
 }
 
 

@@ -12,17 +12,8 @@ BELIEVING = Path(__file__).with_name("believing_client.py")
 HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.seat-again", "C3.release", "C3.act", "C3.ack"} | {
     f"C4.{name}"
     for name in (
-        "four-seats",
-        "turn-up",
-        "closed",
-        "shares",
-        "blind",
-        "games",
-        "rekey",
-        "void",
-        "substitute",
-        "rotation",
-        "rotations",
+        *("four-seats", "turn-up", "closed", "shares", "blind", "games", "rekey", "void", "substitute"),
+        *("rotation", "rotations"),
     )
 }
 OF_OTHERS = {"C3.own-options"}  # it has no rules, and says so

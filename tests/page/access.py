@@ -23,16 +23,8 @@ TOUCHED: Final = ("phone", "lying phone", "small phone")
 FINGER, MOUSE = 44, 32
 CONTROLS: Final = {
     *(
-        "button",
-        "link",
-        "textbox",
-        "combobox",
-        "checkbox",
-        "slider",
-        "tab",
-        "DisclosureTriangle",
-        "switch",
-        "searchbox",
+        *("button", "link", "textbox", "combobox", "checkbox", "slider", "tab", "DisclosureTriangle"),
+        *("switch", "searchbox"),
     ),
 }
 NAMED: Final = CONTROLS | {"dialog", "alertdialog", "tablist", "image", "img"}

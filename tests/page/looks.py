@@ -187,20 +187,6 @@ class Looks:
 
 
 SCREENS: Final = (
-    "sit",
-    "lobby",
-    "play",
-    "best",
-    "history",
-    "settings",
-    "learn",
-    "duel",
-    "four",
-    "six",
-    "sample",
-    "end",
-    "signs",
-    "menu",
-    "proof",
-    "replay",
+    *("sit", "lobby", "play", "best", "history", "settings", "learn", "duel", "four", "six", "sample"),
+    *("end", "signs", "menu", "proof", "replay"),
 )

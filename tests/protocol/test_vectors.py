@@ -22,18 +22,8 @@ from truc_rules import Kind, preset, presets
 
 FOLDER = Path(__file__).parents[1] / "vectors"
 NAMES = (
-    "encoding",
-    "chains",
-    "shuffle",
-    "deal",
-    "boxes",
-    "keys",
-    "links",
-    "records",
-    "handshake",
-    "web",
-    "evidence",
-    "contradictions",
+    *("encoding", "chains", "shuffle", "deal", "boxes", "keys", "links", "records", "handshake", "web"),
+    *("evidence", "contradictions"),
 )
 h = bytes.fromhex
 

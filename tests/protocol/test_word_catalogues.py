@@ -17,14 +17,7 @@ from truc_rules.variants.vocabulary import SIGNS
 from truc_words import LANGUAGES, LanguageError, catalogue, chosen_language, local_sets, local_words
 from truc_words.catalogue import read_spoken
 
-SHOWN_OTHERWISE = {
-    "called",
-    "released",
-    "hands_committed",
-    "hand_closed",
-    "hands_opened",
-    "acked",
-}
+SHOWN_OTHERWISE = {"called", "released", "hands_committed", "hand_closed", "hands_opened", "acked"}
 OTHERS = [lang for lang in LANGUAGES if lang != "en"]
 TONGUES = {
     "catalan": "ca",
@@ -99,17 +92,8 @@ SENTENCES = (
     *("facts", "moves", "lessons", "screen", "watching", "closed"),
     *("asked", "connecting", "commands", "verdict", "failures", "refused", "wrong", "means", "remedies"),
     *(
-        "records",
-        "together",
-        "replay",
-        "report",
-        "history",
-        "ratings",
-        "page",
-        "proof",
-        "errors",
-        "learn",
-        "replay_page",
+        *("records", "together", "replay", "report", "history", "ratings", "page", "proof", "errors"),
+        *("learn", "replay_page"),
     ),
 )
 
@@ -155,20 +139,9 @@ def test_every_kind_of_move_has_words() -> None:
 def test_words_for_answers_orders_and_the_remainder_belong_to_a_kind() -> None:
     special = {key for key in catalogue("en").moves if key not in set(Kind)}
     assert special == {
-        "envido-envido",
-        "accept-redeal",
-        "accept-last-point",
-        "accept-flor",
-        "accept-rest",
-        "raise-rest",
-        "raise-rest-same",
-        "decline-redeal",
-        "decline-last-point",
-        "decline-envido",
-        "decline-flor",
-        "order-low",
-        "order-high",
-        "order-leave",
+        *("envido-envido", "accept-redeal", "accept-last-point", "accept-flor", "accept-rest"),
+        *("raise-rest", "raise-rest-same", "decline-redeal", "decline-last-point", "decline-envido"),
+        *("decline-flor", "order-low", "order-high", "order-leave"),
     }
 
 
