@@ -27,8 +27,6 @@ class WebSocketSealer:
 
     Attributes:
         certificate: what the origin stands for in the hello.
-        speaks_truc: always, as the subprotocol was asked for.
-        can_move: never, as a page reaches its own origin only.
     """
 
     __slots__ = (
@@ -40,15 +38,14 @@ class WebSocketSealer:
         "_status",
         "_taken",
         "_tls",
-        "can_move",
         "certificate",
-        "speaks_truc",
     )
+
+    speaks_truc: Final = True  # as the subprotocol was asked for
+    can_move: Final = False  # a page reaches its own origin only
 
     def __init__(self, certificate: bytes, tls: Cipher | None, socket: Connection) -> None:
         self.certificate = certificate
-        self.speaks_truc = True
-        self.can_move = False
         self._tls = tls
         self._socket = socket
         self._taken = bytearray()  # of a message whose rest has not come

@@ -50,35 +50,22 @@ def link_keys(at_rest: bytes, caller: bytes, door: bytes) -> LinkKeys:
 
 
 class LinkSealer:
-    """What stands between the frames of a link and its socket, at either end (a `FrameSealer` of net/outbox.py).
+    """What stands between the frames of a link and its socket, at either end (a `FrameSealer` of net/outbox.py)."""
 
-    Attributes:
-        certificate: empty, as no hello is bound to a link: the player has said hello to the node that brings them.
-    """
+    __slots__ = ("_opened", "_opens", "_rest", "_sealed", "_seals")
 
-    __slots__ = ("_opened", "_opens", "_rest", "_sealed", "_seals", "certificate")
+    certificate: Final = (
+        b""  # no hello is bound to a link: the player has said it to the node that brings them
+    )
+    speaks_truc: Final = True  # a node speaks nothing else
+    can_move: Final = False  # the node that brings a player follows nobody: the player comes back to it
+    owes_words: Final = False
 
     def __init__(self, *, seals: bytes, opens: bytes) -> None:
-        self.certificate = b""
         self._seals, self._opens = seals, opens
         # How many pieces: each number is a nonce, used once for a key, as each direction has its own key.
         self._sealed = self._opened = 0
         self._rest = bytearray()
-
-    @property
-    def speaks_truc(self) -> bool:
-        """A node speaks nothing else."""
-        return True
-
-    @property
-    def can_move(self) -> bool:
-        """The node that brings a player follows nobody: the player comes back to it."""
-        return False
-
-    @property
-    def owes_words(self) -> bool:
-        """It has nothing of its own to say."""
-        return False
 
     def feed(self, received: bytes) -> None:
         """Take what the other end has sent."""

@@ -42,6 +42,9 @@ class TlsSealer:
 
     __slots__ = ("_incoming", "_is_broken", "_is_ended", "_outgoing", "_tls", "certificate")
 
+    can_move: Final = True  # a program can connect to any address
+    owes_words: Final = False  # what TLS itself has to say leaves with the next frames
+
     def __init__(self, tls: Tls) -> None:
         self.certificate = tls.digest
         self._incoming = ssl.MemoryBIO()
@@ -91,16 +94,6 @@ class TlsSealer:
             if self._outgoing.pending:
                 await stream.send_all(self._outgoing.read())
         return True
-
-    @property
-    def can_move(self) -> bool:
-        """A program can connect to any address."""
-        return True
-
-    @property
-    def owes_words(self) -> bool:
-        """Nothing that cannot wait: what TLS itself has to say leaves with the next frames."""
-        return False
 
     def feed(self, received: bytes) -> None:
         """Take what the peer has sent; after an error it is ignored."""
