@@ -25,7 +25,6 @@ READS: Final = frozenset(
         "tables",
         "seats",
         "terms",
-        "running",
         "match",
         "records",
         "record_count",

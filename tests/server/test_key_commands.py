@@ -1,14 +1,16 @@
 """`truc-server key show`, `roll`, `revocation`, `revoke`, and what the other commands say of changed and given-up keys."""
 
 import os
+import sqlite3
 import stat
+from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
 from rows import each_row
 from server.conftest import in_hand, play_on, running
-from server.stored import older
+from server.stored import MATCH, TABLE, older, url
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import read_revocation, revocation_text
@@ -23,6 +25,7 @@ from truc_server.identity.identity import (
 )
 from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
+from truc_server.storage.sql import open_store
 
 PLAYER = signing_key_from_seed(b"p" * 32)
 NOW = int(datetime(2026, 11, 1, 23, 30, tzinfo=UTC).timestamp())
@@ -210,11 +213,17 @@ def test_keys_of_a_database_of_an_older_version_are_not_called_needless(data, fi
     assert data.database.read_bytes() == before
 
 
-@pytest.mark.parametrize("why", ["damaged", "no answer"])
+@pytest.mark.parametrize("why", ["damaged", "a damaged row", "no answer"])
 def test_database_that_cannot_be_read_calls_no_key_needless(data, first, monkeypatch, why):
     roll(data, NOW)
     if why == "damaged":
         data.database.write_bytes(b"no database " * 100)
+    elif why == "a damaged row":
+        with closing(open_store(url(data.root))) as store:
+            store.claim("this process")
+            store.commit([TABLE, MATCH])
+        with closing(sqlite3.connect(data.database)) as raw, raw:
+            raw.execute("UPDATE matches SET setup = x'ff'")
     else:
         monkeypatch.setenv("TRUC_STORE_URL", "postgresql://truc@127.0.0.1:1/truc")
     line = f"earlier key  {first.fingerprint}  not known whether a match needs it: {UNREADABLE}"

@@ -78,26 +78,27 @@ class TestGuests:
 
 
 class TestMatches:
-    def test_running_match_comes_back_with_its_secrets(self, store):
+    def test_running_match_comes_back_with_its_secrets(self, store, archive):
         store.commit([TABLE, SaveSecrets(TH, b"sealed"), MATCH])
-        assert [tuple(match) for match in store.running()] == [(*MATCH[:-1], b"sealed")]
+        assert tuple(store.match(MID)) == (*MATCH[:-1], b"sealed")
+        assert archive.setups_under_way() == (MATCH.setup,)
 
     def test_setup_of_six_long_records_comes_back(self, store):
         setup = tuple(Record(i, bytes(8_000), bytes(64)) for i in range(8))
         store.commit([TABLE, MATCH._replace(setup=setup)])
-        assert store.running()[0].setup == setup
+        assert store.match(MID).setup == setup
 
     @pytest.mark.parametrize("end", [EndMatch(MID, "won", 5), DropTable("ABC")])
-    def test_match_that_ended_or_has_lost_its_table_is_not_running(self, store, end):
+    def test_match_that_ended_or_has_lost_its_table_is_not_under_way(self, store, archive, end):
         store.commit([TABLE, MATCH, end])
-        assert store.running() == ()
+        assert archive.setups_under_way() == ()
 
     def test_secrets_are_those_saved_last_until_they_are_dropped(self, store):
         store.commit([TABLE, SaveSecrets(TH, b"old"), MATCH])
         store.commit([SaveSecrets(TH, b"rekeyed")])
-        assert store.running()[0].sealed == b"rekeyed"
+        assert store.match(MID).sealed == b"rekeyed"
         store.commit([DropSecrets(TH)])
-        assert store.running()[0].sealed is None
+        assert store.match(MID).sealed is None
 
     def test_secrets_without_a_match_are_strays(self, store):
         store.commit([TABLE, SaveSecrets(TH, b"sealed"), MATCH, SaveSecrets(b"u" * 32, b"sealed")])

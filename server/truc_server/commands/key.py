@@ -43,6 +43,7 @@ from truc_server.identity.identity import (
 from truc_server.identity.identity import roll as give_new_key
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.settings.settings import Settings
+from truc_server.storage import StoreError
 
 _COLUMN: Final = 13
 
@@ -109,19 +110,15 @@ def _whose(identity: PublicIdentity, public: bytes) -> str:
 def _matches_by_key(settings: Settings, folder: Folder) -> Mapping[bytes | None, int] | None:
     """Return how many running matches were begun under each key; None if the database does not say."""
     # Slow to import.
-    from truc_server.storage.engine import inspect_server
-    from truc_server.storage.sql import open_store
-    from truc_server.storage.sqlite_file import inspect
+    from truc_server.storage.archive import open_archive
 
-    url = settings.store.url
-    if not url and not folder.database.exists():
+    if not settings.store.url and not folder.database.exists():
         return {}
-    # Looked at first, as `open_store` brings an older schema up to date, and a command that shows must not.
-    found = inspect_server(url) if url else inspect(folder.database)
-    if found.problem is not None or found.is_older or found.is_newer or found.revision is None:
+    try:
+        with closing(open_archive(database_url(settings, folder))) as archive:
+            return Counter(_key_of(setup[0]) for setup in archive.setups_under_way())
+    except StoreError:
         return None
-    with closing(open_store(database_url(settings, folder))) as store:
-        return Counter(_key_of(match.setup[0]) for match in store.running())
 
 
 def _key_of(record: Record) -> bytes | None:

@@ -1,4 +1,4 @@
-"""The matches that are over, for commands that only read, in small steps while the server runs.
+"""The matches that are stored, for commands that only read, in small steps while the server runs.
 
 Each read sees one state of the database and ends soon.
 Invariant: nothing is written, created or brought up to date.
@@ -13,7 +13,7 @@ from truc_protocol.codec import dec
 from truc_protocol.records import Record
 from truc_server.storage import AddPlayer, OwnMatch, PlayerKind, StoredTranscript
 from truc_server.storage.engine import open_to_read, reading
-from truc_server.storage.schema import match_players, matches, records
+from truc_server.storage.schema import match_players, matches, records, tables
 
 MAX_SETUP: Final = 65_536
 _PAGE: Final = 100  # matches in one read, which ends before any of them is written out
@@ -87,6 +87,13 @@ class Archive:
         """Return everybody who has played a match that is kept."""
         rows = self._read(select(match_players.c.kind, match_players.c.player).distinct())
         return tuple((PlayerKind(kind), player) for kind, player in rows)
+
+    def setups_under_way(self) -> tuple[tuple[Record, ...], ...]:
+        """Return the records before position 0 of each match that has not ended and whose table still stands."""
+        query = select(matches.c.setup).join(tables, tables.c.code == matches.c.table)
+        with reading(self._engine) as connection:
+            setups = connection.execute(query.where(matches.c.ended_ms.is_(None))).scalars()
+            return tuple(map(unpack_setup, setups))
 
     def transcript(self, mid: bytes) -> StoredTranscript | None:
         """Return the whole transcript of a match, or None if it is gone."""

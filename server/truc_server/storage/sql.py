@@ -86,11 +86,6 @@ _CHAT: Final = select(*(chat.c[field] for field in SaveChat._fields))
 _MATCHES: Final = select(*(matches.c[field] for field in RunningMatch._fields[:-1]), secrets.c.sealed).join(
     secrets, secrets.c.th == matches.c.th, isouter=True
 )
-_RUNNING: Final = (
-    _MATCHES.join(tables, tables.c.code == matches.c.table)
-    .where(matches.c.ended_ms.is_(None))
-    .order_by(matches.c.mid)
-)
 _TERMS: Final = (
     select(terms.c.th, terms.c.signer, terms.c.body, terms.c.sig, secrets.c.sealed)
     .join(secrets, secrets.c.th == terms.c.th, isouter=True)
@@ -287,10 +282,6 @@ class Store:
         if not rows:
             return None
         return StoredTerms(rows[0].th, tuple(Record(*row[1:4]) for row in rows), rows[0].sealed)
-
-    def running(self) -> tuple[RunningMatch, ...]:
-        """Return the matches that have not ended and whose table still stands."""
-        return tuple(_match(row) for row in self._read(_RUNNING))
 
     def match(self, mid: bytes) -> RunningMatch | None:
         """Return a match, ended or not, or None if there is none."""
