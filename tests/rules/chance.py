@@ -11,9 +11,6 @@ from functools import cache
 from math import ceil
 from typing import NamedTuple
 
-from hypothesis import settings
-from hypothesis import strategies as st
-
 from truc_rules import (
     Action,
     Kind,
@@ -36,7 +33,6 @@ from truc_rules import (
 from truc_rules.positions.match import HandPhase
 from truc_words.house_variants import variant_file
 
-SEEDS = st.integers(0, 2**32 - 1)
 TABLES = [(name, seats) for name in presets() for seats in preset(name).players]
 SETTINGS = {
     "reveal": ("match",),
@@ -86,9 +82,24 @@ _SHOWING = 0.3
 _SECOND = 0.5
 
 
-def examples(count):
-    """Return the settings of a test with `count` examples, many times as many in the long run."""
-    return settings(max_examples=count * _TIMES, derandomize=_TIMES == 1, deadline=None, database=None)
+def games(*, at_tables, options=0, parameters=0):
+    """Return what makes the rows of a test that plays at random: (seed, seats, variant).
+
+    The numbers say how often each game is played at each of its tables, with each option, with each parameter of another
+    game; many times as often in the long run.
+    """
+
+    def rows():
+        dice = random.Random(1 if _TIMES == 1 else None)
+        played = [(preset(name), (seats,)) for name, seats in TABLES] * at_tables
+        changed = [
+            with_options(preset(name), {option: value}) for name, option, value in optioned()
+        ] * options
+        changed += parametered() * parameters
+        played += [(variant, variant.players) for variant in changed]
+        return [(dice.getrandbits(32), dice.choice(seats), variant) for variant, seats in played * _TIMES]
+
+    return rows
 
 
 @cache

@@ -6,10 +6,9 @@ Where flor is played a hidden flor may be waited for, and that is public: such d
 
 import random
 
-from hypothesis import given
 from rows import each_row
 from rules.candidates import candidates_of
-from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, parametered, random_hand
+from rules.chance import chance_for, games, random_hand
 
 from truc_rules import (
     IllegalActionError,
@@ -21,7 +20,6 @@ from truc_rules import (
     legal,
     preset,
     view,
-    with_options,
 )
 
 _TRIES = 6
@@ -102,7 +100,8 @@ def said_to(match, action):
     return "taken"
 
 
-def assert_alike(variant, seats, seed):
+@each_row("seed, seats, variant", games(at_tables=3, options=1, parameters=2))
+def test_a_seat_sees_nothing_of_hidden_cards(seed, seats, variant):
     chance = chance_for(variant, seats, seed)
     steps = random_hand(variant, seats, chance)
     steps = steps[: chance.randrange(1, len(steps) + 1)]
@@ -121,21 +120,6 @@ def assert_alike(variant, seats, seed):
             ]
 
 
-@each_row("name, seats", TABLES)
-@examples(3)
-@given(seed=SEEDS)
-def test_a_seat_sees_nothing_of_hidden_cards(name, seats, seed):
-    assert_alike(preset(name), seats, seed)
-
-
-@each_row("name, option, value", optioned)
-@examples(1)
-@given(seed=SEEDS)
-def test_a_seat_sees_nothing_of_hidden_cards_with_a_table_option(name, option, value, seed):
-    variant = with_options(preset(name), {option: value})
-    assert_alike(variant, random.Random(seed).choice(variant.players), seed)
-
-
 @each_row("name", ["truc-catalan", "truco-paulista", "truco-argentino-flor", "truc-partnership"])
 def test_hidden_cards_do_differ_in_these_tests(name):
     found = 0
@@ -145,10 +129,3 @@ def test_hidden_cards_do_differ_in_these_tests(name):
         other = replayed(steps, Seat(0), chance) if steps[-1].after.hand.dealt.cards else None
         found += other is not None and other.hand.dealt.cards != steps[-1].after.hand.dealt.cards
     assert found > 5
-
-
-@each_row("variant", parametered)
-@examples(2)
-@given(seed=SEEDS)
-def test_a_seat_sees_nothing_of_hidden_cards_with_a_parameter_of_another_game(variant, seed):
-    assert_alike(variant, variant.players[-1], seed)

@@ -4,12 +4,11 @@ import random
 from copy import deepcopy
 
 import pytest
-from hypothesis import given
 from rows import each_row
 from rules.candidates import candidates
-from rules.chance import SEEDS, TABLES, examples, optioned, some_state
+from rules.chance import games, some_state
 
-from truc_rules import IllegalActionError, Kind, Seat, apply, legal, preset, with_options
+from truc_rules import IllegalActionError, Kind, Seat, apply, legal
 
 
 def is_taken(match, action):
@@ -25,8 +24,9 @@ def in_order(action):
     return action._replace(cards=tuple(sorted(action.cards))) if action.kind is Kind.SHOW else action
 
 
-def assert_exact(match):
-    """Compare `apply` with `legal`."""
+@each_row("seed, seats, variant", games(at_tables=2, options=1))
+def test_apply_takes_exactly_what_legal_yields(seed, seats, variant):
+    match = some_state(variant, seats, seed)
     kept = deepcopy(match)
     offered = {action for seat in range(-1, match.seats + 1) for action in legal(match, Seat(seat))}
     tried = offered.union(candidates(match))
@@ -35,26 +35,9 @@ def assert_exact(match):
     assert match == kept
 
 
-@each_row("name, seats", TABLES)
-@examples(2)
-@given(seed=SEEDS)
-def test_apply_takes_exactly_what_legal_yields(name, seats, seed):
-    assert_exact(some_state(preset(name), seats, seed))
-
-
-@each_row("name, option, value", optioned)
-@examples(1)
-@given(seed=SEEDS)
-def test_apply_takes_exactly_what_legal_yields_with_a_table_option(name, option, value, seed):
-    variant = with_options(preset(name), {option: value})
-    assert_exact(some_state(variant, random.Random(seed).choice(variant.players), seed))
-
-
-@each_row("name, seats", TABLES)
-@examples(1)
-@given(seed=SEEDS)
-def test_a_refusal_names_its_code_and_its_seat(name, seats, seed):
-    match = some_state(preset(name), seats, seed)
+@each_row("seed, seats, variant", games(at_tables=1))
+def test_a_refusal_names_its_code_and_its_seat(seed, seats, variant):
+    match = some_state(variant, seats, seed)
     offered = {action for seat in range(seats) for action in legal(match, Seat(seat))}
     refused = [each for each in candidates(match) if in_order(each) not in map(in_order, offered)]
     for action in random.Random(seed).sample(refused, 25):

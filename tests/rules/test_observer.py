@@ -4,11 +4,8 @@ The observer deals unknown cards, learns a card when it is played face up, and t
 that the rules force open decide the score as all cards do.
 """
 
-import random
-
-from hypothesis import given
 from rows import each_row
-from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, random_hand
+from rules.chance import chance_for, games, random_hand
 
 from truc_rules import (
     Kind,
@@ -17,10 +14,8 @@ from truc_rules import (
     is_hand_over,
     know,
     owed_shows,
-    preset,
     unproven_seats,
     with_known_card,
-    with_options,
     without_unknown_flor,
 )
 
@@ -103,7 +98,8 @@ def only_open(last):
     ]
 
 
-def assert_followed(variant, seats, seed):
+@each_row("seed, seats, variant", games(at_tables=5, options=1))
+def test_who_knows_no_card_follows_every_hand(seed, seats, variant):
     steps = random_hand(variant, seats, chance_for(variant, seats, seed))
     last, observed = steps[-1].after, followed(steps)
     if variant.flor is None:
@@ -121,18 +117,3 @@ def assert_followed(variant, seats, seed):
     )
     assert (proven.score, proven.games, proven.winner) == (last.score, last.games, last.winner)
     assert unproven_seats(proven) == ()
-
-
-@each_row("name, seats", TABLES)
-@examples(5)
-@given(seed=SEEDS)
-def test_who_knows_no_card_follows_every_hand(name, seats, seed):
-    assert_followed(preset(name), seats, seed)
-
-
-@each_row("name, option, value", optioned)
-@examples(1)
-@given(seed=SEEDS)
-def test_who_knows_no_card_follows_every_hand_with_a_table_option(name, option, value, seed):
-    variant = with_options(preset(name), {option: value})
-    assert_followed(variant, random.Random(seed).choice(variant.players), seed)

@@ -4,18 +4,8 @@ from dataclasses import fields, is_dataclass
 from functools import reduce
 from typing import Literal, get_args, get_origin, get_type_hints
 
-from hypothesis import given
 from rows import each_row
-from rules.chance import (
-    SEEDS,
-    TABLES,
-    chance_for,
-    examples,
-    optioned,
-    parametered,
-    random_match,
-    random_steps,
-)
+from rules.chance import chance_for, games, optioned, parametered, random_match, random_steps
 
 from truc_rules import (
     Score,
@@ -36,9 +26,9 @@ from truc_rules import (
 from truc_rules.positions.events import GameWon, HandDrawn, HandWon, MatchWon, PointsScored, UnitScored
 
 
-def steps(name, seats, seed):
-    chance = chance_for(preset(name), seats, seed)
-    return [*random_steps(random_match(preset(name), seats, chance), chance)]
+def steps(variant, seats, seed):
+    chance = chance_for(variant, seats, seed)
+    return [*random_steps(random_match(variant, seats, chance), chance)]
 
 
 def folded(score, told):
@@ -55,48 +45,21 @@ def folded(score, told):
     return tuple(score)
 
 
-@each_row("name, seats", TABLES)
-@examples(2)
-@given(seed=SEEDS)
-def test_every_match_ends_with_a_winner(name, seats, seed):
-    last = steps(name, seats, seed)[-1].after
-    assert last.games[last.winner] == preset(name).games_to_win
-
-
-@each_row("variant", parametered)
-@examples(2)
-@given(seed=SEEDS)
-def test_every_match_with_a_parameter_of_another_game_ends_with_a_winner(variant, seed):
-    chance = chance_for(variant, "parameter", seed)
-    match = random_match(variant, chance.choice(variant.players), chance)
-    last = [*random_steps(match, chance)][-1].after
+@each_row("seed, seats, variant", games(at_tables=2, options=1, parameters=2))
+def test_every_match_ends_with_a_winner(seed, seats, variant):
+    last = steps(variant, seats, seed)[-1].after
     assert last.games[last.winner] == variant.games_to_win
 
 
-@each_row("name, option, value", optioned)
-@examples(1)
-@given(seed=SEEDS)
-def test_every_match_with_a_table_option_ends_with_a_winner(name, option, value, seed):
-    variant = with_options(preset(name), {option: value})
-    chance = chance_for(variant, option, seed)
-    match = random_match(variant, chance.choice(variant.players), chance)
-    last = [*random_steps(match, chance)][-1].after
-    assert last.games[last.winner] == variant.games_to_win
-
-
-@each_row("name, seats", TABLES)
-@examples(1)
-@given(seed=SEEDS)
-def test_points_come_only_from_events(name, seats, seed):
-    for step in steps(name, seats, seed):
+@each_row("seed, seats, variant", games(at_tables=1))
+def test_points_come_only_from_events(seed, seats, variant):
+    for step in steps(variant, seats, seed):
         assert step.after.score == folded(step.before.score, step.events)
 
 
-@each_row("name, seats", TABLES)
-@examples(1)
-@given(seed=SEEDS)
-def test_the_end_of_hand_game_and_match_is_told(name, seats, seed):
-    for step in steps(name, seats, seed):
+@each_row("seed, seats, variant", games(at_tables=1))
+def test_the_end_of_hand_game_and_match_is_told(seed, seats, variant):
+    for step in steps(variant, seats, seed):
         kinds = [type(event) for event in step.events]
         assert (GameWon in kinds) == (step.after.game_winner is not None and step.before.game_winner is None)
         assert (MatchWon in kinds) == (step.after.winner is not None and step.before.winner is None)
@@ -104,13 +67,11 @@ def test_the_end_of_hand_game_and_match_is_told(name, seats, seed):
             assert HandWon in kinds or HandDrawn in kinds or GameWon in kinds
 
 
-@each_row("name, seats", TABLES)
-@examples(1)
-@given(seed=SEEDS)
-def test_the_same_actions_lead_to_the_same_state(name, seats, seed):
-    taken = steps(name, seats, seed)
+@each_row("seed, seats, variant", games(at_tables=1))
+def test_the_same_actions_lead_to_the_same_state(seed, seats, variant):
+    taken = steps(variant, seats, seed)
     first = taken[0].before
-    match = new_match(preset(name), seats=seats, dealer=first.dealer, score=first.score, games=first.games)
+    match = new_match(variant, seats=seats, dealer=first.dealer, score=first.score, games=first.games)
     for step in taken:
         if is_hand_over(match) and not is_hand_over(step.before):
             match = next_hand(match)
@@ -125,11 +86,9 @@ def test_the_same_actions_lead_to_the_same_state(name, seats, seed):
     assert hash(match) == hash(taken[-1].after)
 
 
-@each_row("name, seats", TABLES)
-@examples(1)
-@given(seed=SEEDS)
-def test_seats_that_decide_have_an_action_and_a_ruling(name, seats, seed):
-    for step in steps(name, seats, seed):
+@each_row("seed, seats, variant", games(at_tables=1))
+def test_seats_that_decide_have_an_action_and_a_ruling(seed, seats, variant):
+    for step in steps(variant, seats, seed):
         after, waiting = step.after, deciders(step.after)
         assert bool(waiting) != (is_hand_over(after) or awaits_deal(after))
         assert all(legal(after, seat) for seat in waiting)

@@ -1,10 +1,7 @@
 """What a seat finds out for itself is what whoever sees all cards would offer it, and never more."""
 
-import random
-
-from hypothesis import given
 from rows import each_row
-from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, random_hand
+from rules.chance import chance_for, games, random_hand
 
 from truc_rules import (
     Kind,
@@ -15,9 +12,7 @@ from truc_rules import (
     described,
     know,
     legal,
-    preset,
     surely_legal,
-    with_options,
 )
 
 
@@ -41,7 +36,8 @@ def seen(match, step, seat):
     return apply(match, action)[0]
 
 
-def assert_sure(variant, seats, seed):
+@each_row("seed, seats, variant", games(at_tables=10, options=3))
+def test_own_options_are_those_of_who_sees_all_cards(seed, seats, variant):
     chance = chance_for(variant, seats, seed)
     seat = Seat(chance.randrange(seats))
     steps = random_hand(variant, seats, chance)
@@ -58,18 +54,3 @@ def assert_sure(variant, seats, seed):
         assert set(found) <= set(offered)
         if not variant.flor:
             assert described(here, found) == described(truth, offered)
-
-
-@each_row("name, seats", TABLES)
-@examples(10)
-@given(seed=SEEDS)
-def test_own_options_are_those_of_who_sees_all_cards(name, seats, seed):
-    assert_sure(preset(name), seats, seed)
-
-
-@each_row("name, option, value", optioned)
-@examples(3)
-@given(seed=SEEDS)
-def test_own_options_are_the_same_with_a_table_option(name, option, value, seed):
-    variant = with_options(preset(name), {option: value})
-    assert_sure(variant, random.Random(seed).choice(variant.players), seed)
