@@ -11,6 +11,7 @@ they and the store together have no hole; secrets are sealed, and stored before 
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Final
 
 import trio
@@ -211,7 +212,6 @@ class Game:
         guest_choices: each guest's last choice that was taken.
         is_blind: whether the seats deal among themselves, and the server sees no card.
         keys: in mode blind, keys that have come before those of every seat.
-        blind_steps: in mode blind, what waits to be checked.
         hold: whether the match is held, after a backup was restored.
         awaited: the seats that may not know yet that the table has changed hands.
         signers_ahead: the signers of bodies for a position not reached yet; only the first of each is looked at.
@@ -244,7 +244,6 @@ class Game:
         self.signers_ahead: tuple[int, ...] = ()
         self.is_blind = self.setup.terms.table.mode == BLIND
         self.keys = HeldKeys()
-        self.blind_steps = StepsInTurn()
         self.hold = RestoreHold(blueprint.code, self.mid)
         self.sealer = BoxSealer(dealer, epoch)
         self.questions = SeatQuestions(blueprint.code, dealer, self.sealer)
@@ -273,6 +272,11 @@ class Game:
     def is_over(self) -> bool:
         """Whether the match has ended; acks may still come."""
         return self.ledger.phase is _ENDED
+
+    @cached_property
+    def blind_steps(self) -> StepsInTurn:
+        """In mode blind, what waits to be checked; elsewhere it would be a 40th of what a table takes."""
+        return StepsInTurn()
 
     def is_of(self, seat: int, player: LoggedInPlayer) -> bool:
         """Tell whether a player is the one this match has at a seat now, or had when it ended."""

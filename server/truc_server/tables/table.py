@@ -506,7 +506,7 @@ class Table:
             # answers are not taken now either: nobody is ruled against for want of one
             self._deadline.set(trio.current_time() + RETRY_S)
             return
-        if game.blind_steps.is_busy and self._put_off != game.ledger.k:
+        if game.is_blind and game.blind_steps.is_busy and self._put_off != game.ledger.k:
             # once: what has come in time is taken before it is ruled that it is missing
             self._put_off = game.ledger.k
             self._deadline.set(trio.current_time() + CHECKED_S)
