@@ -2,8 +2,9 @@
 
 import os
 import random
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from types import UnionType
 
@@ -12,6 +13,9 @@ import trio
 from truc_client import Connection, MatchEnded, Player, RecordSeen, Table, YourTurn, connect, open_home
 from truc_client.bots import Chooser, play_match
 from truc_client.happenings import Happening, MoveChoice
+from truc_client.home.account import open_account
+from truc_client.home.home import Home
+from truc_client.home.store import HomeStore
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result, Verdict
 from truc_protocol.messages import SignedAct
@@ -48,6 +52,39 @@ def my_turn(happening: object) -> bool:
 def recorded(kind: str) -> Callable[[object], bool]:
     """Return what tells whether a record of a kind has come."""
     return lambda happening: isinstance(happening, RecordSeen) and happening.kind == kind
+
+
+def once(bend: Callable) -> Callable:
+    """Return a bend of the first message that another one bends, and of no more."""
+    done: list[object] = []
+
+    def bent(message):
+        after = message if done else bend(message)
+        if after is not message:
+            done.append(message)
+        return after
+
+    return bent
+
+
+def answered(server, kind: type, answer: Callable) -> None:
+    """Let a scripted server answer requests of a kind in another way."""
+    honest = server.serve_request
+
+    async def serve(message) -> None:
+        await (answer if isinstance(message, kind) else honest)(message)
+
+    server.serve_request = serve
+
+
+def acted(server, kind: type, act: Callable) -> None:
+    """Let a scripted server take bodies of a kind in another way."""
+    honest = server.act
+
+    async def take(message) -> None:
+        await (act if isinstance(body_of(message), kind) else honest)(message)
+
+    server.act = take
 
 
 def received(server, *kinds: type) -> list:
@@ -103,6 +140,17 @@ async def come_back(
         return await play_on(await connection.resume(connection.held[0], rekey=rekey), **how)
 
 
+async def come_back_to_proof(server, player: Player, **how) -> list[Happening]:
+    """Go on with it to an end that is proven."""
+    return _proven(await come_back(server, player, **how))
+
+
+async def visit(*place, **how) -> None:
+    """Connect, and leave at once."""
+    async with connect(*place, **how):
+        pass
+
+
 async def play_on(table: Table, *, until: Until = MatchEnded, choose=pick) -> list[Happening]:
     """Play until something happens; returns everything that has."""
     seen: list[Happening] = []
@@ -112,6 +160,18 @@ async def play_on(table: Table, *, until: Until = MatchEnded, choose=pick) -> li
             return seen
         if isinstance(happening, YourTurn):
             await table.choose(choose(happening))
+    return seen
+
+
+async def play_to_proof(table: Table, **how) -> list[Happening]:
+    """Play to an end that is proven; returns everything that has happened."""
+    return _proven(await play_on(table, **how))
+
+
+def _proven(seen: list[Happening]) -> list[Happening]:
+    ended = seen[-1]
+    assert isinstance(ended, MatchEnded)
+    assert ended.verdict.result is Result.PROVEN
     return seen
 
 
@@ -141,6 +201,22 @@ async def play_out(*tables: Table, show=lambda happening: None) -> list[MatchEnd
             for seed, table in enumerate(tables, 1):
                 nursery.start_soon(one, table, seed)
     return ended
+
+
+def rows_kept(home: Home, query: str, *values: object) -> list[tuple]:
+    """Return rows of what a home has stored, as another process reads them."""
+    with closing(sqlite3.connect(home.state)) as database:
+        return database.execute(query, values).fetchall()
+
+
+@contextmanager
+def store_of(player: Player) -> Iterator[HomeStore]:
+    """Look into the store of a player who has no connection."""
+    account = open_account(player)
+    try:
+        yield account.store
+    finally:
+        account.store.close()
 
 
 def homes(folder: Path, *kinds: bool) -> list[Player]:

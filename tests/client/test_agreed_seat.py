@@ -3,7 +3,7 @@
 import pytest
 import trio
 from client.deserting import DesertedServer, deserted_by
-from client.playing import play_on, received, seated, signed
+from client.playing import answered, play_on, received, seated, signed
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
@@ -49,7 +49,7 @@ async def test_seat_that_the_server_says_was_held_is_not_taken_over(deserted, pl
 
 
 async def test_ready_for_the_next_match_takes_no_seat_over_in_a_running_one(deserted, player) -> None:
-    state, honest = deserted.state, deserted.serve_request
+    state = deserted.state
     seats = tuple(replace(seat, vacant=False) for seat in state().seats)
     over = replace(state(), state="over", match=None, seats=seats)
 
@@ -57,15 +57,13 @@ async def test_ready_for_the_next_match_takes_no_seat_over_in_a_running_one(dese
         await deserted.send(Ok(re=message.id, table="TABLE", seat=0))
         await deserted.send(over)
 
-    async def serve_request(message) -> None:
-        if not isinstance(message, Ready):
-            await honest(message)
-            return
+    async def refuse(message) -> None:
         await deserted.send(refusal(Code.TABLE_NOT_OPEN, "playing", re=message.id))
         await deserted.send(state())
         await deserted.send(state())
 
-    deserted.seat, deserted.serve_request = seat, serve_request
+    deserted.seat = seat
+    answered(deserted, Ready, refuse)
     async with connect("host", player, dial=deserted.dial) as connection:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=shown)
@@ -142,15 +140,11 @@ async def test_bot_that_stood_in_goes_on_when_it_is_started_again(deserted, play
 
 async def test_word_that_was_not_given_before_is_withdrawn_where_the_match_has_begun(scripted, player):
     server = scripted(target=4)
-    honest = server.serve_request
 
-    async def serve_request(message) -> None:
-        if isinstance(message, Ready):
-            await server.send(refusal(Code.TABLE_NOT_OPEN, "playing", re=message.id))
-        else:
-            await honest(message)
+    async def refuse(message) -> None:
+        await server.send(refusal(Code.TABLE_NOT_OPEN, "playing", re=message.id))
 
-    server.serve_request = serve_request
+    answered(server, Ready, refuse)
     async with seated(server, player) as (connection, _):
         await server.offer_terms()
         await connection.tables()

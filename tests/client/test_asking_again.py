@@ -3,7 +3,7 @@
 import pytest
 import trio
 from client.hosting import Hosting
-from client.playing import at_table, at_turn, pick, play_on, received
+from client.playing import at_table, at_turn, pick, play_on, play_to_proof, received
 from msgspec.structs import replace
 
 from truc_client import (
@@ -20,7 +20,6 @@ from truc_client import (
 from truc_client.happenings import Happening
 from truc_conform.scripted import ScriptedServer
 from truc_protocol import messages
-from truc_protocol.audit import Result
 from truc_protocol.errors import Code
 from truc_protocol.records import Phase
 
@@ -58,10 +57,9 @@ async def test_end_or_options_that_get_lost_are_asked_for_once(scripted, request
 
     lose_until(server, messages.Resume, is_lost)
     async with at_table(server, request.getfixturevalue(who)) as table:
-        seen = await play_on(table)
+        seen = await play_to_proof(table)
     assert len(received(server, messages.Resume)) == 1
     assert [each for each in seen if isinstance(each, Interrupted)] == []
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_reply_that_never_comes_though_its_record_does_is_asked_for(scripted, player, autojump_clock):
@@ -69,9 +67,8 @@ async def test_reply_that_never_comes_though_its_record_does_is_asked_for(script
     async with at_turn(server, player) as (table, turn):
         lose_until(server, messages.Resume, lambda sent: isinstance(sent, messages.Ok))
         await table.choose(pick(turn))
-        seen = await play_on(table)
+        seen = await play_to_proof(table)
     assert [each for each in seen if isinstance(each, Interrupted)] == []
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 @pytest.mark.parametrize("who", ["player", "guest"])
@@ -79,10 +76,9 @@ async def test_who_thinks_is_not_told_again_what_they_know(server, request, auto
     async with at_turn(server, request.getfixturevalue(who)) as (table, turn):
         told = await told_in(table, LONG_S)
         await table.choose(pick(turn))
-        seen = await play_on(table)
+        await play_to_proof(table)
     assert len(received(server, messages.Resume)) > 1
     assert [each for each in told if isinstance(each, YourTurn | Resumed | Interrupted)] == []
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_talk_is_no_news_of_the_match(server, nursery, player, autojump_clock) -> None:
@@ -126,9 +122,8 @@ async def test_terms_that_never_come_are_asked_for(scripted, player, autojump_cl
         lose_until(server, messages.Join, lambda sent: isinstance(sent, messages.Terms))
         await table.ready()
         await server.send(server.state())
-        seen = await play_on(table)
+        await play_to_proof(table)
     assert [type(message) for message in server.received].count(messages.Ready) == 1
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, player, autojump_clock) -> None:
@@ -137,9 +132,8 @@ async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, pl
         None if isinstance(sent, messages.Terms) and len(received(server, messages.Ready)) == 1 else sent
     )
     async with at_table(server, player) as table:
-        seen = await play_on(table)
+        await play_to_proof(table)
     assert len(received(server, messages.Ready)) == 2
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(scripted, player, autojump_clock):
@@ -173,9 +167,8 @@ async def test_setup_that_is_lost_is_asked_for_though_the_table_is_shown_as_befo
     async with at_table(server, player) as table:
         nursery.start_soon(go_on)
         with trio.fail_after(LONG_S):
-            seen = await play_on(table)
+            await play_to_proof(table)
         nursery.cancel_scope.cancel()
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_table_that_is_never_shown_is_asked_for(server, player, autojump_clock) -> None:
@@ -215,13 +208,12 @@ async def test_watcher_asks_for_an_end_that_never_comes(scripted, player, tmp_pa
         table = await connection.watch("TABLE")
         before = await told_in(table, 1)
         server.records = records
-        seen = await play_on(table)
+        seen = await play_to_proof(table)
     assert [type(each) for each in before].count(Resumed) == 1
     assert (
         len(received(server, messages.Watch)),
         [each for each in seen if isinstance(each, Interrupted)],
     ) == (2, [])
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_request_that_is_never_answered_is_a_lost_connection(server, player, autojump_clock) -> None:

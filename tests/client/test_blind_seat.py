@@ -1,13 +1,23 @@
 """A seat of the client library in mode blind, against a scripted server whose puppets deal with it."""
 
-import sqlite3
 from collections import Counter
 
 import pytest
 import trio
 from client.chance import CLIENT, draw_from, seeded
 from client.cheats import forget_since
-from client.playing import at_table, body_of, come_back, my_turn, pick, play_on, received, recorded, signed
+from client.playing import (
+    at_table,
+    body_of,
+    come_back,
+    my_turn,
+    pick,
+    play_on,
+    received,
+    recorded,
+    signed,
+    store_of,
+)
 from trio.testing import wait_all_tasks_blocked
 
 from truc_bots import Effort, Sharp
@@ -228,10 +238,8 @@ async def test_second_history_of_a_deal_is_refused_and_kept_as_evidence(blind, p
     server = blind()
     await played(server, player, until=recorded("lock"))
     await forget_since(server, position_of(server, Call))
-    database = sqlite3.connect(player.home.state)
-    database.execute("UPDATE matches SET k = NULL, head = NULL")
-    database.commit()
-    database.close()
+    with store_of(player) as store:
+        store._database.execute("UPDATE matches SET k = NULL, head = NULL")
     (path,) = player.home.transcripts.iterdir()
     path.unlink()
     server.cheats[1] = reordered

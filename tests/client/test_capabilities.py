@@ -6,11 +6,10 @@ import pytest
 import trio
 import trio.testing
 from client.hosting import CAPS, Hosting
-from client.playing import received
+from client.playing import received, store_of, visit
 from rows import each_row
 
 from truc_client import Address, ConnectError, RefusedError, ServerKeyError, connect, parse_address
-from truc_client.home.account import open_account
 from truc_client.line.single_connection import ClockOffset
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
@@ -108,35 +107,30 @@ async def test_another_server_where_it_is_said_to_be_is_not_logged_in_to(moved, 
     other.nursery = nursery
     dial, _ = dialing(host=moved, elsewhere=other)
     with pytest.raises(ServerKeyError, match="has changed"):
-        async with connect("host", player, dial=dial):
-            pass
+        await visit("host", player, dial=dial)
     assert not received(other, KeyLogin)
 
 
 async def test_address_that_is_known_as_another_servers_is_not_gone_to(server, moved, player) -> None:
     other = signing_key_from_seed(bytes(32)).public
-    account = open_account(player)
-    account.store.keep_pin(ELSEWHERE, Pin(other, other, 0))
-    account.store.close()
+    with store_of(player) as store:
+        store.keep_pin(ELSEWHERE, Pin(other, other, 0))
     dial, _ = dialing(host=moved, elsewhere=server)
     with pytest.raises(ServerKeyError, match=fingerprint(other)):
-        async with connect("host", player, dial=dial):
-            pass
+        await visit("host", player, dial=dial)
 
 
 async def test_server_that_moves_on_and_on_is_given_up_after_three_times(moved, player) -> None:
     dial, dialed = dialing(host=moved, elsewhere=moved)
     with pytest.raises(ConnectError, match="more than 3 times"):
-        async with connect("host", player, dial=dial):
-            pass
+        await visit("host", player, dial=dial)
     assert len(dialed) == 4
 
 
 async def test_server_that_does_not_say_where_it_is_now_is_an_error_of_one_line(moved, player) -> None:
     moved.to = "http://nowhere"
     with pytest.raises(ConnectError, match="does not say where"):
-        async with connect("host", player, dial=moved.dial):
-            pass
+        await visit("host", player, dial=moved.dial)
 
 
 async def test_connection_that_is_told_of_a_move_goes_on_there(server, player, nursery) -> None:
@@ -166,16 +160,14 @@ async def test_required_capability_that_is_missing_is_refused(server, player) ->
 
     server.greet = refuse
     with pytest.raises(RefusedError, match="unsupported"):
-        async with connect("host", player, require=("teleport",), dial=server.dial):
-            pass
+        await visit("host", player, require=("teleport",), dial=server.dial)
 
 
 async def test_server_that_does_not_look_at_what_is_required_is_not_played_at(server, player) -> None:
     with pytest.raises(
         RefusedError, match=r"does not offer teleport, which is required here \(unsupported\)"
     ):
-        async with connect("host", player, require=("teleport",), dial=server.dial):
-            pass
+        await visit("host", player, require=("teleport",), dial=server.dial)
     assert not received(server, KeyLogin)
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 from client.cheats import abandoned, caught
-from client.playing import at_table, at_turn, play_on
+from client.playing import at_table, at_turn, play_on, visit
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, ServerKeyError, connect
+from truc_client import CheckFailedError, ServerKeyError
 from truc_client.verifying import verify_file
 from truc_conform.forging import on, on_record, signed_again
 from truc_protocol.audit import Result
@@ -48,8 +48,7 @@ async def test_table_record_that_served_before_is_not_signed_again(scripted, pla
 async def test_nothing_about_the_player_is_said_to_another_server(server, player) -> None:
     wrong = f"host#{'A' * 26}"
     with pytest.raises(ServerKeyError):
-        async with connect(wrong, player, dial=server.dial):
-            pass
+        await visit(wrong, player, dial=server.dial)
     assert [type(message).__name__ for message in server.received] == ["ClientHello"]
 
 

@@ -5,12 +5,16 @@ from client.playing import (
     at_turn,
     body_of,
     come_back,
+    come_back_to_proof,
     leave_at_turn,
     my_turn,
+    once,
     pick,
     play_on,
+    play_to_proof,
     received,
     seated,
+    visit,
 )
 from msgspec.structs import replace
 
@@ -24,6 +28,7 @@ from truc_client import (
     YourTurn,
     connect,
 )
+from truc_conform.forging import on
 from truc_protocol import messages
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Release
@@ -53,17 +58,15 @@ async def test_match_goes_on_with_the_missing_records_after_a_loss(server, playe
         server.stop_after = lambda message: isinstance(message, lost) and len(server.records) > 8
         turn = seen[-1]
         await table.choose(pick(turn))
-        seen += await play_on(table)
+        seen += await play_to_proof(table)
     assert min(message.next for message in received(server, messages.Resume)) > 0
-    assert seen[-1].verdict.result is Result.PROVEN
     assert {type(happening) for happening in seen} >= {Interrupted, Resumed}
 
 
 async def test_guest_goes_on_after_the_connection_was_lost(server, guest, autojump_clock) -> None:
     async with at_table(server, guest) as table:
         server.stop_after = lambda message: isinstance(message, messages.OpenOptions)
-        seen = await play_on(table)
-    assert seen[-1].verdict.result is Result.PROVEN
+        await play_to_proof(table)
 
 
 async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(server, player) -> None:
@@ -75,8 +78,7 @@ async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(server
     transcript.write_bytes(transcript.read_bytes()[:-5])
     await come_back(server, player, until=my_turn)
     transcript.unlink()
-    seen = await come_back(server, player)
-    assert seen[-1].verdict.result is Result.PROVEN
+    await come_back_to_proof(server, player)
 
 
 async def crash_before_sending(server, player, monkeypatch) -> None:
@@ -148,23 +150,9 @@ async def test_lost_connection_before_the_match_leads_back_to_the_table(server, 
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE")
         await server.send(messages.Bye(code="shutting_down", msg="back soon", retryable=True))
-        seen = await play_on(table, until=Interrupted)
+        await play_on(table, until=Interrupted)
         await table.ready()
-        seen += await play_on(table)
-    assert seen[-1].verdict.result is Result.PROVEN
-
-
-def once(kind: type, change):
-    """Return a bend for the first message of a class."""
-    done: list[object] = []
-
-    def bend(message):
-        if not isinstance(message, kind) or done:
-            return message
-        done.append(message)
-        return change(message)
-
-    return bend
+        await play_to_proof(table)
 
 
 async def test_match_that_has_ended_is_concluded_when_the_server_has_forgotten_it(
@@ -179,8 +167,7 @@ async def test_match_that_has_ended_is_concluded_when_the_server_has_forgotten_i
 
     async with at_table(server, player) as table:
         server.resume = forgotten
-        seen = await play_on(table)
-    assert seen[-1].verdict.result is Result.PROVEN
+        await play_to_proof(table)
 
 
 async def test_record_sent_again_or_with_a_body_nobody_signed_changes_nothing(server, player, autojump_clock):
@@ -189,17 +176,17 @@ async def test_record_sent_again_or_with_a_body_nobody_signed_changes_nothing(se
         await server.send_options()
         assert type((await play_on(table, until=my_turn))[-1]) is YourTurn
         await server.send(replace(server.message(1), body=server.message(2).body))
-        seen = await play_on(table)
-    assert seen[-1].verdict.result is Result.PROVEN
+        await play_to_proof(table)
 
 
 async def test_guest_comes_back_with_its_token_or_by_name_where_it_is_forgotten(server, guest) -> None:
     for _ in range(2):
-        async with connect("host", guest, dial=server.dial):
-            pass
+        await visit("host", guest, dial=server.dial)
     server.bend = once(
-        messages.Welcome,
-        lambda message: replace(messages.refusal(Code.BAD_TOKEN, "unknown", re=message.re), close=True),
+        on(
+            messages.Welcome,
+            lambda message: replace(messages.refusal(Code.BAD_TOKEN, "unknown", re=message.re), close=True),
+        )
     )
     async with connect("host", guest, dial=server.dial) as connection:
         assert connection.name == "guest"
@@ -218,11 +205,10 @@ async def test_silent_server_is_pinged_and_then_given_up(server, player, autojum
 
 async def test_record_that_never_comes_before_its_reply_is_a_lost_connection(server, player, autojump_clock):
     async with at_turn(server, player) as (table, turn):
-        server.bend = once(messages.MatchRecord, lambda message: None)
+        server.bend = once(on(messages.MatchRecord, lambda message: None))
         await table.choose(pick(turn))
-        seen = await play_on(table)
+        seen = await play_to_proof(table)
     assert any("has not come" in each.reason for each in seen if isinstance(each, Interrupted))
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_record_that_comes_when_all_is_closed_opens_no_transcript_again(server, player) -> None:
@@ -246,14 +232,14 @@ async def test_nobody_waits_for_a_reply_when_the_match_is_over(server, player) -
 async def test_too_many_requests_are_asked_again(scripted, player, autojump_clock) -> None:
     server = scripted()
     server.bend = once(
-        messages.Ok, lambda message: messages.refusal(Code.RATE_LIMITED, "slowly", re=message.re)
+        on(messages.Ok, lambda message: messages.refusal(Code.RATE_LIMITED, "slowly", re=message.re))
     )
     async with connect("host", player, dial=server.dial) as connection:
         assert await connection.tables()
 
 
 async def test_missing_records_are_asked_for_again_after_too_many_requests(server, player, autojump_clock):
-    server.bend = once(messages.MatchRecord, lambda message: None)
+    server.bend = once(on(messages.MatchRecord, lambda message: None))
     willing, asked = server.resume, []
 
     async def busy(message) -> None:
@@ -290,7 +276,7 @@ async def test_server_that_does_not_come_back_ends_the_table(scripted, player, a
 
 async def test_setup_that_has_not_come_is_asked_for(server, player, autojump_clock) -> None:
     server.bend = once(
-        messages.Setup, lambda message: replace(server.state(), state="playing", match=message.match)
+        on(messages.Setup, lambda message: replace(server.state(), state="playing", match=message.match))
     )
     async with at_table(server, player) as table:
         seen = await play_on(table, until=MatchStarted | Interrupted)
@@ -300,13 +286,14 @@ async def test_setup_that_has_not_come_is_asked_for(server, player, autojump_clo
 async def test_another_seat_that_is_refused_leaves_the_table_as_it_is(server, player, autojump_clock) -> None:
     async with seated(server, player) as (connection, table):
         server.bend = once(
-            messages.Ok,
-            lambda answer: messages.refusal(Code.NOT_NOW, "leave your own seat first", re=answer.re),
+            on(
+                messages.Ok,
+                lambda answer: messages.refusal(Code.NOT_NOW, "leave your own seat first", re=answer.re),
+            )
         )
         with pytest.raises(RefusedError, match="leave your own"):
             await connection.join("TABLE", 1)
-        seen = await play_on(table)
-    assert seen[-1].verdict.result is Result.PROVEN
+        await play_to_proof(table)
 
 
 def refusing_the_seat(server, code: Code):

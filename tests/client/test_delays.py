@@ -7,6 +7,7 @@ import pytest
 import trio
 import trio.testing
 from client.hosting import Hosting
+from client.playing import visit
 from msgspec.structs import replace
 
 from truc_client import Delay, RefusedError, connect
@@ -47,8 +48,7 @@ async def busy(scripted) -> Busy:
 
 async def test_login_that_came_too_soon_is_made_again_later_and_told(busy, player, autojump_clock):
     told: list[Delay] = []
-    async with connect("host", with_field(player, on_delay=told.append), dial=busy.dial):
-        pass
+    await visit("host", with_field(player, on_delay=told.append), dial=busy.dial)
     first, second = busy.dialed
     assert ASKED_MS / 1000 <= second - first <= 1.5 * ASKED_MS / 1000
     reason = "too much was asked in a short time: too many logins (rate_limited)"
@@ -59,16 +59,14 @@ async def test_login_that_came_too_soon_is_made_again_later_and_told(busy, playe
 async def test_server_that_stays_busy_is_given_up_with_its_own_words(busy, player, autojump_clock) -> None:
     busy.times = 10_000
     with pytest.raises(RefusedError, match=r"too many logins \(rate_limited\)"):
-        async with connect("host", player, dial=busy.dial):
-            pass
+        await visit("host", player, dial=busy.dial)
     assert PATIENCE_S <= busy.dialed[-1] - busy.dialed[0] < 2 * PATIENCE_S
 
 
 async def test_login_that_is_refused_for_another_reason_is_not_made_again(busy, player) -> None:
     busy.code = Code.BANNED
     with pytest.raises(RefusedError, match="banned"):
-        async with connect("host", player, dial=busy.dial):
-            pass
+        await visit("host", player, dial=busy.dial)
     assert len(busy.dialed) == 1
 
 
@@ -81,8 +79,7 @@ async def test_goodbye_to_too_many_connections_is_one_to_come_back_after(busy, p
         await busy.send(bye(Code.RATE_LIMITED, "too many connections", reconnect_after_ms=ASKED_MS))
 
     busy.greet = dismiss
-    async with connect("host", player, dial=busy.dial):
-        pass
+    await visit("host", player, dial=busy.dial)
     assert busy.dialed[1] - busy.dialed[0] >= ASKED_MS / 1000
 
 

@@ -1,11 +1,9 @@
 """What a client with a key owes itself: what is on the disk at the moment something leaves."""
 
-import sqlite3
-
 import pytest
 import trio
 import trio.testing
-from client.playing import at_table, body_of, play_on, received
+from client.playing import at_table, body_of, play_on, received, rows_kept
 from rows import each_row
 
 from truc_client import Address, ConnectError
@@ -16,23 +14,14 @@ from truc_protocol.codec import sha256
 from truc_protocol.messages import SignedAct
 
 
-def on_disk(home, column: str, value: bytes) -> tuple | None:
-    """Return a match's nonce, the secrets of its chain and its id as another process reads them."""
-    database = sqlite3.connect(home.state)
+def on_disk(home, column: str, value: bytes) -> tuple:
+    """Return a match's nonce, the secrets of its chain and its id."""
     query = (
         "SELECT tn, root, secret, mid FROM matches LEFT JOIN chains ON chains.match = matches.th"
         f" WHERE {column} = ?"
     )
-    row = database.execute(query, (value,)).fetchone()
-    database.close()
+    (row,) = rows_kept(home, query, value)
     return row
-
-
-def bodies_on_disk(home) -> set[bytes]:
-    database = sqlite3.connect(home.state)
-    found = {body for (body,) in database.execute("SELECT body FROM statements")}
-    database.close()
-    return found
 
 
 async def watched(server, player, look) -> list:
@@ -56,7 +45,7 @@ async def test_bodies_and_secrets_are_on_the_disk_before_anything_is_sent(script
 
     def look(message, body) -> tuple:
         row = on_disk(player.home, "th", body.th) if isinstance(body, SeatTaken) else None
-        return body, message.body in bodies_on_disk(player.home), row
+        return body, (message.body,) in rows_kept(player.home, "SELECT body FROM statements"), row
 
     seen = await watched(server, player, look)
     assert {type(body) for body, *_ in seen} == {SeatTaken, Release, Act, Ack}

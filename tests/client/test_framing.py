@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import trio
 from client.cheats import QuietServer, caught, refuted, shown_again
-from client.playing import at_table, at_turn, come_back, my_turn, pick, play_on, signed
+from client.playing import at_table, at_turn, come_back, my_turn, once, pick, play_on, signed
 from client.running import run as run_process
 from client.running import truc as run
 from client.test_choosing import refuse_next, with_alternatives
@@ -154,11 +154,7 @@ async def test_second_record_convicts_also_if_it_would_fail_in_its_place(scripte
 async def test_record_that_failed_without_blame_convicts_beside_the_next(scripted, player, autojump_clock):
     server = scripted(kind=QuietServer)
 
-    def once(message: MatchRecord) -> MatchRecord:
-        server.bend = lambda message: message
-        return signed_again(server, message, head=bytes(32))
-
-    server.bend = on_record("call", once)
+    server.bend = once(on_record("call", lambda message: signed_again(server, message, head=bytes(32))))
     failed = await caught(server, player)
     assert (failed.check, failed.culprit) == ("C33", "server")
     assert refuted(failed) >= {("C33", "server")}

@@ -11,6 +11,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_client import CheckFailedError, LostError, RefusedError, Table, YourTurn, connect
 from truc_client.errors import ConnectError
 from truc_client.happenings import CardsDealt, MatchWaits, SeatLost
+from truc_conform.forging import on
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
     History,
@@ -97,13 +98,11 @@ async def test_setup_of_an_earlier_match_sent_again_leaves_its_transcript_alone(
 async def test_setup_without_its_match_record_stops_the_table_alone(scripted, player, autojump_clock) -> None:
     server = scripted()
 
-    def cut(message: object) -> object:
-        if not isinstance(message, Setup):
-            return message
+    def cut(message: Setup) -> Setup:
         records = message.records[:-1]
         return replace(message, records=records, match=body_hash(Record(*records[-1])))
 
-    server.bend = cut
+    server.bend = on(Setup, cut)
     async with seated(server, player) as (connection, table):
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table)
@@ -145,11 +144,8 @@ async def test_people_may_come_and_go_after_ready(server, player) -> None:
         await server.send(server.state())
         await honest()
 
-    server.bend = lambda message: (
-        replace(message, seats=(message.seats[0], replace(empty, kind="empty", name=None)))
-        if isinstance(message, TableState)
-        else message
-    )
+    seats = (server.state().seats[0], replace(empty, kind="empty", name=None))
+    server.bend = on(TableState, lambda message: replace(message, seats=seats))
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
         server.bend = lambda message: message
@@ -221,12 +217,10 @@ async def test_cards_that_are_none_are_not_shown_to_a_guest(server, guest, field
 
 @pytest.mark.parametrize("line", [" ", "raise", "play zz", "\x1b[2J"])
 async def test_option_that_is_no_move_is_not_offered_to_a_guest(server, guest, line, autojump_clock) -> None:
-    def bend(message: object) -> object:
-        if not isinstance(message, OpenOptions):
-            return message
+    def bend(message: OpenOptions) -> OpenOptions:
         return replace(message, choices=tuple(replace(choice, key=line) for choice in message.choices))
 
-    server.bend = bend
+    server.bend = on(OpenOptions, bend)
     async with at_table(server, guest) as table:
         with pytest.raises(CheckFailedError, match="option") as stopped:
             await show_until_a_card_may_be_played(table)
@@ -235,9 +229,7 @@ async def test_option_that_is_no_move_is_not_offered_to_a_guest(server, guest, l
 
 @pytest.mark.parametrize("seat", [1, 15])
 async def test_seat_of_somebody_else_is_not_the_one_that_is_lost(server, player, seat) -> None:
-    server.bend = lambda message: (
-        SeatTakenOver(table="TABLE", seat=seat) if isinstance(message, Waiting) else message
-    )
+    server.bend = on(Waiting, lambda _message: SeatTakenOver(table="TABLE", seat=seat))
     say_before_options(server, Waiting, seats=(0,))
     async with at_table(server, player) as table:
         seen = await play_on(table)

@@ -1,11 +1,9 @@
 """The highest place accepted before a restart: nothing is signed below it, nothing lowers it, no match ends below it."""
 
-import sqlite3
-
 import pytest
 import trio
 from client.cheats import forget_since
-from client.playing import at_table, my_turn, play_on, received, signed
+from client.playing import at_table, my_turn, play_on, received, rows_kept, signed
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
 from truc_client.home.store import AcceptedPlace, HomeStore
@@ -20,9 +18,7 @@ TURNS = 13
 
 
 def mark_of(player, mid: bytes) -> int:
-    database = sqlite3.connect(player.home.state)
-    (k,) = database.execute("SELECT k FROM matches WHERE mid = ?", (mid,)).fetchone()
-    database.close()
+    ((k,),) = rows_kept(player.home, "SELECT k FROM matches WHERE mid = ?", mid)
     return k
 
 

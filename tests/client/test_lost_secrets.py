@@ -1,11 +1,19 @@
 """A player without the secrets of its seat: what is said without the flag, what is signed with it, and who stops."""
 
 import pytest
-from client.playing import at_table, come_back, leave_at_turn, my_turn, play_on, recorded, signed
+from client.playing import (
+    at_table,
+    come_back,
+    come_back_to_proof,
+    leave_at_turn,
+    my_turn,
+    play_on,
+    recorded,
+    signed,
+)
 from msgspec.structs import replace
 
 from truc_client import ChoiceError, ClientError, MatchWaits, RefusedError, Resumed, YourTurn, connect
-from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Rekey
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, WantRekey, refusal
@@ -25,8 +33,7 @@ async def test_home_without_the_secrets_goes_on_with_a_new_chain_if_asked_to(ser
     await come_back(server, elsewhere, rekey=True, until=MatchWaits)
     asked = [message.match for message in server.received if isinstance(message, WantRekey)]
     assert asked == [server.setup.match]
-    seen = await come_back(server, elsewhere, rekey=True)
-    assert seen[-1].verdict.result is Result.PROVEN
+    seen = await come_back_to_proof(server, elsewhere, rekey=True)
     assert any(my_turn(happening) for happening in seen)
 
 
@@ -109,8 +116,7 @@ async def test_first_home_comes_back_by_a_chain_of_its_own(scripted, player, els
     server = scripted(target=10)
     await leave_at_turn(server, player)
     await come_back(server, elsewhere, rekey=True, until=my_turn)
-    seen = await come_back(server, player, rekey=True)
-    assert seen[-1].verdict.result is Result.PROVEN
+    await come_back_to_proof(server, player, rekey=True)
 
 
 async def test_flag_is_spent_once_the_seat_is_held(scripted, player, elsewhere) -> None:

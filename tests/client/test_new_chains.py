@@ -1,10 +1,8 @@
 """New chains at the client: an exhausted one is followed by the next by itself, and each is stored before it is named."""
 
-import sqlite3
-
 import pytest
 from client.cheats import refuted
-from client.playing import at_table, body_of, come_back, play_on, signed
+from client.playing import acted, at_table, body_of, come_back_to_proof, play_on, rows_kept, signed
 from client.test_choosing import refuse_next
 
 from truc_client import CheckFailedError, RefusedError, YourTurn, connect
@@ -42,9 +40,7 @@ async def test_match_goes_on_over_exhausted_chains_each_of_its_own_to_a_proven_e
     assert len(taken) > 1
     assert [body.first for body in taken] == [2 * number for number in range(1, len(taken) + 1)]
     assert len({body.anchor for body in taken}) == len({body.x for body in taken}) == len(taken)
-    database = sqlite3.connect(player.home.state)
-    assert database.execute("SELECT count(*) FROM chains").fetchone() == (0,)  # no secret is left
-    database.close()
+    assert rows_kept(player.home, "SELECT * FROM chains") == []  # no secret is left
 
 
 async def test_rekey_that_another_record_overtook_names_the_same_chain_again(scripted, player) -> None:
@@ -57,28 +53,20 @@ async def test_rekey_that_another_record_overtook_names_the_same_chain_again(scr
     assert all(len(chains) == 1 for chains in by_index.values())
 
 
-def secrets_on_disk(home, x: bytes) -> tuple | None:
-    """Return the root and secret of a chain as another process reads them."""
-    database = sqlite3.connect(home.state)
-    row = database.execute("SELECT root, secret FROM chains WHERE x = ?", (x,)).fetchone()
-    database.close()
-    return row
-
-
 async def test_root_and_secret_are_on_the_disk_before_the_rekey_is_sent(scripted, player) -> None:
     server = short(scripted)
-    seen: list[tuple | None] = []
+    seen: list[list[tuple]] = []
     honest = server.act
 
-    async def act(message) -> None:
-        if message.match is not None and isinstance(body := body_of(message), Rekey):
-            seen.append(secrets_on_disk(player.home, body.x))
+    async def look(message) -> None:
+        found = "SELECT root, secret FROM chains WHERE x = ?"
+        seen.append(rows_kept(player.home, found, body_of(message).x))
         await honest(message)
 
-    server.act = act
+    acted(server, Rekey, look)
     await play(server, player)
     assert seen
-    assert all(row is not None and [len(each) for each in row] == [32, 32] for row in seen)
+    assert all([len(each) for each in row] == [32, 32] for (row,) in seen)
 
 
 async def stop_before_sending_a_rekey(server, player, monkeypatch) -> bytes:
@@ -102,10 +90,9 @@ async def test_rekey_stored_before_the_end_of_a_client_is_sent_by_the_next_one(s
     server.fresh_chain = lambda honest=server.fresh_chain: honest() if signed(server, Rekey) else None
     stored = await stop_before_sending_a_rekey(server, player, monkeypatch)
     assert signed(server, Rekey) == []
-    seen = await come_back(server, player)
+    await come_back_to_proof(server, player)
     bodies = [message.body for message in server.received if isinstance(message, SignedAct)]
     assert next(body for body in bodies if b"truc/1/rekey" in body[:16]) == stored
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_new_process_opens_hands_under_every_key_it_has_had(scripted, player) -> None:
@@ -116,8 +103,7 @@ async def test_new_process_opens_hands_under_every_key_it_has_had(scripted, play
 
     async with at_table(server, player) as table:
         await play_on(table, until=third_chain)
-    seen = await come_back(server, player)
-    assert seen[-1].verdict.result is Result.PROVEN
+    await come_back_to_proof(server, player)
 
 
 async def test_options_under_a_new_key_are_counted_from_the_start(scripted, player) -> None:
@@ -138,16 +124,12 @@ async def test_options_under_a_new_key_are_counted_from_the_start(scripted, play
 
 async def test_rekey_that_is_refused_by_signature_convicts_the_server(scripted, player) -> None:
     server = short(scripted)
-    honest = server.act
 
-    async def act(message) -> None:
-        if message.match is not None and isinstance(body_of(message), Rekey):
-            refuse_next(server, evidence=True)
-            await server.act(message)
-        else:
-            await honest(message)
+    async def refuse(message) -> None:
+        refuse_next(server, evidence=True)
+        await server.act(message)
 
-    server.act = act
+    acted(server, Rekey, refuse)
     with pytest.raises(CheckFailedError) as failed:
         await play(server, player)
     assert refuted(failed.value) == {("C35", "server")}
@@ -155,14 +137,10 @@ async def test_rekey_that_is_refused_by_signature_convicts_the_server(scripted, 
 
 async def test_refused_rekey_ends_the_table_with_the_servers_reason(scripted, player) -> None:
     server = short(scripted)
-    honest = server.act
 
-    async def act(message) -> None:
-        if message.match is not None and isinstance(body_of(message), Rekey):
-            await server.send(refusal(Code.ILLEGAL_ACTION, "no chain is left to this seat", re=message.id))
-        else:
-            await honest(message)
+    async def refuse(message) -> None:
+        await server.send(refusal(Code.ILLEGAL_ACTION, "no chain is left to this seat", re=message.id))
 
-    server.act = act
+    acted(server, Rekey, refuse)
     with pytest.raises(RefusedError, match="no chain is left"):
         await play(server, player)

@@ -2,11 +2,19 @@
 
 import pytest
 from client.cheats import abandoned
-from client.playing import at_table, come_back, leave_at_turn, my_turn, play_on
+from client.playing import (
+    at_table,
+    come_back,
+    come_back_to_proof,
+    leave_at_turn,
+    my_turn,
+    once,
+    play_on,
+    store_of,
+)
 from msgspec.structs import replace
 
 from truc_client import CheckFailedError, TranscriptSetAside
-from truc_client.home.account import open_account
 from truc_client.home.transcripts import path_of
 from truc_client.matches.catching_up import MAX_TRIES, NextTry, RetryCount
 from truc_client.verifying import verify_file
@@ -56,18 +64,6 @@ def bent(request):
     return request.param
 
 
-def once(server, bend):
-    """Let the line bend one message, and be clean from then on."""
-
-    def bent(message):
-        after = bend(message)
-        if after is not message:
-            server.bend = lambda message: message
-        return after
-
-    return bent
-
-
 async def left_in_play(server, player, *, transcript: bool = True) -> None:
     """Play until it is the client's turn, and leave."""
     await leave_at_turn(server, player)
@@ -76,18 +72,14 @@ async def left_in_play(server, player, *, transcript: bool = True) -> None:
 
 
 def why_stopped(server, player) -> str | None:
-    account = open_account(player)
-    try:
-        return account.store.stopped(server.setup.match)
-    finally:
-        account.store.close()
+    with store_of(player) as store:
+        return store.stopped(server.setup.match)
 
 
 async def test_one_bit_that_the_line_bends_changes_nothing(server, player, bent, autojump_clock) -> None:
     await left_in_play(server, player, transcript=False)
-    server.bend = once(server, bent)
-    seen = await come_back(server, player)
-    assert seen[-1].verdict.result is Result.PROVEN
+    server.bend = once(bent)
+    await come_back_to_proof(server, player)
 
 
 async def test_it_ends_the_table_after_a_few_times_and_blames_nobody(server, player, bent, autojump_clock):
@@ -97,8 +89,7 @@ async def test_it_ends_the_table_after_a_few_times_and_blames_nobody(server, pla
         await come_back(server, player, until=lambda _: False)
     assert (failed.value.culprit, why_stopped(server, player)) == (None, None)
     server.bend = lambda message: message
-    seen = await come_back(server, player)
-    assert seen[-1].verdict.result is Result.PROVEN
+    await come_back_to_proof(server, player)
 
 
 async def test_evidence_of_it_is_kept_as_of_any_check(server, player, autojump_clock) -> None:
@@ -215,6 +206,5 @@ async def test_what_comes_for_a_transcript_set_aside_is_compared_with_it(server,
 
 
 def forget_the_mark(server, player) -> None:
-    account = open_account(player)
-    account.store._database.execute("UPDATE matches SET k = NULL, head = NULL")
-    account.store.close()
+    with store_of(player) as store:
+        store._database.execute("UPDATE matches SET k = NULL, head = NULL")

@@ -6,6 +6,7 @@ from client.playing import at_table, come_back, leave_at_turn, my_turn, play_on
 from msgspec.structs import replace
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
+from truc_conform.forging import on
 from truc_protocol.boxes import Option
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, TableState
@@ -55,14 +56,8 @@ async def test_options_where_nothing_can_be_decided_are_not_shown(scripted, play
     assert LINE not in {option.line for each in turns for option in each.options}
 
 
-def other_terms(message):
-    if not isinstance(message, TableState):
-        return message
-    return replace(message, opts=(999_000, *message.opts[1:]))
-
-
 async def test_guest_is_not_seated_under_other_terms_than_agreed_to(server, guest) -> None:
-    server.bend = other_terms
+    server.bend = on(TableState, lambda message: replace(message, opts=(999_000, *message.opts[1:])))
     async with at_table(server, guest) as table:
         with pytest.raises(CheckFailedError, match="decision_ms: agreed to 999000"):
             await play_on(table, until=my_turn)

@@ -3,12 +3,11 @@
 import pytest
 import trio
 from client.cheats import QuietServer
-from client.playing import at_turn, my_turn, pick, play_on, signed
+from client.playing import at_turn, my_turn, pick, play_on, play_to_proof, signed
 
 from truc_client import ChoiceError, RecordSeen, RefusedError, Table, connect
 from truc_client.bots import play_match, simple_bot
 from truc_client.happenings import Happening
-from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Proxy
 from truc_protocol.dealer import proxy_body
 from truc_protocol.errors import Code
@@ -92,8 +91,7 @@ async def test_match_rests_once_both_seats_have_asked_and_goes_on_to_a_proven_en
         await play_on(table, until=goes_on)
         with pytest.raises(ChoiceError, match="once a hand"):
             await table.pause()
-        seen = await play_on(table)
-    assert seen[-1].verdict.result is Result.PROVEN
+        await play_to_proof(table)
 
 
 async def test_pause_of_a_guest_is_a_choice(pausing, guest) -> None:
@@ -121,9 +119,8 @@ async def test_one_who_asks_alone_plays_on_and_may_ask_again_in_the_next_hand(pa
         seen += await play_on(table, until=my_turn)
         await table.pause()
         assert len(asked(server)) == 2
-        seen += await play_on(table)
+        seen += await play_to_proof(table)
     assert not any(map(rests, seen))
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_second_asking_to_go_on_is_refused(pausing, player) -> None:

@@ -1,7 +1,17 @@
 """Coming back where a table is not in the middle of a match this seat knows: begun, over, forgotten, another's."""
 
 import pytest
-from client.playing import at_table, come_back, leave_at_turn, play_on, received, signed
+from client.playing import (
+    answered,
+    at_table,
+    come_back,
+    come_back_to_proof,
+    leave_at_turn,
+    play_on,
+    play_to_proof,
+    received,
+    signed,
+)
 from msgspec.structs import replace
 
 from truc_client import CheckFailedError, MatchEnded, MatchStarted, Player, connect, open_home
@@ -31,19 +41,15 @@ def keep_seat(server, *, match: bytes | None) -> None:
 
 def answer_joins(server, *, state: str, with_terms: bool = False) -> None:
     """Let the server answer `join` as the real one does: the reply, the terms that are out, the table."""
-    honest = server.serve_request
 
-    async def serve(message: object) -> None:
-        if not isinstance(message, Join):
-            await honest(message)
-            return
+    async def serve(message: Join) -> None:
         await server.send(Ok(re=message.id, table="TABLE", seat=0))
         if with_terms:
             await server.offer_terms()
         mid = server.setup.match if state == "playing" else None
         await server.send(replace(server.state(), state=state, match=mid))
 
-    server.serve_request = serve
+    answered(server, Join, serve)
 
 
 async def test_match_that_began_while_the_seat_was_away_is_resumed_on_joining(server, player, autojump_clock):
@@ -58,9 +64,8 @@ async def test_match_that_began_while_the_seat_was_away_is_resumed_on_joining(se
         server.bend = lambda message: message
         answer_joins(server, state="playing")
         await server._stream.aclose()
-        seen = await play_on(table)
+        await play_to_proof(table)
     assert received(server, Resume)[0].next == -1
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_match_shown_before_its_setup_is_not_resumed(server, player) -> None:
@@ -95,8 +100,7 @@ async def test_match_the_server_has_forgotten_leads_back_to_the_table(server, pl
         table = await connection.resume(connection.held[0])
         await play_on(table, until=lambda happening: table.state is not None)
         await table.ready()
-        seen = await play_on(table)
-    assert seen[-1].verdict.result is Result.PROVEN
+        await play_to_proof(table)
 
 
 async def test_match_another_player_had_the_seat_in_leads_back_to_the_table(server, player, tmp_path) -> None:
@@ -107,15 +111,13 @@ async def test_match_another_player_had_the_seat_in_leads_back_to_the_table(serv
         table = await connection.resume(connection.held[0])
         await play_on(table, until=lambda happening: table.state is not None)
         await table.ready()
-        seen = await play_on(table)
-    assert seen[-1].verdict.result is Result.PROVEN
+        await play_to_proof(table)
 
 
 async def test_seat_held_when_its_terms_are_out_signs_them_on_return(server, player) -> None:
     keep_seat(server, match=None)
     answer_joins(server, state="terms", with_terms=True)
-    seen = await come_back(server, player)
-    assert seen[-1].verdict.result is Result.PROVEN
+    await come_back_to_proof(server, player)
 
 
 def say_seats(server, *seats: int) -> None:

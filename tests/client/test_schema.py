@@ -3,11 +3,10 @@
 import sqlite3
 
 import pytest
-from client.playing import come_back, leave_at_turn
+from client.playing import come_back_to_proof, leave_at_turn
 
 from truc_client import HomeError
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
-from truc_protocol.audit import Result
 from truc_protocol.crypto.keys import box_key
 
 TH, TN, SERVER, MID, HEAD, ROOT, SECRET = (bytes([value]) * 32 for value in range(1, 8))
@@ -170,5 +169,4 @@ async def test_running_match_of_an_older_client_goes_on_to_a_proven_end(scripted
     server = scripted(target=4)
     await leave_at_turn(server, player)
     age(player.home.state)
-    seen = await come_back(server, player)
-    assert seen[-1].verdict.result is Result.PROVEN
+    await come_back_to_proof(server, player)

@@ -1,18 +1,25 @@
 """Secrets are dropped as soon as they can serve no more: terms that never became a match, and a seat played by another."""
 
-import sqlite3
-
 import pytest
 import trio
-from client.playing import at_table, at_turn, come_back, leave_at_turn, my_turn, play_on, seated
+from client.playing import (
+    at_table,
+    at_turn,
+    come_back,
+    come_back_to_proof,
+    leave_at_turn,
+    my_turn,
+    play_on,
+    rows_kept,
+    seated,
+    store_of,
+)
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
 from truc_client import ClientError
-from truc_client.home.account import open_account
 from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
 from truc_client.matches.signer import SeatKey, Signer, links_of
-from truc_protocol.audit import Result
 from truc_protocol.messages import SignedAct, TableClosed
 from truc_protocol.records import Record
 from truc_protocol.setup import open_terms
@@ -24,10 +31,7 @@ STATEMENT = Statement(b"body", b"\x07" * 64)
 
 
 def chains_of(player) -> int:
-    database = sqlite3.connect(player.home.state)
-    (count,) = database.execute("SELECT count(*) FROM chains").fetchone()
-    database.close()
-    return count
+    return len(rows_kept(player.home, "SELECT * FROM chains"))
 
 
 @pytest.fixture
@@ -116,17 +120,15 @@ async def test_home_whose_seat_is_played_from_elsewhere_keeps_no_secrets(scripte
 
 def drop_secrets(server, player) -> None:
     """Drop the secrets for the newest terms."""
-    account = open_account(player)
-    account.store.drop_secrets(open_terms(server.document, Record(*server.terms.record)).th)
-    account.store.close()
+    with store_of(player) as store:
+        store.drop_secrets(open_terms(server.document, Record(*server.terms.record)).th)
 
 
 async def test_home_that_gave_its_secrets_up_can_begin_a_new_chain(scripted, player) -> None:
     server = scripted(target=12)
     await leave_at_turn(server, player)
     drop_secrets(server, player)
-    seen = await come_back(server, player, rekey=True)
-    assert seen[-1].verdict.result is Result.PROVEN
+    await come_back_to_proof(server, player, rekey=True)
 
 
 def seat_key(connection, table) -> SeatKey:

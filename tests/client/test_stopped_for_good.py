@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from client.cheats import FRENCH, QuietServer, abandoned, shown_again
-from client.playing import at_turn, come_back, my_turn, pick, play_on, seated
+from client.playing import at_turn, come_back, my_turn, pick, play_on, seated, store_of
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, HomeError, StoppedError, connect
-from truc_client.home.account import open_account
 from truc_protocol.messages import Resume, SignedAct
 from truc_protocol.records import Record, body_hash
 
@@ -31,10 +30,9 @@ async def assert_stopped(server, player) -> StoppedError:
 
 async def test_store_knows_why_for_the_match_and_its_table_record(quiet, player, mock_clock) -> None:
     failed = await shown_again(quiet, player)
-    account = open_account(player)
     th = body_hash(Record(*quiet.setup.records[0]))
-    why = {account.store.stopped(quiet.setup.match), account.store.stopped(th)}
-    account.store.close()
+    with store_of(player) as store:
+        why = {store.stopped(quiet.setup.match), store.stopped(th)}
     assert why == {f"C33: {failed.message}"}
 
 

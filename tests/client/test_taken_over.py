@@ -1,8 +1,8 @@
 import pytest
 import trio
-from client.playing import at_turn, my_turn, play_on, received
+from client.playing import answered, at_table, at_turn, my_turn, play_on, received, seated
 
-from truc_client import ChoiceError, Interrupted, SeatLost, connect, play_match
+from truc_client import ChoiceError, Interrupted, SeatLost, play_match
 from truc_conform.shown import CODE
 from truc_protocol.audit import Result
 from truc_protocol.messages import BoxedOptions, Join, Ok, Ready, Resume, SeatTakenOver, SignedAct, Watch
@@ -14,16 +14,6 @@ NOTICE = SeatTakenOver(table=CODE, seat=0)
 @pytest.fixture
 async def server(scripted):
     return scripted(target=4)
-
-
-def is_taken_over(happening) -> bool:
-    return isinstance(happening, SeatLost)
-
-
-async def sit_down(connection):
-    table = await connection.create("truc-french")
-    await table.ready()
-    return table
 
 
 async def play_without(server) -> None:
@@ -54,8 +44,8 @@ async def test_choice_without_a_reply_ends_when_the_seat_is_taken_over(server, p
         take_over_at_the_act(server, answers=False)
         with trio.fail_after(5):
             await table.choose(turn.options[0])
-            seen = await play_on(table, until=is_taken_over)
-    assert is_taken_over(seen[-1])
+            seen = await play_on(table, until=SeatLost)
+    assert isinstance(seen[-1], SeatLost)
 
 
 async def test_no_release_is_signed_for_a_seat_taken_over_unread(server, player, autojump_clock):
@@ -71,7 +61,7 @@ async def test_no_release_is_signed_for_a_seat_taken_over_unread(server, player,
 async def test_choice_for_a_seat_taken_over_is_too_late_and_is_not_sent(server, player, autojump_clock):
     async with at_turn(server, player) as (table, turn):
         await server.send(NOTICE)
-        await play_on(table, until=is_taken_over)
+        await play_on(table, until=SeatLost)
         before = len(received(server, SignedAct, Resume, Join))
         await table.choose(turn.options[0])
         await trio.sleep(1)
@@ -81,7 +71,7 @@ async def test_choice_for_a_seat_taken_over_is_too_late_and_is_not_sent(server, 
 async def test_nothing_can_be_asked_for_a_seat_taken_over(server, player, autojump_clock) -> None:
     async with at_turn(server, player) as (table, _):
         await server.send(NOTICE)
-        await play_on(table, until=is_taken_over)
+        await play_on(table, until=SeatLost)
         for forbidden in (table.resign, table.pause):
             with trio.fail_after(5), pytest.raises(ChoiceError, match="another connection"):
                 await forbidden()
@@ -91,13 +81,11 @@ async def test_no_terms_are_signed_for_a_seat_taken_over(server, player, autojum
     answer = server.serve_request
 
     async def take_over_first(message) -> None:
-        if isinstance(message, Ready):
-            await server.send(NOTICE)
+        await server.send(NOTICE)
         await answer(message)
 
-    server.serve_request = take_over_first
-    async with connect("host", player, dial=server.dial) as connection:
-        await sit_down(connection)
+    answered(server, Ready, take_over_first)
+    async with at_table(server, player):
         await trio.sleep(1)
     assert server.terms is not None
     assert received(server, SignedAct, Resume, Join) == []
@@ -115,11 +103,10 @@ async def test_seat_taken_over_is_not_taken_back_by_a_new_connection(server, pla
 
 
 async def test_seat_is_taken_back_by_resume(server, player, autojump_clock) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+    async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)
         await server.send(NOTICE)
-        await play_on(table, until=is_taken_over)
+        await play_on(table, until=SeatLost)
         assert table.seat is None
         with trio.fail_after(5):
             again = await connection.resume(server.held()[0])

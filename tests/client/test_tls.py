@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import trio
-from client.playing import homes, play_bots, play_on
+from client.playing import homes, play_bots, play_on, visit
 from server.conftest import QUICK, changed, running
 from trio.testing import wait_all_tasks_blocked
 
@@ -138,8 +138,7 @@ async def stop_of(relay: Relay, player: Player, scheme: str, nursery: trio.Nurse
     logs.configure(LogSettings(), shown := StringIO())
     await nursery.start(relay.run)
     with pytest.raises(ServerKeyError) as stopped:
-        async with connect(link(relay, scheme), player):
-            pass
+        await visit(link(relay, scheme), player)
     assert "login" not in shown.getvalue()
     return str(stopped.value)
 
@@ -183,16 +182,14 @@ async def test_address_in_clear_of_a_server_that_encrypts_leads_to_an_encrypted_
 
 async def test_whoever_says_that_a_server_encrypts_must_be_it(server, player) -> None:
     with pytest.raises(ServerKeyError):
-        async with connect(f"{link(server, 'truc')}#{'A' * 26}", player):
-            pass
+        await visit(f"{link(server, 'truc')}#{'A' * 26}", player)
 
 
 async def test_address_with_encryption_of_a_server_in_clear_names_the_right_one(tmp_path, player) -> None:
     logs.configure(LogSettings(), shown := StringIO())
     async with running(tmp_path / "data", QUICK) as server:
         with pytest.raises(ConnectError) as refused:
-            async with connect(link(server), player):
-                pass
+            await visit(link(server), player)
     place = f"127.0.0.1:{server.port}"
     assert str(refused.value) == f"{place}: {IN_CLEAR}{place}"
     assert "expected a frame, got TLS" in shown.getvalue()
@@ -201,8 +198,7 @@ async def test_address_with_encryption_of_a_server_in_clear_names_the_right_one(
 async def test_client_that_is_shut_out_before_the_handshake_is_told_why(tmp_path, player) -> None:
     async with running(tmp_path / "data", changed(TLS, access={"banned": ("127.0.0.1",)})) as server:
         with pytest.raises(ConnectError, match="the host has shut this address out"):
-            async with connect(link(server), player):
-                pass
+            await visit(link(server), player)
 
 
 @pytest.mark.parametrize("scheme", ["trucs", "truc"])
@@ -227,8 +223,7 @@ async def test_client_that_finds_no_room_for_long_gives_up(tmp_path, player) -> 
     async with running(tmp_path / "data", settings) as server:
         occupier = await trio.open_tcp_stream("127.0.0.1", server.port)
         with pytest.raises(RefusedError, match="accepts no connection"):
-            async with connect(link(server), player, patience_s=0):
-                pass
+            await visit(link(server), player, patience_s=0)
         await occupier.aclose()
 
 

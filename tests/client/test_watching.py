@@ -3,7 +3,7 @@
 import pytest
 import trio
 from client.hosting import Hosting
-from client.playing import homes, play_on, received
+from client.playing import homes, once, play_on, play_to_proof, received
 from msgspec.structs import replace
 from protocol.peers import Table
 
@@ -23,6 +23,7 @@ from truc_client import (
     verify_file,
 )
 from truc_client.bots import play_match, simple_bot
+from truc_conform.forging import on
 from truc_protocol.audit import Result
 from truc_protocol.messages import ClientHello, History, MatchRecord, Ok, Setup, Snapshot, Watch
 from truc_rules import preset, with_options
@@ -80,9 +81,7 @@ async def test_what_cannot_be_checked_is_told_as_unchecked_and_the_match_is_inco
 
 
 async def test_snapshot_with_another_head_than_its_records_is_not_gone_on_from(server, watcher) -> None:
-    server.bend = lambda message: (
-        replace(message, head=bytes(32)) if isinstance(message, Snapshot) else message
-    )
+    server.bend = on(Snapshot, lambda message: replace(message, head=bytes(32)))
     seen = await watched(server, watcher)
     assert "another head" in next(each.reason for each in seen if isinstance(each, Interrupted))
 
@@ -119,24 +118,15 @@ async def test_watcher_that_lost_the_connection_goes_on_from_its_position(server
     async with connect("host", watcher, dial=server.dial) as connection:
         table, _ = await follow(server, connection, until=at)
         await server.hang_up()
-        seen = await play_on(table)
+        seen = await play_to_proof(table)
     again = received(server, Watch)[1]
     assert [each for each in seen if isinstance(each, Interrupted)]
     assert (again.match, again.next) == (server.setup.match, at)
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_missing_record_is_asked_for_again(server, watcher) -> None:
     dropped = server.middle + 2
-    left = [dropped]
-
-    def bend(message):
-        if isinstance(message, MatchRecord) and message.k in left:
-            left.remove(message.k)
-            return None
-        return message
-
-    server.bend = bend
+    server.bend = once(on(MatchRecord, lambda message: None if message.k == dropped else message))
     seen = await watched(server, watcher)
     assert received(server, Watch)[1].next == dropped
     assert seen[-1].verdict.result is Result.PROVEN
@@ -149,9 +139,8 @@ async def test_slow_watcher_goes_on_from_a_snapshot_that_skips(server, watcher) 
         await server.send(server.snapshot(last, skipped=True))
         for k in (last, last + 1):
             await server.send(server.message(k))
-        seen = await play_on(table)
+        seen = await play_to_proof(table)
     assert SnapshotTaken(server.setup.match, last, server.snapshot(0).view, skipped=True) in seen
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_watcher_that_comes_again_fetches_only_what_it_has_not_kept(server, watcher) -> None:
@@ -186,10 +175,9 @@ async def test_match_that_begins_while_another_is_fetched_is_followed_from_its_s
         await server.send(another_match(server))
         for k in range(len(server.records)):
             await server.send(server.message(k))
-        seen = await play_on(table)
+        seen = await play_to_proof(table)
     begun = [each.match for each in seen if isinstance(each, MatchStarted)]
     assert begun == [first, server.setup.match]
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_two_who_watch_one_match_from_one_home_write_a_file_each(server, watcher) -> None:
