@@ -21,6 +21,7 @@ from truc_protocol.records import parse
 DEALS = 3
 CODE = "TABLE"
 QUIET = (NODE, str(Path(__file__).with_name("quiet.mjs")))
+PAGE = (NODE, str(Path(__file__).with_name("page_seat.mjs")))
 
 
 class Forgetful(ScriptedServer):
@@ -59,7 +60,7 @@ async def visit(server: Forgetful, kept: Path, *wish: str, client: Sequence[str]
         start = partial(trio.serve_tcp, server.serve, 0, host="127.0.0.1")
         (listener,) = await server.nursery.start(start)
         port = listener.socket.getsockname()[1]
-        keep = [str(kept)] if client == QUIET else ["--keep", str(kept)]
+        keep = [str(kept)] if client in (QUIET, PAGE) else ["--keep", str(kept)]
         command = [*client, f"truc://127.0.0.1:{port}/{CODE}", *keep, *wish]
         process = await trio.lowlevel.open_process(command, stderr=DEVNULL)
 
@@ -113,7 +114,10 @@ async def test_client_goes_on_where_what_has_failed_binds_nobody(tmp_path) -> No
 
 
 @needs_node
-async def test_client_asks_again_where_what_has_failed_binds_nobody_and_ends_at_the_third_time(tmp_path):
+@pytest.mark.parametrize("client", [QUIET, PAGE], ids=["player", "page"])
+async def test_client_asks_again_where_what_has_failed_binds_nobody_and_ends_at_the_third_time(
+    tmp_path, client
+):
     server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
     bent = []
 
@@ -124,11 +128,12 @@ async def test_client_asks_again_where_what_has_failed_binds_nobody_and_ends_at_
         return replace(message, sig=bytes(64)) if is_second else message
 
     server.bend, times = damage, 2
-    await visit(server, tmp_path / "store.json")
+    server.held = partial(ScriptedServer.held, server)
+    await visit(server, tmp_path / "store.json", client=client)
     assert (len(bent), server.ledger.deal_index) == (2, DEALS)
     times = 9
     server.is_enough = lambda: False
-    await visit(server, tmp_path / "store.json")
+    await visit(server, tmp_path / "store.json", client=client)
     assert len(bent) == 5
 
 

@@ -8,10 +8,9 @@ import { checkRevocation } from './proof/handshake.mjs'
 import { Malformed } from './proof/encoding.mjs'
 import { CheckFailed } from './proof/records.mjs'
 import { Seat } from './seat.mjs'
-import { SECOND_LINK, SeatTalk, failureOf, stoppedBy } from './seat_talk.mjs'
+import { Doubts, SeatTalk, failureOf, stoppedBy } from './seat_talk.mjs'
 
 const NEW_TABLE = { variant: 'truc-french', options: { match: 1 } }
-const MOST_DOUBTS = 3
 const SIT = ['join', 'seek', 'create']
 /** What a client asks for that runs the rules, and deals where the host sees no card. */
 export const WANT = ['own-options', 'blind']
@@ -60,7 +59,7 @@ export class Player {
     /** @type {object} */
     this.caps = {}
     this.isSeated = false     // on this connection
-    this.doubt = { at: -1, count: 0 }     // where something has failed that binds nobody, and how often in a row
+    this.doubts = new Doubts()
   }
 
   /**
@@ -89,24 +88,12 @@ export class Player {
       if (!(error instanceof CheckFailed || error instanceof Malformed)) throw error
       const failure = await (this.talk?.fail(error) ?? failureOf(error, 0))
       if (failure.file !== null) this.keep(failure.file, failure.known)
-      if (!this.mayPass(failure)) throw stoppedBy(failure)
+      // what a server's hello fails by, before there is a seat, is not the line's doing
+      if (this.talk === null || !this.doubts.mayPass(failure)) throw stoppedBy(failure)
+      this.seat = this.talk = null
       this.line.connection.close()
       throw new Error(failure.why)
     }
-  }
-
-  /**
-   * Whether what has failed may be the line's doing: then everything is asked for anew, up to the third failure in one place
-   * (specification.md, 13). What a server's hello fails by is none of it.
-   *
-   * @param {import('./seat_talk.mjs').Failure} failure
-   */
-  mayPass({ check, culprit, k }) {
-    if (this.talk === null || culprit !== null || check === SECOND_LINK) return false
-    this.doubt = { at: k, count: this.doubt.at === k ? this.doubt.count + 1 : 1 }
-    if (this.doubt.count === MOST_DOUBTS) return false
-    this.seat = this.talk = null
-    return true
   }
 
   /** @param {any} message @param {Uint8Array} payload its bytes */

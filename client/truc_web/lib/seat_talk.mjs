@@ -25,7 +25,28 @@ import { CheckFailed, nameOf } from './proof/records.mjs'
  * @property {Uint8Array | null} known the other history, where the server has shown two
  */
 
-export const SECOND_LINK = 'C15'     // a release asked for again under another head: this seat alone has seen who asks
+const SECOND_LINK = 'C15'     // a release asked for again under another head: this seat alone has seen who asks
+const MOST_DOUBTS = 3
+
+/** @param {Failure} failure */
+const isBinding = ({ culprit, check }) => culprit !== null || check === SECOND_LINK
+
+/**
+ * What fails and binds nobody may be the line's doing: then everything is asked for anew, up to the third failure in one
+ * place (specification.md, 13).
+ */
+export class Doubts {
+  at = -1
+  count = 0
+
+  /** @param {Failure} failure */
+  mayPass(failure) {
+    if (isBinding(failure)) return false
+    this.count = this.at === failure.k ? this.count + 1 : 1
+    this.at = failure.k
+    return this.count < MOST_DOUBTS
+  }
+}
 
 /** One seat; give each connection to `meet`, and every message of the table to `take`. */
 export class SeatTalk {
@@ -197,8 +218,7 @@ export class SeatTalk {
    */
   async fail(error) {
     const failure = await this.failureBy(error)
-    // what binds nobody may be the line's doing, and may pass another time (specification.md, 13)
-    if (failure.culprit !== null || failure.check === SECOND_LINK) await this.seat.stop(failure.why)
+    if (isBinding(failure)) await this.seat.stop(failure.why)
     return failure
   }
 

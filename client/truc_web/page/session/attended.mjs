@@ -7,7 +7,7 @@ import { hostSawNoCard } from '../../lib/proof/audit.mjs'
 import { Stopped } from '../../lib/line.mjs'
 import { somewhere } from '../../lib/own_options.mjs'
 import { Seat } from '../../lib/seat.mjs'
-import { SeatTalk, failureOf, fileBy } from '../../lib/seat_talk.mjs'
+import { Doubts, SeatTalk, failureOf, fileBy } from '../../lib/seat_talk.mjs'
 import { plain, readableName, rulesOf } from './plain.mjs'
 import { worthOf } from './worth.mjs'
 
@@ -33,10 +33,11 @@ export class AttendedTable {
     this.means = means
     this.table = table
     this.number = number
-    const { me, spk, line } = means.now()
-    this.line = line     // that the seat was met over: while the next one is greeted, what is sent over this one is lost
-    this.talk = me === null || number === null ? null : new SeatTalk(table, number, this.freshSeat())
-    this.follower = new Follower(spk)
+    this.line = means.now().line     // that the seat was met over: while the next one is greeted, what is sent over this one is lost
+    this.isAskingAnew = false     // until the next connection
+    this.doubts = new Doubts()
+    this.talk = this.freshTalk()
+    this.follower = this.freshFollower()
     /** @type {any} */
     this.shown = null
     this.wantsReady = false
@@ -66,6 +67,19 @@ export class AttendedTable {
     return done
   }
 
+  /** Nothing is done here for the player: a check has failed for good, or everything is asked for anew. */
+  get isResting() {
+    return this.failure !== null || this.isAskingAnew
+  }
+
+  freshTalk() {
+    return this.means.now().me === null || this.number === null ? null : new SeatTalk(this.table, this.number, this.freshSeat())
+  }
+
+  freshFollower() {
+    return new Follower(this.means.now().spk)
+  }
+
   freshSeat() {
     const { me, spk, name } = this.means.now()
     const seat = new Seat(/** @type {any} */ (this.means.vault), /** @type {Me} */ (me), spk)
@@ -77,6 +91,7 @@ export class AttendedTable {
   meet(isBack, match) {
     const { line, findsOptions } = this.means.now()
     this.line = line
+    this.isAskingAnew = false
     this.talk?.meet(line, isBack, findsOptions)
     if (match !== undefined) this.follow(match)
     else if (this.number !== null && isBack) line.ask('join', { table: this.table })
@@ -104,6 +119,7 @@ export class AttendedTable {
 
   /** @param {any} message */
   async takeNow(message) {
+    if (this.isAskingAnew) return
     const isSealed = message.box !== undefined
     // told before it is checked, so that the picture waits for
     // nothing; after a failed check nothing is signed (decision 22)
@@ -147,7 +163,8 @@ export class AttendedTable {
   }
 
   /**
-   * A failed check ends the match here, with what is left to show for it.
+   * A failed check ends the match here, with what is left to show for it; or the connection, where everything is asked for
+   * anew.
    *
    * @param {() => Promise<void>} step
    * @param {Uint8Array} [match] that the step is about
@@ -165,12 +182,19 @@ export class AttendedTable {
         this.failure = { check, culprit: null, k: 0, why: error.message, file: null, known: null }
         evidence = kept?.match ?? null
       } else {
-        this.failure = await (this.talk?.fail(error) ?? this.failed(error))
+        const failure = await (this.talk?.fail(error) ?? this.failed(error))
+        if (this.doubts.mayPass(failure)) return this.askAnew()
+        this.failure = failure
         evidence = await this.keep(this.failure.file, this.failure)
       }
       const { check, culprit, k, why } = this.failure
       this.means.tell({ what: 'failed', table: this.table, check, kind, culprit, k, why, evidence })
     }
+  }
+
+  askAnew() {
+    Object.assign(this, { talk: this.freshTalk(), follower: this.freshFollower(), isAskingAnew: true })
+    this.means.now().line.connection.close()
   }
 
   /** The match, where a check that has failed in it before has left something to show. @param {string} match */
@@ -284,7 +308,7 @@ export class AttendedTable {
   /** The server has sent everything that was asked for, up to k. @param {number} k */
   async reached(k) {
     await this.inTurn(async () => {
-      if (this.talk !== null && this.failure === null) await this.checked(async () => this.talk?.reached(k))
+      if (this.talk !== null && !this.isResting) await this.checked(async () => this.talk?.reached(k))
     })
   }
 
@@ -307,7 +331,7 @@ export class AttendedTable {
   /** @param {number} at @param {string} key @returns {Promise<string | null>} */
   async chooseNow(at, key) {
     const { talk } = this
-    if (this.failure !== null) return 'stale_position'
+    if (this.isResting) return 'stale_position'
     this.chosen = { at, key, line: this.line }
     const match = this.talk?.seat.mid ?? this.follower.mid
     if (talk === null) {
@@ -324,7 +348,7 @@ export class AttendedTable {
   /** @param {'pause' | 'resume' | 'resign'} kind */
   async interrupt(kind) {
     const { talk, follower } = this
-    if (this.failure !== null) return
+    if (this.isResting) return
     if (talk !== null) return this.inTurn(() => this.checked(() => talk.interrupt(kind)))
     this.means.now().line.ask('act', { table: this.table, match: follower.mid, at: follower.next, choose: kind })
   }
@@ -333,6 +357,7 @@ export class AttendedTable {
   async sign(word, to) {
     const { line } = this.means.now()
     const { table, talk, follower } = this
+    if (this.isAskingAnew) return
     if (talk === null) line.ask('sign', { table, match: follower.mid, at: follower.next, word })
     else await this.inTurn(async () => line.ask('sign', { table, match: talk.seat.mid, ...await talk.seat.sealSign(word, to) }))
   }
