@@ -4,9 +4,7 @@ They do what the host's commands of the same name do, and the log says who did. 
 a moderator is no subject of another.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Final
 
 import structlog
@@ -27,12 +25,8 @@ from truc_server.tables.talk import cleaned
 
 log = structlog.get_logger()
 
-_IMPOSED: Final[Mapping[str, SanctionKind]] = MappingProxyType(
-    {"ban": SanctionKind.BAN, "mute": SanctionKind.MUTE}
-)
-_LIFTED: Final[Mapping[str, SanctionKind]] = MappingProxyType(
-    {"unban": SanctionKind.BAN, "unmute": SanctionKind.MUTE}
-)
+_IMPOSED: Final[Mapping[str, SanctionKind]] = {"ban": SanctionKind.BAN, "mute": SanctionKind.MUTE}
+_LIFTED: Final[Mapping[str, SanctionKind]] = {"unban": SanctionKind.BAN, "unmute": SanctionKind.MUTE}
 
 
 async def moderate(
@@ -106,20 +100,15 @@ async def _act_on(store: Store, lobby: Lobby, subject: str, message: Moderate) -
         sanction = imposed_now(subject, _IMPOSED[message.do], message.hours)
         await trio.to_thread.run_sync(store.impose, sanction)
     elif message.do in _LIFTED:
-        await _lift(partial(store.lift, subject, _LIFTED[message.do]), message)
+        if not await trio.to_thread.run_sync(store.lift, subject, _LIFTED[message.do]):
+            was = "banned" if message.do == "unban" else "muted"
+            expected = f"player: expected one who was {was} by command"
+            raise RefusedRequestError(Code.NOT_NOW, expected, field="player")
     elif lobby.is_online(subject):
         kick(lobby, subject)
         lobby.say_elsewhere(LineKind.KICK, tag=subject)
     else:
         raise RefusedRequestError(Code.NOT_NOW, "player: expected one who is connected", field="player")
-
-
-async def _lift(lift: Callable[[], bool], message: Moderate) -> None:
-    if not await trio.to_thread.run_sync(lift):
-        was = "banned" if message.do == "unban" else "muted"
-        raise RefusedRequestError(
-            Code.NOT_NOW, f"player: expected one who was {was} by command", field="player"
-        )
 
 
 def kick(lobby: Lobby, subject: str) -> None:
