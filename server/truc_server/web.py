@@ -35,7 +35,7 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, open_tcp
-from truc_server.net.peer import Peer, RefusedRequestError
+from truc_server.net.peer import Peer
 from truc_server.net.tls import HandshakeFailedError, MistakenSchemeError, TlsSealer
 from truc_server.operation.figures import WEB_PATHS
 from truc_server.parts import ServerParts
@@ -108,10 +108,10 @@ class PublicDesk:
         if patience.cancelled_caught:
             retry = ("Retry-After", "1")
             return refused(HTTPStatus.TOO_MANY_REQUESTS, "too many tables were asked for", retry, why="pace")
-        try:
-            table = self._lobby.table(code)
-        except RefusedRequestError:
-            # a page asks for tables that are gone, too: no mistake that a browser should tell of
+        table = self._lobby.get(code)
+        if (
+            table is None
+        ):  # a page asks for tables that are gone, too: no mistake that a browser should tell of
             return data(b"null")
         return data(msgspec.json.encode(unpack(encode(table.feed.shown_notice()))))
 

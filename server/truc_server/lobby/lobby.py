@@ -108,8 +108,8 @@ class Lobby:
         return tuple(self._tables.values())
 
     def get(self, code: str) -> Table | None:
-        """Return a table that is here, by its code as it is."""
-        return self._tables.get(code)
+        """Return a table by its code, in capitals or not; None if there is none here."""
+        return self._tables.get(code.upper())
 
     def table(self, code: str) -> Table:
         """Return a table by its code.
@@ -117,7 +117,7 @@ class Lobby:
         Raises:
             RefusedError: There is none.
         """
-        table = self._tables.get(code.upper())
+        table = self.get(code)
         if table is None:
             raise RefusedRequestError(
                 Code.NO_SUCH_TABLE, f"expected the code of a table, got {code!r}", field="table"

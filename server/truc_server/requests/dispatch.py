@@ -5,7 +5,6 @@ nothing else from the same connection is handled. What a request does is in the 
 each request gets exactly one answer, whatever goes wrong.
 """
 
-from contextlib import suppress
 from secrets import token_hex
 from typing import Final, assert_never
 
@@ -245,12 +244,10 @@ class Dispatch:
 
     def _place(self, message: AnyMessage) -> dict[str, object]:
         """Return, for the log, the table and the position that an act came to, if there is such a table."""
-        if not isinstance(message, SignedAct | GuestAct):
+        table = self._lobby.get(message.table) if isinstance(message, SignedAct | GuestAct) else None
+        if table is None:
             return {}
-        with suppress(RefusedRequestError):
-            table = self._lobby.table(message.table)
-            return {"table": label(table.code), "k": table.game and table.game.ledger.k}
-        return {}
+        return {"table": label(table.code), "k": table.game and table.game.ledger.k}
 
     async def _take(self, peer: Peer, message: AnyMessage) -> None:
         match message:

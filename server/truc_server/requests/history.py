@@ -98,7 +98,8 @@ async def _history(
     found = await trio.to_thread.run_sync(services.store.past_match, request.match)
     if found is None:
         raise _no_such_match()
-    bound = _bound(_extent(lobby, found.table, request.match), player, found)
+    table = lobby.get(found.table)
+    bound = _bound(None if table is None else table.feed.extent(request.match), player, found)
     setup = found.setup if request.first < 0 else ()
     document = found.document if request.first < 0 else None
     room = MAX_BYTES - len(document or b"") - _size_of(setup)
@@ -151,16 +152,8 @@ def _names(setup: Iterable[Record]) -> Iterator[str]:
             yield body.name.decode()
 
 
-def _extent(lobby: Lobby, code: str, mid: bytes) -> ShownExtent | None:
-    """Return how far a match has been shown to watchers of its table; None if it is shown no more."""
-    try:
-        return lobby.table(code).feed.extent(mid)
-    except RefusedRequestError:
-        return None
-
-
 def _bound(shown: ShownExtent | None, player: LoggedInPlayer, found: PastMatch) -> _Bound:
-    """Return how far a player may read the records.
+    """Return how far a player may read the records, if watchers of its table are `shown` it still.
 
     Raises:
         RefusedError: They may read none.
