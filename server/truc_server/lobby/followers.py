@@ -54,23 +54,14 @@ class LobbyFollowers:
         if not self._peers:
             self._changed.clear()
 
-    def note_table(self, table: Table) -> None:
-        """Note that a table has changed."""
+    def note_table(self, table: Table, closed: TableClosed | None = None) -> None:
+        """Note that a table has changed, or is gone."""
         if not table.blueprint.private:
-            self._note(table.code, table)
+            self.note_public(table.code, closed or table)
         self.note_state()
 
-    def note_closed(self, table: Table, closed: TableClosed) -> None:
-        """Note that a table is gone."""
-        if not table.blueprint.private:
-            self._note(table.code, closed)
-        self.note_state()
-
-    def note_elsewhere(self, code: str, change: OtherTable | TableClosed) -> None:
-        """Note that a public table of another node has changed, or is gone."""
-        self._note(code, change)
-
-    def _note(self, code: str, change: Table | OtherTable | TableClosed) -> None:
+    def note_public(self, code: str, change: Table | OtherTable | TableClosed) -> None:
+        """Note that a public table, here or at another node, has changed or is gone."""
         if self._peers:
             self._changed[code] = change
             self._tables_alarm.set(max(trio.current_time(), self._tables_told + BETWEEN_S))

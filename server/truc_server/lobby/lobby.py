@@ -261,7 +261,7 @@ class Lobby:
     def closed(self, table: Table, notice: TableClosed) -> None:
         """Take a closed table out of the lobby, and tell those who follow the lobby."""
         self.forget(table)
-        self.followers.note_closed(table, notice)
+        self.followers.note_table(table, notice)
         self.others.untold.note_table(table.code, notice.reason)
 
     def changed(self, table: Table) -> None:
@@ -418,7 +418,7 @@ class Lobby:
         is_new = told.code not in self.others.tables
         change = self.others.tables.hear(node, told)
         if change is not None:
-            self.followers.note_elsewhere(told.code, change)
+            self.followers.note_public(told.code, change)
         # A node that begins hears of every table there is; only those just made count towards the pace.
         if is_new and told.reason is None and now_ms() - told.created_ms < _MINUTE_MS:
             self.made_tables.note_elsewhere(told.creator, told.network)

@@ -175,14 +175,14 @@ async def _watch(services: RequestServices, table: Table, peer: Peer, request: W
         table.send_pending_terms(peer)
     k = 0
     # Another match may begin while this one is read: then that one follows.
-    while table.audience.is_watching(peer):
+    while peer in table.audience.watchers:
         shown = table.feed.match
         if shown is None:
             break
         k = await _watch_match(services, table, peer, shown, request)
         if table.feed.match is shown:
             break
-    if table.audience.is_watching(peer):
+    if peer in table.audience.watchers:
         table.feed.caught_up(peer)
     peer.ok(request, k=k)
     # Decision 13: who watches late is told nothing of the present, not even for whom it waits.
@@ -222,7 +222,7 @@ async def _watch_match(
         peer.send(setup_message(table.code, shown.setup))
 
     def goes_on() -> bool:
-        return table.audience.is_watching(peer) and table.feed.match is shown
+        return peer in table.audience.watchers and table.feed.match is shown
 
     source = Source(table.code, mid, shown.recent, lambda: shown.k, goes_on)
     return await _read_up(services, peer, source, first)

@@ -124,11 +124,7 @@ class Audience:
 
     def followers(self) -> tuple[Peer, ...]:
         """Return every connection that follows, those with a seat first."""
-        return tuple(self._everybody())
-
-    def is_watching(self, peer: Peer) -> bool:
-        """Tell whether a connection watches."""
-        return peer in self.watchers
+        return (*self._inside(), *self.watchers)
 
     def has_seat(self, peer: Peer) -> bool:
         """Tell whether a connection has a seat."""
@@ -265,7 +261,3 @@ class Audience:
     def _inside(self) -> Iterator[Peer]:
         yield from (peer for peer in self._seats if peer is not None)
         yield from self._insiders
-
-    def _everybody(self) -> Iterator[Peer]:
-        yield from self._inside()
-        yield from self.watchers
