@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import trio
 from msgspec.structs import replace
@@ -131,17 +131,15 @@ class ClientHarness(ScriptedServer):
         self.goes_on: Callable[[], None] = lambda: None
         self.heard: list[HeardMessage] = []
         self.faults: list[ClientFault] = []
-        self.has_sat = self.is_watched = self.has_closed = False
+        self.has_closed = False
         self.opened: list[float] = []
         self.doors, self.doors_used = list[int](), list[int]()
         self.rests_from = 0.0
         self.cheated_at: int | None = None
         self.is_over = False  # the kit is ending the client: what happens then is not the client's doing
-        self.is_seated = self.is_ready = False
         self.offers: dict[int, frozenset[str]] = {}  # what a guest could choose, by position
         self.open_connections = OpenConnections()
         self.wire_trace = WireTrace()
-        self._writing = trio.Lock()
         self._spoken = trio.CancelScope()
 
     async def serve(self, stream: trio.abc.Stream) -> None:
@@ -204,13 +202,6 @@ class ClientHarness(ScriptedServer):
         if self.is_cut_off:
             self.is_cut_off = False
             await self.drop()
-
-    async def write_whole(self, *pieces: bytes) -> None:
-        """Let pieces leave one after the other: the puppets play on, and may have something to say meanwhile."""
-        # A puppet's frame may be on its way while a request is answered: two tasks cannot send on one stream.
-        async with self._writing:
-            for piece in pieces:
-                await super().write(piece)
 
     async def overhear(self, seconds: float) -> bytes:
         """Return what the client sends of its own accord within some time."""
@@ -287,56 +278,9 @@ class ClientHarness(ScriptedServer):
                 text = f"expected a request that this server takes, got {type(message).__name__}"
                 await self.push(messages.refusal(Code.UNKNOWN_REQUEST, text, re=number))
 
-    async def serve_request(self, message: messages.ClientMessage) -> None:
-        """Keep the table's state, and do what is asked."""
-        match message:
-            case messages.Ready() if self.terms is not None and self.ledger is None:
-                text = "expected an open table, got one whose terms are out"
-                await self.push(messages.refusal(Code.TABLE_NOT_OPEN, text, re=message.id))
-                return
-            case messages.Ready():
-                self.is_ready = True
-            case messages.Leave():
-                self.is_seated = self.is_ready = False
-            case _:
-                pass
-        await super().serve_request(message)
-
     def nonce(self) -> bytes:
         """Return the nonce of the next table record: a new one in each run for a key, which may remember those it met."""
         return super().nonce() if self.is_guest else secrets.token_bytes(32)
-
-    async def seat(self, message: messages.Create | messages.Join) -> None:
-        """Give the client the remote seat, and tell it who sits at the table."""
-        if isinstance(message, messages.Join) and message.table != CODE:
-            await self.push(
-                messages.refusal(Code.NO_SUCH_TABLE, f"there is no table {message.table}", re=message.id)
-            )
-            return
-        self.is_seated = self.has_sat = True
-        await self.send(messages.Ok(re=message.id, table=CODE, seat=0))
-        await self.send(self.state())
-        # session.md, "Coming back": `join` brings `table`, then the terms that are out.
-        if self.terms is not None and self.ledger is None:
-            await self.send(self.terms)
-
-    def state(self) -> messages.TableState:
-        """Return the state of the table as it is."""
-        state = super().state()
-        others = tuple(replace(seat, ready=True, online=True) for seat in state.seats[1:])
-        kind: Literal["guest", "key"] = "guest" if self.is_guest else "key"
-        own = messages.SeatState(seat=0, kind="empty")
-        if self.is_seated or self.is_watched:
-            own = messages.SeatState(seat=0, kind=kind, name="player 0", ready=self.is_ready, online=True)
-        if self.ledger is None:
-            return replace(state, seats=(own, *others), state="open" if self.terms is None else "terms")
-        now: Literal["over", "playing"] = "over" if self.ledger.phase is Phase.ENDED else "playing"
-        return replace(state, seats=(own, *others), state=now, match=self.ledger.setup.mid)
-
-    async def begin(self, own: Record) -> None:
-        """Start the match; the client no longer counts as ready."""
-        self.is_ready = False
-        await super().begin(own)
 
     async def act(self, message: AnyAct) -> None:
         """Take what the client hands in, if it was asked for."""
@@ -395,13 +339,6 @@ class ClientHarness(ScriptedServer):
                 messages.OwnCards(table=CODE, match=ledger.setup.mid, k=k, j=body.j, d=body.d, cards=cards)
             )
 
-    async def resume(self, message: messages.Resume) -> None:
-        """Send what is missing, if there is such a match."""
-        if self.setup is None or message.match != self.setup.match:
-            await self.push(messages.refusal(Code.NO_SUCH_MATCH, "there is no such match", re=message.id))
-        else:
-            await super().resume(message)
-
     async def show(self, message: messages.Watch) -> None:
         """Let the client watch a match between puppets, from its beginning or from where the client was."""
         if self.ledger is None:
@@ -453,11 +390,3 @@ class ClientHarness(ScriptedServer):
     def actions(self) -> tuple[Action, ...]:
         """Return what the remote seat may do; a client that watches may do nothing."""
         return () if self.is_watched else playing.open_actions(self.at_play())
-
-    def held(self) -> tuple[messages.SeatHeld, ...]:
-        """Return the seat of the client, also of a match that is over."""
-        if self.is_watched or not self.is_seated:
-            return ()
-        return (
-            messages.SeatHeld(table=CODE, match=None if self.setup is None else self.setup.match, seat=0),
-        )

@@ -8,10 +8,11 @@ rulings play for the remote seat. It is not a server to play at: it trusts its o
 import random
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import trio
 import trio.testing
+from msgspec.structs import replace
 
 from truc_conform import playing
 from truc_conform.playing import Puppet, secret
@@ -62,6 +63,7 @@ class ScriptedServer:
         self.received: list[messages.ClientMessage] = []
         self.sent: list[messages.ServerMessage] = []
         self.is_guest = False
+        self.is_seated = self.is_ready = self.is_watched = self.has_sat = False
         self.epoch = 0
         self.boxes = 0
         self.offer: int | None = None
@@ -81,6 +83,7 @@ class ScriptedServer:
         self.unanswered: Sized = ()  # what has come in one piece with what is being answered
         self._connection: ConnectionEnd | None = None
         self._stream: trio.abc.Stream | None = None
+        self._writing = trio.Lock()
 
     async def dial(self, _address: object) -> trio.abc.Stream:
         """Connect: what a client's `dial` returns; the server's end runs in `nursery`."""
@@ -128,8 +131,15 @@ class ScriptedServer:
 
     async def write(self, frame: bytes) -> None:
         """Let a frame leave."""
-        if self._stream is not None:
-            await self._stream.send_all(frame)
+        await self.write_whole(frame)
+
+    async def write_whole(self, *pieces: bytes) -> None:
+        """Let pieces leave one after the other: the puppets play on, and may have something to say meanwhile."""
+        # A puppet's frame may be on its way while a request is answered: two tasks cannot send on one stream.
+        async with self._writing:
+            for piece in pieces:
+                if self._stream is not None:
+                    await self._stream.send_all(piece)
 
     async def answer(self, message: messages.ClientMessage) -> None:
         """Do what one message asks for."""
@@ -164,10 +174,11 @@ class ScriptedServer:
                 await self.send(messages.Ok(re=message.id, tables=(self.state(),)))
             case messages.Create() | messages.Join():
                 await self.seat(message)
-            case messages.Ready() | messages.Leave():
+            case messages.Ready():
+                await self.get_ready(message)
+            case messages.Leave():
+                self.is_seated = self.is_ready = False
                 await self.send(messages.Ok(re=message.id))
-                if isinstance(message, messages.Ready):
-                    await self.offer_terms()
             case messages.SignedAct() | messages.GuestAct():
                 await self.act(message)
             case messages.Resume():
@@ -181,9 +192,30 @@ class ScriptedServer:
         """Leave unanswered what no script is about."""
 
     async def seat(self, message: messages.Create | messages.Join) -> None:
-        """Give the remote seat."""
-        await self.send(self.state())
+        """Give the client the remote seat, and tell it who sits at the table."""
+        if isinstance(message, messages.Join) and message.table != CODE:
+            text = f"there is no table {message.table}"
+            await self.send(messages.refusal(Code.NO_SUCH_TABLE, text, re=message.id))
+            return
+        # A new table, at which no match has begun.
+        if isinstance(message, messages.Create):
+            self.ledger = self.terms = self.setup = None
+        self.is_seated = self.has_sat = True
         await self.send(messages.Ok(re=message.id, table=CODE, seat=0))
+        await self.send(self.state())
+        # session.md, "Coming back": `join` brings `table`, then the terms that are out.
+        if self.terms is not None and self.ledger is None:
+            await self.send(self.terms)
+
+    async def get_ready(self, message: messages.Ready) -> None:
+        """Offer the terms, unless they are out."""
+        if self.terms is not None and self.ledger is None:
+            text = "expected an open table, got one whose terms are out"
+            await self.send(messages.refusal(Code.TABLE_NOT_OPEN, text, re=message.id))
+            return
+        self.is_ready = True
+        await self.send(messages.Ok(re=message.id))
+        await self.offer_terms()
 
     async def hold_call_back(self, message: messages.WantRekey) -> None:
         """Hold the next call back for the remote seat."""
@@ -202,14 +234,25 @@ class ScriptedServer:
         check_login(message, Challenge(self.key.public, self._cn, self._nonce, self.greeted))
 
     def held(self) -> tuple[messages.SeatHeld, ...]:
-        """Return the seats of the client."""
-        if self.setup is None or (self.ledger is not None and self.ledger.phase is Phase.ENDED):
+        """Return the seat of the client, also of a match that is over."""
+        if self.is_watched or not self.is_seated:
             return ()
-        return (messages.SeatHeld(table=CODE, match=self.setup.match, seat=0),)
+        return (
+            messages.SeatHeld(table=CODE, match=None if self.setup is None else self.setup.match, seat=0),
+        )
 
     def state(self) -> messages.TableState:
-        """Return the state of the table."""
-        return table_state(self.variant, self.opts, self.seats)
+        """Return the state of the table as it is."""
+        state = table_state(self.variant, self.opts, self.seats)
+        others = tuple(replace(seat, ready=True, online=True) for seat in state.seats[1:])
+        kind: Literal["guest", "key"] = "guest" if self.is_guest else "key"
+        own = messages.SeatState(seat=0, kind="empty")
+        if self.is_seated or self.is_watched:
+            own = messages.SeatState(seat=0, kind=kind, name="player 0", ready=self.is_ready, online=True)
+        if self.ledger is None:
+            return replace(state, seats=(own, *others), state="open" if self.terms is None else "terms")
+        now: Literal["over", "playing"] = "over" if self.ledger.phase is Phase.ENDED else "playing"
+        return replace(state, seats=(own, *others), state=now, match=self.ledger.setup.mid)
 
     def make_terms(self) -> Record:
         """Make the terms of a match, which has its own secrets."""
@@ -239,6 +282,7 @@ class ScriptedServer:
         """Start the match with the record of the remote seat."""
         if self.terms is None:
             raise RuntimeError("a match begins after its terms")
+        self.is_ready = False
         terms = open_terms(self.document, Record(*self.terms.record))
         self.players = {seat: Puppet(seat, self.seed + self.match) for seat in range(1, self.seats)}
         seats = (own, *(player.join(terms) for player in self.players.values()))
@@ -381,8 +425,11 @@ class ScriptedServer:
         return counter(epoch=self.epoch, number=self.boxes)
 
     async def resume(self, message: messages.Resume) -> None:
-        """Send what is missing, and go on."""
-        if self.setup is not None and message.next < 0:
+        """Send what is missing, and go on, if there is such a match."""
+        if self.setup is None or message.match != self.setup.match:
+            await self.send(messages.refusal(Code.NO_SUCH_MATCH, "there is no such match", re=message.id))
+            return
+        if message.next < 0:
             await self.send(self.setup)
         for k in range(max(0, message.next), len(self.records)):
             await self.send(self.message(k))

@@ -87,5 +87,5 @@ def played(tmp_path_factory: pytest.TempPathFactory):
 async def played_server(nursery: trio.Nursery, played):
     """Return a server of one's own with that match."""
     server = copy(played)
-    server.nursery, server.received, server.sent, server.turn = nursery, [], [], trio.Lock()
+    server.nursery, server.received, server.sent, server._writing = nursery, [], [], trio.Lock()
     return server

@@ -7,10 +7,9 @@ from msgspec.structs import replace
 from protocol.peers import Puppet
 
 from truc_conform.scripted import ScriptedServer
-from truc_conform.shown import CODE
 from truc_protocol.errors import Code
 from truc_protocol.ledger import Due, due, is_gone
-from truc_protocol.messages import Join, Ok, Ready, SeatHeld, TableState, refusal
+from truc_protocol.messages import Ready, SeatHeld, TableState, refusal
 from truc_protocol.records import Record
 from truc_protocol.setup import Opts, open_terms
 
@@ -53,16 +52,7 @@ class DesertedServer(ScriptedServer):
         if self.absent is None:
             return state
         first, *others = state.seats
-        seats = (replace(first, vacant=True), *others)
-        return replace(state, state="playing", match=self.setup.match, seats=seats)
-
-    async def seat(self, message: Any) -> None:
-        """Answer as the real one does: the reply, then the table."""
-        if self.absent is None or not isinstance(message, Join):
-            await super().seat(message)
-            return
-        await self.send(Ok(re=message.id, table=CODE, seat=0))
-        await self.send(self.state())
+        return replace(state, seats=(replace(first, vacant=True), *others))
 
     async def serve_request(self, message: Any) -> None:
         if self.absent is not None and isinstance(message, Ready):

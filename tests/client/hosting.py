@@ -3,7 +3,6 @@
 import time
 from functools import reduce
 
-import trio
 from msgspec.structs import replace
 
 from truc_conform.scripted import ScriptedServer
@@ -26,7 +25,6 @@ class Hosting(ScriptedServer):
         super().__init__(*args, **options)
         self.caps = dict(CAPS)
         self.keeps_past = True
-        self.turn = trio.Lock()
         self.busy = 0
         self.too_often = 0
 
@@ -120,10 +118,6 @@ class Hosting(ScriptedServer):
         past = tuple(messages.PastRecord(signer=each.signer, body=each.body, sig=each.sig) for each in page)
         start_of = {"doc": self.document, "setup": self.setup.records} if message.first < 0 else {}
         return messages.Ok(re=message.id, past=past, k=end, more=end < len(self.records), **start_of)
-
-    async def write(self, frame: bytes) -> None:
-        async with self.turn:  # the test may be sending, too
-            await super().write(frame)
 
     async def hang_up(self) -> None:
         """Let the connection be lost."""

@@ -4,7 +4,6 @@ import pytest
 import trio
 from client.hosting import Hosting
 from client.playing import at_table, at_turn, pick, play_on, play_to_proof, received
-from msgspec.structs import replace
 
 from truc_client import (
     Interrupted,
@@ -94,29 +93,8 @@ async def test_talk_is_no_news_of_the_match(server, nursery, player, autojump_cl
     assert received(server, messages.Resume)
 
 
-class Waiting(ScriptedServer):
-    """A server that shows who is ready, and sends terms that are out again to whoever joins."""
-
-    is_out = False
-
-    def state(self) -> messages.TableState:
-        shown = super().state()
-        if not self.is_out:
-            return shown
-        return replace(shown, state="terms", seats=tuple(replace(seat, ready=True) for seat in shown.seats))
-
-    async def offer_terms(self) -> None:
-        self.is_out = True
-        await super().offer_terms()
-
-    async def seat(self, message) -> None:
-        await super().seat(message)
-        if self.is_out:
-            await self.send(self.terms)
-
-
 async def test_terms_that_never_come_are_asked_for(scripted, player, autojump_clock) -> None:
-    server = scripted(kind=Waiting, target=3)
+    server = scripted(target=3)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
         lose_until(server, messages.Join, lambda sent: isinstance(sent, messages.Terms))
@@ -127,27 +105,29 @@ async def test_terms_that_never_come_are_asked_for(scripted, player, autojump_cl
 
 
 async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, player, autojump_clock) -> None:
-    server = scripted(target=3)  # it shows nobody as ready
-    server.bend = lambda sent: (
-        None if isinstance(sent, messages.Terms) and len(received(server, messages.Ready)) == 1 else sent
-    )
+    server = scripted(target=3)
+
+    def lapse(sent):
+        if not isinstance(sent, messages.Terms) or len(received(server, messages.Ready)) > 1:
+            return sent
+        server.terms, server.is_ready = None, False
+        return None
+
+    server.bend = lapse
     async with at_table(server, player) as table:
         await play_to_proof(table)
     assert len(received(server, messages.Ready)) == 2
 
 
 async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(scripted, player, autojump_clock):
-    server = scripted(kind=Waiting, target=3)
+    server = scripted(target=3)
 
     async def refuse(message) -> None:
+        await server.send(server.state())
         await server.send(messages.refusal(Code.TERMS_REFUSED, "another name", re=message.id))
 
     server.act = refuse
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        server.is_out = True
-        await server.send(server.state())
-        await table.ready()
+    async with at_table(server, player) as table:
         with pytest.raises(RefusedError, match="another name"):
             await play_on(table)
 
