@@ -12,7 +12,7 @@ from prompt_toolkit.output import DummyOutput
 from rows import each_row
 
 from truc_terminal.replay_model.stages import ReplayedMatch
-from truc_terminal.report.page import hand_views, page
+from truc_terminal.report.page import hand_views, is_quiet, page
 from truc_terminal.screen import replaying
 from truc_terminal.screen.replaying import Replay, ReplayStep
 from truc_words import LANGUAGES
@@ -39,11 +39,11 @@ STEPPED = """(() => {
 
 def steps_of(replayed: ReplayedMatch, lang: str) -> list[list[object]]:
     """Return what a page is to show at each of its steps: the hand, the stage, how many cards are on the table, what is said."""
-    shown = (entry for hand in hand_views(replayed, lang) for entry in hand.entries if not entry.is_quiet)
     return [
         [f"hand-{at.hand}", at.number, sum(len(trick.laid) for trick in at.tricks), " · ".join(at.said)]
-        for entry in shown
-        for at in [replayed.stages[entry.stage]]
+        for hand in hand_views(replayed, lang)
+        for at in hand.stages
+        if not is_quiet(at.record)
     ]
 
 

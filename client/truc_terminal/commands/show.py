@@ -55,9 +55,8 @@ def _print(each: Annotated, speech: Speech, console: Console) -> None:
     say(console, f"{place}: {each.kind}, {_signature(telling)}", "bold")
     for line in telling.sentences():
         say(console, f"  {line}")
-    for commitment in each.commitments:
-        for line in telling.commitment(commitment):
-            say(console, f"    {line}", "dim")
+    for line in telling.opened():
+        say(console, f"    {line}", "dim")
     if each.refutation is not None:
         failed = refutation_line(each.refutation, each.names, speech)
         say(console, f"  {said['fails'].format(failed=failed)}", "red")

@@ -5,6 +5,7 @@ ways, and what makes or opens a commitment, has its own sentences here.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple, assert_never
 
 from truc_client.happenings import Fact
@@ -83,8 +84,11 @@ class RecordTelling(NamedTuple):
             case _:
                 return self._of_setup(fact)
 
-    def commitment(self, commitment: Commitment) -> Iterator[str]:
-        """Yield what is committed to, or what is opened."""
+    def opened(self) -> Iterator[str]:
+        """Yield what the record commits to, and what it opens."""
+        return chain.from_iterable(map(self._commitment, self.record.commitments))
+
+    def _commitment(self, commitment: Commitment) -> Iterator[str]:
         match commitment:
             case BegunChain(role, first, anchor):
                 yield self.said("chain_begun", who=self.role(role), first=first, anchor=anchor.hex())

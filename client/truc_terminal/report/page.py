@@ -10,12 +10,14 @@ it, what holds at the stage viewed.
 import hashlib
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from truc_client.happenings import Fact
+from truc_terminal.replay_model.annotating import Annotated
 from truc_terminal.replay_model.board import LaidCard, LaidTrick
 from truc_terminal.replay_model.faces import stake_words, taker
 from truc_terminal.replay_model.retelling import RecordTelling
@@ -58,7 +60,6 @@ class ScoreCurve(NamedTuple):
     step: float
     width: int = WIDTH
     height: int = HEIGHT
-    floor: int = HEIGHT - _STAKES
     left: int = _LEFT
 
 
@@ -161,8 +162,10 @@ def page(replayed: ReplayedMatch, *, lang: str) -> str:
         sides=[side_name(side, names, speech) for side in (0, 1)],
         curve=curve_of(replayed, speech),
         symbols=symbols(terms.variant.pack, speech) if terms else "",
-        before=entries_before(replayed, lang),
+        before=replayed.stages[: replayed.hands[0].first if replayed.hands else None],
         hands=[*hand_views(replayed, lang)],
+        telling=partial(RecordTelling, lang=lang),
+        is_quiet=is_quiet,
         style=style,
         script=script,
         # The page forbids all else by these, so that nothing
@@ -186,7 +189,6 @@ def _digest(source: str) -> str:
 
 _SCORED: Final = ("points_scored", "unit_scored", "game_won", "match_won")
 _QUIET: Final = ("release", "ack", "mask", "lock", "keys", "lend")
-"""Records that change nothing that is seen on the table: steps skip them."""
 
 
 class StagedText(NamedTuple):
@@ -246,29 +248,8 @@ class RowView(NamedTuple):
     outcome: tuple[StagedText, ...] = ()
 
 
-class CommitmentTick(NamedTuple):
-    """Something committed to, and the stage that opened it; None if none did."""
-
-    label: str
-    opened: int | None
-
-
-class ReportEntry(NamedTuple):
-    """A record in the list beside the table."""
-
-    stage: int
-    place: int
-    kind: str
-    signer: str
-    is_signed: bool
-    is_quiet: bool
-    fails: bool
-    said: tuple[str, ...]
-    opens: tuple[str, ...]
-
-
 class HandView(NamedTuple):
-    """A hand of the match."""
+    """A hand of the match; `ticks` are what was committed to, each with the stage that opened it, None if none did."""
 
     number: int
     first: int
@@ -279,8 +260,8 @@ class HandView(NamedTuple):
     stakes: tuple[StagedText, ...]
     scores: tuple[tuple[str, tuple[StagedText, ...]], ...]
     outcome: tuple[str, ...]
-    ticks: tuple[CommitmentTick, ...]
-    entries: tuple[ReportEntry, ...]
+    ticks: tuple[tuple[str, int | None], ...]
+    stages: Sequence[MatchStage]
 
 
 def hand_views(replayed: ReplayedMatch, lang: str) -> Iterator[HandView]:
@@ -289,10 +270,9 @@ def hand_views(replayed: ReplayedMatch, lang: str) -> Iterator[HandView]:
         yield _hand_view(replayed, hand, replayed.stages[hand.first : hand.last + 1], lang)
 
 
-def entries_before(replayed: ReplayedMatch, lang: str) -> tuple[ReportEntry, ...]:
-    """Return the records before the first hand."""
-    first = replayed.hands[0].first if replayed.hands else len(replayed.stages)
-    return tuple(_entry(stage, lang) for stage in replayed.stages[:first])
+def is_quiet(record: Annotated) -> bool:
+    """Tell whether a record changes nothing that is seen on the table: steps skip it."""
+    return record.kind in _QUIET and record.refutation is None
 
 
 def _hand_view(
@@ -318,7 +298,7 @@ def _hand_view(
         ),
         outcome=tuple(_outcome(stages, lang)),
         ticks=tuple(_ticks(hand, stages, speech)),
-        entries=tuple(_entry(stage, lang) for stage in stages),
+        stages=stages,
     )
 
 
@@ -441,24 +421,11 @@ def _taken(n: int, stages: Sequence[MatchStage], names: Sequence[str], speech: S
     return StagedText(taker(trick.side, names, speech), over, None)
 
 
-def _ticks(hand: HandStages, stages: Sequence[MatchStage], speech: Speech) -> Iterator[CommitmentTick]:
+def _ticks(
+    hand: HandStages, stages: Sequence[MatchStage], speech: Speech
+) -> Iterator[tuple[str, int | None]]:
     """Yield the secret numbers of a deal, with who opened them and when, and finally the deal as a whole."""
     telling, said = RecordTelling(stages[-1].record, speech.lang), speech.catalogue.report
     for role, opened in hand.links:
-        yield CommitmentTick(said["number"].format(who=telling.role(role)), opened)
-    yield CommitmentTick(said["deal"], hand.recomputed)
-
-
-def _entry(stage: MatchStage, lang: str) -> ReportEntry:
-    record, telling = stage.record, RecordTelling(stage.record, lang)
-    return ReportEntry(
-        stage=stage.number,
-        place=record.place,
-        kind=record.kind,
-        signer=telling.role(record.signer),
-        is_signed=record.is_signed,
-        is_quiet=record.kind in _QUIET and record.refutation is None,
-        fails=record.refutation is not None,
-        said=stage.said,
-        opens=tuple(line for it in record.commitments for line in telling.commitment(it)),
-    )
+        yield said["number"].format(who=telling.role(role)), opened
+    yield said["deal"], hand.recomputed
