@@ -9,7 +9,7 @@ import { pack, unpack } from '../../client/truc_web/lib/messages.mjs'
 
 const NEW_TABLE = { variant: 'truc-french', options: { guests: 2, match: 1 } }
 const [MOST_FAILURES, MOST_MOVES] = [20, 3]     // in a row without anything new: connections, moves
-
+const asked = (ms = 0) => Math.min(ms, 120_000)     // a timer that is given too much is over at once
 const stop = (text, code = 1) => { (code === 0 ? console.log : console.error)(text); process.exit(code) }
 
 class Guest {
@@ -20,9 +20,9 @@ class Guest {
 
   async play() {     // come back, after growing pauses, until the match is over
     while (this.failures++ < MOST_FAILURES) {
-      const { pauseMs = 0 } = await this.visit().catch((fault) => fault)
+      const { pauseMs } = await this.visit().catch((fault) => fault)
       this.socket.destroy()
-      await wait(Math.max(pauseMs, Math.min(50 * 2 ** this.failures, 2000) * (0.5 + Math.random())))
+      await wait(Math.max(asked(pauseMs), Math.min(50 * 2 ** this.failures, 2000) * (0.5 + Math.random())))
     }
     stop(`no way to the server at ${this.server.host}`)
   }
@@ -57,7 +57,7 @@ class Guest {
     this.send({ t, id, ...fields })
     let reply
     while ((reply = await this.receive()).re !== id || reply.close) this.take(reply)     // then bye comes
-    if (reply.retry_after_ms) return wait(reply.retry_after_ms).then(() => this.ask(t, fields))
+    if (reply.retry_after_ms) return wait(asked(reply.retry_after_ms)).then(() => this.ask(t, fields))
     if (reply.t === 'error' && t !== 'ready' && reply.code !== 'no_such_match') stop(reply.msg)
     return reply
   }

@@ -3,6 +3,7 @@
 import ast
 import random
 import re
+import socket
 import stat
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from clients_elsewhere.programs import (
     GUESTS,
     KEYED,
     NODE,
+    PATIENCE_S,
     bot,
     keyed,
     needs_jdk,
@@ -28,6 +30,7 @@ from clients_elsewhere.programs import (
     told,
 )
 
+from truc_conform.raw_client import frame
 from truc_protocol.audit import verify
 
 LONGEST = 120
@@ -67,6 +70,33 @@ def test_javascript_guest_imports_node_and_the_codec_only() -> None:
 def test_javascript_clients_import_node_and_the_library_only(name) -> None:
     others = [each for each in imported_by(name) if not each.startswith("node:")]
     assert set(others) <= {f"{LIBRARY}/{each}.mjs" for each in ("index", "messages", "platform_node")}
+
+
+HURRIED_JS = """
+require('node:timers/promises').setTimeout = async (ms) => { console.log(ms / 1000); process.exit() }
+require('node:module').syncBuiltinESMExports()
+"""
+HURRIED_PY = "import runpy, sys, time; time.sleep = lambda s: sys.exit(str(s)); runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+LATER = {"retryable": True, "msg": "", "retry_after_ms": 2**53 - 1, "reconnect_after_ms": 2**53 - 1}
+
+
+@pytest.mark.parametrize(
+    "later", [{"t": "error", "code": "rate_limited", "re": 0}, {"t": "bye", "code": "internal"}]
+)
+@pytest.mark.parametrize("guest", GUESTS)
+def test_guest_waits_no_longer_than_two_minutes_whatever_a_server_asks_for(guest, later, tmp_path) -> None:
+    """In place of its first wait it ends, and says how long that would have been."""
+    (tmp_path / "hurried.cjs").write_text(HURRIED_JS)
+    in_a_hurry = ["--require", tmp_path / "hurried.cjs"] if guest == GUEST_JS else ["-c", HURRIED_PY]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        place = ("127.0.0.1", str(server.getsockname()[1]))
+        command = [guest[0], *in_a_hurry, *guest[1:], *place]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        line, _ = server.accept()
+        with line:
+            line.sendall(frame({**later, **LATER}))
+            said, _ = process.communicate(timeout=PATIENCE_S)
+    assert 120 <= float(said) <= 180
 
 
 @pytest.mark.slow
