@@ -1,15 +1,20 @@
 """Matches written as players write them, for the tests of the rules."""
 
+import pytest
+
 from truc_rules import (
+    IllegalActionError,
     Score,
     Seat,
     Variant,
     apply,
     card_named,
     deal,
+    know,
     legal,
     move_line,
     new_match,
+    next_hand,
     parse_move,
     preset,
 )
@@ -46,6 +51,28 @@ def played(match, *lines):
     for line in lines:
         match, _ = apply(match, action(match, line))
     return match
+
+
+def duel(variant, *hands):
+    """Return the first duel of the second hand of a game for six: seat 0 against seat 3."""
+    match = played(dealt(variant, *hands, score=(6, 6), dealer=4), "5 concede")
+    return given(next_hand(match), *hands)
+
+
+def learnt(match, seat, names):
+    """Return the match in which what is named by `names`, by slot, is known."""
+    for slot, name in enumerate(names.split()):
+        if name != "?":
+            match = know(match, Seat(seat), slot, known(match.variant, name))
+    return match
+
+
+def refused(match, chosen):
+    """Return the code and the words with which an action is refused."""
+    with pytest.raises(IllegalActionError) as caught:
+        apply(match, chosen)
+    assert caught.value.message == str(caught.value)
+    return caught.value.code, str(caught.value)
 
 
 def events(match, line):

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from rows import each_row
-from rules.played import dealt, events, given, options, played, score
+from rules.played import dealt, duel, events, options, played, score
 
-from truc_rules import Flor, next_hand, preset
+from truc_rules import Flor, preset
 from truc_rules.contests.claims import is_score_open
 from truc_rules.positions.events import FlorClaimed, FlorClaimSettled, HandWon, PointsScored
 
-GAME = preset("truco-argentino-flor")
+GAME, BY_SIX = preset("truco-argentino-flor"), preset("truco-argentino-6-flor")
 QUIET = ("1e 3o 4c", "5b 6b 7b")
 """Seat 1 has a flor, seat 0 wins two tricks."""
 FOUR = ("1e 3o 4c", "5b 6b 7b", "2o 2c 10e", "4e 5e 11e")
@@ -20,12 +20,6 @@ UNSEEN = ("1e ? ?", "? ? ?", "? ? ?", "4e ? ?", "? ? ?", "? ? ?")
 
 def claims(match, seat):
     return [line for line in options(match, seat) if line.startswith("claim")]
-
-
-def duel(*hands):
-    """Return the first duel of a hand for six: seat 0 against seat 3."""
-    match = played(dealt("truco-argentino-6-flor", *SIX, score=(6, 6), dealer=4), "5 concede")
-    return given(next_hand(match), *(hands or SIX))
 
 
 def settlement(told):
@@ -104,26 +98,26 @@ def test_a_settled_claim_counts_towards_the_game_that_is_staked():
 
 
 def test_every_duel_has_its_own_claims():
-    match = played(duel(), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
+    match = played(duel(BY_SIX, *SIX), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
     assert [claims(match, seat) for seat in range(6)] == [[]] * 6
 
 
 def test_a_falta_is_worth_its_least_while_a_claim_of_an_earlier_duel_leaves_the_score_open():
     # docs/decisions/0003: what a reader holds never runs ahead of the truth, where side 0 may have three points more
-    match = played(duel(*UNSEEN), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
+    match = played(duel(BY_SIX, *UNSEEN), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
     assert score(match) == (8, 7)
     match = played(match, "1 falta-envido", "4 accept", "1 points 33", "4 good")
     assert score(match) == (8, 8)
 
 
 def test_al_resto_is_worth_the_flores_while_a_claim_of_an_earlier_duel_leaves_the_score_open():
-    match = played(duel(*UNSEEN), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
+    match = played(duel(BY_SIX, *UNSEEN), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
     match = played(match, "1 flor", "4 contraflor-rest", "1 accept", "1 points 38", "4 good")
     assert score(match) == (8, 13)
 
 
 def test_a_falta_is_worth_what_the_leader_lacks_once_the_claims_of_earlier_duels_are_settled():
-    match = played(duel(), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
+    match = played(duel(BY_SIX, *SIX), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
     assert score(match) == (11, 7)
     match = played(match, "1 falta-envido", "4 accept", "1 good")
     assert score(match) == (30, 7)
@@ -131,7 +125,7 @@ def test_a_falta_is_worth_what_the_leader_lacks_once_the_claims_of_earlier_duels
 
 @each_row("hands, is_open", [(UNSEEN, True), (SIX, False)])
 def test_score_is_open_to_a_reader_from_the_end_of_a_duel_on_in_which_a_claim_was_made(hands, is_open):
-    match = played(duel(*hands), "0 play 1e", "3 play 4e", "0 claim 3")
+    match = played(duel(BY_SIX, *hands), "0 play 1e", "3 play 4e", "0 claim 3")
     assert not is_score_open(match)
     assert is_score_open(played(match, "0 concede")) == is_open
 

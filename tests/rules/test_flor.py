@@ -2,9 +2,9 @@
 
 import pytest
 from rows import each_row
-from rules.played import action, dealt, events, flores, given, played
+from rules.played import action, dealt, duel, events, flores, played
 
-from truc_rules import IllegalActionError, apply, next_hand, preset
+from truc_rules import IllegalActionError, apply, preset
 from truc_rules.positions.events import (
     ContraflorAccepted,
     ContraflorCalled,
@@ -19,13 +19,8 @@ F26, F27, F29, F36 = "1o 5o 12o", "1b 2b 4b", "4e 5e 11e", "3c 6c 7c"
 PLAIN, BARE, POOR = "7o 6o 1c", "3o 4c 12b", "2o 5c 11b"
 """No flores: 33, 4, 5."""
 FOUR = (F27, F36, F29, BARE)
-
-
-def duel():
-    """Return the first duel of a hand for six: seat 0 against seat 3; seats 0, 1, 3 and 4 hold flores."""
-    hands = (F27, F26, PLAIN, F36, F29, POOR)
-    match = played(dealt("truco-argentino-6-flor", *hands, score=(6, 6), dealer=4), "5 concede")
-    return given(next_hand(match), *hands)
+DUEL = duel("truco-argentino-6-flor", F27, F26, PLAIN, F36, F29, POOR)
+"""Seat 0 against seat 3; seats 0, 1, 3 and 4 hold flores."""
 
 
 def test_nobody_declares_a_flor_it_does_not_hold():
@@ -36,12 +31,12 @@ def test_nobody_declares_a_flor_it_does_not_hold():
 
 def test_the_others_of_a_table_do_not_declare_in_a_duel():
     # rules.md 8.7
-    match = played(duel(), "0 envido")
+    match = played(DUEL, "0 envido")
     assert [seat for seat in range(6) if flores(match, seat)] == [0, 3]
 
 
 def test_the_others_of_a_table_do_not_declare_in_answer_to_truco_in_a_duel():
-    match = played(duel(), "0 raise 2")
+    match = played(DUEL, "0 raise 2")
     assert [seat for seat in range(6) if flores(match, seat)] == [3]
 
 

@@ -1,15 +1,13 @@
 """Flor where cards are unknown: who may hold one may speak, and where a hand seems to wait (rules.md 13b.3)."""
 
 from rows import each_row
-from rules.played import action, dealt, flores, known, options, played, score
+from rules.played import action, dealt, flores, learnt, options, played, score
 
 from truc_rules import (
-    Card,
     Seat,
     apply,
     as_seen_by_all,
     deciders,
-    know,
     preset,
     waits_for_unknown,
     without_unknown_flor,
@@ -22,12 +20,6 @@ GAME = preset("truco-argentino-flor")
 F27, F29, F36 = "1b 2b 4b", "4e 5e 11e", "3c 6c 7c"
 BARE = "3o 4c 12b"
 """No flor."""
-
-
-def learnt(match, seat, names):
-    for slot, name in enumerate(names.split()):
-        match = know(match, Seat(seat), slot, Card(known(GAME, name)))
-    return match
 
 
 def test_a_seat_with_unknown_cards_may_declare():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from rows import each_row
-from rules.played import dealt, events, given, played
+from rules.played import dealt, duel, events, played
 
 from truc_rules import LastPoint, MatchError, Score, Scoring, Seat, new_match, next_hand, owed_shares, preset
 from truc_rules.positions.events import Conceded, GameWon, HandWon, MatchWon, PointsScored
@@ -102,6 +102,7 @@ def test_at_hand_end_a_drawn_remainder_leaves_the_game_to_the_side_that_has_the_
 
 def test_a_remainder_won_in_a_duel_ends_the_game():
     level = replace(preset("truco-argentino-6"), remainder="accept", scoring=Scoring(30, 0, "hand_end"))
-    match = given(next_hand(played(dealt(level, *SIX, score=(6, 6), dealer=4), "5 concede")), *SIX)
-    match = played(match, "0 raise rest", "3 accept", "0 play 7o", "3 play 6c", "0 play 1o", "3 play 11b")
+    match = played(
+        duel(level, *SIX), "0 raise rest", "3 accept", "0 play 7o", "3 play 6c", "0 play 1o", "3 play 11b"
+    )
     assert (points(match), match.game_winner) == ([30, 6], 0)

@@ -1,15 +1,12 @@
 """A call beside the stake that is refused says why in the game's terms: one row or more for every kind of call."""
 
-import pytest
 from rows import each_row
-from rules.played import action, dealt, given, played
+from rules.played import action, dealt, given, played, refused
 
 from truc_rules import (
     Action,
-    IllegalActionError,
     Kind,
     Seat,
-    apply,
     new_match,
     next_hand,
     preset,
@@ -38,19 +35,7 @@ TRUT = dealt("trut", "8h Qd 7c", "Ah 10c 9d")
 SIX = ("1e 5o 4c", "7o 6c 12b", "2e 3b 4o", "11c 1o 10b", "3c 2c 6e", "1c 5e 7b")
 
 
-def of_duels():
-    """Return the second hand of a game for six, at a score at which it is played as duels."""
-    first = dealt("truco-argentino-6-flor", *SIX, score=(5, 0))
-    return given(next_hand(played(first, "0 concede")), *SIX)
-
-
-DUEL = of_duels()
-
-
-def refused(match, chosen):
-    with pytest.raises(IllegalActionError) as caught:
-        apply(match, chosen)
-    return caught.value.code, str(caught.value)
+DUEL = given(next_hand(played(dealt("truco-argentino-6-flor", *SIX, score=(5, 0)), "0 concede")), *SIX)
 
 
 @each_row("match, line, said", [

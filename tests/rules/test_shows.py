@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from rows import each_row
-from rules.played import dealt, given, known, played
+from rules.played import dealt, duel, learnt, played
 
-from truc_rules import Card, Flor, Seat, know, next_hand, owed_shows, preset, unproven_seats
+from truc_rules import Flor, owed_shows, preset, unproven_seats
 
 GAME = preset("truco-argentino-flor")
 ENVIDO = preset("truco-argentino")
@@ -21,22 +21,13 @@ def owed(match):
     return owed_shows(match)
 
 
-def learnt(match, seat, names):
-    """Return the match in which what is named by `names`, by slot, is known."""
-    for slot, name in enumerate(names.split()):
-        if name != "?":
-            match = know(match, Seat(seat), slot, Card(known(GAME, name)))
-    return match
-
-
 def envido_won(*hands, variant=ENVIDO):
     """Return a hand in which seat 0 has won an accepted envido with its value said, and nobody has played."""
     return played(dealt(variant, *hands), "0 envido", "1 accept", "0 points 28", "1 good")
 
 
 def duels(*lines):
-    match = played(dealt("truco-argentino-6-flor", *SIX, score=(6, 6), dealer=4), "5 concede")
-    return played(given(next_hand(match), *SIX), *lines)
+    return played(duel("truco-argentino-6-flor", *SIX), *lines)
 
 
 # envido

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 from rows import each_row
-from rules.played import dealt, events, given, options, played
+from rules.played import dealt, duel, events, options, played
 
-from truc_rules import IllegalActionError, next_hand, preset
+from truc_rules import IllegalActionError, preset
 from truc_rules.positions.events import PointsScored, StakeAccepted, StakeAsked, StakeDeclined
 
 HANDS = ("7h Kd 9c", "8s Ah 10d")
@@ -89,8 +89,7 @@ def test_a_raise_in_the_answer_accepts_first():
 def test_in_a_duel_only_its_two_players_give_it_up():
     # rules.md 8.7: only the two duelists act
     variant = replace(preset("truco-argentino-6"), concede="any")
-    match = played(dealt(variant, *SIX, score=(6, 6), dealer=4), "5 concede")
-    match = given(next_hand(match), *SIX)
+    match = duel(variant, *SIX)
     assert [seat for seat in range(6) if "concede" in options(match, seat)] == [0, 3]
 
 
