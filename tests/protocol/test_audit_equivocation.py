@@ -1,17 +1,14 @@
 """Two histories signed by one party convict it: C33 to C36."""
 
-import pytest
 from protocol.forge import small
 from protocol.peers import Table
 
-from truc_protocol.audit import Equivocation, compare
-from truc_protocol.audit.equivocation import contradictions, refused_record
+from truc_protocol.audit import compare
+from truc_protocol.audit.equivocation import contradictions
 from truc_protocol.audit.verified_prefix import PassedRecord, PassedRecords, passed
-from truc_protocol.evidence_file import read_refusal
 from truc_protocol.records import Record
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import Transcript
-from truc_rules import deciders
 
 
 def list_of(table: Table, *more: Record) -> Transcript:
@@ -20,12 +17,6 @@ def list_of(table: Table, *more: Record) -> Transcript:
 
 def found(first: Transcript, second: Transcript) -> set[tuple[str, str]]:
     return {(evidence.check, evidence.culprit) for evidence in compare(first, second)}
-
-
-def shown(transcript: Transcript, refused: Record) -> Equivocation | None:
-    """Return what a refusal shows beside a transcript."""
-    refusal = read_refusal(refused)
-    return refusal and refused_record(passed(transcript, (refusal,)), refusal)
 
 
 class Read:
@@ -54,21 +45,14 @@ def test_comparison_grows_with_the_lists_and_not_with_their_product():
     assert reads(items) < 3 * reads(half)
 
 
-def beside_a_ruling(table: Table, record: Record) -> list[set[tuple[str, str]]]:
-    """Return what a record shows beside the server's ruling for its position, whichever list comes first."""
-    lists = list_of(table, record), list_of(table, table.dealer.move(table.ledger))
-    return [found(*lists), found(*reversed(lists))]
-
-
-def test_decision_beside_a_ruling_for_its_position_convicts_nobody():
-    table = Table().to("hand")
-    assert beside_a_ruling(table, table.record_of(table.choice())) == [set(), set()]
-
-
 def test_proxy_beside_a_ruling_for_its_position_convicts_nobody():
     """Anybody can write a proxy, as nobody signs it."""
     table = Table(guests=(0, 1)).to("hand")
-    assert beside_a_ruling(table, table.record_of(table.choice())) == [set(), set()]
+    lists = [
+        list_of(table, record)
+        for record in (table.record_of(table.choice()), table.dealer.move(table.ledger))
+    ]
+    assert [found(*lists), found(*reversed(lists))] == [set(), set()]
 
 
 def test_releases_of_two_indexes_in_one_position_convict_no_seat():
@@ -98,27 +82,6 @@ def test_two_guest_acts_that_nothing_follows_convict_nobody():
     first.play("stand")
     second.play("redeal")
     assert found(list_of(first), list_of(second)) == set()
-
-
-def refusal(table: Table) -> tuple[Record, Record]:
-    """An act that the server refuses, and the refusal."""
-    act = table.act(deciders(table.ledger.match)[0], "stand")
-    return act, table.dealer.refuse(table.setup.mid, act.body, "illegal_action")
-
-
-@pytest.mark.parametrize(
-    "spoilt",
-    [
-        lambda refused: refused._replace(sig=bytes(64)),
-        lambda refused: refused._replace(signer=1),
-        lambda refused: refused._replace(body=b"\xc1"),
-        lambda refused: refused._replace(body=b"\x90"),
-    ],
-)
-def test_refusal_without_the_servers_signature_convicts_nobody(spoilt):
-    table = Table().to("hand")
-    act, refused = refusal(table)
-    assert shown(list_of(table, act), spoilt(refused)) is None
 
 
 def test_list_that_is_refused_at_once_shows_nothing():

@@ -11,7 +11,6 @@ from truc_protocol.audit import (
     EvidenceExamined,
     Judgement,
     Result,
-    compare,
     cross_audit,
     examine,
 )
@@ -72,11 +71,6 @@ def test_complaint_that_is_upheld_counts_behind_one_that_is_dismissed():
     assert results(transcript, write_evidence((dismissed, complaint)))[0] is Result.REFUTED
 
 
-def test_files_may_stand_in_any_order():
-    transcript, complaint = complained()
-    assert results(write_evidence((complaint,)), transcript) == [Result.REFUTED, Result.REFUTED]
-
-
 def test_garbled_hand_without_a_complaint_is_not_refuted():
     transcript, _ = complained()
     assert results(transcript) == [Result.INCOMPLETE]
@@ -91,27 +85,6 @@ def test_complaint_that_is_dismissed_changes_no_verdict():
         None,
         Judgement.DISMISSED,
     )
-
-
-def test_refusal_of_a_body_that_was_taken_refutes_the_transcript():
-    table, act, refusal = refused()
-    first, _ = examine((file(table, act), write_evidence((refusal,)))).files
-    assert (first.result, first.verdict.refutation.check, first.verdict.refutation.k) == (
-        Result.REFUTED,
-        "C35",
-        table.ledger.k,
-    )
-
-
-def test_refusal_of_a_body_that_was_not_taken_refutes_nothing():
-    table, _, refusal = refused()
-    assert results(file(table), write_evidence((refusal,))) == [Result.INCOMPLETE, None]
-
-
-def test_refusal_that_the_server_did_not_sign_refutes_nothing():
-    table, act, refusal = refused()
-    forged = SignedRefusal(refusal.record._replace(sig=bytes(64)), refusal.body)
-    assert results(file(table, act), write_evidence((forged,))) == [Result.INCOMPLETE, None]
 
 
 def test_what_the_records_show_comes_before_what_evidence_adds():
@@ -209,23 +182,6 @@ def test_only_lists_of_one_nonce_that_differ_are_compared(monkeypatch):
     assert compared == []
     examine((*others, file(table, table.dealer.abandon(table.ledger, "server")), *copies))
     assert len(compared) == 2
-
-
-def test_two_tables_with_one_nonce_are_found_among_the_files():
-    files = [Table(small(), seed=2).file(), Table(small()).file(), Table(small(), guests=(1,)).file()]
-    found = examine(files).contradictions
-    assert [(each.first, each.second, each.found.check) for each in found] == [(1, 2, "C36")]
-
-
-def test_seat_that_decided_again_after_a_refusal_is_not_convicted():
-    table, act, refusal = refused()
-    again = table.act(act.signer - 1, "redeal")
-    lists = (
-        Transcript(table.document, (*table.records, act)),
-        Transcript(table.document, (*table.records, again)),
-    )
-    assert [each.check for each in compare(*lists)] == ["C34"]
-    assert contradictions(*map(passed, lists), [refusal]) == ()
 
 
 def test_server_that_took_what_it_refused_is_convicted_instead_of_the_seat():
