@@ -11,7 +11,7 @@ from rows import each_row
 
 from protocol import edwards
 from truc_protocol import dealing
-from truc_protocol.audit import AuditError, OwnSeat, Refutation
+from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation
 from truc_protocol.audit.own_seat import Accepted
 from truc_protocol.bodies import Deal, Open, Proxy
 from truc_protocol.crypto.curve import ORDER
@@ -78,8 +78,12 @@ def refusals(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> Callabl
 
 def refused(forgery: Forgery) -> Refutation:
     auditor = audit(forgery.document, forgery.records[:-1], forgery.own, accepted=forgery.accepted)
+    return refutation(auditor, forgery.records[-1])
+
+
+def refutation(auditor: Auditor, record: Record) -> Refutation:
     with pytest.raises(AuditError) as caught:
-        auditor.feed(forgery.records[-1])
+        auditor.feed(record)
     return caught.value.refutation
 
 

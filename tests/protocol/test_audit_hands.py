@@ -2,7 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
-from protocol.forge import cheat, small, until, with_card
+from protocol.forge import cheat, refutation, small, until, with_card
 from protocol.peers import Table
 from protocol.shared import sharing_table
 
@@ -169,11 +169,9 @@ def test_refusal_of_the_rules_carries_their_code():
 def test_refutation_says_where_what_and_who():
     table = Table().to("hand")
     auditor = table.audit()
-    with pytest.raises(AuditError) as caught:
-        auditor.feed(table.act(deciders(table.ledger.match)[0], "raise", (7,)))
-    refutation = caught.value.refutation
-    assert str(refutation).startswith(f"record {table.ledger.k}: C20: ")
-    assert refutation.rule == "the rules allow this seat this act now"
+    refused = refutation(auditor, table.act(deciders(table.ledger.match)[0], "raise", (7,)))
+    assert str(refused).startswith(f"record {table.ledger.k}: C20: ")
+    assert refused.rule == "the rules allow this seat this act now"
 
 
 def test_share_for_a_guest_without_a_box_key_is_empty_in_a_match_that_is_proven():
