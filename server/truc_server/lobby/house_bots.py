@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import structlog
+import trio
 
 from truc_protocol.messages import BotWanted, PlayersWanted
 from truc_protocol.messages.table import Direction
@@ -25,11 +26,11 @@ from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind
 from truc_server.storage.node_news import LineKind, LineNews
 from truc_server.table_data.codes import label
+from truc_server.timing.clock import Alarm, Timers
 
 if TYPE_CHECKING:
     from truc_server.matches.game import Game
     from truc_server.tables.table import Table
-    from truc_server.timing.clock import Timer, Timers
 
 HOUSE_BOTS: Final = "house-bots"
 Called = BotWanted | PlayersWanted
@@ -169,13 +170,13 @@ class TablesToFill:
     """The tables that wait, and when the bots are called to each."""
 
     def __init__(
-        self, settings: CurrentValue[Settings], timers: "Timers", drain: ServerDrain, calls: BotCalls
+        self, settings: CurrentValue[Settings], timers: Timers, drain: ServerDrain, calls: BotCalls
     ) -> None:
         self._settings = settings
         self._timers = timers
         self._drain = drain
         self._calls = calls
-        self._next: dict[str, Timer] = {}
+        self._next: dict[str, Alarm] = {}
 
     def note(self, table: "Table") -> None:
         """Note how a table stands now."""
@@ -183,13 +184,14 @@ class TablesToFill:
         if not (after_s and self._waits(table)):
             self.drop(table.code)
         elif table.code not in self._next:
-            self._next[table.code] = self._timers.after(after_s, partial(self._call, table))
+            self._next[table.code] = alarm = Alarm(self._timers, partial(self._call, table))
+            alarm.set(trio.current_time() + after_s)
 
     def drop(self, code: str) -> None:
         """Call nobody to a table."""
-        timer = self._next.pop(code, None)
-        if timer is not None:
-            timer.cancel()
+        alarm = self._next.pop(code, None)
+        if alarm is not None:
+            alarm.stop()
 
     def _call(self, table: "Table") -> None:
         del self._next[table.code]

@@ -534,7 +534,7 @@ class SpectatorFeed:
             queued.line.hush()
         if self._closed is not None:
             self._queue.clear()
-            self._alarm.set(None)
+            self._alarm.stop()
 
     def caught_up(self, peer: Peer) -> None:
         """Note that a follower has been sent everything so far; show them again what was dropped meanwhile."""

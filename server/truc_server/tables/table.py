@@ -575,10 +575,10 @@ class Table:
 
     def stop(self) -> None:
         """Stop all alarms."""
-        self._expiry.set(None)
+        self._expiry.stop()
         self._signing.stop()
         # a table that was given away meanwhile is another node's, and its rows are not this one's to delete
-        self._closing.set(None)
+        self._closing.stop()
         self.chat.stop()
         self._deadline.stop()
 

@@ -121,7 +121,7 @@ class TableChat:
 
     def stop(self) -> None:
         """Stop the alarm."""
-        self._alarm.set(None)
+        self._alarm.stop()
 
     def drop(self, peer: Peer) -> None:
         """Forget a connection that has ended."""

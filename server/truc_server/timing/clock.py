@@ -1,8 +1,9 @@
 """Time: the clock the server runs by, the time of day, and one heap of moments at which something is to be done.
 
-Connections and tables ask for a call at a moment; nobody else waits for time. Calls are synchronous. Invariants: between
-two looks at the clock at most `STEP_S` pass, however long it took; a timer is called once, and never after it was cancelled;
-a cancelled timer keeps nothing of its owner alive, and no more of them are kept than there are pending ones, and a few.
+Connections and tables set alarms; nobody else waits for time. Calls are synchronous. Invariants: between two looks at the
+clock at most `STEP_S` pass, however long it took; an alarm calls once for each moment it was set to, and never after it was
+taken back; one that was stopped keeps nothing of its owner alive, and no more moments are kept that are over than there are
+others, and a few.
 """
 
 import heapq
@@ -16,9 +17,10 @@ import structlog
 import trio
 
 TimedCall = Callable[[], object]
+Entry = tuple[float, int, "Alarm"]  # a moment, which of those asked for it is, and whose
 
 STEP_S: Final = 1.0
-FEW: Final = 64  # entries in the heap; below that cancelled ones are not looked for
+FEW: Final = 64  # entries in the heap; below that those of alarms that were set anew are not looked for
 
 log = structlog.get_logger()
 
@@ -62,76 +64,49 @@ class StoppingError(Exception):
     """The server is stopping, so what was due is not done."""
 
 
-class Timer:
-    """One requested call, until it is made or cancelled."""
-
-    __slots__ = ("_call",)
-
-    def __init__(self, call: TimedCall) -> None:
-        self._call: TimedCall | None = call
-
-    @property
-    def is_pending(self) -> bool:
-        """Whether the call is still to be made."""
-        return self._call is not None
-
-    def cancel(self) -> None:
-        """Take the call back, if it has not been made."""
-        self._call = None
-
-    def fire(self) -> None:
-        """Make the call, once."""
-        # Taken away first: the owner may let go of everything in the call, or set another timer.
-        call, self._call = self._call, None
-        if call is not None:
-            call()
-
-
 class Timers:
     """Every moment the server waits for."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, Timer]] = []
+        self._heap: list[Entry] = []
         self._numbers = count()
         self._sweep_at = FEW
         self._sooner = trio.Event()
 
-    def after(self, seconds: float, call: TimedCall) -> Timer:
-        """Ask for `call` in `seconds`."""
-        return self.at(trio.current_time() + seconds, call)
-
-    def at(self, moment: float, call: TimedCall) -> Timer:
-        """Ask for `call` at a moment of Trio's clock."""
+    def add(self, moment: float, alarm: "Alarm") -> Entry:
+        """Let an alarm ring at a moment of Trio's clock, if it still has the entry that is returned."""
         if len(self._heap) >= self._sweep_at:
             self._sweep()
-        timer = Timer(call)
-        heapq.heappush(self._heap, (moment, next(self._numbers), timer))
-        if self._heap[0][2] is timer:
+        entry = (moment, next(self._numbers), alarm)
+        heapq.heappush(self._heap, entry)
+        if self._heap[0] is entry:
             self._sooner.set()
-        return timer
+        return entry
 
     def _sweep(self) -> None:
-        """Drop what was cancelled; do so again when the heap has doubled."""
-        self._heap = [entry for entry in self._heap if entry[2].is_pending]
+        """Drop the entries that their alarms have left; do so again when the heap has doubled."""
+        self._heap = [entry for entry in self._heap if entry[2].entry is entry]
         heapq.heapify(self._heap)
-        # Then each timer pays for at most one look at another, however many are set and cancelled.
+        # Then each alarm pays for at most one look at another, however many are set and taken back.
         self._sweep_at = max(FEW, 2 * len(self._heap))
 
     async def run(self) -> None:
-        """Make the calls as their moments come."""
+        """Let alarms ring as their moments come."""
         while True:
             now = trio.current_time()
-            while self._heap and (self._heap[0][0] <= now or not self._heap[0][2].is_pending):
-                _fire(heapq.heappop(self._heap)[2])
+            while self._heap and self._heap[0][0] <= now:
+                entry = heapq.heappop(self._heap)
+                if entry[2].entry is entry:
+                    _ring(entry[2])
             self._sooner = trio.Event()
             moment = self._heap[0][0] if self._heap else float("inf")
             with trio.move_on_at(moment):
                 await self._sooner.wait()
 
 
-def _fire(timer: Timer) -> None:
+def _ring(alarm: "Alarm") -> None:
     try:
-        timer.fire()
+        alarm.ring()
     except StoppingError:
         pass  # nothing is decided any more
     except Exception:
@@ -140,29 +115,25 @@ def _fire(timer: Timer) -> None:
 
 
 class Alarm:
-    """A call whose moment moves often: a later moment costs nothing until the earlier one has come."""
+    """A call whose moment may move often: a later moment costs nothing until the earlier one has come."""
 
-    __slots__ = ("_call", "_moment", "_set_for", "_timer", "_timers")
+    __slots__ = ("_call", "_moment", "_timers", "entry")
 
     def __init__(self, timers: Timers, call: TimedCall) -> None:
         self._timers = timers
         self._call = call
         self._moment: float | None = None
-        self._set_for: float | None = None
-        self._timer: Timer | None = None
+        self.entry: Entry | None = None  # when it rings, and looks whether its moment has moved
 
     def set(self, moment: float | None) -> None:
         """Call at this moment instead of the one asked for before; None takes the call back."""
         self._moment = moment
-        # The timer is left where it is, and set again when it rings: a clock moves with every act, and would
-        # leave a cancelled timer in the heap for each.
-        if moment is not None and self._set_for is not None and self._set_for <= moment:
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._set_for = self._timer = None
-        if moment is not None:
-            self._set(moment)
+        # What it rings at is left as it is, and set again then: a clock moves with every act, and would leave
+        # a moment in the heap for each.
+        if moment is None:
+            self.entry = None
+        elif self.entry is None or moment < self.entry[0]:
+            self.entry = self._timers.add(moment, self)
 
     def stop(self) -> None:
         """Call no more, and let go of the callee."""
@@ -171,19 +142,14 @@ class Alarm:
         self.set(None)
         self._call = _nothing
 
-    def _set(self, moment: float) -> None:
-        self._set_for = moment
-        self._timer = self._timers.at(moment, self._ring)
-
-    def _ring(self) -> None:
-        self._set_for = self._timer = None
-        if self._moment is None:
-            return
-        if self._moment > trio.current_time():
-            self._set(self._moment)
-            return
-        self._moment = None
-        self._call()
+    def ring(self) -> None:
+        """Call, if its moment has come; else wait for that."""
+        moment, self._moment, self.entry = self._moment, None, None
+        if moment is not None and moment > trio.current_time():
+            self.set(moment)
+        else:
+            # Set to no moment any more: it may be set again in the call.
+            self._call()
 
 
 def _nothing() -> None:
