@@ -71,20 +71,14 @@ def test_commands_go_by_the_locale(truc, monkeypatch, variables, told) -> None:
 @each_row(
     "words, told",
     [
-        (
-            ("keys", "show", "--lang", "xx"),
-            "truc: --lang: cal una de les llengües en, ca, es, fr, pt, no 'xx'\n",
-        ),
-        (
-            ("play", "127.0.0.1:1", "--guest", "--lang", "pt"),
-            "truc: não é possível alcançar 127.0.0.1:1: conexão recusada\n",
-        ),
-        (
-            ("play", "host", "--rekey", "--guest", "--lang", "fr"),
-            "--rekey et --guest s'excluent : un invité n'a pas de chaîne",
-        ),
+        (("keys", "show", "--lang", "xx"),
+         "truc: --lang: cal una de les llengües en, ca, es, fr, pt, no 'xx'\n"),
+        (("play", "127.0.0.1:1", "--guest", "--lang", "pt"),
+         "truc: não é possível alcançar 127.0.0.1:1: conexão recusada\n"),
+        (("play", "host", "--rekey", "--guest", "--lang", "fr"),
+         "--rekey et --guest s'excluent : un invité n'a pas de chaîne"),
     ],
-)
+)  # fmt: skip
 def test_what_goes_wrong_is_told_in_the_language_asked_for_or_met(truc, monkeypatch, words, told):
     monkeypatch.setenv("LC_ALL", "ca_ES.UTF-8@valencia")
     assert told in truc(*words).stderr

@@ -257,16 +257,12 @@ def test_case_has_a_level_a_clause_and_an_expectation(case):
         ("[::1]:7000", ServerAddress("::1", 7000)),
         ("[::1]", ServerAddress("::1", 7373)),
         ("truc://example.org:7000/K7PQ?invite=ABCDEFGH#FINGER", ServerAddress("example.org", 7000, "FINGER")),
-        (
-            "ws://[::1]:7374#FINGER",
-            ServerAddress("::1", 7374, "FINGER", Origin("::1", 7374, is_secure=False)),
-        ),
-        (
-            "wss://example.org",
-            ServerAddress("example.org", 443, None, Origin("example.org", 443, is_secure=True)),
-        ),
+        ("ws://[::1]:7374#FINGER",
+         ServerAddress("::1", 7374, "FINGER", Origin("::1", 7374, is_secure=False))),
+        ("wss://example.org",
+         ServerAddress("example.org", 443, None, Origin("example.org", 443, is_secure=True))),
     ],
-)
+)  # fmt: skip
 def test_address_is_read(text, address):
     assert read_address(text) == address
 

@@ -115,37 +115,23 @@ def test_written_text_with_a_delete_character_is_toml():
     [
         # a contradiction
         ("players = [4, 2]", "players: expected some of 2, 4, 6, ascending, got [4, 2]"),
-        (
-            'pack = ["1o", "2o", "3o"]\norder = ["1", "2", "3"]',
-            "pack: expected at least 12 cards for 4 seats, got 3",
-        ),
-        (
-            f"pack = {[f'{rank}{suit}' for suit in 'oce' for rank in range(43)]}",
-            "pack: expected at most 128 cards, got 129",
-        ),
-        (
-            'answerer = "governor"',
-            'answerer: expected any, as only four players have governors, got "governor"',
-        ),
-        (
-            "blind = true\nlast_point = false",
-            "blind: expected a rule for the last point, or no blind hands, got true",
-        ),
+        ('pack = ["1o", "2o", "3o"]\norder = ["1", "2", "3"]',
+         "pack: expected at least 12 cards for 4 seats, got 3"),
+        (f"pack = {[f'{rank}{suit}' for suit in 'oce' for rank in range(43)]}",
+         "pack: expected at most 128 cards, got 129"),
+        ('answerer = "governor"',
+         'answerer: expected any, as only four players have governors, got "governor"'),
+        ("blind = true\nlast_point = false",
+         "blind: expected a rule for the last point, or no blind hands, got true"),
         ("cover_from_trick = 1", "cover_from_trick: expected 0, or a trick from 2 to 3, got 1"),
         ('[signals]\nvocabulary = ["nod"]', 'signals.vocabulary: expected words such as three, got ["nod"]'),
-        (
-            '[turnup]\ncycle = ["3"]\nsuits = ["o"]',
-            'turnup.cycle: expected every rank of the pack, each once, got ["3"]',
-        ),
-        (
-            "[pica]\nmin = 5\nmax = 20",
-            "pica: expected six players, who meet in pairs, got { min = 5, max = 20 }",
-        ),
-        (
-            '[signals]\nvisible_to = "governor"',
-            "signals: expected four players, where governors are signed to or give orders,"
-            ' got { visible_to = "governor" }',
-        ),
+        ('[turnup]\ncycle = ["3"]\nsuits = ["o"]',
+         'turnup.cycle: expected every rank of the pack, each once, got ["3"]'),
+        ("[pica]\nmin = 5\nmax = 20",
+         "pica: expected six players, who meet in pairs, got { min = 5, max = 20 }"),
+        ('[signals]\nvisible_to = "governor"',
+         "signals: expected four players, where governors are signed to or give orders,"
+         ' got { visible_to = "governor" }'),
         # a value of a wrong kind
         ("match = true", "match: expected a number from 0 on, got true"),
         ("match = 2.5", "match: expected a number from 0 on, got 2.5"),
@@ -161,31 +147,21 @@ def test_written_text_with_a_delete_character_is_toml():
         ("match = -1", "match: expected a number from 0 on, got -1"),
         ("match = 0x1ffffffffffffffff", "match: expected a number of at most 64 bits, got 65"),
         ("match = [[07:30:00, {a = 1, b = inf}]]", "match: expected a number from 0 on, got [[07:30:00, { a"),
-        (
-            "ladder = -1",
-            'ladder: expected a list of stakes, or one of "x2", "+2", "any", "game", "trut", got -1',
-        ),
+        ("ladder = -1",
+         'ladder: expected a list of stakes, or one of "x2", "+2", "any", "game", "trut", got -1'),
         ("ladder = [-1, 2]", "ladder: expected a number from 1 on, got -1"),
-        (
-            '[redeal]\nconsent = "all"\nmax = "deck"',
-            'redeal.max: expected a number from 1 on, or "pack", got "deck"',
-        ),
+        ('[redeal]\nconsent = "all"\nmax = "deck"',
+         'redeal.max: expected a number from 1 on, or "pack", got "deck"'),
         ('[scoring]\ntarget = "15"', 'scoring.target: expected a number from 0 on, got "15"'),
-        (
-            "[scoring]\ntarget = 9223372036854775807",
-            "scoring.target: expected at most 1000, got 9223372036854775807",
-        ),
+        ("[scoring]\ntarget = 9223372036854775807",
+         "scoring.target: expected at most 1000, got 9223372036854775807"),
         # what can be no field, card or phrase
         ("laddr = [1, 2]", "laddr: expected a field of a variant, got laddr; the nearest is ladder"),
-        (
-            "[scoring]\ntarge = 20",
-            "scoring.targe: expected a field of scoring, got targe; the nearest is target",
-        ),
-        (
-            "[scoring]\nmatch = 3",
-            "scoring.match: expected a field of scoring, got match;"
-            " fields of no group stand above the first [group]",
-        ),
+        ("[scoring]\ntarge = 20",
+         "scoring.targe: expected a field of scoring, got targe; the nearest is target"),
+        ("[scoring]\nmatch = 3",
+         "scoring.match: expected a field of scoring, got match;"
+         " fields of no group stand above the first [group]"),
         ("target = 3", "target: expected a field of a variant, got target; it stands below [scoring]"),
         ("max = 3", "max: expected a field of a variant, got max; it stands below [redeal] or [pica]"),
         ('pack = ["7e", "10 e"]', 'pack: expected cards such as 7e, Kh or 10c, got "10 e"'),
@@ -196,7 +172,7 @@ def test_written_text_with_a_delete_character_is_toml():
         (f'phrases = ["{"x" * 41}"]', "phrases: expected 1 to 40 printable ASCII characters, got "),
         ('phrases = ["a", "b", "a"]', 'phrases: expected every phrase once, got ["a", "b", "a"]'),
     ],
-)
+)  # fmt: skip
 def test_problem_names_file_field_expected_and_got(fields, problem):
     (told,) = refused_of(fields)
     assert told.startswith(f"club.toml: {problem}")

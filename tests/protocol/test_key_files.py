@@ -67,10 +67,8 @@ def test_text_without_rolls_is_none() -> None:
     [
         ((ROLL_2,), "line 2: expected the rotation with serial 1, got 2"),
         ((ROLL_1, ROLL_1), "line 3: expected the rotation with serial 2, got 1"),
-        (
-            (ROLL_1, make_roll(FIRST, THIRD, serial=2, not_before=6)),
-            "line 3: rotation 2 does not start at the key that the one before led to",
-        ),
+        ((ROLL_1, make_roll(FIRST, THIRD, serial=2, not_before=6)),
+         "line 3: rotation 2 does not start at the key that the one before led to"),
         (((ROLL_1[0], bytes(64), ROLL_1[2]),), "line 2: rotation 1 is not signed by both keys"),
         (((ROLL_1[0], ROLL_1[1], ROLL_2[2]),), "line 2: rotation 1 is not signed by both keys"),
         (((enc(["truc/1/revoke", bytes(32)]), bytes(64), bytes(64)),), "line 2: expected the body of a rotation"),

@@ -144,26 +144,14 @@ def test_request_id_that_is_none_is_not_repeated(request_id):
         ({"t": "ping", "n": -1}, "n", "n: expected `int` >= 0, got -1"),
         ({"t": "hello", "id": 1, "proto": [1, 0], "cn": bytes(32)}, "proto/1", "proto/1: expected `int` >= 1, got 0"),
         ({"t": "hello", "id": 1, "proto": [1], "cn": bytes(31)}, "cn", "cn: expected `bytes` of length >= 32, got length 31"),
-        (
-            {"t": "hello", "id": 1, "proto": [1], "cn": bytes(32), "client": {"name": ""}},
-            "client/name",
-            "client/name: expected `str` of length >= 1, got length 0",
-        ),
-        (
-            {"t": "create", "id": 1, "variant": "x", "options": {"match": [3]}},
-            "options/*",
-            "options/*: expected `int | str`, got `array`",
-        ),
-        (
-            {"t": "create", "id": 1, "variant": "x", "options": {"match": ""}},
-            "options/*",
-            "options/*: expected `str` of length >= 1, got another",
-        ),
-        (
-            {"t": "create", "id": 1, "variant": "x", "options": {"": 1}},
-            "options",
-            "options: expected `str` of length >= 1",
-        ),
+        ({"t": "hello", "id": 1, "proto": [1], "cn": bytes(32), "client": {"name": ""}}, "client/name",
+         "client/name: expected `str` of length >= 1, got length 0"),
+        ({"t": "create", "id": 1, "variant": "x", "options": {"match": [3]}}, "options/*",
+         "options/*: expected `int | str`, got `array`"),
+        ({"t": "create", "id": 1, "variant": "x", "options": {"match": ""}}, "options/*",
+         "options/*: expected `str` of length >= 1, got another"),
+        ({"t": "create", "id": 1, "variant": "x", "options": {"": 1}}, "options",
+         "options: expected `str` of length >= 1"),
     ],
 )  # fmt: skip
 def test_wrong_field_is_named_with_what_was_expected_and_what_came(fields, field, text):

@@ -114,27 +114,17 @@ def test_word_of_the_game_is_explained_in_the_players_language(lang, label) -> N
 @each_row(
     "line, lang, words, hints, label",
     [
-        (
-            "play 7e raise 2",
-            "en",
-            "catalan",
-            {"stake": 2, "declined": 1},
-            "play 7e: truc (ask for 2; worth 1 if they decline)",
-        ),
-        (
-            "raise 6",
-            "en",
-            "french",
-            {"stake": 6, "declined": 4},
-            "deux de plus ? (ask for 6; worth 4 if they decline)",
-        ),
+        ("play 7e raise 2", "en", "catalan", {"stake": 2, "declined": 1},
+         "play 7e: truc (ask for 2; worth 1 if they decline)"),
+        ("raise 6", "en", "french", {"stake": 6, "declined": 4},
+         "deux de plus ? (ask for 6; worth 4 if they decline)"),
         ("raise 5", "en", "french", {"stake": 5, "declined": 2}, "ask for 5 (worth 2 if they decline)"),
         ("raise rest", "en", "french", {"stake": "game"}, "mon reste (take it: play for the whole game)"),
         ("accept", "en", "lanes", {"answering": "redeal"}, "agree to new cards"),
         ("play 7e", "fr", "argentine", {}, "jouer 7e"),
         ("raise 2", "es", HOUSE, {"stake": 2, "declined": 1}, "pedir 2 (1 si no aceptan)"),
     ],
-)
+)  # fmt: skip
 def test_move_is_called_by_the_word_that_the_game_has_for_just_that(line, lang, words, hints, label) -> None:
     assert called(line, lang, words, **hints) == label
 

@@ -71,11 +71,7 @@ DUEL = given(next_hand(played(dealt("truco-argentino-6-flor", *SIX, score=(5, 0)
         (SHOWING, "0 order low", "seat 0 cannot order low: there are no orders in le-truc"),
         (GOVERNED, "2 order low", "seat 2 cannot order low: only the governor of a side orders"),
         (ORDERED, "0 order low", "seat 0 cannot order low: this order is in force already"),
-        (
-            CHANGED,
-            "0 order low",
-            "seat 0 cannot order low: its partner has had 16 orders for this card",
-        ),
+        (CHANGED, "0 order low", "seat 0 cannot order low: its partner has had 16 orders for this card"),
         (ORDERED, "2 play Qs", "seat 2 cannot play Qs: its governor ordered low"),
         (ORDERED, "2 play 7s", "seat 2 cannot play 7s: it does not hold that card"),
         (GOVERNED, "2 concede", "seat 2 cannot concede: a hand is given up by the governor of a side"),

@@ -47,12 +47,8 @@ def test_redeals_by_number_and_by_pack():
         (FRENCH, "colour", "red", "colour: expected an option: one of reveal, .*redeals"),
         (FRENCH, "targt", 3, "targt: expected an option; the nearest is target"),
         (FRENCH, "pica", "on", "pica: expected a game of six with envido, got truc-french"),
-        (
-            CATALAN,
-            "show",
-            "owner",
-            "show: expected a game in which cards are shown by choice, got truc-catalan",
-        ),
+        (CATALAN, "show", "owner",
+         "show: expected a game in which cards are shown by choice, got truc-catalan"),
         (FRENCH, "reveal", "never", "reveal: expected hand or match, got 'never'"),
         (FRENCH, "end_check", 1, "end_check: expected immediate or hand_end, got 1"),
         (FRENCH, "match", 2, "match: expected 1 or 3 or 5, got 2"),
@@ -81,7 +77,7 @@ def test_redeals_by_number_and_by_pack():
         (CATALAN, "signals", "all", "signals: expected off or partner or table, got 'all'"),
         (preset("le-truc"), "show", "all", "show: expected owner or none, got 'all'"),
     ],
-)
+)  # fmt: skip
 def test_an_option_that_does_not_fit_is_refused_with_its_reason(variant, name, value, said):
     with pytest.raises(VariantError, match=said):
         with_options(variant, {name: value})

@@ -65,20 +65,14 @@ def test_an_unknown_preset_is_answered_with_those_like_it():
         ("ladder", "x3", 'ladder: expected a list of stakes, or one of "x2", .*"trut", got "x3"'),
         ("ladder", None, "ladder: expected a list of stakes, or one of .*, got nil"),
         ("redeal", [["consent", "dealer"]], "redeal.max: expected this field, got none"),
-        (
-            "redeal",
-            [["consent", "dealer"], ["max", "often"]],
-            'redeal.max: expected a number from 1 on, or "pack", got "often"',
-        ),
-        (
-            "scoring",
-            [["end_check", "immediate"], ["points_per_unit", 0], ["target", 12], ["x", 1]],
-            "scoring.x: expected no such field",
-        ),
+        ("redeal", [["consent", "dealer"], ["max", "often"]],
+         'redeal.max: expected a number from 1 on, or "pack", got "often"'),
+        ("scoring", [["end_check", "immediate"], ["points_per_unit", 0], ["target", 12], ["x", 1]],
+         "scoring.x: expected no such field"),
         ("scoring", [["target"]], "scoring.params: expected a name, once, and its value"),
         ("scoring", [["target", 12], ["target", 13]], "scoring.params: expected a name, once, and its value"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_value_is_refused_by_field(name, value, said):
     with pytest.raises(VariantError, match=said):
         rebuilt(CATALAN, **{name: value})
@@ -102,10 +96,8 @@ def test_an_unknown_field_is_refused_by_name():
         ({"ladder": (1,)}, "ladder: expected two or more rising stakes"),
         ({"ladder": ()}, "ladder: expected two or more rising stakes"),
         ({"ladder": "game", "raise_in_answer": False}, "remainder: expected accept or counter"),
-        (
-            {"ladder": "game", "remainder": "accept", "accept": "explicit"},
-            "ladder: expected stakes that an answer can raise",
-        ),
+        ({"ladder": "game", "remainder": "accept", "accept": "explicit"},
+         "ladder: expected stakes that an answer can raise"),
         ({"remainder": "accept"}, "accept: expected explicit"),
         ({"players": ()}, "players: expected some of 2, 4, 6"),
         ({"players": (4, 2)}, "players: expected some of 2, 4, 6"),
@@ -118,24 +110,15 @@ def test_an_unknown_field_is_refused_by_name():
         ({"redeal": Redeal("dealer", 0)}, "redeal.max: expected at least 1"),
         ({"match": 2}, "match: expected an odd number of games, got 2"),
         ({"version": 0}, "version: expected at least 1, got 0"),
-        (
-            {"scoring": Scoring(1, 0, "immediate")},
-            "scoring.target: expected more than 1, got 1",
-        ),
-        (
-            {"last_point": LastPoint(12, 3, 1, share=False)},
-            "last_point.at: expected 1 to 11 points short, got 12",
-        ),
-        (
-            {"last_point": LastPoint(1, 0, 1, share=False)},
-            "last_point.stake: expected at least the first stake",
-        ),
-        (
-            {"last_point": LastPoint(1, 3, 0, share=False)},
-            "last_point.stake: expected at least the first stake",
-        ),
+        ({"scoring": Scoring(1, 0, "immediate")}, "scoring.target: expected more than 1, got 1"),
+        ({"last_point": LastPoint(12, 3, 1, share=False)},
+         "last_point.at: expected 1 to 11 points short, got 12"),
+        ({"last_point": LastPoint(1, 0, 1, share=False)},
+         "last_point.stake: expected at least the first stake"),
+        ({"last_point": LastPoint(1, 3, 0, share=False)},
+         "last_point.stake: expected at least the first stake"),
     ],
-)
+)  # fmt: skip
 def test_a_contradiction_is_refused_with_its_reason(changes, said):
     with pytest.raises(VariantError, match=said):
         replace(CATALAN, **changes)

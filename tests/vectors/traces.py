@@ -87,24 +87,16 @@ HANDS: Final[Mapping[str, tuple[str, Script]]] = {
     ),
     "coming-back": (
         "Both want a pause; a guest loses the connection and comes back; they go on, and one resigns",
-        Script(
-            "truc-french",
-            1,
-            ("* concede",),
-            turns=("pause 0", "pause 1", "leave 1", "return 1", "resume 1", "resume 0", "resign 0"),
-        ),
+        Script("truc-french", 1, ("* concede",),
+               turns=("pause 0", "pause 1", "leave 1", "return 1", "resume 1", "resume 0", "resign 0")),
     ),
     "claim": (
         "A guest misses a decision and is gone; the other side claims the match",
-        Script(
-            "truc-french",
-            1,
-            ("* raise 2", "* decline"),
-            options=(("decision_ms", 20_000), ("bank_ms", 0), ("gone_after", 1), ("claim", "opponents")),
-            turns=("wait", "claim 0"),
-        ),
+        Script("truc-french", 1, ("* raise 2", "* decline"),
+               options=(("decision_ms", 20_000), ("bank_ms", 0), ("gone_after", 1), ("claim", "opponents")),
+               turns=("wait", "claim 0")),
     ),
-}
+}  # fmt: skip
 _HEX_WIDTH: Final = 128
 _SHOWN_BYTES: Final = 32
 _GENERATED: Final = "<!-- Made by `python -m vectors.traces`. Change the code, not this page. -->"
