@@ -11,7 +11,7 @@ batch. So the first waits a moment for the others.
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, NamedTuple
+from typing import Final
 
 import trio
 from msgspec import Struct
@@ -40,12 +40,19 @@ CHECKED_S: Final = 2 * GATHER_S
 """How long it takes at most until what has come is checked, on a machine that can do it."""
 
 
-class KeysHeldBack(NamedTuple):
-    """Keys that a seat has sent, and the request that waits for its answer."""
+class SentStep(Struct):
+    """A step with the pack that a seat has sent and that waits: in its place, and whom to answer.
+
+    Attributes:
+        answer: what came of it, if it was judged with others: the moment of Trio's clock at which it was taken, or why
+            it is refused.
+    """
 
     placed: PlacedRecord
     peer: Peer
+    player: LoggedInPlayer
     request: Request
+    answer: Outcome[float] | None = None
 
 
 class HeldKeys:
@@ -56,9 +63,9 @@ class HeldKeys:
     """
 
     def __init__(self) -> None:
-        self.held: dict[int, KeysHeldBack] = {}
+        self.held: dict[int, SentStep] = {}
 
-    def hold(self, seat: int, held: KeysHeldBack, *, holder: Peer | None) -> None:
+    def hold(self, seat: int, held: SentStep, *, holder: Peer | None) -> None:
         """Hold a seat's keys; if they came before with another request, refuse the one of the two that is not kept.
 
         Kept is the later one, or that of the connection which has the seat: what was sent on an old one may be read late.
@@ -94,31 +101,16 @@ class HeldKeys:
         """Return what is held."""
         return tuple(held.placed.body for held in self.held.values() if isinstance(held.placed.body, Keys))
 
-    def take(self) -> tuple[KeysHeldBack, ...]:
+    def take(self) -> tuple[SentStep, ...]:
         """Return what is held, seats ascending, and hold nothing any more."""
         taken = tuple(self.held[seat] for seat in sorted(self.held))
         self.held.clear()
         return taken
 
 
-def _refuse(held: KeysHeldBack, code: Code, message: str) -> None:
+def _refuse(held: SentStep, code: Code, message: str) -> None:
     if held.peer.is_open:
         held.peer.refuse(RefusedRequestError(code, message).refusal(held.request.id))
-
-
-class SentLink(Struct):
-    """A link that a seat has sent: in its place, and whom to answer.
-
-    Attributes:
-        answer: what came of it, if it was judged with others: the moment of Trio's clock at which it was taken, or why
-            it is refused.
-    """
-
-    placed: PlacedRecord
-    peer: Peer
-    player: LoggedInPlayer
-    request: Request
-    answer: Outcome[float] | None = None
 
 
 class StepsInTurn:
@@ -130,7 +122,7 @@ class StepsInTurn:
 
     def __init__(self) -> None:
         self.mutex = trio.Lock()
-        self._links: dict[int, SentLink] = {}
+        self._links: dict[int, SentStep] = {}
         self._come = trio.Event()
 
     @property
@@ -143,7 +135,7 @@ class StepsInTurn:
         return seat in self._links
 
     @contextmanager
-    def keep_waiting(self, seat: int, link: SentLink) -> Iterator[None]:
+    def keep_waiting(self, seat: int, link: SentStep) -> Iterator[None]:
         """Keep a seat's link waiting within this block."""
         self._links[seat] = link
         # an event cannot be cleared: those who wait for the next link wait for a new one
@@ -161,7 +153,7 @@ class StepsInTurn:
             while not self._links.keys() >= set(seats):
                 await self._come.wait()
 
-    def links(self, ledger: Ledger) -> list[SentLink]:
+    def links(self, ledger: Ledger) -> list[SentStep]:
         """Return those that wait, in the order of the masks."""
         if ledger.sealed is None:
             return []

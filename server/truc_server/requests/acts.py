@@ -29,7 +29,7 @@ from truc_server.matches.acceptance import (
     precheck,
     verified,
 )
-from truc_server.matches.blind_hands import KeysHeldBack, SentLink
+from truc_server.matches.blind_hands import SentStep
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, RepeatedActError
 from truc_server.operation.worker import Worker
@@ -168,7 +168,7 @@ async def _sign_alone(
 async def _open(steps: Worker, place: ActPlace, prechecked: PlacedRecord, *, came: float) -> Taken | None:
     """Take a seat's link, with those of the others if they come within a moment."""
     table, game, checking = place.table, place.game, place.game.blind_steps
-    link = SentLink(prechecked, place.peer, place.player, place.message)
+    link = SentStep(prechecked, place.peer, place.player, place.message)
     # A hand that is over is opened by all seats at once. Judged together their links take half the time, so
     # that each waits a moment (`blind_hands.GATHER_S`), but only for seats that are connected.
     with checking.keep_waiting(place.seat, link):
@@ -182,7 +182,7 @@ async def _open(steps: Worker, place: ActPlace, prechecked: PlacedRecord, *, cam
     return link.answer.unwrap(), True
 
 
-async def _take_together(steps: Worker, table: Table, game: Game, links: Sequence[SentLink]) -> None:
+async def _take_together(steps: Worker, table: Table, game: Game, links: Sequence[SentStep]) -> None:
     """Judge links and take them in one go; what cannot be taken so, as something has changed meanwhile, is not answered."""
     ledger = game.ledger
     here = [link for link in links if link.placed.ledger is ledger]
@@ -203,7 +203,7 @@ async def _take_together(steps: Worker, table: Table, game: Game, links: Sequenc
         table.go_on(turns[-1][1])
 
 
-def _turn_of(table: Table, game: Game, link: SentLink, signed: Verified | RefusedBodyError) -> Turn | None:
+def _turn_of(table: Table, game: Game, link: SentStep, signed: Verified | RefusedBodyError) -> Turn | None:
     """Take one of the links that were judged together; return None if it is refused, or has to be looked at again."""
     if not link.peer.is_open or table.board.seat_of(link.player) != link.placed.record.signer - 1:
         return None
@@ -234,7 +234,7 @@ def _take_signed(place: ActPlace, signed: Verified, *, came: float | None = None
         case Keys():
             # All keys of a place open its card: none are told while a seat could still keep its own back.
             # What follows is found again when all have come; the answer comes then.
-            table.hold_keys(game, place.seat, KeysHeldBack(signed.placed, peer, place.message))
+            table.hold_keys(game, place.seat, SentStep(signed.placed, peer, place.player, place.message))
         case _:
             table.take(game, turn, peer, place.message)
     return turn.taken_at

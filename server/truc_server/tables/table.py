@@ -22,7 +22,7 @@ from truc_protocol.records import Phase, Record
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.identity.identity import Identity
 from truc_server.matches.acceptance import refused
-from truc_server.matches.blind_hands import CHECKED_S, KeysHeldBack, end_of_closed_hands
+from truc_server.matches.blind_hands import CHECKED_S, SentStep, end_of_closed_hands
 from truc_server.matches.choices import Answerers
 from truc_server.matches.deadlines import RETRY_S, vacant
 from truc_server.matches.game import Game, Turn
@@ -411,7 +411,7 @@ class Table:
             log.debug("act", table=label(self.code), k=turn.k)
         self.go_on(turn)
 
-    def hold_keys(self, game: Game, seat: int, held: KeysHeldBack) -> None:
+    def hold_keys(self, game: Game, seat: int, held: SentStep) -> None:
         """Hold keys of mode blind; once every seat that owes some has sent its own, write them and let the match go on.
 
         Raises:
@@ -424,7 +424,7 @@ class Table:
 
     def _write_keys(self, game: Game) -> Turn | None:
         """Write the keys that are held, seats ascending, then answer who has sent them; return what followed last."""
-        written: list[tuple[KeysHeldBack, int]] = []
+        written: list[tuple[SentStep, int]] = []
         turn: Turn | None = None
         for held in game.keys.take():
             try:
