@@ -152,25 +152,6 @@ def is_asked(opened: Window, ledger: Ledger, seat: int) -> bool:
     return seat in deciders(ledger.match)
 
 
-def cards_message(
-    ledger: Ledger, dealer: Dealer, table: str, *, seat: int, of: int | None
-) -> OwnCards | None:
-    """Return what a seat is told of the hand dealt at a table: its cards, or a partner's.
-
-    None if it has a box, or if the hand is played blind.
-    """
-    hand, match = ledger.hand, ledger.match
-    if hand is None or match is None or is_blind(match) or box_public(ledger, seat) is not None:
-        return None
-    pack = ledger.setup.terms.variant.pack
-    openings = dealer.openings(ledger, seat if of is None else of)
-    cards = tuple(pack[card] for card, _ in openings)
-    newest = hand.deals[-1]
-    return OwnCards(
-        table=table, match=ledger.setup.mid, k=newest.k, j=newest.j, d=newest.d, cards=cards, of=of
-    )
-
-
 class Answerers(Struct, frozen=True):
     """Seats that may have to decide, by what they are sent then.
 
@@ -209,9 +190,18 @@ class SeatQuestions:
         return self._cut[1]
 
     def cards(self, ledger: Ledger, seat: int, *, of: int | None = None) -> tuple[tuple[int, bytes], ...]:
-        """Return the frame that tells a guest without a box its own cards, or those of a partner, in clear."""
-        message = cards_message(ledger, self._dealer, self._table, seat=seat, of=of)
-        return () if message is None else ((seat, broadcast_frame(message)),)
+        """Return the frame that tells a guest its own cards, or those of a partner, in clear.
+
+        There is none if the guest has a box, or if the hand is played blind.
+        """
+        hand, match = ledger.hand, ledger.match
+        if hand is None or match is None or is_blind(match) or box_public(ledger, seat) is not None:
+            return ()
+        pack, mid, newest = ledger.setup.terms.variant.pack, ledger.setup.mid, hand.deals[-1]
+        openings = self._dealer.openings(ledger, seat if of is None else of)
+        cards = tuple(pack[card] for card, _ in openings)
+        told = OwnCards(table=self._table, match=mid, k=newest.k, j=newest.j, d=newest.d, cards=cards, of=of)
+        return ((seat, broadcast_frame(told)),)
 
     def all_cards(self, ledger: Ledger, seat: int) -> tuple[tuple[int, bytes], ...]:
         """Return the frames that tell a guest without a box its cards, and those it was shown."""
