@@ -9,7 +9,7 @@ called, because a call may hold the code of a private table; nobody is called to
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 import trio
@@ -20,17 +20,15 @@ from truc_protocol.records import BLIND
 from truc_protocol.wire.encoding import decode, encode
 from truc_server.lobby.online_players import OnlinePlayers
 from truc_server.lobby.other_nodes import OtherNodes
+from truc_server.matches.game import Game
 from truc_server.net.peer import LoggedInPlayer, Peer
 from truc_server.settings.in_force import CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.storage import PlayerKind
 from truc_server.storage.node_news import LineKind, LineNews
 from truc_server.table_data.codes import label
+from truc_server.tables.table import Table
 from truc_server.timing.clock import Alarm, Timers
-
-if TYPE_CHECKING:
-    from truc_server.matches.game import Game
-    from truc_server.tables.table import Table
 
 HOUSE_BOTS: Final = "house-bots"
 Called = BotWanted | PlayersWanted
@@ -68,7 +66,7 @@ class BotCalls:
         """Return how many of the bots that the server has started are connected."""
         return sum(bool(self._online.connections(tag)) for tag in self.started)
 
-    def call(self, table: "Table") -> None:
+    def call(self, table: Table) -> None:
         """Call every connected bot to the vacant seats of a table."""
         for tag in self.tags:
             bot = self._listener(tag)
@@ -78,7 +76,7 @@ class BotCalls:
             for called in _calls(table, table.game):
                 self._call_elsewhere(table, called)
 
-    def fill(self, table: "Table") -> None:
+    def fill(self, table: Table) -> None:
         """Call bots that do not sit at an open table yet, one to each of its free seats."""
         listeners = filter(None, map(self._listener, self.tags))
         others = (
@@ -95,7 +93,7 @@ class BotCalls:
             else:
                 self._call_elsewhere(table, called)
 
-    def _call_elsewhere(self, table: "Table", called: Called) -> None:
+    def _call_elsewhere(self, table: Table, called: Called) -> None:
         # The mode goes along, as a bot that cannot play mode blind must not be chosen there.
         mode, text = table.blueprint.chosen.mode, encode(called).hex()
         self._others.untold.note_line(LineKind.CALL, name=mode, text=text)
@@ -125,19 +123,19 @@ class BotCalls:
         connections = reversed(self._online.connections(tag))
         return next((peer for peer in connections if HOUSE_BOTS in peer.wanted), None)
 
-    def catch_up(self, peer: Peer, player: LoggedInPlayer, tables: Iterable["Table"]) -> None:
+    def catch_up(self, peer: Peer, player: LoggedInPlayer, tables: Iterable[Table]) -> None:
         """Call a newly connected bot to every vacant seat."""
         if HOUSE_BOTS in peer.wanted and self.is_bot(player):
             for table in tables:
                 _call(peer, table)
 
 
-def _can_play(bot: Peer, table: "Table") -> bool:
+def _can_play(bot: Peer, table: Table) -> bool:
     """Tell whether a bot can have a seat at a table: where the host sees no card, the seats deal."""
     return bot.plays_blind or table.blueprint.chosen.mode != BLIND
 
 
-def _call(peer: Peer, table: "Table") -> None:
+def _call(peer: Peer, table: Table) -> None:
     """Call a bot to each vacant seat, unless it has had one in that match."""
     game, player = table.game, peer.player
     # Whoever has had a seat in a match cannot stand by for another one in it (test_standing_by.py).
@@ -150,7 +148,7 @@ def _call(peer: Peer, table: "Table") -> None:
         _note(peer, table.code, called.seat)
 
 
-def _calls(table: "Table", game: "Game") -> Iterator[BotWanted]:
+def _calls(table: Table, game: Game) -> Iterator[BotWanted]:
     """Yield a call to each vacant seat of a match."""
     for seat in table.board.vacant:
         yield BotWanted(
@@ -178,7 +176,7 @@ class TablesToFill:
         self._calls = calls
         self._next: dict[str, Alarm] = {}
 
-    def note(self, table: "Table") -> None:
+    def note(self, table: Table) -> None:
         """Note how a table stands now."""
         after_s = self._settings.now.tables.company_s
         if not (after_s and self._waits(table)):
@@ -193,7 +191,7 @@ class TablesToFill:
         if alarm is not None:
             alarm.stop()
 
-    def _call(self, table: "Table") -> None:
+    def _call(self, table: Table) -> None:
         del self._next[table.code]
         # A server that drains begins no match that they could play.
         if not self._drain.is_on:
@@ -201,7 +199,7 @@ class TablesToFill:
         # Again after the same time while somebody waits: the bot may have had no room, or none was here.
         self.note(table)
 
-    def _waits(self, table: "Table") -> bool:
+    def _waits(self, table: Table) -> bool:
         if table.blueprint.private or not table.board.may_change or None not in table.board.seats:
             return False
         seated = (each for seat in table.audience.online if (each := table.board.seats[seat]) is not None)
