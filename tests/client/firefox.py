@@ -228,14 +228,8 @@ def firefox(home: Path) -> Iterator[Firefox]:
     (home / "user.js").write_text("\n".join(lines), "utf-8")
     told = home / "told.txt"
     command = [
-        str(FOUND),
-        "--headless",
-        "--no-remote",
-        "--profile",
-        str(home),
-        "--remote-debugging-port",
-        "0",
-    ]
+        str(FOUND), "--headless", "--no-remote", "--profile", str(home), "--remote-debugging-port", "0",
+    ]  # fmt: skip
     with (
         told.open("w") as file,
         subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file) as process,

@@ -10,16 +10,10 @@ from truc_terminal.commands.terminal import ask_yes_or_no
 from truc_words.rules_page import rules_page
 
 COMMANDS = [
-    ("play", "localhost:1"),
-    ("create", "localhost:1", "truc-french"),
-    ("join", "localhost:1", "K7PQA"),
-    ("tables", "localhost:1"),
-    ("bot", "localhost:1"),
-    ("keys", "show"),
-    ("forget", "localhost:1"),
-    ("demo",),
-    ("rules", "truc-catalan"),
-]
+    ("play", "localhost:1"), ("create", "localhost:1", "truc-french"), ("join", "localhost:1", "K7PQA"),
+    ("tables", "localhost:1"), ("bot", "localhost:1"), ("keys", "show"), ("forget", "localhost:1"),
+    ("demo",), ("rules", "truc-catalan"),
+]  # fmt: skip
 
 
 @each_row("command", COMMANDS)

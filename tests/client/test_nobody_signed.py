@@ -52,11 +52,8 @@ def bent_setup(message):
 
 
 BENT = {
-    "position": bent_position,
-    "options": bent_box,
-    "signature": bent_signature,
-    "setup": bent_setup,
-}
+    "position": bent_position, "options": bent_box, "signature": bent_signature, "setup": bent_setup,
+}  # fmt: skip
 
 
 @pytest.fixture(params=BENT.values(), ids=BENT.keys())

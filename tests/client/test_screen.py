@@ -59,13 +59,9 @@ TURN = YourTurn(
     30_000,
 )
 STATE = {
-    "what": "state",
-    "phase": "hand",
-    "score": [[0, 0, 3], [1, 0, 5]],
-    "dealer": 1,
-    "stake": 2,
+    "what": "state", "phase": "hand", "score": [[0, 0, 3], [1, 0, 5]], "dealer": 1, "stake": 2,
     "tricks": [0],
-}
+}  # fmt: skip
 
 
 FOUR = ("north", "east", "south", "west")

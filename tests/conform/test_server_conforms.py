@@ -44,20 +44,12 @@ GREASED = {group: CASES[group] for group in ("session", "company", "play")} | CO
 BROWSED = {group: CASES[group] for group in ("transport", "session", "talk")} | COMING_BACK
 """What a door for browsers could do otherwise; what tables and matches are like it does not see, and pages play there as well."""
 LOW = {
-    "connections_per_address": 8,
-    "failed_logins_per_min": 60,
-    "tables_per_min": 20,
-    "idle_s": 1,
+    "connections_per_address": 8, "failed_logins_per_min": 60, "tables_per_min": 20, "idle_s": 1,
     "login_s": 2,
-}
+}  # fmt: skip
 UNJUDGED = {
-    "S1.fingerprint",
-    "S1.guests-refused",
-    "S1.invite",
-    "S2.unannounced",
-    "S3.uncalled",
-    "S3.unwanted",
-}
+    "S1.fingerprint", "S1.guests-refused", "S1.invite", "S2.unannounced", "S3.uncalled", "S3.unwanted",
+}  # fmt: skip
 """What a run this short, against an open server that has everything, only tells."""
 
 UNFRAMED = {"S0.http", "S0.ssh", "S0.tls"}

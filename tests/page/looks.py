@@ -85,12 +85,8 @@ def answers(name: str) -> Mapping[str, Any]:
     """Return what is answered to wishes, by their kind."""
     place = {"player": "B", "name": "Blai", "rank": 1, "points": 232, "matches": 41, "won": 30}
     match = {
-        "match": "ab" * 32,
-        "variant": "truco-argentino",
-        "names": ["Ada", "Blai"],
-        "seat": 0,
-        "winner": 0,
-    }
+        "match": "ab" * 32, "variant": "truco-argentino", "names": ["Ada", "Blai"], "seat": 0, "winner": 0,
+    }  # fmt: skip
     past = {
         **match,
         "isOver": True,
