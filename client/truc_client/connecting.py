@@ -15,8 +15,8 @@ from truc_client.connection import Connection
 from truc_client.home.account import Player, open_account
 from truc_client.line.dialing import Dial, dial_tcp
 from truc_client.line.line import ServerLine
-from truc_client.line.login import MetServer, WantedCapabilities
-from truc_client.line.opening import PATIENCE_S, Visit, come_in, meet_first
+from truc_client.line.login import MetServer, Visit, WantedCapabilities
+from truc_client.line.opening import PATIENCE_S, come_in, meet_first
 from truc_client.line.single_connection import leaf_errors
 from truc_client.reports import HOUSE_BOTS
 from truc_client.session import Session
@@ -80,7 +80,7 @@ async def meet(address: Address, player: Player) -> MetServer:
     """Find out who a server is, remember its key, and tell the player if that is new; raises what `connect` does."""
     account = open_account(player)
     try:
-        return await meet_first(Visit(address, account, dial_tcp, WantedCapabilities()))
+        return await meet_first(Visit(address, account, dial_tcp))
     finally:
         account.store.close()
 

@@ -8,7 +8,8 @@ from rows import each_row
 
 from truc_client import Address, ConnectError
 from truc_client.home.account import open_account
-from truc_client.line.login import enter
+from truc_client.line.dialing import dial_tcp
+from truc_client.line.login import Visit, enter
 from truc_protocol.bodies import Ack, Act, Release, SeatTaken
 from truc_protocol.codec import sha256
 from truc_protocol.messages import SignedAct
@@ -66,7 +67,7 @@ async def answered(player, answer: bytes | None) -> str:
     if answer is not None:
         await server.send_all(answer)
     with pytest.raises(ConnectError) as failed:
-        await enter(client, Address("host"), account)
+        await enter(client, Visit(Address("host"), account, dial_tcp))
     account.store.close()
     return str(failed.value)
 

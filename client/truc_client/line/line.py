@@ -12,8 +12,8 @@ import trio
 
 from truc_client.address import Address
 from truc_client.errors import ClientError, LostError, RefusedError
-from truc_client.line.login import LoggedIn
-from truc_client.line.opening import LONGEST_ASKED_S, MAX_MOVES, Visit, come_back
+from truc_client.line.login import LoggedIn, Visit
+from truc_client.line.opening import LONGEST_ASKED_S, MAX_MOVES, come_back, moved_to, to_first_address
 from truc_client.line.single_connection import Answer, Build, SingleConnection
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
@@ -192,7 +192,7 @@ class ServerLine:
         """Return where to go on: where the server says, unless it has sent the client round; or where it was."""
         if lost.to is None:
             return self._visit
-        return self._visit.moved_to(lost.to) if moves <= MAX_MOVES else self._visit.to_first_address()
+        return moved_to(self._visit, lost.to) if moves <= MAX_MOVES else to_first_address(self._visit)
 
     async def _run_connection(self, follower: Follower) -> LostError:
         try:

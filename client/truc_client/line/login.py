@@ -18,7 +18,7 @@ from truc_client.address import Address
 from truc_client.errors import ConnectError, EncryptedError, LostError, RefusedError, ServerKeyError
 from truc_client.home.account import Account, NewKey
 from truc_client.home.home import revoked_keys
-from truc_client.line.dialing import certificate_of
+from truc_client.line.dialing import Dial, certificate_of
 from truc_client.line.single_connection import (
     READ_BYTES,
     ClockOffset,
@@ -71,7 +71,24 @@ class WantedCapabilities(NamedTuple):
     require: tuple[str, ...] = ()
 
 
-_NOTHING_WANTED: Final = WantedCapabilities()
+class Visit(NamedTuple):
+    """Who goes where, and how.
+
+    Attributes:
+        known: the pin of the server that sent them there.
+        patience_s: for how long a server that is not there, or too busy, is tried.
+        first: the address that the player gave, if the server has sent them on from there.
+        left: where else they were before, the newest first: somebody may answer there when nobody does at these.
+    """
+
+    address: Address
+    account: Account
+    dial: Dial
+    wanted: WantedCapabilities = WantedCapabilities()
+    known: Pin | None = None
+    patience_s: float = 0.0
+    first: Address | None = None
+    left: tuple[Address, ...] = ()
 
 
 class LoggedIn(NamedTuple):
@@ -114,23 +131,15 @@ class _Greeted(NamedTuple):
     nonce: bytes
 
 
-async def meet(
-    stream: trio.abc.Stream, address: Address, account: Account, known: Pin | None = None
-) -> MetServer:
+async def meet(stream: trio.abc.Stream, visit: Visit) -> MetServer:
     """Ask a server who it is, and nothing else; raises what `enter` does."""
-    with _as_connect_errors(address):
-        greeted = await _greet(_Talk(stream), address, account, _NOTHING_WANTED, known)
-    return MetServer(address, greeted.server, certificate_of(stream))
+    with _as_connect_errors(visit.address):
+        greeted = await _greet(_Talk(stream), visit)
+    return MetServer(visit.address, greeted.server, certificate_of(stream))
 
 
-async def enter(
-    stream: trio.abc.Stream,
-    address: Address,
-    account: Account,
-    wanted: WantedCapabilities = _NOTHING_WANTED,
-    known: Pin | None = None,
-) -> LoggedIn:
-    """Make the handshake; `known` is the pin of the server expected here, from the address it has left.
+async def enter(stream: trio.abc.Stream, visit: Visit) -> LoggedIn:
+    """Make the handshake.
 
     Raises:
         ServerKeyError: The server is not the one known.
@@ -140,8 +149,8 @@ async def enter(
         LostError: It is elsewhere now; `to` says where.
         HomeError: The player's home cannot be used.
     """
-    with _as_connect_errors(address):
-        return await _enter(stream, address, account, wanted, known)
+    with _as_connect_errors(visit.address):
+        return await _enter(stream, visit)
 
 
 @contextmanager
@@ -162,38 +171,32 @@ def _as_connect_errors(address: Address) -> Iterator[None]:
         raise ConnectError(Sentence("failures.at", server=address.server, error=lost)) from error
 
 
-async def _enter(
-    stream: trio.abc.Stream,
-    address: Address,
-    account: Account,
-    wanted: WantedCapabilities,
-    known: Pin | None,
-) -> LoggedIn:
+async def _enter(stream: trio.abc.Stream, visit: Visit) -> LoggedIn:
     talk, clock = _Talk(stream), ClockOffset()
     asked = time.time()
     # the server proves itself before anything is said about the player (threats.md, "learn who logs in")
-    hello, server, nonce = await _greet(talk, address, account, wanted, known)
+    hello, server, nonce = await _greet(talk, visit)
     clock.note(server.info.now_ms, asked=asked, answered=time.time())
-    welcome = await talk.ask(_login(address, account, server, nonce, talk.protocol))
+    welcome = await talk.ask(_login(visit, server, nonce, talk.protocol))
     if not isinstance(welcome, Welcome):
         raise ConnectError(Sentence("failures.welcome_expected", got=type(welcome).__name__))
     # a server may send its first messages in one piece with the welcome: they wait in the inbox
     connection = SingleConnection(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s, clock)
-    keys = keys_shown(hello, server, revoked_keys(account.home))
-    return LoggedIn(connection, address, server, welcome, keys)
+    keys = keys_shown(hello, server, revoked_keys(visit.account.home))
+    return LoggedIn(connection, visit.address, server, welcome, keys)
 
 
-async def _greet(
-    talk: "_Talk", address: Address, account: Account, wanted: WantedCapabilities, known: Pin | None
-) -> _Greeted:
+async def _greet(talk: "_Talk", visit: Visit) -> _Greeted:
     nonce = secrets.token_bytes(_NONCE_BYTES)
     client = Software(name="truc", version=_VERSION, lang="Python")
-    hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client, **wanted._asdict()))
+    hello = await talk.ask(
+        ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client, **visit.wanted._asdict())
+    )
     if not isinstance(hello, ServerHello):
         raise ConnectError(Sentence("failures.hello_expected", got=type(hello).__name__))
     shown = _Shown(talk.protocol.hello_frame(Role.CLIENT), certificate_of(talk.stream))
-    server = _recognise(hello, shown, address, account, known)
-    _check_met(wanted, server)
+    server = _recognise(hello, shown, visit)
+    _check_met(visit.wanted, server)
     return _Greeted(hello, server, nonce)
 
 
@@ -237,14 +240,15 @@ class _Talk:
 
 
 def _login(
-    address: Address, account: Account, server: ServerIdentity, nonce: bytes, protocol: ConnectionEnd
+    visit: Visit, server: ServerIdentity, nonce: bytes, protocol: ConnectionEnd
 ) -> KeyLogin | GuestLogin | GuestReturn:
+    account = visit.account
     if account.is_guest:
         token = account.store.token(server.pin.first)
         return GuestReturn(id=1, token=token) if token else GuestLogin(id=1, name=account.name)
     key = account.key(server.pin.first)
     signed = authenticate(key, server, cn=nonce, hello_frame=protocol.hello_frame(Role.SERVER))
-    return KeyLogin(id=1, body=signed.body, sig=signed.sig, name=account.name, invite=address.invite)
+    return KeyLogin(id=1, body=signed.body, sig=signed.sig, name=account.name, invite=visit.address.invite)
 
 
 _BROKEN_BINDINGS: Final = {
@@ -266,19 +270,18 @@ class _Shown(NamedTuple):
     certificate: bytes | None = None
 
 
-def _recognise(
-    hello: ServerHello, shown: _Shown, address: Address, account: Account, moved: Pin | None
-) -> ServerIdentity:
+def _recognise(hello: ServerHello, shown: _Shown, visit: Visit) -> ServerIdentity:
     """Check who answers, remember its key and report it if it is new.
 
-    `moved` is the pin of the server that has sent the client to this address: the same server must answer here.
+    If a server has sent the client to this address, the same one must answer here.
 
     Raises:
         ServerKeyError: It is not the server known, or not the one that the link names.
         ConnectError: It breaks the protocol.
         HomeError: The revocations in the home cannot be read.
     """
-    pin = _expected(account.store.pin(address.server), moved, address)
+    address, account = visit.address, visit.account
+    pin = _expected(account.store.pin(address.server), visit.known, address)
     known = pin or address.fingerprint
     known_server = KnownServer(
         shown.own_frame, PROTOCOLS, known, int(time.time()), shown.certificate, revoked_keys(account.home)

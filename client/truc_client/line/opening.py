@@ -9,11 +9,11 @@ anybody else. No wait is shorter than the server has asked for.
 from collections.abc import Awaitable, Callable
 from itertools import cycle
 from random import SystemRandom
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import trio
 
-from truc_client.address import Address, parse_address
+from truc_client.address import parse_address
 from truc_client.errors import (
     AddressError,
     ConnectError,
@@ -22,11 +22,9 @@ from truc_client.errors import (
     RefusedError,
     ServerKeyError,
 )
-from truc_client.home.account import Account, Delay
-from truc_client.line.dialing import Dial
-from truc_client.line.login import LoggedIn, MetServer, WantedCapabilities, enter, meet
+from truc_client.home.account import Delay
+from truc_client.line.login import LoggedIn, MetServer, Visit, enter, meet
 from truc_protocol.errors import REGISTRY, Code
-from truc_protocol.wire.handshake import Pin
 from truc_words import Sentence
 
 MAX_MOVES: Final = 3
@@ -39,69 +37,43 @@ _LONGEST_PAUSE_S: Final = 5.0
 _MOST_DOUBLINGS: Final = 5  # of the first pause, to nearly the longest
 _DICE: Final = SystemRandom()
 _RETRYABLE: Final = frozenset(code.value for code, row in REGISTRY.items() if row.retryable)
-
-
 T = TypeVar("T")
 
 
-class Visit(NamedTuple):
-    """Who goes where, and how.
+def moved_to(visit: Visit, to: str) -> Visit:
+    """Return a visit to where the server says it is now.
 
-    Attributes:
-        known: the pin of the server that sent them there.
-        first: the address that the player gave, if the server has sent them on from there.
-        left: where else they were before, the newest first: somebody may answer there when nobody does at these.
+    Raises:
+        ConnectError: That is no address.
     """
-
-    address: Address
-    account: Account
-    dial: Dial
-    wanted: WantedCapabilities
-    known: Pin | None = None
-    patience_s: float = PATIENCE_S
-    first: Address | None = None
-    left: tuple[Address, ...] = ()
-
-    def encrypted(self) -> "Visit":
-        """Return a visit to the same place over TLS."""
-        return self._replace(address=self.address._replace(is_tls=True))
-
-    def moved_to(self, to: str) -> "Visit":
-        """Return a visit to where the server says it is now.
-
-        Raises:
-            ConnectError: That is no address.
-        """
-        try:
-            # a goodbye is not signed: only host and port are taken from it,
-            # and the scheme stays that of the player (transport.md, "TLS")
-            host, port, *_ = parse_address(to)
-        except AddressError as error:
-            raise ConnectError(
-                Sentence("failures.moved_nowhere", server=self.address.server, error=str(error))
-            ) from error
+    left = visit.address
+    try:
+        # a goodbye is not signed: only host and port are taken from it,
+        # and the scheme stays that of the player (transport.md, "TLS")
+        host, port, *_ = parse_address(to)
+    except AddressError as error:
+        raise ConnectError(
+            Sentence("failures.moved_nowhere", server=left.server, error=str(error))
+        ) from error
+    return visit._replace(
+        address=left._replace(host=host, port=port),
         # another server that answers there is a hard stop (session.md, "Goodbye")
-        known = self.account.store.pin(self.address.server) or self.known
-        return self._replace(
-            address=self.address._replace(host=host, port=port),
-            known=known,
-            first=self.first or self.address,
-            left=(self.address, *self.left),
-        )
+        known=visit.account.store.pin(left.server) or visit.known,
+        first=visit.first or left,
+        left=(left, *visit.left),
+    )
 
-    def to_first_address(self) -> "Visit":
-        """Return a visit to the address that the player gave."""
-        return self if self.first is None else self._replace(address=self.first, first=None)
 
-    def to_each_address(self) -> "tuple[Visit, ...]":
-        """Return visits to every address of the server's that is known, the likeliest first."""
-        others = dict.fromkeys(self.left)
-        tried = {self.address, self.first}
-        return (
-            self,
-            self.to_first_address(),
-            *(self._replace(address=each) for each in others if each not in tried),
-        )
+def to_first_address(visit: Visit) -> Visit:
+    """Return a visit to the address that the player gave."""
+    return visit if visit.first is None else visit._replace(address=visit.first, first=None)
+
+
+def _to_each_address(visit: Visit) -> tuple[Visit, ...]:
+    """Return visits to every address of the server's that is known, the likeliest first."""
+    tried = {visit.address, visit.first}
+    others = (visit._replace(address=each) for each in dict.fromkeys(visit.left) if each not in tried)
+    return visit, to_first_address(visit), *others
 
 
 async def come_in(visit: Visit) -> LoggedIn:
@@ -129,7 +101,7 @@ async def come_back(visit: Visit, after_ms: int | None = None, *, losses: int = 
 
 async def _keep_trying(visit: Visit, may_retry: Callable[[Exception], bool], *, since: float) -> LoggedIn:
     # in turn: where one node is gone, another that is known may have its tables
-    pause, places = _FIRST_PAUSE_S, cycle(visit.to_each_address())
+    pause, places = _FIRST_PAUSE_S, cycle(_to_each_address(visit))
     while True:
         try:
             return await _follow_moves(next(places), _enter_known)
@@ -183,7 +155,7 @@ async def meet_first(visit: Visit) -> MetServer:
 async def _meet(visit: Visit) -> MetServer:
     stream = await visit.dial(visit.address)
     try:
-        return await meet(stream, visit.address, visit.account, visit.known)
+        return await meet(stream, visit)
     finally:
         await trio.aclose_forcefully(stream)
 
@@ -196,11 +168,11 @@ async def _follow_moves(visit: Visit, come: Callable[[Visit], Awaitable[T]]) -> 
             # TLS is there already: another try would come to the same
             if visit.address.is_tls:
                 raise ConnectError(f"{visit.address.server}: {error}") from error
-            visit = visit.encrypted()
+            visit = visit._replace(address=visit.address._replace(is_tls=True))
         except LostError as moved:
             if moved.to is None:
                 raise
-            visit = visit.moved_to(moved.to)
+            visit = moved_to(visit, moved.to)
     raise ConnectError(Sentence("failures.moves_on", most=MAX_MOVES, address=visit.address))
 
 
@@ -222,7 +194,7 @@ async def _enter_known(visit: Visit) -> LoggedIn:
 async def _enter(visit: Visit) -> LoggedIn:
     stream = await visit.dial(visit.address)
     try:
-        return await enter(stream, visit.address, visit.account, visit.wanted, visit.known)
+        return await enter(stream, visit)
     except BaseException:
         await trio.aclose_forcefully(stream)
         raise
