@@ -6,6 +6,7 @@ answers a request of another.
 """
 
 from collections.abc import Callable
+from math import inf
 from typing import Final, Protocol
 
 import trio
@@ -18,36 +19,6 @@ from truc_client.line.single_connection import Answer, Build, SingleConnection
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
 from truc_words import Sentence
-
-
-class Waiter:
-    """A request that waits for its reply; `at_once` sees an `Ok` before any message that comes after it."""
-
-    def __init__(self, at_once: Callable[[Ok], None] | None) -> None:
-        self._at_once = at_once
-        self._done = trio.Event()
-        self._answer: Answer | None = None
-        self._error: ClientError | None = None
-
-    def answer(self, answer: Answer) -> None:
-        """Take the reply."""
-        if self._at_once is not None and isinstance(answer, Ok):
-            self._at_once(answer)
-        self._answer = answer
-        self._done.set()
-
-    def fail(self, error: ClientError) -> None:
-        """Note that no reply will come."""
-        self._error = error
-        self._done.set()
-
-    async def wait(self) -> Answer:
-        """Return the reply; raises what ended the connection."""
-        await self._done.wait()
-        if self._answer is None:
-            raise self._error or LostError(Sentence("failures.connection_lost"))
-        return self._answer
-
 
 _MAX_LEFT: Final = 8  # addresses of a server that has sent its clients on
 _RATE_LIMITED_TRIES: Final = 8
@@ -78,7 +49,7 @@ class ServerLine:
     """A line to a server; `run` keeps it."""
 
     def __init__(self, visit: Visit, entered: LoggedIn) -> None:
-        self._waiting: set[Waiter] = set()
+        self._waiting: set[trio.MemorySendChannel[Answer | ClientError]] = set()
         self._open = trio.Event()
         self._failure: ClientError | None = None
         self._visit = visit
@@ -153,13 +124,23 @@ class ServerLine:
             raise self._failure
 
     async def _ask(self, build: Build, at_once: Callable[[Ok], None] | None) -> Answer:
-        waiter = Waiter(at_once)
-        self._waiting.add(waiter)
+        # the first word counts: a reply, or why there will be none
+        tell, told = trio.open_memory_channel[Answer | ClientError](inf)
+
+        def answered(answer: Answer) -> None:
+            if at_once is not None and isinstance(answer, Ok):
+                at_once(answer)
+            tell.send_nowait(answer)
+
+        self._waiting.add(tell)
         try:
-            self._connection.post(build, waiter.answer)
-            return await waiter.wait()
+            self._connection.post(build, answered)
+            answer = await told.receive()
         finally:
-            self._waiting.discard(waiter)
+            self._waiting.discard(tell)
+        if isinstance(answer, ClientError):
+            raise answer
+        return answer
 
     async def run(self, follower: Follower) -> None:
         """Keep the line open until patience ends; never raises."""
@@ -203,15 +184,17 @@ class ServerLine:
 
     def _interrupt(self, lost: LostError) -> None:
         self._open = trio.Event()
-        for waiter in self._waiting:
-            waiter.fail(lost)
+        self._tell_waiting(lost)
 
     def _fail(self, error: ClientError) -> None:
         self._failure = error
         # whoever waits for the line has to wake up to be told
         self._open.set()
-        for waiter in self._waiting:
-            waiter.fail(error)
+        self._tell_waiting(error)
+
+    def _tell_waiting(self, error: ClientError) -> None:
+        for waiting in self._waiting:
+            waiting.send_nowait(error)
 
 
 def pause_of(retry_after_ms: int | None) -> float:
