@@ -18,7 +18,7 @@ from truc_conform.expectations import Map, UnexpectedError, UnofferedError, expe
 from truc_conform.raw_client import PAIR, RawClient
 from truc_conform.raw_seat import RawSeat
 from truc_conform.result import Case, CaseOutcome
-from truc_conform.websocket import CLEAR, SECURE, Origin, WebSocketStream, connect, read_origin
+from truc_conform.websocket import CLEAR, SECURE, Origin, WebSocketStream, connect, read_origin, split_place
 from truc_protocol.crypto.keys import SigningKey, generate_signing_key
 from truc_protocol.errors import Code
 from truc_protocol.wire.transport import ENCRYPTED
@@ -93,12 +93,10 @@ def read_address(text: str) -> ServerAddress:
         return ServerAddress(origin.host, origin.port, text.partition("#")[2] or None, origin)
     rest, _, fingerprint = text.removeprefix("truc://").partition("#")
     place = rest.partition("/")[0].partition("?")[0]
-    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
-    if not colon:
-        host, port = port or place, str(PORT)
-    if not host or not port.isdigit():
+    found = split_place(place, PORT)
+    if found is None:
         raise ValueError(f"expected HOST:PORT or truc://HOST:PORT, got {text!r}")
-    return ServerAddress(host.strip("[]"), int(port), fingerprint or None)
+    return ServerAddress(*found, fingerprint or None)
 
 
 async def _open(address: ServerAddress) -> trio.SocketStream | WebSocketStream:

@@ -7,6 +7,7 @@ comes is handed on with its length before it, as on TCP.
 
 import ssl
 import struct
+from contextlib import suppress
 from itertools import cycle
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -51,6 +52,17 @@ class Origin(NamedTuple):
         return f"http{'s' if self.is_secure else ''}://{self.authority}"
 
 
+def split_place(place: str, default_port: int) -> tuple[str, int] | None:
+    """Return the host and the port of HOST[:PORT]; None if it is none, or no host can have that name."""
+    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
+    if not colon:
+        host, port = port or place, str(default_port)
+    with suppress(UnicodeError):
+        if host.encode("idna") and port.isdigit():
+            return host.strip("[]"), int(port)
+    return None
+
+
 def read_origin(text: str) -> Origin:
     """Read ws://HOST[:PORT] or wss://HOST[:PORT].
 
@@ -59,12 +71,10 @@ def read_origin(text: str) -> Origin:
     """
     scheme, _, rest = text.partition("://")
     place = rest.partition("/")[0].partition("#")[0]
-    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
-    if not colon:
-        host, port = port or place, "443" if scheme == "wss" else "80"
-    if scheme not in ("ws", "wss") or not host or not port.isdigit():
+    found = split_place(place, 443 if scheme == "wss" else 80)
+    if scheme not in ("ws", "wss") or found is None:
         raise ValueError(f"expected ws://HOST:PORT or wss://HOST:PORT, got {text!r}")
-    return Origin(host.strip("[]"), int(port), scheme == "wss")
+    return Origin(*found, scheme == "wss")
 
 
 async def connect(origin: Origin) -> "WebSocketStream":

@@ -259,7 +259,9 @@ def test_address_is_read(text, address):
     assert read_address(text) == address
 
 
-@pytest.mark.parametrize("text", ["", ":7000", "example.org:x", "truc://", "ws://:x"])
+@pytest.mark.parametrize(
+    "text", ["", ":7000", "example.org:x", "truc://", "ws://:x", "example..org:7000", "ws://example..org"]
+)
 def test_text_that_is_no_address_is_refused(text):
     with pytest.raises(ValueError, match="HOST:PORT"):
         read_address(text)

@@ -240,6 +240,8 @@ async def test_table_of_a_node_that_does_not_answer_or_listen_is_asked_for_again
         assert await is_to_be_asked_for_again("GHOST")
         nodes.own("coming", "COMING")
         assert await is_to_be_asked_for_again("COMING")
+        nodes.own("misnamed", "MISNAMED", inner="a..b:7373")
+        assert await is_to_be_asked_for_again("MISNAMED")
         await client.refused({"t": "join", "table": "ABCDE"}, "no_such_table", field="table")
         act = {"t": "act", "table": "ABCDE", "match": bytes(32), "body": b"", "sig": bytes(64)}
         await client.refused(act, "no_such_table", field="table")

@@ -98,6 +98,14 @@ class TestFile:
                 "[listen]\nhosts = []",
                 "line 2: listen.hosts expected a list of one or more addresses or names, got []",
             ),
+            (
+                "[listen]\nhosts = ['::1', 'a..b']",
+                "line 2: listen.hosts expected a list of one or more addresses or names, got 'a..b' in it",
+            ),
+            (
+                "[metrics]\nhost = 'a..b'",
+                "line 2: metrics.host expected a name or an address, got 'a..b'",
+            ),
             ("listen = 5", "line 1: listen expected a section [listen], got 5"),
             ("[listen]\nprot = 5", "line 2: unknown key listen.prot; the nearest is listen.port"),
             ("\n[limit]\n", "line 2: unknown key limit; the nearest is limits"),
@@ -112,7 +120,13 @@ class TestFile:
                     "line 2: listen.public_host expected a name or an address without a port, or nothing,"
                     f" got '{host}'",
                 )
-                for host in ("truc.example:7373", "truc://truc.example", "[2001:db8::1]", "a b")
+                for host in (
+                    "truc.example:7373",
+                    "truc://truc.example",
+                    "[2001:db8::1]",
+                    "a b",
+                    "truc..example",
+                )
             ),
             *(
                 (
@@ -174,6 +188,7 @@ class TestForms:
             "2001:db8::1:7373",
             "truc://a:1",
             "a b:1",
+            "a..b:1",
         ],
     )
     def test_other_places_are_refused(self, place):

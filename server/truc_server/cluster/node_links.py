@@ -192,7 +192,8 @@ class NodeLinks:
         """
         try:
             stream = await _dial(place.inner)
-        except OSError as error:
+        # UnicodeError: what stands there cannot be the name of a host
+        except (OSError, UnicodeError) as error:
             raise self._lost("unreached", place, str(error)) from error
         try:
             sealer = await self._introduce(stream, peer, player, place)

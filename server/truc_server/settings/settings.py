@@ -24,11 +24,19 @@ _DATABASE: Final = re.compile(r"(postgresql(\+\w+)?://.*|sqlite(\+\w+)?:///.+)?"
 _NODE: Final = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,31})?")
 
 
+def can_be_resolved(name: str) -> bool:
+    """Tell whether the system may be asked for the addresses of a name: no part of one may be empty or too long."""
+    with suppress(UnicodeError):
+        name.encode("idna")
+        return True
+    return False
+
+
 def is_host(value: str) -> bool:
     """Tell whether a text is empty, or a name or an address alone."""
     with suppress(ValueError):
         return bool(ipaddress.ip_address(value))
-    return value.isprintable() and not set(value) & set(":/@?#[] ")
+    return value.isprintable() and not set(value) & set(":/@?#[] ") and can_be_resolved(value)
 
 
 def host_and_port(place: str) -> tuple[str, int]:
@@ -43,7 +51,7 @@ def is_place(value: str) -> bool:
         return True
     host, _, port = value.rpartition(":")
     is_port = port.isascii() and port.isdigit() and len(port) <= _PORT_DIGITS and 1 <= int(port) <= _MAX_PORT
-    is_name = bool(host) and host.isprintable() and not set(host) & set(" /#?@")
+    is_name = bool(host) and host.isprintable() and not set(host) & set(" /#?@") and can_be_resolved(host)
     return is_port and is_name and (":" not in host or (host[0], host[-1]) == ("[", "]"))
 
 
@@ -149,7 +157,7 @@ class ListenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         tuple[str, ...],
         Meta(
             min_length=1,
-            extra={"takes": "a list of one or more addresses or names"},
+            extra={"takes": "a list of one or more addresses or names", "each": can_be_resolved},
             description="Addresses to listen on: IPv4, IPv6, or names that resolve to them.",
         ),
     ] = ("0.0.0.0", "::")
@@ -422,7 +430,7 @@ class MetricsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str,
         Meta(
             min_length=1,
-            extra={"max_bytes": 253},
+            extra={"max_bytes": 253, "takes": "a name or an address", "admits": can_be_resolved},
             description="Address it is on; whoever reaches it can read it.",
         ),
     ] = "127.0.0.1"
