@@ -121,15 +121,23 @@ def test_module_imports_its_neighbours_only_and_the_platform_of_node_alone_impor
 
 
 STORE = """
+const { closeSync, openSync } = await import('node:fs')
+const freeNumber = () => {
+  const file = openSync(process.argv[1])
+  closeSync(file)
+  return file
+}
 const { openStore } = await import(process.argv[1])
 const store = openStore(process.argv[2])
 store.kept.tables.th = 'x'.repeat(Number(process.argv[3]))
+const before = freeNumber()
 await store.save().then(() => console.log('saved'), () => console.log('failed'))
+if (freeNumber() !== before) console.log('a file is open')
 """
 
 
 @needs_node
-def test_store_for_which_a_disk_has_no_room_stays_as_it_was(tmp_path) -> None:
+def test_store_for_which_a_disk_has_no_room_stays_as_it_was_and_leaves_no_file_open(tmp_path) -> None:
     # a file that may not grow further is written in part, as on a full disk
     room = 4096
 

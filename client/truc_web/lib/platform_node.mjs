@@ -196,8 +196,11 @@ export function openStore(path) {
 function replaceFile(path, text) {
   const fresh = `${path}.new`
   const file = openSync(fresh, 'w', 0o600)
-  writeFileSync(file, text)     // all of it, or it throws: writeSync writes what there is room for
-  fsyncSync(file)
-  closeSync(file)
+  try {
+    writeFileSync(file, text)     // all of it, or it throws: writeSync writes what there is room for
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
   renameSync(fresh, path)
 }
