@@ -201,11 +201,13 @@ def test_killed_backup_is_whole_or_not_there(data, tmp_path):
 def test_backup_that_is_under_way_is_not_disturbed(data, tmp_path):
     aside = tmp_path / ".copy.unfinished"
     aside.mkdir()
+    (aside / "truc.db").write_text("half")
     other = os.open(aside, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)
     line = said(call(data.root, "backup", tmp_path / "copy"))
     os.close(other)
     assert line == f"truc-server: another backup to {tmp_path / 'copy'} is under way\n"
+    assert kept(aside) == {"truc.db": b"half"}
 
 
 def test_keys_that_change_all_the_time_are_not_copied_half(data, tmp_path, monkeypatch):

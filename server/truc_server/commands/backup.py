@@ -1,6 +1,6 @@
 """Commands of `truc-server` that let a server outlive its machine: taking a backup, also while it runs, and restoring one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ from truc_server.commands.command_line import (
     settings_path,
 )
 from truc_server.settings.folder import locked, open_folder, used_folder
-from truc_server.settings.settings import Settings
+from truc_server.settings.settings_file import value_of
 from truc_server.storage.backups import (
     Manifest,
     OpenMatches,
@@ -30,8 +30,12 @@ from truc_server.storage.backups import (
 from truc_server.storage.backups import restore as restore_into
 
 # Files that are the host's own and in no backup: whoever makes one is told which.
-_OWN_FILES: Final = frozenset(
-    {"listen.certificate", "listen.certificate_key", "web.certificate", "web.certificate_key"}
+_OWN_FILES: Final = (
+    "listen.certificate",
+    "listen.certificate_key",
+    "web.certificate",
+    "web.certificate_key",
+    "store.passphrase_file",
 )
 _MEANS: Final[dict[OpenMatches, str]] = {
     "ask": "each goes on when all of its players are back and none has seen more of it than the backup has",
@@ -51,7 +55,7 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
 
     The backup holds the server's keys and all secrets of running matches.
     """
-    settings = load_settings(file, flags, needs=STORE_SETTINGS | _OWN_FILES)
+    settings = load_settings(file, flags, needs=STORE_SETTINGS.union(_OWN_FILES))
     if settings.store.url:
         raise WrongSettingsError(
             "expected the database in the data folder, got store.url: back that one up with its own tools,"
@@ -63,8 +67,9 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
         with locked(folder) if is_final else nullcontext():
             manifest = back_up(folder, target, settings_file=settings_path(file, flags), is_final=is_final)
     click.echo(f"{target}: {_described(manifest)}")
-    for note in _left_out(settings):
-        click.echo(note, err=True)
+    for key in _OWN_FILES:
+        if path := value_of(settings, key):
+            click.echo(f"not in it, as {key} names it: {path}", err=True)
     if is_final:
         if not manifest.is_final:
             click.echo(
@@ -142,17 +147,3 @@ def _described(manifest: Manifest) -> str:
     kind = "final backup" if manifest.is_final else "backup"
     what = f"{len(manifest.files)} files, schema {manifest.schema}, matches under way: {manifest.matches}"
     return f"{kind} of {manifest.made}, {what}"
-
-
-def _left_out(settings: Settings) -> Iterator[str]:
-    """Tell which files named in the settings are not in a backup."""
-    named = {
-        "listen.certificate": settings.listen.certificate,
-        "listen.certificate_key": settings.listen.certificate_key,
-        "web.certificate": settings.web.certificate,
-        "web.certificate_key": settings.web.certificate_key,
-        "store.passphrase_file": settings.store.passphrase_file,
-    }
-    for key, path in named.items():
-        if path:
-            yield f"not in it, as {key} names it: {path}"

@@ -287,7 +287,7 @@ def _copy_database(source: Path, target: Path) -> tuple[str, int]:
 
     if not source.exists():
         raise BackupError(f"{source} is not there: nothing to back up but the keys, which you can copy")
-    create(target)
+    write_private(target, b"")
     copy_database(source, target)
     return sound_revision(target), count_under_way(target)
 
@@ -369,11 +369,13 @@ def _unfinished_folder(target: Path) -> Iterator[Path]:
     descriptor = os.open(aside, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         _claim(descriptor, target)  # the lock goes with the process, so a killed backup hinders nobody
-        for left in aside.iterdir():
-            remove(left)
-        yield aside
+        try:
+            for left in aside.iterdir():
+                remove(left)
+            yield aside
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)  # not there any more, if it was moved
     finally:
-        shutil.rmtree(aside, ignore_errors=True)  # not there any more, if it was moved
         os.close(descriptor)
 
 
@@ -390,11 +392,6 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink()
-
-
-def create(path: Path) -> None:
-    """Make an empty file for its folder's owner alone."""
-    write_private(path, b"")
 
 
 def digest_of(path: Path) -> str:
@@ -469,7 +466,7 @@ def _check_empty(folder: Folder) -> list[Path]:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy a file, durably, for its folder's owner alone."""
-    create(target)
+    write_private(target, b"")
     with source.open("rb") as old, target.open("r+b") as new:
         shutil.copyfileobj(old, new)
         new.flush()
