@@ -89,7 +89,7 @@ async def serve(
     stop = trio.Event()
     # a server that has moved writes nothing, and has no lease
     is_node = settings.cluster.node and not settings.access.moved_to
-    lease_keeper = LeaseKeeper(parts, lease, _place(settings, port=0), since=since) if is_node else None
+    lease_keeper = LeaseKeeper(parts, _place(settings, port=0), since=since) if is_node else None
     async with trio.open_nursery() as nursery:
         run = partial(
             _run,

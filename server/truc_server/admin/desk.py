@@ -41,16 +41,10 @@ from truc_server.upkeep.draining import GivingError, TableGiver
 from truc_server.upkeep.sanction_watch import SanctionWatch
 
 
-def page(found: Iterator[Answer]) -> Answer:
+def page(found: Iterable[Answer]) -> Answer:
     """Return an answer with at most as many rows as it may have, and how many were left out."""
-    rows: list[Answer] = []
-    left_out = 0
-    for row in found:
-        if len(rows) < MOST_ROWS:
-            rows.append(row)
-        else:
-            left_out += 1
-    return {"rows": rows, "left_out": left_out}
+    rows = list(found)
+    return {"rows": rows[:MOST_ROWS], "left_out": len(rows[MOST_ROWS:])}
 
 
 def connections(everybody: Iterable[Peer], lobby: Lobby, text: str) -> Iterator[Answer]:

@@ -101,7 +101,8 @@ class InnerDoor:
             finally:
                 self._admission.leave_brought()
         except StrangerError as error:
-            self._turn_away(error)
+            self._parts.figures.brought[str(error)] += 1
+            self._warnings.say(log.warning, "inner_stranger", reason=str(error))
         except Exception:  # harms no other connection
             log.exception("internal", incident=token_hex(4))
 
@@ -113,10 +114,6 @@ class InnerDoor:
             return await accept_link(stream, self._parts.identity.at_rest)
         finally:
             self._strangers -= 1
-
-    def _turn_away(self, error: StrangerError) -> None:
-        self._parts.figures.brought[error.why] += 1
-        self._warnings.say(log.warning, "inner_stranger", reason=error.why)
 
     async def _let_in(self, stream: trio.SocketStream, sealer: LinkSealer, preface: Preface) -> None:
         player = LoggedInPlayer(preface.kind, preface.player, preface.name)

@@ -118,10 +118,6 @@ T = TypeVar("T", bound=msgspec.Struct)
 class StrangerError(Exception):
     """The other end is no node of this server; the text is why, one of `INNER_CUTS` (operation/figures.py)."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
-
 
 class Preface(msgspec.Struct, frozen=True):
     """Whom a node brings, as it has let them in itself."""

@@ -16,7 +16,7 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.operation.logs import LastingFault
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import ClusterSettings
-from truc_server.storage import Lease, NodePlace, StoreError, StoreLostError, TakenTables
+from truc_server.storage import NodePlace, StoreError, StoreLostError, TakenTables
 
 RENEWALS: Final = 3  # in the time of one lease
 LOOK_S: Final = 0.5
@@ -44,11 +44,11 @@ class LeaseKeeper:
         place: what the node says about itself, from the next renewal on.
     """
 
-    def __init__(self, parts: ServerParts, lease: Lease, place: NodePlace, *, since: float) -> None:
+    def __init__(self, parts: ServerParts, place: NodePlace, *, since: float) -> None:
         self.place = place
         self._parts = parts
-        self._lease = lease
-        self._epoch = lease.epoch  # of the newest tables that it knows of
+        self._lease = parts.lease
+        self._epoch = self._lease.epoch  # of the newest tables that it knows of
         self._lease_s = parts.settings.now.cluster.lease_s
         # `since` is a moment before the lease was asked for, as `asked` is in `_renew`.
         self._until = parts.figures.lease_until = since + self._lease_s
@@ -139,7 +139,9 @@ class LeaseKeeper:
         taken: TakenTables | None = None  # until they are in the lobby: what could not be read is read again
         while True:
             try:
-                taken = taken or await self._take_if_free()
+                # A node that drains takes none.
+                if taken is None and not self._parts.drain.is_on:
+                    taken = await trio.to_thread.run_sync(self._take, abandon_on_cancel=True)
                 if taken is not None:
                     await self._take_up(taken, lobby, known)
                     self._parts.figures.tables_taken += len(taken.codes)
@@ -155,12 +157,6 @@ class LeaseKeeper:
                 if there_may_be_more:
                     continue
             await trio.sleep(min(LOOK_S, self._lease_s / RENEWALS))
-
-    async def _take_if_free(self) -> TakenTables | None:
-        """Take free tables, if there are any and this node does not drain; raises what `_take` does."""
-        if self._parts.drain.is_on:
-            return None
-        return await trio.to_thread.run_sync(self._take, abandon_on_cancel=True)
 
     def _take(self) -> TakenTables | None:
         """Take free tables, if there are any; blocks.

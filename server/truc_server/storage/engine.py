@@ -208,22 +208,20 @@ def _engine(url: str, prepare: _Prepare, bounds: Mapping[str, object] = MappingP
     return engine
 
 
-def _give_clock(connection: sqlite3.Connection) -> None:
+def _prepare(connection: sqlite3.Connection) -> None:
+    # The driver's own transactions begin at the first INSERT only; with None every BEGIN is ours.
+    connection.isolation_level = None
     connection.create_function(db_now_ms.__name__, 0, now_ms)
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 
 
 def _prepare_to_read(connection: sqlite3.Connection, _record: object) -> None:
-    # The driver's own transactions begin at the first INSERT only; with None every BEGIN is ours.
-    connection.isolation_level = None
-    _give_clock(connection)
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    _prepare(connection)
     connection.execute("PRAGMA query_only = ON")
 
 
 def _prepare_to_write(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None
-    _give_clock(connection)
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    _prepare(connection)
     connection.execute("PRAGMA journal_mode = WAL")  # reads and commits do not wait for each other
     # In WAL mode NORMAL would lose the newest commits at a power cut, and these have been acknowledged.
     connection.execute("PRAGMA synchronous = FULL")

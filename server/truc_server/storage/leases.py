@@ -200,8 +200,7 @@ def take_tables(connection: Connection, lease: Lease, *, most: int) -> TakenTabl
     """
     # First, as it makes all other claims wait: what is found free from here on stays so.
     epoch = _draw_epoch(connection, lease.owner)
-    if connection.execute(FENCE, parameters_of(lease)).first() is None:
-        raise lease_lost(lease)
+    hold_lease(connection, lease)
     ended = connection.execute(_ENDED).scalars().all()
     connection.execute(delete(nodes).where(nodes.c.name.in_(ended)))
     # Their rows are for the next look: removing them now would wait for the connections to end.
