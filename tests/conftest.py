@@ -52,7 +52,6 @@ _FILES_IN_THE_LOOP = {
     "server/test_identity.py",
     "server/test_limits_page.py",
     "server/test_lobby_page.py",
-    "server/test_log_throttle.py",
     "server/test_logs.py",
     "server/test_options_page.py",
     "server/test_rate_limits.py",

@@ -331,7 +331,7 @@ def test_every_metric_has_an_event_that_moves_it():
     browsers = {f"truc_web_{what}" for what in ("requests", "refused", "connections", "tree_info")}
     nodes = {"truc_inner", "truc_links", "truc_links_lost", "truc_tables_moved"}
     nodes |= {f"truc_lease_{what}" for what in ("left_seconds", "renewal_seconds", "failures")}
-    # test_web_door.py, test_inner_door.py, test_routing.py and test_giving.py, test_health.py
+    # test_web_door.py, test_inner_door.py, test_routing.py and test_giving.py, test_metrics_page.py
     elsewhere = own_tests | browsers | nodes | {"truc_healthy"}
     moved = {
         re.sub(r"(_count|_sum|_total)?(\{.*)?$", "", name) for _, names in EVENTS for name in names.split()

@@ -3,11 +3,14 @@
 import socket
 import struct
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from rows import each_row
+from server.admins import host_says, hosting
 from server.conftest import holder_of, in_hand, running, under
 from server.rawclient import RawClient, frame
+from server.watching import Held
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import pack
@@ -247,3 +250,35 @@ async def test_repeats_of_one_act_or_seat_record_without_end_end_the_connection(
 
 def test_frames_of_the_tests_are_what_the_codec_packs():
     assert frame({"t": "ping", "n": 1})[4:] == pack({"t": "ping", "n": 1})
+
+
+async def kick(server, subject) -> None:
+    await host_says(server.folder, command="kick", subject=subject)
+
+
+async def ban(server, subject) -> None:
+    await host_says(server.folder, command="ban", subject=subject)
+
+
+async def drain(server, _subject) -> None:
+    server.host.drain.set()
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [(kick, "kicked"), (ban, "banned"), (drain, "shutting_down")],
+    ids=["kick", "ban", "drain"],
+)
+async def test_last_word_has_its_reason_where_no_room_was_left_for_it(path, monkeypatch, end, code):
+    held = Held(monkeypatch)
+    async with hosting(path) as server:
+        client = await server.connect()
+        welcome = await client.login_guest()
+        held.hold(SimpleNamespace(client=client))
+        await client.send({"t": "rules", "variant": "truco-argentino"})
+        await wait_all_tasks_blocked()
+        held.leave_no_room(SimpleNamespace(client=client))
+        await end(server, welcome["player"])
+        await wait_all_tasks_blocked()
+        held.release(SimpleNamespace(client=client))
+        assert [(last["t"], last["code"]) for last in (await client.closed())[-1:]] == [("bye", code)]

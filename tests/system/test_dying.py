@@ -1,6 +1,6 @@
 """A server process that kills itself at one exact point, and the next one on what it leaves.
 
-Real kills are slow: every other point of death is in tests/server/test_deaths.py.
+Real kills are slow: every other point of death is in tests/server/test_recovery.py.
 """
 
 import os

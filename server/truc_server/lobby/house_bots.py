@@ -138,7 +138,7 @@ def _can_play(bot: Peer, table: Table) -> bool:
 def _call(peer: Peer, table: Table) -> None:
     """Call a bot to each vacant seat, unless it has had one in that match."""
     game, player = table.game, peer.player
-    # Whoever has had a seat in a match cannot stand by for another one in it (test_standing_by.py).
+    # Whoever has had a seat in a match cannot stand by for another one in it (test_substitutes.py).
     if game is None or player is None or not table.board.vacant or player.id in game.players:
         return
     if not _can_play(peer, table):
