@@ -103,15 +103,13 @@ _TURNED = (
 )  # fmt: skip
 _TWO = (
     dealt(2),
-    told(
-        ("hand_closed", {"reason": "hand"}),
-        ("hands_opened", {"cards": [["As", "7h", "6c"], ["Kd", "9s", "Jh"]]}),
-    ),
+    told(("hand_closed", {"reason": "hand"}),
+         ("hands_opened", {"cards": [["As", "7h", "6c"], ["Kd", "9s", "Jh"]]})),
     dealt(2),
     CardsDealt(("As", "10h", "7c")),
     played("1 -"),
     stands(view_of("truc-french", cards="As 10h 7c", table="1 -", points=(6, 10), stake=2, waiting=(0,))),
-)
+)  # fmt: skip
 _WON = (
     dealt(2),
     CardsDealt(("7e", "6b", "12c")),
