@@ -2,6 +2,7 @@
 
 import pytest
 from client.pseudo import LANG, bracketed, speak, unsaid
+from rows import each_row
 
 from truc_words import Sentence, chosen_language
 
@@ -31,9 +32,6 @@ def test_english_that_is_filled_in_shows() -> None:
     assert unsaid(told, ["host"]) == ["no", "answer"]
 
 
-def test_text_that_breaks_over_lines_stands_in_brackets() -> None:
-    assert unsaid("⟦a text\nof two lines⟧ and") == ["and"]
-
-
-def test_text_that_is_cut_off_ends_with_its_line() -> None:
-    assert unsaid("⟦a long te…\nand ⟦no⟧") == ["and"]
+@each_row("told", ["⟦a text\nof two lines⟧ and", "⟦a long te…\nand ⟦no⟧"])
+def test_text_in_brackets_may_break_over_lines_or_be_cut_off_with_its_line(told) -> None:
+    assert unsaid(told) == ["and"]

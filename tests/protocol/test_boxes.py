@@ -68,14 +68,22 @@ def test_short_sign_upward_says_its_least_length():
         boxes.open_sign_up(UP, MID, seat=1, at=41, to=3, box=bytes(283))
 
 
-@each_row("length, padded", [(0, 1024), (1023, 1024), (1024, 2048)])
-def test_options_are_filled_up_so_that_their_number_does_not_show(length, padded):
-    assert len(boxes.pad(bytes(length), boxes.OPTIONS_BYTES)) == padded
-
-
-@each_row("length, padded", [(0, 256), (255, 256), (256, 512), (511, 512), (512, 768)])
-def test_padding_fills_up_to_the_next_block(length, padded):
-    assert len(boxes.pad(bytes(length))) == padded
+@each_row(
+    "length, block, padded",
+    [
+        *(
+            (length, (), padded)
+            for length, padded in ((0, 256), (255, 256), (256, 512), (511, 512), (512, 768))
+        ),
+        # so that the number of options does not show
+        *(
+            (length, (boxes.OPTIONS_BYTES,), padded)
+            for length, padded in ((0, 1024), (1023, 1024), (1024, 2048))
+        ),
+    ],
+)
+def test_padding_fills_up_to_the_next_block(length, block, padded):
+    assert len(boxes.pad(bytes(length), *block)) == padded
 
 
 BLOCK = 256

@@ -130,22 +130,37 @@ def test_client_that_does_not_wait_is_told_that_nothing_was_expected():
     )
 
 
-def test_second_hello_is_not_now_and_the_connection_stays():
-    _, server = pair()
-    (failure,) = server.receive(raw(t="hello", id=9, proto=[1], cn=bytes(32)))
-    assert (failure.code, failure.closes, server.state) == (Code.NOT_NOW, False, State.READY)
+@each_row(
+    "steps, request_, code, answered, open_ids",
+    [
+        (4, {"t": "hello", "id": 9, "proto": [1], "cn": bytes(32)}, Code.NOT_NOW, 9, {9}),
+        (4, {"t": "shuffle", "id": 3}, Code.UNKNOWN_REQUEST, 3, {3}),
+        (0, {"t": "ping", "n": 1}, Code.AUTH_REQUIRED, None, set()),
+        (0, {"t": "hello", "id": 1, "proto": [], "cn": bytes(32)}, Code.BAD_MESSAGE, 1, {1}),
+    ],
+)
+def test_request_that_cannot_be_taken_is_refused_by_name_and_ends_what_is_not_welcomed_yet(
+    steps, request_, code, answered, open_ids
+):
+    _, server = pair(steps)
+    (failure,) = server.receive(raw(**request_))
+    assert (failure.code, failure.closes, failure.re) == (code, steps == 0, answered)
+    assert server.outstanding == open_ids
 
 
-def test_ping_before_welcome_is_answered_without_a_request():
-    _, server = pair(0)
-    (failure,) = server.receive(raw(t="ping", n=1))
-    assert (failure.code, failure.re) == (Code.AUTH_REQUIRED, None)
-
-
-def test_sending_out_of_step_is_our_error():
-    client, _ = pair(0)
-    with pytest.raises(LocalError, match="client cannot send join in state new"):
-        client.send(Join(id=3, table="A"))
+@each_row(
+    "steps, role, message, told",
+    [
+        (0, Role.CLIENT, Join(id=3, table="A"), "client cannot send join in state new"),
+        (2, Role.CLIENT, GuestLogin(id=2, name="B" * 2100), "1 to 2048 bytes"),
+        (3, Role.SERVER, refusal(Code.GUESTS_NOT_ALLOWED, "expected a key", re=2),
+         "server cannot send error in state entering"),
+    ],
+)  # fmt: skip
+def test_sending_out_of_step_or_above_the_limit_is_our_error(steps, role, message, told):
+    ends = dict(zip((Role.CLIENT, Role.SERVER), pair(steps), strict=True))
+    with pytest.raises(LocalError, match=told):
+        ends[role].send(message)
 
 
 # Failures are values
@@ -168,12 +183,6 @@ def test_answer_to_a_bad_request_is_its_one_reply():
     (failure,) = server.receive(raw(t="join", id=3, table=5))
     (error,) = messages_in(server.answer(failure))
     assert (error.re, error.code, error.close) == (3, "bad_message", False)
-
-
-def test_unknown_request_is_refused_by_name():
-    _, server = pair()
-    (failure,) = server.receive(raw(t="shuffle", id=3))
-    assert (failure.code, failure.re, server.outstanding) == (Code.UNKNOWN_REQUEST, 3, {3})
 
 
 def test_request_before_a_failure_is_still_answered():
@@ -206,12 +215,6 @@ def test_failure_that_closes_is_answered_with_error_and_bye():
         "bad_frame",
         State.CLOSED,
     )
-
-
-def test_every_failure_before_welcome_closes():
-    _, server = pair(0)
-    (failure,) = server.receive(raw(t="hello", id=1, proto=[], cn=bytes(32)))
-    assert (failure.code, failure.closes) == (Code.BAD_MESSAGE, True)
 
 
 def test_peer_of_another_protocol_gets_one_line():
@@ -280,12 +283,6 @@ def test_refusal_before_welcome_closes_after_a_bye():
         True,
         State.CLOSED,
     )
-
-
-def test_error_that_stays_cannot_be_sent_before_welcome():
-    _, server = pair(3)
-    with pytest.raises(LocalError, match="server cannot send error in state entering"):
-        server.send(refusal(Code.GUESTS_NOT_ALLOWED, "expected a key", re=2))
 
 
 def test_refusal_whose_code_closes_ends_a_ready_connection():
@@ -395,12 +392,6 @@ def test_server_takes_frames_up_to_the_limit_of_the_state(steps, limit):
 def test_client_takes_long_frames_from_the_start(steps):
     client, _ = pair(steps)
     assert client.receive(SERVER_LIMIT.to_bytes(4, "big")) == []
-
-
-def test_client_sends_no_login_above_its_limit():
-    client, _ = pair(2)
-    with pytest.raises(LocalError, match="1 to 2048 bytes"):
-        client.send(GuestLogin(id=2, name="B" * 2100))
 
 
 def test_message_too_long_opens_no_request():

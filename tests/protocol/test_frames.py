@@ -43,16 +43,17 @@ def test_frame_at_the_limit_is_taken():
     assert split(to_frame(b"abc", 3), limit=3).next_frame() == b"abc"
 
 
-def test_length_above_the_limit_is_too_large():
-    with pytest.raises(FrameError, match="at most 2 bytes, got length 3") as caught:
-        split(to_frame(b"abc", 9), limit=2).next_frame()
-    assert caught.value.code is Code.FRAME_TOO_LARGE
-
-
-def test_length_zero_is_a_bad_frame():
-    with pytest.raises(FrameError, match="got length 0") as caught:
-        split(bytes(4)).next_frame()
-    assert caught.value.code is Code.BAD_FRAME
+@each_row(
+    "received, told, code",
+    [
+        (to_frame(b"abc", 9), "at most 2 bytes, got length 3", Code.FRAME_TOO_LARGE),
+        (bytes(4), "got length 0", Code.BAD_FRAME),
+    ],
+)
+def test_length_that_none_may_have_is_refused_by_name(received, told, code):
+    with pytest.raises(FrameError, match=told) as caught:
+        split(received, limit=2).next_frame()
+    assert caught.value.code is code
 
 
 def test_broken_stream_stays_broken():

@@ -186,26 +186,27 @@ def test_name_that_is_none_is_refused(name):
     )
 
 
-def test_group_of_the_base_is_told_as_a_file_would_have_it():
-    assert refused_of("players = [2]", "truco-argentino-6") == (
-        "club.toml: pica: expected six players, who meet in pairs, got { max = 20, min = 5 }",
-    )
-
-
 def test_name_that_is_no_text_is_refused():
     assert "got 5" in refused('name = 5\nversion = 1\nbase = "put"')[0]
 
 
-def test_name_of_a_preset_is_refused():
-    assert refused('name = "put"\nversion = 1\nbase = "put"') == (
-        'club.toml: name: expected a name that no preset has, got "put"',
-    )
-
-
-def test_version_0_is_refused():
-    assert refused('name = "club"\nversion = 0\nbase = "put"') == (
-        "club.toml: version: expected at least 1, got 0",
-    )
+@each_row(
+    "text, problems",
+    [
+        ('name = "put"\nversion = 1\nbase = "put"', ('name: expected a name that no preset has, got "put"',)),
+        ('name = "club"\nversion = 0\nbase = "put"', ("version: expected at least 1, got 0",)),
+        ('base = "put"', ("name: expected this field, got none", "version: expected this field, got none")),
+        (f'{HEAD}base = "truco-argentino-6"\nplayers = [2]',  # a group of the base, as a file would have it
+         ("pica: expected six players, who meet in pairs, got { max = 20, min = 5 }",)),
+        (f'{HEAD}base = "truc-catalan"\nmatch = 0x{"f" * 5_000}',
+         ("match: expected a number of at most 64 bits, got 20000",)),
+        (without(variant_file(CATALAN), "short_deal"),
+         ("base: expected a preset's name, or every field; there is no short_deal",)),
+        ("#" * (MAX_FILE + 1), (f"expected at most {MAX_FILE} bytes, got {MAX_FILE + 1}",)),
+    ],
+)  # fmt: skip
+def test_problems_of_a_file_are_told_each_once_and_no_others(text, problems):
+    assert refused(text) == tuple(f"club.toml: {problem}" for problem in problems)
 
 
 def test_unknown_base_is_answered_with_those_like_it():
@@ -223,24 +224,11 @@ def test_base_that_is_no_text_is_refused():
     assert refused(f"{HEAD}base = 5")[0].endswith("got 5")
 
 
-def test_name_and_version_are_never_those_of_the_base():
-    assert refused('base = "put"') == (
-        "club.toml: name: expected this field, got none",
-        "club.toml: version: expected this field, got none",
-    )
-
-
 @each_row("field", ["name", "version", "pack"])
 def test_fields_alone_are_no_variant_without(field):
     known = {"name": "club", "version": 1, "pack": "es40"}
     with pytest.raises(VariantError, match=f"^{field}: expected this field, got none"):
         variant_from_fields({name: value for name, value in known.items() if name != field})
-
-
-def test_field_missing_without_a_base_is_named():
-    assert refused(without(variant_file(CATALAN), "short_deal")) == (
-        "club.toml: base: expected a preset's name, or every field; there is no short_deal",
-    )
 
 
 def test_every_problem_of_the_form_is_told_at_once():
@@ -256,22 +244,10 @@ def test_text_that_no_reader_takes_is_refused(text):
     assert refused(text)[0].startswith("club.toml: expected ")
 
 
-def test_number_too_long_for_decimals_is_refused():
-    assert refused_of(f"match = 0x{'f' * 5_000}") == (
-        "club.toml: match: expected a number of at most 64 bits, got 20000",
-    )
-
-
 def test_rules_longer_than_a_document_are_refused():
     phrases = ", ".join(f'"{number:040}"' for number in range(500))
     assert refused_of(f"phrases = [{phrases}]")[0].startswith(
         "club.toml: expected rules that fit a document of 16384 bytes: "
-    )
-
-
-def test_text_longer_than_the_limit_is_refused():
-    assert refused("#" * (MAX_FILE + 1)) == (
-        f"club.toml: expected at most {MAX_FILE} bytes, got {MAX_FILE + 1}",
     )
 
 
@@ -291,16 +267,16 @@ def test_error_is_all_problems_in_one_line():
     assert "\n" not in str(error.value)
 
 
-def test_unknown_preset_is_answered_with_those_like_it():
-    with pytest.raises(
-        HouseVariantError, match=r'expected the name of a preset, got "puts"; the nearest: put;'
-    ):
-        preset_called("puts", "")
-
-
-def test_unknown_preset_is_answered_with_how_others_are_named():
-    with pytest.raises(HouseVariantError, match=r'got "poker"; others have files$'):
-        preset_called("poker", "others have files")
+@each_row(
+    "name, told",
+    [
+        ("puts", r'expected the name of a preset, got "puts"; the nearest: put; others have files$'),
+        ("poker", r'got "poker"; others have files$'),
+    ],
+)
+def test_unknown_preset_is_answered_with_those_like_it_and_how_others_are_named(name, told):
+    with pytest.raises(HouseVariantError, match=told):
+        preset_called(name, "others have files")
 
 
 def test_preset_is_found_by_name():

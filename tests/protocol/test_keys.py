@@ -29,8 +29,9 @@ def test_seed_comes_back():
     assert KEY.seed() == SEED
 
 
-def test_generated_signing_keys_differ():
-    assert keys.generate_signing_key() != keys.generate_signing_key()
+@each_row("generate", [keys.generate_signing_key, keys.generate_box_key])
+def test_generated_keys_differ(generate):
+    assert generate() != generate()
 
 
 def test_signing_key_shows_no_secret():
@@ -41,12 +42,9 @@ def test_signing_keys_of_one_seed_are_equal():
     assert keys.signing_key_from_seed(SEED) == KEY
 
 
-def test_key_comes_back_from_pem():
-    assert keys.from_pem(keys.to_pem(KEY)).seed() == SEED
-
-
-def test_key_comes_back_from_encrypted_pem():
-    assert keys.from_pem(keys.to_pem(KEY, "pässword"), "pässword").seed() == SEED
+@each_row("passphrase", [None, "pässword"])
+def test_key_comes_back_from_pem(passphrase):
+    assert keys.from_pem(keys.to_pem(KEY, passphrase), passphrase).seed() == SEED
 
 
 def test_encrypted_pem_says_that_it_is():
@@ -59,20 +57,18 @@ def test_passphrase_out_of_range_is_refused(passphrase):
         keys.to_pem(KEY, passphrase)
 
 
-@each_row("passphrase", [None, ""])
-def test_missing_passphrase_is_asked_for(passphrase):
-    with pytest.raises(KeyFileError, match="encrypted, expected its passphrase"):
-        keys.from_pem(keys.to_pem(KEY, "password"), passphrase)
-
-
-def test_wrong_passphrase_is_refused():
-    with pytest.raises(KeyFileError, match="or another passphrase"):
-        keys.from_pem(keys.to_pem(KEY, "password"), "passwort")
-
-
-def test_passphrase_for_an_open_key_is_refused():
-    with pytest.raises(KeyFileError, match="without encryption"):
-        keys.from_pem(keys.to_pem(KEY), "password")
+@each_row(
+    "kept, given, told",
+    [
+        ("password", None, "encrypted, expected its passphrase"),
+        ("password", "", "encrypted, expected its passphrase"),
+        ("password", "passwort", "or another passphrase"),
+        (None, "password", "without encryption"),
+    ],
+)
+def test_passphrase_that_is_missing_wrong_or_needless_is_told(kept, given, told):
+    with pytest.raises(KeyFileError, match=told):
+        keys.from_pem(keys.to_pem(KEY, kept), given)
 
 
 @each_row("pem", [b"", b"garbage", keys.to_pem(KEY)[:-40]])
@@ -127,10 +123,6 @@ def test_mixed_order_is_left_to_admission():
 
 def test_box_key_comes_back_from_its_secret():
     assert keys.box_key(BOX.secret) == BOX
-
-
-def test_generated_box_keys_differ():
-    assert keys.generate_box_key() != keys.generate_box_key()
 
 
 def test_box_key_shows_no_secret():

@@ -128,19 +128,14 @@ def test_silent_seat_is_forfeited_once_those_of_the_other_side_are_substituted()
     assert (before, may_forfeit(table.ledger, 1, "silent")) == (False, True)
 
 
-@each_row("gone, voids, allowed", [(0, 1, True), (1, 1, True), (2, 1, False)])
-def test_absent_seat_is_forfeited_as_the_terms_say(gone, voids, allowed):
-    table = Table(opts=Opts(gone=gone, voids=voids, gone_after=1)).to("hand")
+@each_row(
+    "gone, voids, gone_after, allowed", [(0, 1, 1, True), (1, 1, 1, True), (2, 1, 1, False), (0, 1, 0, False)]
+)
+def test_absent_seat_is_forfeited_as_the_terms_say(gone, voids, gone_after, allowed):
+    table = Table(opts=Opts(gone=gone, voids=voids, gone_after=gone_after)).to("hand")
     seat = first(table)
     table.add(table.dealer.move(table.ledger))
     assert may_forfeit(table.ledger, seat, "absent") is allowed
-
-
-def test_seat_is_never_absent_where_the_terms_say_never():
-    table = Table(opts=Opts(gone_after=0)).to("hand")
-    seat = first(table)
-    table.add(table.dealer.move(table.ledger))
-    assert not may_forfeit(table.ledger, seat, "absent")
 
 
 @each_row(

@@ -115,19 +115,20 @@ def test_bytes_that_are_no_map_are_bad_msgpack():
     assert caught.value.code is Code.BAD_MSGPACK
 
 
-def test_unknown_tag_is_an_unknown_request():
-    error = refused({"t": "shuffle", "id": 3})
-    assert (error.code, error.field, error.re) == (Code.UNKNOWN_REQUEST, "t", 3)
+@each_row(
+    "fields, code",
+    [
+        ({"t": "shuffle", "id": 3}, Code.UNKNOWN_REQUEST),
+        *(({**without_name, "id": 3}, Code.BAD_MESSAGE) for without_name in ({}, {"t": 5}, {"t": None})),
+    ],
+)
+def test_message_of_no_known_name_is_refused_by_it(fields, code):
+    error = refused(fields)
+    assert (error.code, error.field, error.re) == (code, "t", 3)
 
 
 def test_message_of_the_other_direction_is_unknown():
     assert refused({"t": "welcome", "re": 3}).code is Code.UNKNOWN_REQUEST
-
-
-@each_row("fields", [{"id": 3}, {"t": 5, "id": 3}, {"t": None, "id": 3}])
-def test_message_without_a_name_is_bad(fields):
-    error = refused(fields)
-    assert (error.code, error.field, error.re) == (Code.BAD_MESSAGE, "t", 3)
 
 
 @each_row("request_id", [-1, 2**32, True, "3", None])

@@ -81,12 +81,9 @@ def test_unknown_check_cannot_be_raised():
         CheckError("C99", "no such check")
 
 
-def test_error_names_check_blame_and_reason():
-    assert str(CheckError("C14", "no link", "server")) == "C14 (server): no link"
-
-
-def test_error_without_a_culprit_names_nobody():
-    assert str(CheckError("C10", "elsewhere")) == "C10: elsewhere"
+@each_row("culprit, told", [("server", "C14 (server): no link"), (None, "C14: no link")])
+def test_error_names_check_reason_and_blame_if_there_is_any(culprit, told):
+    assert str(CheckError("C14", "no link", culprit)) == told
 
 
 def test_checks_are_numbered_without_a_gap():

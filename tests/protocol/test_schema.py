@@ -164,19 +164,15 @@ def test_check_fails_when_a_code_is_gone(folder, capsys):
     assert capsys.readouterr().out == "needs a new protocol number: codes/too_late: is gone\n"
 
 
-def test_new_kind_of_record_needs_a_new_protocol_number(folder):
+@pytest.mark.parametrize(
+    ("part", "name", "is_breaking"), [("records", "truc/1/share", True), ("facts", "dealt", False)]
+)
+def test_new_kind_of_record_needs_a_new_protocol_number_and_a_new_fact_does_not(
+    folder, part, name, is_breaking
+):
     path = folder / "registries.json"
     before = json.loads(path.read_text())
-    del before["records"]["truc/1/share"]
+    del before[part][name]
     path.write_text(text_of(before))
-    assert [(change.where, change.is_breaking) for change in differences(folder)] == [
-        ("records/truc/1/share", True)
-    ]
-
-
-def test_new_fact_may_be_added(folder):
-    path = folder / "registries.json"
-    before = json.loads(path.read_text())
-    del before["facts"]["dealt"]
-    path.write_text(text_of(before))
-    assert [(change.where, change.is_breaking) for change in differences(folder)] == [("facts/dealt", False)]
+    found = [(change.where, change.is_breaking) for change in differences(folder)]
+    assert found == [(f"{part}/{name}", is_breaking)]

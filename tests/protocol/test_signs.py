@@ -40,20 +40,17 @@ def test_word_has_a_bound():
     assert (caught.value.code, caught.value.field) == (Code.BAD_MESSAGE, "word")
 
 
-def test_sign_goes_to_the_partner():
-    assert addressee(ledger(), 1) == 3
-
-
-def test_sign_of_six_goes_to_the_first_partner():
-    assert addressee(ledger("truco-argentino", seats=6), 4) == 0
-
-
-def test_sign_goes_to_the_governor():
-    assert addressee(ledger("truc-partnership"), 1) == 3
-
-
-def test_governor_signs_to_nobody():
-    assert addressee(ledger("truc-partnership"), 3) is None
+@each_row(
+    "table, seat, to",
+    [
+        (ledger(), 1, 3),
+        (ledger("truco-argentino", seats=6), 4, 0),
+        (ledger("truc-partnership"), 1, 3),  # the governor
+        (ledger("truc-partnership"), 3, None),
+    ],
+)
+def test_sign_goes_to_the_first_partner_or_the_governor_who_signs_to_nobody(table, seat, to):
+    assert addressee(table, seat) == to
 
 
 def test_sign_before_the_draw_goes_to_nobody():
@@ -71,16 +68,9 @@ def test_game_without_signs_shows_none_to_the_table():
     assert not all_see_signs(ledger("truc-french", seats=2))
 
 
-def test_sign_comes_boxed_to_a_seat_with_a_key():
-    assert sign_comes_boxed(ledger(), 2)
-
-
-def test_sign_for_all_comes_to_nobody_in_a_box():
-    assert not sign_comes_boxed(ledger(signals="table"), 2)
-
-
-def test_sign_comes_in_clear_to_a_guest_without_a_box():
-    assert not sign_comes_boxed(ledger(keyed=(0, 1, 3)), 2)
+@each_row("options, is_boxed", [({}, True), ({"signals": "table"}, False), ({"keyed": (0, 1, 3)}, False)])
+def test_sign_comes_boxed_to_a_seat_with_a_key_unless_it_is_for_all(options, is_boxed):
+    assert sign_comes_boxed(ledger(**options), 2) is is_boxed
 
 
 def test_word_of_the_game_is_taken():

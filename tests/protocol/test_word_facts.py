@@ -83,16 +83,16 @@ def test_fact_is_told_in_plain_words(what, fields, sentence) -> None:
     assert told(what, **fields) == sentence
 
 
-def test_unit_is_called_by_the_word_of_the_game() -> None:
-    sentence = told("unit_scored", words="trut", side=0, kept=2, reason="hand")
-    assert (
-        sentence == "1 trut for north and south (hand); left over: 2 points; the other side loses its points"
-    )
-
-
-def test_unit_without_points_left_over_says_nothing_of_them() -> None:
-    sentence = told("unit_scored", words="trut", side=0, kept=0, reason="trut")
-    assert sentence == "1 trut for north and south (hand played for 1 trut); the other side loses its points"
+@each_row(
+    "kept, reason, said",
+    [
+        (2, "hand", "(hand); left over: 2 points; the other side loses its points"),
+        (0, "trut", "(hand played for 1 trut); the other side loses its points"),
+    ],
+)
+def test_unit_is_called_by_the_word_of_the_game_and_points_left_over_are_told(kept, reason, said) -> None:
+    sentence = told("unit_scored", words="trut", side=0, kept=kept, reason=reason)
+    assert sentence == f"1 trut for north and south {said}"
 
 
 @each_row(
@@ -119,22 +119,17 @@ def test_raise_in_a_fact_is_two_more_where_the_stake_before_is_known() -> None:
     assert told("stake_asked", words="french", seat=0, stake=6, declined=4).endswith("(“deux de plus ?”)")
 
 
-def test_ruling_is_told_as_the_servers_word() -> None:
-    sentence = told("ruled", ruling="move", seat=1, kind="play")
-    assert sentence == "time ran out for east: the server moves instead (its word, not proven)"
-
-
-def test_ruling_without_words_is_told_as_it_stands() -> None:
-    sentence = told("ruled", ruling="other", seat=None, kind=None)
-    assert sentence == "the server rules for everybody: other (its word, not proven)"
-
-
 @each_row(
-    "ruling, sentence",
-    [("pause", "the match rests, as every player has asked"), ("resume", "the match goes on")],
+    "ruling, seat, kind, sentence",
+    [
+        ("move", 1, "play", "time ran out for east: the server moves instead (its word, not proven)"),
+        ("other", None, None, "the server rules for everybody: other (its word, not proven)"),
+        ("pause", None, None, "the match rests, as every player has asked"),
+        ("resume", None, None, "the match goes on"),
+    ],
 )
-def test_pause_and_resume_are_told_without_blame(ruling, sentence) -> None:
-    assert told("ruled", ruling=ruling, seat=None, kind=None) == sentence
+def test_ruling_is_told_as_the_servers_word_but_pauses_which_all_have_asked_for(ruling, seat, kind, sentence):
+    assert told("ruled", ruling=ruling, seat=seat, kind=kind) == sentence
 
 
 def test_void_names_the_silent() -> None:

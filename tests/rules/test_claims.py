@@ -72,12 +72,9 @@ def two_flores_played(*claimed):
     return [event.target for event in told if isinstance(event, FlorClaimSettled)]
 
 
-def test_flores_played_in_silence_are_settled_from_eldest():
-    assert two_flores_played() == [1, 3]
-
-
-def test_flores_played_in_silence_are_settled_after_what_was_claimed():
-    assert two_flores_played("0 claim 3") == [3, 1]
+@each_row("claimed, settled", [((), [1, 3]), (("0 claim 3",), [3, 1])])
+def test_flores_played_in_silence_are_settled_from_eldest_after_what_was_claimed(claimed, settled):
+    assert two_flores_played(*claimed) == settled
 
 
 def test_a_flor_played_in_silence_pays_nothing_where_the_game_has_no_claims():

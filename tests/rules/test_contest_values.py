@@ -103,14 +103,15 @@ def test_the_card_that_stands_in_counts_as_the_piece_and_else_nothing(turned):
 # rules.md 13.30
 
 
-@each_row("names", ["4b 5b 6b", "6o 7o 10o", "12e 10e 11e"])
-def test_a_run_is_three_of_one_suit_that_follow_each_other(names):
-    assert is_flor(RUNS, hand_of(RUNS, names))
-
-
-@each_row("names", ["4b 5b 7b", "11o 12o 1o", "4b 5b 6o"])
-def test_a_gap_the_way_round_or_another_suit_is_no_run(names):
-    assert not is_flor(RUNS, hand_of(RUNS, names))
+@each_row(
+    "names, is_run",
+    [
+        *((names, True) for names in ("4b 5b 6b", "6o 7o 10o", "12e 10e 11e")),
+        *((names, False) for names in ("4b 5b 7b", "11o 12o 1o", "4b 5b 6o")),
+    ],
+)
+def test_a_run_is_three_of_one_suit_that_follow_each_other(names, is_run):
+    assert is_flor(RUNS, hand_of(RUNS, names)) is is_run
 
 
 def test_numbers_follow_each_other_wherever_they_stand_in_the_pack():

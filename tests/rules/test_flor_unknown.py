@@ -22,17 +22,21 @@ BARE = "3o 4c 12b"
 """No flor."""
 
 
-def test_a_seat_with_unknown_cards_may_declare():
-    assert flores(dealt(GAME, "? ? ?", BARE), 0) == ["flor"]
+@each_row("cards, declared", [("? ? ?", ["flor"]), ("1b ? 5c", [])])
+def test_a_seat_may_declare_as_long_as_its_known_cards_are_of_one_suit(cards, declared):
+    assert flores(dealt(GAME, cards, BARE), 0) == declared
 
 
-def test_a_seat_whose_known_cards_differ_in_suit_does_not():
-    assert flores(dealt(GAME, "1b ? 5c", BARE), 0) == []
-
-
-def test_a_round_waits_for_seats_with_unknown_cards():
-    match = played(dealt(GAME, F27, "? ? ?", BARE, "? ? ?"), "0 flor")
-    assert match.hand.offers[-1].waiting == (1, 3)
+@each_row(
+    "hands, moves, waiting",
+    [
+        ((F27, "? ? ?", BARE, "? ? ?"), ("0 flor",), (1, 3)),
+        ((F27, "? ? ?", F29, "? ? ?"), ("0 flor", "2 flor"), (3,)),  # who was passed over is not waited for
+        ((F27, F36, "? ? ?", BARE), ("0 flor", "1 contraflor", "0 accept"), (0, 1, 2)),
+    ],
+)
+def test_a_round_waits_for_seats_with_unknown_cards(hands, moves, waiting):
+    assert played(dealt(GAME, *hands), *moves).hand.offers[-1].waiting == waiting
 
 
 def test_a_later_seat_may_answer_where_the_one_before_it_may_have_none():
@@ -48,11 +52,6 @@ def test_who_is_not_waited_for_does_not_answer_the_round():
 def test_a_later_seat_does_not_answer_before_one_that_surely_holds_a_flor():
     match = played(dealt(GAME, F27, F36, BARE, "? ? ?"), "0 flor")
     assert flores(match, 3) == []
-
-
-def test_a_seat_that_was_passed_over_is_not_waited_for():
-    match = played(dealt(GAME, F27, "? ? ?", F29, "? ? ?"), "0 flor", "2 flor")
-    assert match.hand.offers[-1].waiting == (3,)
 
 
 def test_a_seat_whose_cards_became_known_does_not_answer_without_a_flor():
@@ -96,11 +95,6 @@ def test_flores_of_both_sides_are_compared_once_the_round_is_taken_as_over():
     assert after.hand.offers[-1].waiting == (0, 1)
 
 
-def test_who_may_hold_a_flor_may_speak_after_a_contraflor():
-    match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor", "0 accept")
-    assert match.hand.offers[-1].waiting == (0, 1, 2)
-
-
 def test_who_may_hold_a_flor_may_answer_a_contraflor():
     match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor")
     assert deciders(match) == (0,)
@@ -114,16 +108,10 @@ def test_who_answers_with_unknown_cards_has_declared_a_flor():
     assert score(match) == (7, 0)
 
 
-def test_who_says_its_flor_value_has_declared_one():
+@each_row("third, scored", [("2 points 37", (9, 0)), ("0 play 1b", (0, 6))])
+def test_who_says_its_flor_value_has_declared_one_and_unknown_ones_are_not_waited_for(third, scored):
     match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor", "0 accept")
-    match = played(match, "0 points 27", "1 points 36", "2 points 37")
-    assert score(match) == (9, 0)
-
-
-def test_values_of_unknown_flores_are_not_waited_for():
-    match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor", "0 accept")
-    match = played(match, "0 points 27", "1 points 36", "0 play 1b")
-    assert score(match) == (0, 6)
+    assert score(played(match, "0 points 27", "1 points 36", third)) == scored
 
 
 def test_a_speaker_passes_over_who_may_hold_no_flor():

@@ -49,16 +49,17 @@ def test_the_lowest_slot_is_played():
     assert ruling(played(match, "0 play 3o", "1 play 3c", "2 play 2e", "3 play 2b")) == "0 play 12c"
 
 
-def test_the_first_after_the_asker_declines():
-    match = played(dealt(CATALAN, *FOUR, before=["2 cut"]), "0 play 3o", "1 play 3c", "2 play 2e raise 2")
-    assert deciders(match) == (3, 1)
-    assert ruling(match) == "3 decline"
-
-
-def test_after_a_raise_in_the_answer_the_first_after_that_asker_declines():
-    match = played(dealt(CATALAN, *FOUR, before=["2 cut"]), "0 play 3o raise 2", "3 raise 3")
-    assert deciders(match) == (0, 2)
-    assert ruling(match) == "0 decline"
+@each_row(
+    "moves, order",
+    [
+        (("0 play 3o", "1 play 3c", "2 play 2e raise 2"), (3, 1)),
+        (("0 play 3o raise 2", "3 raise 3"), (0, 2)),  # after who raised in the answer
+    ],
+)
+def test_the_first_after_the_asker_declines(moves, order):
+    match = played(dealt(CATALAN, *FOUR, before=["2 cut"]), *moves)
+    assert deciders(match) == order
+    assert ruling(match) == f"{order[0]} decline"
 
 
 @each_row("dealer, order", [(0, (2, 0)), (1, (2, 0)), (2, (0, 2)), (3, (0, 2))])

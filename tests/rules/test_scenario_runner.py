@@ -135,28 +135,34 @@ def test_a_line_that_fails_says_what_was_expected_and_what_came(lines, said):
          "pica: expected a game of six with envido, got truc-french"),
         ("scenario X\nvariant truc-french\nrule match\n", 3, "expected `rule NAME VALUE`, got rule match"),
         ("scenario X\nvariant truc-french\nturn 4d\n", 3, "expected a variant that turns a card up"),
+        ("scenario X\nvariant trut\nscore 1+2 0+1\nnext 0\nscore 1+2 0+0\n", 5,
+         r"^expected score 1\+2 0\+0, got score 1\+2 0\+1$"),
+        ("scenario X\nvariant truc-french\nrule match 1\nscore 11 0\n1 concede\nmatch 0\ndeal 0 8h Jd 9c\n", 7,
+         "^expected a match that is not won, got deal 0 8h Jd 9c$"),
+        ("scenario X\nvariant truco-paulista\ndeal 0 7c 4h 5h\n", 1,
+         "^expected a line `turn CARD` before the first move, got scenario X$"),
+        ("scenario X\nvariant truco-paulista\nturn 4h\nturn 5h\n", 4,
+         "^expected one line `turn` a deal, got turn 5h$"),
+        # a deal that was never played
+        ("scenario X\nvariant truc-french\ndeal 0 8h Jd\n", 1, "^expected 3 cards dealt to seat 0, got 2$"),
     ],
 )  # fmt: skip
-def test_a_set_up_line_that_fails_is_named(text, number, said):
+def test_a_line_of_set_up_units_or_cards_that_fails_is_named(text, number, said):
     at, message = failure(text)
     assert at == number
     assert re.search(said, message), message
 
 
-def test_a_score_of_units_is_told_with_its_units():
-    text = "scenario X\nvariant trut\nscore 1+2 0+1\nnext 0\nscore 1+2 0+0\n"
-    assert failure(text) == (5, "expected score 1+2 0+0, got score 1+2 0+1")
-
-
-def test_a_deal_that_was_never_played_is_checked_too():
-    assert failure("scenario X\nvariant truc-french\ndeal 0 8h Jd\n") == (
-        1,
-        "expected 3 cards dealt to seat 0, got 2",
-    )
-
-
-def test_the_fewest_seats_and_the_highest_dealer_are_the_defaults():
-    (scenario,) = scenarios(CATALAN + "next 0\n? 0 cut; tap\n0 cut\n0 play 3o\n")
+@each_row(
+    "text",
+    [
+        CATALAN + "next 0\n? 0 cut; tap\n0 cut\n0 play 3o\n",  # the fewest seats, the highest dealer
+        FOUR + "2 cut\n0 raise 2\n3 decline\nhand 0\n",  # without cards
+        FOUR + "2 cut\n0 raise 2\nnext 3 1\n? 1 decline;raise 3 ; accept\n",  # in any order
+    ],
+)
+def test_what_need_not_be_written_or_may_be_in_any_order_is_so(text):
+    (scenario,) = scenarios(text)
     run(scenario)
 
 
@@ -171,16 +177,6 @@ def test_a_refused_card_of_a_seat_without_a_line_says_why():
     assert (number, message.split("; ")[-1]) == (7, "its cards are unknown without a line `deal 1 CARD...`")
 
 
-def test_asks_need_no_cards():
-    (scenario,) = scenarios(FOUR + "2 cut\n0 raise 2\n3 decline\nhand 0\n")
-    run(scenario)
-
-
-def test_the_order_of_options_and_seats_is_free():
-    (scenario,) = scenarios(FOUR + "2 cut\n0 raise 2\nnext 3 1\n? 1 decline;raise 3 ; accept\n")
-    run(scenario)
-
-
 def test_no_move_follows_a_hand_that_is_over():
     text = (
         CATALAN.replace("deal 0", "score 11 0\ndeal 0")
@@ -189,11 +185,6 @@ def test_no_move_follows_a_hand_that_is_over():
     text += "1 play 2o\n0 play 4b\n"
     number, message = failure(text + "hand 1\nscore 11 3\n0 raise 2\n")
     assert (number, message.split(":")[0]) == (16, "expected a legal move `0 raise 2`, got illegal_action")
-
-
-def test_a_won_match_takes_no_further_deal():
-    text = "scenario X\nvariant truc-french\nrule match 1\nscore 11 0\n1 concede\nmatch 0\ndeal 0 8h Jd 9c\n"
-    assert failure(text) == (7, "expected a match that is not won, got deal 0 8h Jd 9c")
 
 
 @each_row(
@@ -316,16 +307,6 @@ def test_help_says_how_it_is_called(capsys, word):
 def test_without_paths_it_says_how_it_is_called(capsys):
     assert main([]) == 2
     assert "python -m truc_rules.scenario PATH..." in capsys.readouterr().err
-
-
-def test_a_game_that_turns_a_card_up_needs_its_line():
-    text = "scenario X\nvariant truco-paulista\ndeal 0 7c 4h 5h\n"
-    assert failure(text) == (1, "expected a line `turn CARD` before the first move, got scenario X")
-
-
-def test_one_card_is_turned_up_once_a_deal():
-    text = "scenario X\nvariant truco-paulista\nturn 4h\nturn 5h\n"
-    assert failure(text) == (4, "expected one line `turn` a deal, got turn 5h")
 
 
 def test_the_module_runs_its_arguments(monkeypatch, tmp_path):

@@ -41,18 +41,8 @@ def test_what_was_played_face_down_is_opened():
 
 
 def test_of_equal_pairs_the_one_that_lies_open_is_taken():
-    match = dealt(ENVIDO, "10e 7e 12e", BARE)
-    match = played(
-        match,
-        "0 envido",
-        "1 accept",
-        "0 points 27",
-        "1 good",
-        "0 play 12e",
-        "1 play 3o",
-        "1 play 4c",
-        "0 concede",
-    )
+    match = played(dealt(ENVIDO, "10e 7e 12e", BARE), "0 envido", "1 accept", "0 points 27", "1 good")
+    match = played(match, "0 play 12e", "1 play 3o", "1 play 4c", "0 concede")
     assert owed(match) == ((0, (1,)),)
 
 
@@ -66,29 +56,31 @@ def test_nothing_is_owed_before_the_hand_is_over():
 
 
 def test_what_a_flor_and_an_envido_open_is_opened_once():
-    match = dealt(GAME, "3o 4c 12b", "7e 6e 4e")
-    match = played(
-        match, "0 envido", "1 accept", "0 points 4", "1 points 33", "0 play 3o", "1 flor", "1 play 7e"
-    )
-    assert owed(played(match, "1 concede")) == ((1, (1, 2)),)
+    match = played(dealt(GAME, "3o 4c 12b", "7e 6e 4e"), "0 envido", "1 accept", "0 points 4", "1 points 33")
+    assert owed(played(match, "0 play 3o", "1 flor", "1 play 7e", "1 concede")) == ((1, (1, 2)),)
 
 
 # claims
 
 
-def test_the_card_of_another_suit_is_the_first_there_is():
-    match = played(dealt(GAME, "7e 3e 4c", "5b 6b 1b"), "0 play 3e", "1 claim 0", "1 play 1b", "1 concede")
-    assert owed(match) == ((0, (2,)),)
-
-
-def test_two_played_cards_of_different_suits_are_enough():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b", "0 play 3o", "1 claim 0", "1 play 6b")
-    assert owed(match) == ()
-
-
-def test_cards_of_one_suit_show_that_there_is_no_run():
-    match = played(dealt(RUNS, "1e 2e 4e", "5b 7b 1b"), "0 play 2e", "1 claim 0", "1 play 7b", "0 concede")
-    assert owed(match) == ((0, (0, 2)),)
+@each_row(
+    "game, hands, moves, opened",
+    [
+        # of another suit, the first there is
+        (GAME, ("7e 3e 4c", "5b 6b 1b"), ("0 play 3e", "1 claim 0", "1 play 1b", "1 concede"), ((0, (2,)),)),
+        # played, of different suits
+        (GAME, QUIET, ("0 play 1e", "1 play 5b", "0 play 3o", "1 claim 0", "1 play 6b"), ()),
+        # of one suit, and no run
+        (
+            RUNS,
+            ("1e 2e 4e", "5b 7b 1b"),
+            ("0 play 2e", "1 claim 0", "1 play 7b", "0 concede"),
+            ((0, (0, 2)),),
+        ),
+    ],
+)
+def test_who_was_claimed_to_have_kept_a_flor_shows_as_few_cards_as_are_enough(game, hands, moves, opened):
+    assert owed(played(dealt(game, *hands), *moves)) == opened
 
 
 # duels

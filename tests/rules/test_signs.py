@@ -128,40 +128,27 @@ def test_known_cards_forbid_a_sign_once_they_are_all():
     assert signs(know(match, Seat(1), 2, known(match.variant, "8c")), Seat(1)) == ("eight",)
 
 
-def test_unknown_word_is_refused_with_those_of_the_game():
-    assert (
-        refusal(catalan(), 1, "wink\x07").message == "seat 1 cannot sign that: expected three or two or ace"
-    )
-
-
 # When
 
 
-def test_governor_is_refused():
-    assert refusal(partnership(), 3, "seven").message == (
-        "seat 3 cannot sign: the governor gives orders, its partner signs"
-    )
-
-
-def test_seat_without_a_partner_is_refused():
-    message = refusal(argentine(*SPANISH[:2]), 0, "three").message
-    assert message == "seat 0 cannot sign: it has no partner"
-
-
-@each_row("name", ["truc-french", "put"])
-def test_game_without_signs_refuses_all(name):
-    match = new_match(preset(name), seats=2, dealer=Seat(0))
-    message = refusal(match, 0, "three").message
-    assert message == "seat 0 cannot sign: this table is played without signs"
-
-
-def test_seat_that_is_not_there_is_refused():
-    assert refusal(catalan(), 7, "three").message == "seat 7 cannot sign: expected a seat of 0 to 3"
-
-
-def test_sign_before_the_deal_is_refused():
-    match = new_match(preset("truc-catalan"), seats=4, dealer=Seat(3))
-    assert refusal(match, 1, "three").message == "seat 1 cannot sign: the cards are not dealt yet"
+@each_row(
+    "match, seat, word, said",
+    [
+        (catalan(), 1, "wink\x07", "seat 1 cannot sign that: expected three or two or ace"),
+        (catalan(), 7, "three", "seat 7 cannot sign: expected a seat of 0 to 3"),
+        (partnership(), 3, "seven", "seat 3 cannot sign: the governor gives orders, its partner signs"),
+        (argentine(*SPANISH[:2]), 0, "three", "seat 0 cannot sign: it has no partner"),
+        *(
+            (new_match(preset(name), seats=2, dealer=Seat(0)), 0, "three",
+             "seat 0 cannot sign: this table is played without signs")
+            for name in ("truc-french", "put")
+        ),
+        (new_match(preset("truc-catalan"), seats=4, dealer=Seat(3)), 1, "three",
+         "seat 1 cannot sign: the cards are not dealt yet"),
+    ],
+)  # fmt: skip
+def test_sign_that_cannot_be_made_is_refused_with_the_reason(match, seat, word, said):
+    assert refusal(match, seat, word).message == said
 
 
 def test_sign_after_the_hand_is_refused():

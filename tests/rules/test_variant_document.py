@@ -117,6 +117,10 @@ def test_an_unknown_field_is_refused_by_name():
          "last_point.stake: expected at least the first stake"),
         ({"last_point": LastPoint(1, 3, 0, share=False)},
          "last_point.stake: expected at least the first stake"),
+        # beyond all games
+        ({"match": 1001}, "match: expected at most 1000, got 1001"),
+        ({"last_point": LastPoint(1, 1001, 1, share=False)}, "last_point.stake: expected at most 1000"),
+        ({"last_point": LastPoint(1, 3, 1001, share=False)}, "last_point.decline: expected at most 1000"),
     ],
 )  # fmt: skip
 def test_a_contradiction_is_refused_with_its_reason(changes, said):
@@ -147,19 +151,6 @@ def test_nobody_is_ordered_which_card_to_play_of_a_blind_hand():
     blind = {"blind": True, "last_point": LastPoint(1, 3, 1, share=False)}
     with pytest.raises(VariantError, match=r"^signals.orders: expected none, where hands are blind"):
         replace(preset("truc-partnership"), **blind)
-
-
-@each_row(
-    "changes, said",
-    [
-        ({"match": 1001}, "match: expected at most 1000, got 1001"),
-        ({"last_point": LastPoint(1, 1001, 1, share=False)}, "last_point.stake: expected at most 1000"),
-        ({"last_point": LastPoint(1, 3, 1001, share=False)}, "last_point.decline: expected at most 1000"),
-    ],
-)
-def test_a_number_beyond_all_games_is_refused(changes, said):
-    with pytest.raises(VariantError, match=said):
-        replace(CATALAN, **changes)
 
 
 @each_row("field, most", [("max_envido", 16), ("max_real", 16), ("fold_bonus", 1000)])
