@@ -2,10 +2,11 @@
 
 import gc
 import weakref
+from functools import partial
 
 import pytest
 from server.conftest import PATIENT as SETTINGS
-from server.conftest import asked, only_cut, play_on, running
+from server.conftest import asked, only_cut, play_on, running, together
 from server.late import LATE, SHORT, eye_at, played, played_again
 from server.visitors import follower, guest, keyed
 from server.watching import Eye
@@ -15,6 +16,7 @@ from truc_protocol.crypto import keys
 from truc_server.spectating import audience, spectator_feed
 from truc_server.spectating.spectator_feed import ShownMatch, SpectatorFeed
 from truc_server.storage.sql import Store
+from truc_server.timing import clock
 
 
 async def leave(seat) -> None:
@@ -62,6 +64,45 @@ async def test_next_late_match_is_told_to_the_lobby_when_its_turn_comes(server, 
     await eye.until(lambda eye: len(eye.seen) == 2)
     mock_clock.jump(2)
     assert (await lobby.until("table"))["match"] == seats[0].ledger.setup.mid
+
+
+async def test_no_field_of_a_table_tells_what_has_come_after_what_is_shown(server, monkeypatch):
+    """Its players, its state, its match, when it expires and how old it is stay those of the match that is being shown."""
+    seats = await server.seats(2, options={**SHORT, **LATE})
+    for seat in seats:
+        await seat.ready()
+    await together(*(partial(seat.play, until=lambda seat: seat.auditor is not None) for seat in seats))
+    stranger, shown = await guest(server), []
+
+    async def look() -> None:
+        table = await listed(stranger)
+        shown.append((table.pop("age_ms"), [seat.pop("online", False) for seat in table["seats"]], table))
+
+    await look()
+    # the rest of the match is made ten minutes later: by its end it is no longer as old as by its beginning
+    for place in ("matches.game", "spectating.spectator_feed"):
+        monkeypatch.setattr(f"truc_server.{place}.now_ms", lambda: clock.now_ms() + 600_000)
+    await play_on(seats)
+    await look()
+    await leave(seats[1])
+    await look()
+    newcomer = await server.seat(seed=7)
+    await newcomer.join(seats[0].table, 1)
+    await newcomer.ready()
+    await look()
+    first = seats[0].ledger.setup.mid
+    await seats[0].ready()
+    await look()
+    await together(
+        *(
+            partial(seat.play, lambda seat: seat.auditor and seat.ledger.setup.mid != first)
+            for seat in (seats[0], newcomer)
+        )
+    )
+    await look()
+    assert [table for _, _, table in shown] == [shown[0][2]] * 6
+    assert [online for _, online, _ in shown] == [[True, True]] * 2 + [[True, False]] * 4
+    assert min(age_ms for age_ms, _, _ in shown[1:]) >= 600_000
 
 
 async def test_players_do_not_tell_who_has_left_a_table_that_is_shown_late(server):
