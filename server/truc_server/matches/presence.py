@@ -30,11 +30,6 @@ class Attendance(NamedTuple):
     back: tuple[int | None, ...]
     sides: tuple[int, ...]
 
-    @property
-    def is_full(self) -> bool:
-        """Whether every seat has a connection."""
-        return self.left.count(None) == len(self.left)
-
     def returned(self, streaks: Sequence[int]) -> tuple[int, ...]:
         """Return the seats that were gone, have come back, and have missed no decision since."""
         if not any(self.back):
@@ -110,21 +105,16 @@ class SeatClock(NamedTuple):
 
 def claim_in_ms(ledger: Ledger, seat: int, clock: SeatClock, *, is_back: bool) -> int | None:
     """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
-    ways = (clock.alone, *_gone_in_ms(ledger, seat, clock, is_back=is_back))
+    opts, ways = ledger.setup.terms.opts, [clock.alone]
+    if opts.gone != GONE_WAIT:
+        if is_gone(ledger, seat) and not is_back:
+            return 0
+        # a void at the draw costs nobody the match (specification.md, "Voids")
+        release = clock.release if ledger.match is not None else None
+        # who has come back has one decision more to miss
+        missed = ledger.streaks[seat] if not is_back else opts.gone_after - 1
+        ways += [release, missing_in_ms(opts, missed, clock)]
     return min((way for way in ways if way is not None), default=None)
-
-
-def _gone_in_ms(ledger: Ledger, seat: int, clock: SeatClock, *, is_back: bool) -> tuple[int | None, ...]:
-    opts = ledger.setup.terms.opts
-    if opts.gone == GONE_WAIT:
-        return ()
-    if is_gone(ledger, seat) and not is_back:
-        return (0,)
-    # a void at the draw costs nobody the match (specification.md, "Voids")
-    release = clock.release if ledger.match is not None else None
-    # who has come back has one decision more to miss
-    missed = ledger.streaks[seat] if not is_back else opts.gone_after - 1
-    return release, missing_in_ms(opts, missed, clock)
 
 
 def missing_in_ms(opts: Opts, missed: int, clock: SeatClock) -> int | None:
@@ -189,14 +179,12 @@ class MatchPresence:
         if isinstance(body, Act | Proxy):
             self.attendance = answered(self.attendance, ledger, body.seat)
             # the wait for the other side begins when this side has acted: until then it was not kept waiting
-            self._count_anew(ledger, 1 - body.seat % 2, 2)
+            waited_for = range(1 - body.seat % 2, ledger.seats, 2)
         elif isinstance(body, Rule) and body.ruling == "resume":
-            self._count_anew(ledger)
-
-    def _count_anew(self, ledger: Ledger, first: int = 0, step: int = 1) -> None:
-        if not self.attendance.is_full:
-            seats = range(first, ledger.seats, step)
-            self.attendance = counted_anew(self.attendance, seats, trio.current_time())
+            waited_for = range(ledger.seats)
+        else:
+            return
+        self.attendance = counted_anew(self.attendance, waited_for, trio.current_time())
 
     def news(self, ledger: Ledger, clock: MatchClock, *, is_hushed: bool) -> AwayNews:
         """Return what to tell of the seats that stand differently from what was told, while the match goes on.
@@ -224,18 +212,18 @@ class MatchPresence:
         return tuple(SeatPresence(left[seat] is None, ledger.streaks[seat]) for seat in range(ledger.seats))
 
     def _messages(self, ledger: Ledger, clock: MatchClock, seats: Collection[int]) -> tuple[Away, ...]:
-        return tuple(self._message(ledger, clock, seat) for seat in seats)
-
-    def _message(self, ledger: Ledger, clock: MatchClock, seat: int) -> Away:
-        presence = self._presences(ledger)[seat]
-        return Away(
-            table=self._table,
-            match=ledger.setup.mid,
-            seat=seat,
-            online=presence.online,
-            missed=presence.missed,
-            # no claim threatens a seat that is there and has missed nothing
-            claim_in_ms=None if presence == _THERE else self.claim_in_ms(ledger, clock, seat),
+        now = self._presences(ledger)
+        return tuple(
+            Away(
+                table=self._table,
+                match=ledger.setup.mid,
+                seat=seat,
+                online=now[seat].online,
+                missed=now[seat].missed,
+                # no claim threatens a seat that is there and has missed nothing
+                claim_in_ms=None if now[seat] == _THERE else self.claim_in_ms(ledger, clock, seat),
+            )
+            for seat in seats
         )
 
     def claim_in_ms(self, ledger: Ledger, clock: MatchClock, seat: int) -> int | None:

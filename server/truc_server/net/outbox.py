@@ -367,16 +367,11 @@ class Flusher:
             if self._is_over or outbox.is_draining or outbox.is_broken:
                 continue  # what drains is looked at again when it is done
             rest = outbox.flush(self._durable)
-            if rest or outbox.size:
-                self._go_on(outbox, rest)
-
-    def _go_on(self, outbox: Outbox, rest: bytes) -> None:
-        """Write what the kernel has not taken of what an outbox held, or look at it again when more may leave."""
-        if rest:
-            outbox.is_draining = True
-            self._tasks.start_soon(self._drain, outbox, rest)
-        else:
-            self.touch(outbox)
+            if rest:  # the kernel has not taken it
+                outbox.is_draining = True
+                self._tasks.start_soon(self._drain, outbox, rest)
+            elif outbox.size:
+                self.touch(outbox)
 
     async def _drain(self, outbox: Outbox, rest: bytes) -> None:
         if outbox.is_broken:
