@@ -28,7 +28,7 @@ from truc_protocol.ledger import (
     steps_due,
     take,
 )
-from truc_protocol.messages import GuestAct, Refusal
+from truc_protocol.messages import GuestAct
 from truc_protocol.records import KIND_OF, Binding, Record, parse, unsigned_record
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
 from truc_server.matches.game import Game, Turn
@@ -76,15 +76,11 @@ _STEPS_FAIL: Final = ("C43", "C44", "C45", "C46")
 
 
 class RefusedBodyError(RefusedRequestError):
-    """A body that is not taken; `evidence` is the server's signed word on it, if its position is the present one."""
+    """A body that is not taken."""
 
     def __init__(self, code: Code, message: str, evidence: Record | None = None) -> None:
-        super().__init__(code, message, field="body" if code is Code.BAD_MESSAGE else None)
-        self.evidence = evidence
-
-    def refusal(self, request: int | None) -> Refusal:
-        """Return the answer."""
-        return replace(super().refusal(request), refuse=self.evidence)
+        field = "body" if code is Code.BAD_MESSAGE else None
+        super().__init__(code, message, field=field, evidence=evidence)
 
 
 def code_of(error: CheckError) -> Code:

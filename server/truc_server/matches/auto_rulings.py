@@ -10,10 +10,8 @@ from collections.abc import Collection
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from truc_protocol.dealer import Dealer
-from truc_protocol.errors import Code
 from truc_protocol.ledger import (
     Due,
     Ledger,
@@ -28,10 +26,8 @@ from truc_protocol.ledger import (
     seats_missing,
     seats_owing,
 )
-from truc_protocol.messages import Refusal
 from truc_protocol.records import Phase, Record
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE
-from truc_server.net.peer import RefusedRequestError
 
 # specification.md, "Records": where a ruling may stand. Those of mode blind are looked at before.
 _RULED: Final = (Phase.BETWEEN, Phase.HAND)
@@ -184,18 +180,6 @@ def _for_pause(dealer: Dealer, ledger: Ledger) -> Record | None:
     if len(ledger.pause.asked) < ledger.seats:
         return None
     return dealer.resume(ledger) if ledger.pause.active else dealer.pause(ledger)
-
-
-class TooEarlyError(RefusedRequestError):
-    """A claim that cannot be granted yet; `wait_ms` is how long until it may be, at least, if that can be told."""
-
-    def __init__(self, message: str, wait_ms: int | None) -> None:
-        super().__init__(Code.NOT_NOW, message)
-        self._wait_ms = wait_ms
-
-    def refusal(self, request: int | None) -> Refusal:
-        """Return the answer."""
-        return replace(super().refusal(request), retry_after_ms=self._wait_ms)
 
 
 def ruling_claimed(

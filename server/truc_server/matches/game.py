@@ -22,6 +22,7 @@ from truc_protocol.codec import enc_trusted, unpack
 from truc_protocol.crypto.keys import fingerprint, seal_at_rest
 from truc_protocol.dealer import BoxSealer, Dealer
 from truc_protocol.dealing import DealtCards
+from truc_protocol.errors import Code
 from truc_protocol.ledger import (
     Due,
     FoldedRecord,
@@ -42,7 +43,6 @@ from truc_protocol.setup import MatchSetup
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.encoding import LENGTH_BYTES
 from truc_server.matches.auto_rulings import (
-    TooEarlyError,
     UnrecordedState,
     desertion,
     ruling_claimed,
@@ -61,7 +61,7 @@ from truc_server.matches.choices import (
 from truc_server.matches.deadlines import Clocks, MatchClock, Wait, opens_decision, owes_chain, vacant
 from truc_server.matches.presence import AwayNews, MatchPresence
 from truc_server.matches.restore_hold import RestoreHold
-from truc_server.net.peer import LoggedInPlayer
+from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
 from truc_server.settings.in_force import CurrentValue
 from truc_server.settings.settings import Settings
 from truc_server.storage import AddRecord, EndMatch, RatedPlayer, RateMatch, SaveSecrets, Write
@@ -492,7 +492,7 @@ class Game:
         """Return what follows from the end that a seat asks for because the other side is away.
 
         Raises:
-            TooEarlyError: It is not away, or not for long enough, or a ruling cannot stand now.
+            RefusedError: It is not away, or not for long enough, or a ruling cannot stand now.
         """
         self.note_online(online)
         others = range(1 - seat % 2, self.ledger.seats, 2)
@@ -502,9 +502,8 @@ class Game:
         record = ruling_claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
         if record is None:
             wait_ms = self.presence.claimable_in_ms(self.ledger, self.clock, others)
-            raise TooEarlyError(
-                "expected the other side to be away for longer, and no deal to be under way", wait_ms
-            )
+            message = "expected the other side to be away for longer, and no deal to be under way"
+            raise RefusedRequestError(Code.NOT_NOW, message, wait_ms=wait_ms)
         return self.add(record)
 
     def away(self) -> tuple[Away, ...]:

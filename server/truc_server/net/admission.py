@@ -13,7 +13,6 @@ from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
 import trio
-from msgspec.structs import replace
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal, refusal
@@ -159,8 +158,9 @@ class Admission:
         pay = self._connects.pay if counts else self._connects.owes
         if wait_ms := pay(network, trio.current_time()):
             message = f"expected at most {limits.connects_per_min} connections of one address in a minute"
-            why = replace(refusal(Code.RATE_LIMITED, message), retry_after_ms=wait_ms)
-            return self._count_turned_away("pace", why, counts=counts)
+            return self._count_turned_away(
+                "pace", TooSoonError(message, wait_ms).refusal(None), counts=counts
+            )
         if counts:
             self._inside += 1
             self._networks[network] = of_network + 1

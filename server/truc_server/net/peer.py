@@ -18,6 +18,7 @@ from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import AnyMessage, Ok, Ping, Refusal, Request, ServerMessage, bye, refusal
+from truc_protocol.records import Record
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
 from truc_protocol.wire.connection import ConnectionEnd, Failure, KeepAlive, Role, State, keep_alive
 from truc_protocol.wire.encoding import encode
@@ -77,29 +78,40 @@ def tag_of(kind: PlayerKind, player: bytes) -> str:
 
 
 class RefusedRequestError(Exception):
-    """A request that is answered with an error."""
+    """A request that is answered with an error.
 
-    def __init__(self, code: Code, message: str, *, field: str | None = None) -> None:
+    Attributes:
+        wait_ms: after what time it may be taken, if that can be told.
+        evidence: the server's signed word on a body that it does not take, if its position is the present one.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        *,
+        field: str | None = None,
+        wait_ms: int | None = None,
+        evidence: Record | None = None,
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.field = field
+        self.wait_ms = wait_ms
+        self.evidence = evidence
 
     def refusal(self, request: int | None) -> Refusal:
         """Return the answer."""
-        return refusal(self.code, self.message, re=request, field=self.field)
+        refused = refusal(self.code, self.message, re=request, field=self.field)
+        return replace(refused, retry_after_ms=self.wait_ms, refuse=self.evidence)
 
 
 class TooSoonError(RefusedRequestError):
     """A request that would be taken later."""
 
     def __init__(self, message: str, wait_ms: int) -> None:
-        super().__init__(Code.RATE_LIMITED, message)
-        self.wait_ms = wait_ms
-
-    def refusal(self, request: int | None) -> Refusal:
-        """Return the answer."""
-        return replace(super().refusal(request), retry_after_ms=self.wait_ms)
+        super().__init__(Code.RATE_LIMITED, message, wait_ms=wait_ms)
 
 
 class RepeatedActError(Exception):

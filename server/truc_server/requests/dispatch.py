@@ -10,7 +10,6 @@ from typing import Final, assert_never
 
 import structlog
 import trio
-from msgspec.structs import replace
 
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code, RemoteError
@@ -60,7 +59,7 @@ from truc_protocol.wire.connection import Failure
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
-from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, RepeatedActError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, RepeatedActError, TooSoonError
 from truc_server.operation.logs import LastingFault
 from truc_server.requests import (
     acts,
@@ -315,5 +314,4 @@ class Dispatch:
 
 
 def _refuse_for_now(peer: Peer, message: Request, wait_ms: int) -> None:
-    refused = refusal(Code.RATE_LIMITED, "too many requests in a short time", re=message.id)
-    peer.refuse(replace(refused, retry_after_ms=wait_ms))
+    peer.refuse(TooSoonError("too many requests in a short time", wait_ms).refusal(message.id))
