@@ -1,10 +1,9 @@
 """Flor, where scenarios do not reach: what is told of it, and duels (rules.md 8.6, 8.7, 13b.3)."""
 
-import pytest
 from rows import each_row
-from rules.played import action, dealt, duel, events, flores, played
+from rules.played import dealt, duel, events, flores, played
 
-from truc_rules import IllegalActionError, apply, preset
+from truc_rules import preset
 from truc_rules.positions.events import (
     ContraflorAccepted,
     ContraflorCalled,
@@ -21,12 +20,6 @@ PLAIN, BARE, POOR = "7o 6o 1c", "3o 4c 12b", "2o 5c 11b"
 FOUR = (F27, F36, F29, BARE)
 DUEL = duel("truco-argentino-6-flor", F27, F26, PLAIN, F36, F29, POOR)
 """Seat 0 against seat 3; seats 0, 1, 3 and 4 hold flores."""
-
-
-def test_nobody_declares_a_flor_it_does_not_hold():
-    match = dealt(GAME, PLAIN, F27)
-    with pytest.raises(IllegalActionError):
-        apply(match, action(match, "0 flor"))
 
 
 def test_the_others_of_a_table_do_not_declare_in_a_duel():

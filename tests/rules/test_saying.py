@@ -1,9 +1,7 @@
 """Saying values, where scenarios do not reach: what is told, and cards that are not known (rules.md 8.4, "Declaring"; 13b.1)."""
 
-import pytest
-from rules.played import action, dealt, events, options, played
+from rules.played import dealt, events, options, played
 
-from truc_rules import IllegalActionError, apply
 from truc_rules.positions.events import KeptSilent, PointsScored, ValueSaid, ValueYielded
 
 TWO = ("7o 1o 4b", "7e 6e 2b")
@@ -13,11 +11,6 @@ FOUR = ("6o 7o 1c", "5e 4e 10c", "7b 6b 2c", "12e 3b 4b")
 
 def saying(*hands, variant="truco-argentino"):
     return played(dealt(variant, *hands), "0 envido", "1 accept")
-
-
-def test_a_value_is_true():
-    with pytest.raises(IllegalActionError):
-        apply(saying(*TWO), action(saying(*TWO), "0 points 29"))
 
 
 def test_saying_is_told():
