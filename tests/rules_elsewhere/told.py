@@ -237,12 +237,8 @@ def _args(action: Action, slots: Sequence[int]) -> dict[str, Any]:
 
 
 _NAMED: Mapping[Kind, str] = {
-    Kind.BLIND: "slot",
-    Kind.RAISE: "stake",
-    Kind.CLAIM: "seat",
-    Kind.ORDER: "rank",
-    Kind.DEAL: "count",
-}
+    Kind.BLIND: "slot", Kind.RAISE: "stake", Kind.CLAIM: "seat", Kind.ORDER: "rank", Kind.DEAL: "count",
+}  # fmt: skip
 
 
 def _sure(match: Match, seat: Seat, awaited: Sequence[int]) -> str:

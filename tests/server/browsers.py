@@ -20,12 +20,9 @@ from truc_web.tree import Tree, read_tree
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 UPGRADE = {
-    "Upgrade": "websocket",
-    "Connection": "Upgrade",
-    "Sec-WebSocket-Key": KEY,
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Protocol": "truc.1",
-}
+    "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": KEY,
+    "Sec-WebSocket-Version": "13", "Sec-WebSocket-Protocol": "truc.1",
+}  # fmt: skip
 
 
 class Door:

@@ -184,18 +184,12 @@ def test_unfinished_key_that_the_rolls_do_not_lead_to_is_not_taken(folder, first
     ("harm", "told"),
     [
         (lambda folder: folder.rolls.unlink(), r"no rotation in .*rolls\.txt leads from this key"),
-        (
-            lambda folder: folder.identity.unlink(),
-            r"identity\.pem is missing, but .*rolls\.txt is there",
-        ),
-        (
-            lambda folder: folder.rolls.write_text(folder.rolls.read_text()[:-9]),
-            r"rolls\.txt: line 2: ",
-        ),
+        (lambda folder: folder.identity.unlink(), r"identity\.pem is missing, but .*rolls\.txt is there"),
+        (lambda folder: folder.rolls.write_text(folder.rolls.read_text()[:-9]), r"rolls\.txt: line 2: "),
         (lambda folder: next(folder.earlier.iterdir()).chmod(0o644), "is open to other users"),
     ],
     ids=["lost", "without an identity", "damaged", "open to others"],
-)
+)  # fmt: skip
 def test_rolls_and_earlier_keys_that_came_to_harm_are_refused(folder, first, harm, told):
     rolled(folder)
     harm(folder)
