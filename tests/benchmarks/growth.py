@@ -51,12 +51,7 @@ class Reach(NamedTuple):
 
 FULL: Final = Reach()
 SHORT: Final = Reach(
-    seconds=1.0,
-    warm_s=0.5,
-    tables=(25, 250),
-    viewers=(0, 50),
-    stored=(0, 500),
-    lengths=(20, 60, 100),
+    seconds=1.0, warm_s=0.5, tables=(25, 250), viewers=(0, 50), stored=(0, 500), lengths=(20, 60, 100)
 )
 LEAST: Final = Reach(
     seconds=0.2,

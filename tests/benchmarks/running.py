@@ -37,11 +37,7 @@ class MissingError(Exception):
 
 @asynccontextmanager
 async def server(
-    folder: Path,
-    *,
-    settings: Mapping[str, str] = SETTINGS,
-    is_pinned: bool = True,
-    data: Path | None = None,
+    folder: Path, *, settings: Mapping[str, str] = SETTINGS, is_pinned: bool = True, data: Path | None = None
 ) -> AsyncIterator[ServerProcess]:
     """Run a server on the first core, or on all of them; without `data`, its data folder is a fresh one."""
     raise_file_limit()

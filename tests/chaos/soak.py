@@ -78,14 +78,7 @@ async def soak(folder: Path, course: Course) -> Soaked:
         violations = await server.stop()
     violations += [*tally.faults, *missing_acts(server.data, tally.taken), *_grown(samples)]
     return Soaked(
-        course,
-        seconds,
-        spent_s,
-        tally.hands,
-        tally.matches,
-        tally.acts.total(),
-        samples,
-        tuple(violations),
+        course, seconds, spent_s, tally.hands, tally.matches, tally.acts.total(), samples, tuple(violations)
     )
 
 

@@ -230,10 +230,7 @@ def firefox(home: Path) -> Iterator[Firefox]:
     command = [
         str(FOUND), "--headless", "--no-remote", "--profile", str(home), "--remote-debugging-port", "0",
     ]  # fmt: skip
-    with (
-        told.open("w") as file,
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file) as process,
-    ):
+    with told.open("w") as file, subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file) as process:
         try:
             with socket.create_connection(("127.0.0.1", _port_of(told)), PATIENCE_S) as line:
                 yield Firefox(line, downloads)

@@ -141,12 +141,7 @@ def test_server_is_asked_for_the_matches_played_there(after_a_match, monkeypatch
     monkeypatch.setenv("TRUC_HOME", str(home.root))
     (path,) = home.transcripts.glob("*.truc")
     (line,) = truc("history", url).stdout.splitlines()
-    assert line.split("  ")[1:] == [
-        path.stem,
-        "truc-french",
-        "won",
-        f"{BOTH}; its transcript is here",
-    ]
+    assert line.split("  ")[1:] == [path.stem, "truc-french", "won", f"{BOTH}; its transcript is here"]
 
 
 @pytest.fixture

@@ -80,10 +80,7 @@ def test_store_that_cannot_be_read_is_one_line(keys, known, home, words) -> None
 @pytest.mark.slow
 def test_full_disk_is_one_line_and_status_1(known, home, full) -> None:
     told = run(home.root, "keys", "revocation", SERVER, stdout=full)
-    assert (told.returncode, told.stderr) == (
-        1,
-        "truc: cannot go on: No space left on device\n",
-    )
+    assert (told.returncode, told.stderr) == (1, "truc: cannot go on: No space left on device\n")
 
 
 def test_show_of_a_key_never_changed_names_it_once(keys, home) -> None:

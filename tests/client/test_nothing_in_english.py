@@ -27,10 +27,7 @@ TOLD_OTHERWISE = {
         "truc_terminal/commands/ratings.py",
         "truc_terminal/commands/show.py",
     ),
-    *(
-        "truc_terminal/commands/verify.py",
-        "truc_terminal/screen/replaying.py",
-    ),
+    *("truc_terminal/commands/verify.py", "truc_terminal/screen/replaying.py"),
 }
 """Modules whose texts are not of these catalogues."""
 SAYS = {

@@ -209,10 +209,7 @@ def test_guests_own_cards_are_those_that_the_server_told() -> None:
     told = SeatMemory(own=("7e", "3b", "1o"))
     played = view_of(table="0 1o")._replace(row=view_of(table="0 1o").row._replace(left=((0, 1), (0, 1, 2))))
     assert board_of(view_of(), PACK, told).cards == ("7e", "3b", "1o")
-    assert (board_of(played, PACK, told).cards, board_of(played, PACK, told).own) == (
-        ("7e", "3b"),
-        told.own,
-    )
+    assert (board_of(played, PACK, told).cards, board_of(played, PACK, told).own) == (("7e", "3b"), told.own)
 
 
 @each_row("glyphs", [MANY, ASCII])

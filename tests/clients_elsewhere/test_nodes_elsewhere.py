@@ -50,10 +50,7 @@ async def against(nodes, command, server, opponent) -> str:
 async def test_program_plays_at_a_table_of_another_node(nodes, tmp_path, route, program):
     (player,) = homes(tmp_path, False)
     command = keyed(tmp_path) if program is None else program
-    async with (
-        two(nodes, route) as (one, other),
-        connect(f"truc://127.0.0.1:{one.port}", player) as opponent,
-    ):
+    async with two(nodes, route) as (one, other), connect(f"truc://127.0.0.1:{one.port}", player) as opponent:
         assert "by side" in await against(nodes, command, other, opponent)
     if program is None:
         assert verify((tmp_path / "match.truc").read_bytes()).result is Result.PROVEN

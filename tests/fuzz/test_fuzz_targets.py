@@ -29,11 +29,7 @@ FIRST = 8
 EVERY_TARGET = pytest.mark.parametrize("name", TARGETS)
 every_target = each_row("name", TARGETS)
 briefly = settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 
 

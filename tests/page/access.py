@@ -25,7 +25,7 @@ CONTROLS: Final = {
     *(
         *("button", "link", "textbox", "combobox", "checkbox", "slider", "tab", "DisclosureTriangle"),
         *("switch", "searchbox"),
-    ),
+    )
 }
 NAMED: Final = CONTROLS | {"dialog", "alertdialog", "tablist", "image", "img"}
 PARENTS: Final = {

@@ -72,13 +72,7 @@ SEEN_BY_THE_PLAYER: Final = (
 SCRIPT: Final = Path(__file__).with_name("visit.js").read_text("utf-8")
 SIT_DOWN: Final = f"sitDown({json.dumps({'table': CODE, 'keyTitle': WORDS['key']['title']})})"
 STANDS: Final = "stands({})".format(
-    json.dumps(
-        {
-            "saveWord": SAID["save_file"],
-            "watchedWord": SAID["match_watched"],
-            "goneWord": "closed",
-        }
-    )
+    json.dumps({"saveWord": SAID["save_file"], "watchedWord": SAID["match_watched"], "goneWord": "closed"})
 )
 PLAY: Final = f"robot({json.dumps({'isFirst': True, 'saveWord': SAID['save_file']})}).catch(() => {{}}); null"
 """Lets the robot play on by itself: cards first, so that a match lasts."""

@@ -23,10 +23,7 @@ pytestmark = [pytest.mark.slow, needs_browser]
 __all__ = ("own_server",)
 
 DEALS = {**SHORT, "mode": "blind"}
-MATCHES = [
-    Match("truco-argentino", 2, 1, {**DEALS, "target": 8}),
-    Match("truco-paulista", 4, 1, DEALS),
-]
+MATCHES = [Match("truco-argentino", 2, 1, {**DEALS, "target": 8}), Match("truco-paulista", 4, 1, DEALS)]
 SEALED = words()["sealed"]
 OF_A_NEW_TABLE = words()["new_table"]
 REPLAYED = "document.querySelector('.replay .badge.ok')?.textContent"

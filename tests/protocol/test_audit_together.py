@@ -5,15 +5,7 @@ from protocol.forge import garbled, small
 from protocol.peers import Table
 from protocol.recomputing import shown
 
-from truc_protocol.audit import (
-    Agreement,
-    Auditor,
-    EvidenceExamined,
-    Judgement,
-    Result,
-    cross_audit,
-    examine,
-)
+from truc_protocol.audit import Agreement, Auditor, EvidenceExamined, Judgement, Result, cross_audit, examine
 from truc_protocol.audit.equivocation import contradictions
 from truc_protocol.audit.verified_prefix import PassedRecords, passed
 from truc_protocol.evidence_file import MAGIC, Complaint, SignedRefusal, read_refusal, write_evidence

@@ -76,8 +76,7 @@ def messages_in(received):
 
 
 @each_row(
-    "steps, state",
-    list(enumerate((State.NEW, State.GREETING, State.GREETED, State.ENTERING, State.READY))),
+    "steps, state", list(enumerate((State.NEW, State.GREETING, State.GREETED, State.ENTERING, State.READY)))
 )
 def test_each_step_of_the_handshake_has_its_state(steps, state):
     client, server = pair(steps)
@@ -124,10 +123,7 @@ def test_request_before_welcome_needs_a_login(steps, wanted):
 def test_client_that_does_not_wait_is_told_that_nothing_was_expected():
     _, server = pair(1)
     (failure,) = server.receive(to_frame(encode(LOGIN), LOGIN_LIMIT))
-    assert (failure.code, failure.message) == (
-        Code.NOT_NOW,
-        "expected nothing in state greeting, got login",
-    )
+    assert (failure.code, failure.message) == (Code.NOT_NOW, "expected nothing in state greeting, got login")
 
 
 @each_row(

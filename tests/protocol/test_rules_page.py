@@ -187,13 +187,7 @@ def test_raises_are_worth_what_the_table_says_and_called_as_players_say(variant,
     assert [" ".join(row) for row in cells(variant, "The stake")] == raises
 
 
-@each_row(
-    "name, sign, cards",
-    [
-        ("truc-partnership", "`ace`", "A"),
-        ("truco-mineiro", "`zap`", "4c"),
-    ],
-)
+@each_row("name, sign, cards", [("truc-partnership", "`ace`", "A"), ("truco-mineiro", "`zap`", "4c")])
 def test_sign_has_the_cards_that_make_it_true(name, sign, cards):
     assert (sign, cards) in [
         (row[0], row[2]) for row in cells(preset(name), "Signs and talk") if len(row) > 2

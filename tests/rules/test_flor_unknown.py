@@ -3,15 +3,7 @@
 from rows import each_row
 from rules.played import action, dealt, flores, learnt, options, played, score
 
-from truc_rules import (
-    Seat,
-    apply,
-    as_seen_by_all,
-    deciders,
-    preset,
-    waits_for_unknown,
-    without_unknown_flor,
-)
+from truc_rules import Seat, apply, as_seen_by_all, deciders, preset, waits_for_unknown, without_unknown_flor
 from truc_rules.contests.flor import round_answers
 from truc_rules.positions.events import PointsScored
 

@@ -10,17 +10,7 @@ from rows import each_row
 from rules.candidates import candidates_of
 from rules.chance import chance_for, games, random_hand
 
-from truc_rules import (
-    IllegalActionError,
-    Kind,
-    Seat,
-    apply,
-    deal,
-    deciders,
-    legal,
-    preset,
-    view,
-)
+from truc_rules import IllegalActionError, Kind, Seat, apply, deal, deciders, legal, preset, view
 
 _TRIES = 6
 _TRIED = 40

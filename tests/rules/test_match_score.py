@@ -79,8 +79,7 @@ def test_partners_at_their_last_point_are_owed_each_others_cards_where_the_varia
 def test_at_hand_end_the_remainder_wins_the_game_whatever_the_score():
     level = replace(FRENCH, scoring=Scoring(12, 0, "hand_end"))
     match = played(
-        dealt(level, *HANDS, score=(13, 13)),
-        *("0 stand", "0 raise rest", "1 raise rest", "0 concede"),
+        dealt(level, *HANDS, score=(13, 13)), *("0 stand", "0 raise rest", "1 raise rest", "0 concede")
     )
     assert (points(match), match.game_winner) == ([13, 13], 1)
 

@@ -3,15 +3,7 @@
 from rows import each_row
 from rules.played import action, dealt, given, played, refused
 
-from truc_rules import (
-    Action,
-    Kind,
-    Seat,
-    new_match,
-    next_hand,
-    preset,
-    with_options,
-)
+from truc_rules import Action, Kind, Seat, new_match, next_hand, preset, with_options
 
 FOUR = ("1e 5e 4c", "7o 6c 12b", "2e 3b 4o", "11c 1o 10b")
 ENVIDO = dealt("truco-argentino", *FOUR)

@@ -3,17 +3,7 @@
 from rows import each_row
 from rules.chance import chance_for, games, random_hand
 
-from truc_rules import (
-    Kind,
-    Seat,
-    apply,
-    deal,
-    deciders_in_view,
-    described,
-    know,
-    legal,
-    surely_legal,
-)
+from truc_rules import Kind, Seat, apply, deal, deciders_in_view, described, know, legal, surely_legal
 
 
 def masked(cards, seat, *, is_blind):

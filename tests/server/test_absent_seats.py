@@ -6,14 +6,7 @@ from server.conftest import PATIENT as SETTINGS
 from server.conftest import give_up, only_cut, play_on, running, together
 from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_stopped
-from server.substituting import (
-    TERMS,
-    offered,
-    standing_by,
-    step_in,
-    vacancies,
-    voided,
-)
+from server.substituting import TERMS, offered, standing_by, step_in, vacancies, voided
 
 from truc_protocol.audit import Result
 from truc_protocol.records import Phase, parse

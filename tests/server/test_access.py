@@ -167,10 +167,7 @@ async def test_server_that_has_moved_takes_no_match_up_and_leaves_the_tables_to_
         await in_hand(server)
     capsys.readouterr()
     moved = changed(
-        QUICK,
-        access={"moved_to": "truc.example:7373"},
-        tables={"expiry_s": 10},
-        cluster={"node": node},
+        QUICK, access={"moved_to": "truc.example:7373"}, tables={"expiry_s": 10}, cluster={"node": node}
     )
     async with running(path, moved) as server:
         assert (await (await server.connect()).hello())["t"] == "hello"

@@ -227,12 +227,7 @@ class TestReload:
         server.host.settings = changed(QUICK, name="La Penya", motd="hello")
         answer = await ask(server, "reload")
         info = (await (await server.connect()).hello())["info"]
-        assert answer == {
-            "ok": True,
-            "changed": ["name", "motd"],
-            "left": [],
-            "certificate_until_ms": None,
-        }
+        assert answer == {"ok": True, "changed": ["name", "motd"], "left": [], "certificate_until_ms": None}
         assert b"La Penya" in info
 
     async def test_who_is_shut_out_by_it_is_cut(self, server):

@@ -39,11 +39,7 @@ class TestSeats:
     async def test_player_with_as_many_seats_gets_no_other(self, server):
         code = await make(await keyed(server))
         client = await full(server)
-        for request in (
-            {"t": "join", "table": code},
-            FRENCH,
-            {"t": "seek", "variant": "truc-catalan"},
-        ):
+        for request in ({"t": "join", "table": code}, FRENCH, {"t": "seek", "variant": "truc-catalan"}):
             assert (await client.ask(request))["code"] == "too_many_tables"
         assert len((await client.ask({"t": "tables"}))["tables"]) == 3
 

@@ -11,10 +11,7 @@ from truc_protocol.crypto.keys import fingerprint
 
 COMPANY_S = 20
 SETTINGS = changed(
-    QUICK,
-    limits={"idle_s": 3600, "login_s": 120},
-    tables={"company_s": COMPANY_S},
-    access={"bots": BOTS},
+    QUICK, limits={"idle_s": 3600, "login_s": 120}, tables={"company_s": COMPANY_S}, access={"bots": BOTS}
 )
 
 

@@ -171,10 +171,7 @@ EVENTS: list[tuple[Event, str]] = [
     (send_no_frame, 'truc_errors_total{code="bad_frame"}'),
     (act_too_late, 'truc_errors_total{code="stale_position"}'),
     (miss_login, 'truc_goodbyes_total{code="timeout"}'),
-    (
-        fill_outbox,
-        'truc_goodbyes_total{code="slow_consumer"} truc_slow_consumers_total{reason="full"}',
-    ),
+    (fill_outbox, 'truc_goodbyes_total{code="slow_consumer"} truc_slow_consumers_total{reason="full"}'),
     (read_nothing, 'truc_slow_consumers_total{reason="stuck"}'),
     (miss_what_is_watched, "truc_frames_dropped_total"),
     (be_held_up, "truc_loop_lag_seconds_sum"),

@@ -43,11 +43,7 @@ async def test_peer_of_another_protocol_gets_one_readable_line(server, raw):
 
 @each_row(
     "raw, code",
-    [
-        (length(0), "bad_frame"),
-        (length(8193), "frame_too_large"),
-        (length(2) + b"\xc1\xc1", "bad_msgpack"),
-    ],
+    [(length(0), "bad_frame"), (length(8193), "frame_too_large"), (length(2) + b"\xc1\xc1", "bad_msgpack")],
 )
 async def test_after_login_a_broken_frame_ends_the_connection(server, raw, code):
     client = await ready(server)

@@ -347,10 +347,7 @@ def test_tables_of_a_node_that_stands_still_in_the_middle_of_a_commit_are_taken(
         closing(open_store(database.url, patience_s=0.5, node="one")) as standing,
         closing(open_store(database.url, patience_s=0.5, node="two")) as other,
     ):
-        lease, two = (
-            standing.join("one", place, lease_ms=60_000),
-            other.join("two", place, lease_ms=60_000),
-        )
+        lease, two = (standing.join("one", place, lease_ms=60_000), other.join("two", place, lease_ms=60_000))
         standing.commit([TABLE])
         standing.renew(lease, lease_ms=1_000, place=place, draining=False)
         freeze_in_a_commit(standing, lease)

@@ -26,11 +26,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    ("count", "variant", "guests", "after"),
-    [
-        (4, "truc-catalan", (), 21),
-        (2, "truc-catalan", (1,), 17),
-    ],
+    ("count", "variant", "guests", "after"), [(4, "truc-catalan", (), 21), (2, "truc-catalan", (1,), 17)]
 )
 async def test_match_goes_on_after_a_restart_under_a_higher_counter_and_is_proven(
     path, *, count, variant, guests, after

@@ -76,11 +76,7 @@ def events(logged) -> list[str]:
 
 @pytest.mark.parametrize(
     ("count", "variant", "guests", "after"),
-    [
-        (2, "truc-french", (), 23),
-        (4, "truc-catalan", (), 31),
-        (2, "truc-catalan", (1,), 17),
-    ],
+    [(2, "truc-french", (), 23), (4, "truc-catalan", (), 31), (2, "truc-catalan", (1,), 17)],
 )
 async def test_match_goes_on_when_all_are_back_and_is_proven(path, count, variant, guests, after):
     seats = await restored(path, count, variant, after=after, guests=guests)

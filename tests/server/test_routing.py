@@ -94,10 +94,7 @@ async def test_guest_who_is_sent_away_before_sitting_down_is_known_there_by_the_
 
 async def test_resuming_at_tables_of_several_nodes_ends(nodes):
     """Who has a seat on each of two nodes, and comes back by a third, is sent on once, and then brought."""
-    async with (
-        two(nodes, "moved") as (one, other),
-        nodes.run("three", inner=nodes.inner("three")) as third,
-    ):
+    async with two(nodes, "moved") as (one, other), nodes.run("three", inner=nodes.inner("three")) as third:
         await nodes.known("three")
         player = await one.seat(seed=1)
         tables = [await player.create("truc-french", seats=2)]
@@ -210,10 +207,7 @@ async def test_last_word_of_the_owner_ends_the_clients_connection(nodes, code, t
 
 
 async def test_owner_that_falls_silent_costs_its_client_one_connection(nodes, mock_clock):
-    async with (
-        nodes.run("one", PATIENT, route="proxy") as one,
-        nodes.ghost("ghost", "GHOST") as ghost,
-    ):
+    async with nodes.run("one", PATIENT, route="proxy") as one, nodes.ghost("ghost", "GHOST") as ghost:
         client = (await one.seat()).client
         await client.send({"t": "join", "table": "GHOST"})
         await (await ghost.link()).receive()

@@ -169,8 +169,7 @@ class TestInvites:
         assert store.use_invite(b"code", Member("X" * 26, 5))
 
     @pytest.mark.parametrize(
-        ("code", "at_ms", "is_good"),
-        [(b"code", 99, True), (b"code", 100, False), (b"other", 5, False)],
+        ("code", "at_ms", "is_good"), [(b"code", 99, True), (b"code", 100, False), (b"other", 5, False)]
     )
     def test_known_invite_makes_a_member_before_its_end(self, store, code, at_ms, is_good):
         assert store.use_invite(code, Member(WHO, at_ms)) is is_good

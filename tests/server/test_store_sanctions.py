@@ -6,15 +6,7 @@ from contextlib import closing
 import pytest
 from server.stored import SEAT, TABLE, guest_of, older, url
 
-from truc_server.storage import (
-    Invite,
-    Member,
-    PlayerKind,
-    Sanction,
-    SanctionKind,
-    SaveGuest,
-    StoreError,
-)
+from truc_server.storage import Invite, Member, PlayerKind, Sanction, SanctionKind, SaveGuest, StoreError
 from truc_server.storage.sql import open_store
 from truc_server.timing.clock import now_ms
 

@@ -4,14 +4,7 @@ import pytest
 from server.stored import TABLE, TH
 
 from truc_protocol.records import Record
-from truc_server.storage import (
-    DropSecrets,
-    DropTable,
-    DropTerms,
-    SaveSecrets,
-    SaveTerms,
-    StoredTerms,
-)
+from truc_server.storage import DropSecrets, DropTable, DropTerms, SaveSecrets, SaveTerms, StoredTerms
 
 TERMS = SaveTerms("ABC", TH, 0, b"table record", b"signature")
 JOINED = SaveTerms("ABC", TH, 2, b"seat record", b"another")

@@ -80,10 +80,7 @@ async def test_info_says_how_many_tables_may_be_opened(server):
 
 
 def test_table_of_an_unknown_address_counts_for_its_player_alone():
-    made, player = (
-        MadeTables(LIMITS, {}, {}),
-        LoggedInPlayer(PlayerKind.KEY, b"a", "Anna"),
-    )
+    made, player = (MadeTables(LIMITS, {}, {}), LoggedInPlayer(PlayerKind.KEY, b"a", "Anna"))
     for code in "ABC":
         made.add(code, player.id, None)
     with pytest.raises(RefusedRequestError, match="of one player"):

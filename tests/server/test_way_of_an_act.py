@@ -39,8 +39,7 @@ async def first_card(server, *, guests, want):
 
 
 @pytest.mark.parametrize(
-    ("kind", "guests", "want"),
-    [("key", (), ()), ("guest", (0, 1), ()), ("own options", (), (OWN_OPTIONS,))],
+    ("kind", "guests", "want"), [("key", (), ()), ("guest", (0, 1), ()), ("own options", (), (OWN_OPTIONS,))]
 )
 async def test_played_card_passes_no_more_than_this(server, monkeypatch, kind, guests, want):
     # one deal for every run: what may be played and asked depends on the cards

@@ -70,17 +70,7 @@ async def open_door(path):
 
 
 async def test_a_page_has_one_policy_and_whoever_has_it_is_told_so(web):
-    for path in (
-        "/",
-        "/t/K7PQ2",
-        "/w/K7PQ2",
-        "/m/ab",
-        "/play",
-        "/history",
-        "/best",
-        "/settings",
-        "/learn",
-    ):
+    for path in ("/", "/t/K7PQ2", "/w/K7PQ2", "/m/ab", "/play", "/history", "/best", "/settings", "/learn"):
         status, headers, body = await web.ask(path)
         assert status == 200
         assert "default-src 'none'" in headers["content-security-policy"]

@@ -10,16 +10,7 @@ import trio
 from chaos.servers import ServerProcess
 from client.playing import eager_bot
 
-from truc_client import (
-    MatchEnded,
-    Player,
-    RefusedError,
-    ServerKeyError,
-    Table,
-    TableGone,
-    YourTurn,
-    connect,
-)
+from truc_client import MatchEnded, Player, RefusedError, ServerKeyError, Table, TableGone, YourTurn, connect
 
 
 class BotTable:

@@ -20,10 +20,7 @@ from truc_protocol.crypto.shuffle import shuffle
 from truc_protocol.ledger import sealed_pack
 from truc_protocol.records import parse
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="needs /proc"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")]
 TABLE = {"target": 12, "match": 1}
 EVERYWHERE = ("memory", "files", "wire")
 

@@ -19,13 +19,7 @@ from protocol.blind_peers import BlindTable
 from protocol.forge import altered, place, resigned
 from protocol.peers import Table, here
 from protocol.rewriting import covered
-from protocol.test_blind_matches import (
-    declined_and_held_twice,
-    held_twice,
-    opened_late,
-    said_falsely,
-    signed,
-)
+from protocol.test_blind_matches import declined_and_held_twice, held_twice, opened_late, said_falsely, signed
 from vectors.blind_matches import MATCHES, other_order
 
 from truc_conform.playing import Puppet
@@ -45,10 +39,7 @@ REMEMBERING = Path(__file__).with_name("remembering.mjs")
 MAGIC = b"truc transcript 1\n"
 
 
-pytestmark = [
-    pytest.mark.slow,
-    needs_node,
-]
+pytestmark = [pytest.mark.slow, needs_node]
 
 
 class Verdict(NamedTuple):
