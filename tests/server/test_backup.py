@@ -25,9 +25,11 @@ from server.restarting import interrupted
 from server.stored import url
 
 from truc_server.identity.identity import load_identity
-from truc_server.settings.folder import Folder, locked, write_private
+from truc_server.settings.folder import Folder, FolderError, locked, write_private
+from truc_server.storage import StoreError, backups
 from truc_server.storage.backups import (
     back_up,
+    begin_anew,
     check_backup,
     check_may_start,
     digest_of,
@@ -35,7 +37,7 @@ from truc_server.storage.backups import (
     restore,
 )
 from truc_server.storage.schema import REVISION
-from truc_server.storage.sql import open_store
+from truc_server.storage.sql import Store, open_store
 
 
 @pytest.fixture(autouse=True)
@@ -407,6 +409,55 @@ async def test_final_backup_lets_matches_go_on_where_it_is_restored_first(played
         False,
         True,
     ]
+
+
+async def test_of_two_restores_of_a_final_backup_at_the_same_time_one_alone_lets_matches_go_on(
+    played, tmp_path, monkeypatch
+):
+    call(played.root, "backup", "--final", tmp_path / "copy")
+    chosen = {}
+
+    def restore_to(name) -> None:
+        chosen[name] = restore(tmp_path / "copy", open_at(tmp_path / name), None)[1]
+
+    def restore_meanwhile(path, content) -> None:
+        if path.name == "restored" and "second" not in chosen:
+            chosen["second"] = ""
+            restore_to("second")
+        write_private(path, content)
+
+    monkeypatch.setattr(backups, "write_private", restore_meanwhile)
+    restore_to("first")
+    assert sorted(chosen.values()) == ["ask", "continue"]
+
+
+async def test_killed_restore_of_a_dump_lets_no_server_start_until_it_is_run_again(played, monkeypatch):
+    database = url(played.root)
+
+    def kill(*_) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(backups, "write_restored", kill)
+        with pytest.raises(KeyboardInterrupt):
+            begin_anew(database, played, "ask")
+    with pytest.raises(FolderError, match="restore the backup again"):
+        read_restored(played)
+    begin_anew(database, played, "ask")
+    assert read_restored(played).matches
+
+
+@pytest.mark.parametrize("before", [None, b"what was held before"])
+async def test_restore_of_a_dump_that_the_database_refuses_changes_nothing(played, monkeypatch, before):
+    def refuse(*_) -> None:
+        raise StoreError("a node runs on it")
+
+    if before is not None:
+        played.restored.write_bytes(before)
+    monkeypatch.setattr(Store, "raise_epoch", refuse)
+    with pytest.raises(StoreError, match="a node runs"):
+        begin_anew(url(played.root), played, "ask")
+    assert (played.restored.read_bytes() if played.restored.exists() else None) == before
 
 
 async def test_second_final_backup_is_restored_with_care_as_the_first_may_have_been_restored_elsewhere(

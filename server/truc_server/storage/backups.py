@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -30,7 +30,7 @@ from truc_server.settings.folder import (
     move,
     write_private,
 )
-from truc_server.storage import PlayUnderWay
+from truc_server.storage import PlayUnderWay, StoreError
 
 OpenMatches = Literal["ask", "continue", "close"]
 # As long as `cluster.lease_s` may be: a database's clock that was set back makes nobody wait for longer.
@@ -99,11 +99,27 @@ def begin_anew(url: str, folder: Folder, chosen: OpenMatches) -> PlayUnderWay:
         # renews its own meanwhile.
         left_ms = max((node.left_ms or 0 for node in store.nodes()), default=0)
         time.sleep(min(max(0, left_ms) / 1_000, _LONGEST_LEASE_S))
-        # Above any epoch of the original, which counts claims from 1 or from its own restore (decision 17).
-        play = store.raise_epoch(int(time.time()))
+        with nullcontext() if chosen == "continue" else _half_done(folder):
+            # Above any epoch of the original, which counts claims from 1 or from its own restore (decision 17).
+            play = store.raise_epoch(int(time.time()))
     if chosen != "continue":
         write_restored(folder, Restored(play.matches, play.terms, gives_up=chosen == "close"))
     return play
+
+
+@contextmanager
+def _half_done(folder: Folder) -> Iterator[None]:
+    """Let no server start on a folder until `write_restored`, even if this is killed; undone if the store refuses."""
+    before = folder.restored.read_bytes() if folder.restored.exists() else None
+    write_private(folder.restored, b"half done\n")
+    try:
+        yield
+    except StoreError:
+        if before is None:
+            folder.restored.unlink()
+        else:
+            write_private(folder.restored, before)
+        raise
 
 
 def check_may_start(folder: Folder, *, moved_to: str) -> None:
@@ -476,10 +492,9 @@ def _copy(source: Path, target: Path) -> None:
 def _is_first(source: Path) -> bool:
     """Note in a backup that it was restored; tell whether this is the first time, as far as can be known."""
     mark = source / "restored"
-    if mark.exists():
-        return False
     try:
+        mark.touch(0o600, exist_ok=False)  # of two that restore it at the same time one alone makes it
         write_private(mark, f"at {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n".encode())
-    except OSError:  # what cannot be marked may be restored any number of times
+    except OSError:  # it is there; or what cannot be marked may be restored any number of times
         return False
     return True
