@@ -19,7 +19,7 @@ from truc_conform.playing import Picks, Puppet
 from truc_conform.result import AnyAct, ClientFault, HeardMessage, subject
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE, TOKEN, info_of
-from truc_conform.wire_trace import TracedStream, WireTrace
+from truc_conform.wire_trace import CLIENT, SERVER, WireTrace
 from truc_protocol import messages
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import Option, counter
@@ -30,30 +30,6 @@ from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Opts, open_terms
 from truc_protocol.wire.connection import Failure
 from truc_rules import Action, RulesError
-
-
-class OpenConnections:
-    """How many connections of one client are still open."""
-
-    def __init__(self) -> None:
-        self._open = 0
-        self._change = trio.Event()
-
-    def begin(self) -> None:
-        """Count a connection that has begun."""
-        self._open += 1
-
-    def end(self) -> None:
-        """Count a connection that has ended."""
-        self._open -= 1
-        self._change.set()
-        self._change = trio.Event()
-
-    async def wait_all(self, seconds: float) -> None:
-        """Wait, so long at most, until every connection has ended: what a client sent before exiting may still come."""
-        with trio.move_on_after(seconds):
-            while self._open:
-                await self._change.wait()
 
 
 class PlayedGame(NamedTuple):
@@ -138,7 +114,8 @@ class ClientHarness(ScriptedServer):
         self.cheated_at: int | None = None
         self.is_over = False  # the kit is ending the client: what happens then is not the client's doing
         self.offers: dict[int, frozenset[str]] = {}  # what a guest could choose, by position
-        self.open_connections = OpenConnections()
+        self._parted = trio.Event()
+        self._parted.set()
         self.wire_trace = WireTrace()
         self._spoken = trio.CancelScope()
 
@@ -148,17 +125,36 @@ class ClientHarness(ScriptedServer):
         # this one: what is said then is meant for the newest.
         self._spoken.cancel()
         self._spoken = trio.CancelScope()
-        self.open_connections.begin()
+        parted = self._parted = trio.Event()
+        self.wire_trace.begin()
         self.opened.append(trio.current_time())
         async with stream:
             with self._spoken:
-                await super().serve(TracedStream(stream, self.wire_trace))
+                await super().serve(stream)
         # The kit itself ends clients: their connections break without any fault of theirs.
         if not self.is_over:
             self.has_closed = True
             if self.ends_on_close:
                 self.done.set()
-        self.open_connections.end()
+        parted.set()
+
+    async def wait_parted(self, seconds: float) -> None:
+        """Wait, so long at most, until the newest connection has ended: what a client sent before exiting may still come."""
+        with trio.move_on_after(seconds):
+            while not self._parted.is_set():
+                await self._parted.wait()
+
+    async def hear(self, stream: trio.abc.Stream) -> bytes:
+        """Return what comes next, and keep it for the author of a client that fails."""
+        heard = await super().hear(stream)
+        self.wire_trace.pass_by(CLIENT, heard)
+        return heard
+
+    async def write_whole(self, *pieces: bytes) -> None:
+        """Let pieces leave one after the other, and keep them."""
+        for piece in pieces:
+            self.wire_trace.pass_by(SERVER, piece)
+        await super().write_whole(*pieces)
 
     async def fail(self, failure: Failure) -> None:
         """Note what is not a message, or not one allowed now, and answer it."""
@@ -207,7 +203,7 @@ class ClientHarness(ScriptedServer):
         """Return what the client sends of its own accord within some time."""
         with trio.move_on_after(seconds):
             if self._stream is not None:
-                return bytes(await self._stream.receive_some(65536))
+                return await self.hear(self._stream)
         return b""
 
     async def drop(self, first: bytes = b"") -> None:
@@ -222,7 +218,7 @@ class ClientHarness(ScriptedServer):
         """Say goodbye, and close the connection once the client has, or has had its time: what it says meanwhile is lost."""
         await self.push(goodbye)
         with trio.move_on_after(_PARTING_S):
-            while self._stream is not None and await self._stream.receive_some(65536):
+            while self._stream is not None and await self.hear(self._stream):
                 pass
         await self.drop()
 

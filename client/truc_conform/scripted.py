@@ -99,8 +99,8 @@ class ScriptedServer:
         self.epoch += 1
         connection = self._connection
         try:
-            while received := await stream.receive_some(65536):
-                self.unanswered = found = deque(connection.receive(bytes(received)))
+            while received := await self.hear(stream):
+                self.unanswered = found = deque(connection.receive(received))
                 while found:
                     message = found.popleft()
                     if isinstance(message, Failure):
@@ -112,6 +112,10 @@ class ScriptedServer:
                         await self.answer(request)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             return
+
+    async def hear(self, stream: trio.abc.Stream) -> bytes:
+        """Return what comes next on a connection; no bytes at its end."""
+        return bytes(await stream.receive_some(65536))
 
     async def fail(self, failure: Failure) -> None:
         """Handle what is not a message, or not one allowed now."""

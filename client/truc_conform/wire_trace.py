@@ -9,8 +9,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import trio
-
 from truc_protocol.codec import EncodingError, dec, unpack
 from truc_protocol.records import KINDS, tag_of
 from truc_protocol.wire.encoding import SERVER_LIMIT, FrameError, FrameSplitter
@@ -38,9 +36,28 @@ class WireTrace:
         self.opened: dict[bytes, tuple[str, ...]] = {}
         self._began = time.monotonic()
         self._number = 0
+        self._splitters: dict[str, FrameSplitter] = {}
         self._last = {side: deque[tuple[int, float, bytes]](maxlen=_LAST) for side in (CLIENT, SERVER)}
 
-    def note(self, side: str, frame: bytes) -> None:
+    def begin(self) -> None:
+        """Begin a connection."""
+        self._splitters = {side: FrameSplitter(SERVER_LIMIT) for side in (CLIENT, SERVER)}
+
+    def pass_by(self, side: str, piece: bytes) -> None:
+        """Note the frames that end with what passes now."""
+        splitter = self._splitters.get(side)
+        if splitter is None:
+            return
+        splitter.feed(piece)
+        try:
+            while (frame := splitter.next_frame()) is not None:
+                self._note(side, frame)
+        except FrameError:
+            # Shown as it is: for a client without frames this is the fault.
+            self._note(side, piece)
+            del self._splitters[side]  # there are no frames in what follows
+
+    def _note(self, side: str, frame: bytes) -> None:
         """Remember a frame, without its length."""
         self._number += 1
         self._last[side].append((self._number, time.monotonic() - self._began, frame))
@@ -52,46 +69,6 @@ class WireTrace:
             f"{side} {seconds:7.3f} s {frame_line(frame, self.opened)}"
             for _, seconds, frame, side in sorted(kept)
         )
-
-
-class TracedStream(trio.abc.Stream):
-    """A connection whose frames are noted as they pass."""
-
-    def __init__(self, stream: trio.abc.Stream, wire: WireTrace) -> None:
-        self._stream, self._wire = stream, wire
-        self._splitters = {side: FrameSplitter(SERVER_LIMIT) for side in (CLIENT, SERVER)}
-
-    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Send bytes of the server."""
-        self._note(SERVER, bytes(data))
-        await self._stream.send_all(data)
-
-    async def wait_send_all_might_not_block(self) -> None:
-        """Wait until there is room."""
-        await self._stream.wait_send_all_might_not_block()
-
-    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        """Receive bytes of the client."""
-        received = await self._stream.receive_some(max_bytes)
-        self._note(CLIENT, bytes(received))
-        return received
-
-    async def aclose(self) -> None:
-        """Close the connection."""
-        await self._stream.aclose()
-
-    def _note(self, side: str, piece: bytes) -> None:
-        splitter = self._splitters.get(side)
-        if splitter is None:
-            return
-        splitter.feed(piece)
-        try:
-            while (frame := splitter.next_frame()) is not None:
-                self._wire.note(side, frame)
-        except FrameError:
-            # Shown as it is: for a client without frames this is the fault.
-            self._wire.note(side, piece)
-            del self._splitters[side]  # there are no frames in what follows
 
 
 def frame_line(frame: bytes, opened: Mapping[bytes, tuple[str, ...]]) -> str:

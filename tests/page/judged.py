@@ -114,7 +114,7 @@ class Visitor:
             carrier = WebCarrier(_met(server), origin, read_tree(), goal, lambda: None, revoked=revoked)
             nursery.start_soon(trio.serve_listeners, carrier.serve, listeners)
             seen = await trio.to_thread.run_sync(self._look_on, server, carrier.link)
-            await server.open_connections.wait_all(1.0)
+            await server.wait_parted(1.0)
             server.is_over = True
             nursery.cancel_scope.cancel()
         self.seen.append(seen)

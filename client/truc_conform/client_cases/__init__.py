@@ -247,7 +247,7 @@ async def await_end(process: RunningClient, server: ClientHarness, patience_s: f
                 nursery.start_soon(_cancel_when_done, server, nursery.cancel_scope)
                 await process.wait()
                 # A process may have ended before the kit has read what it sent last.
-                await server.open_connections.wait_all(_LAST_WORDS_S)
+                await server.wait_parted(_LAST_WORDS_S)
                 nursery.cancel_scope.cancel()
         return process.returncode
     finally:
