@@ -88,7 +88,7 @@ class TestFolder:
     def test_folder_on_a_disk_that_is_not_there_is_not_taken_for_none(self, data, tmp_path):
         remove(data)
         data.variants.symlink_to(tmp_path / "unmounted")
-        assert problems(data) == (f"{data.variants}: expected a folder, got: No such file or directory",)
+        assert problems(data) == (f"cannot read {data.variants}: No such file or directory",)
 
     def test_two_files_with_one_name_are_refused(self, data):
         write(data, CHANGED, "other.toml")
@@ -126,7 +126,7 @@ class TestFolder:
     def test_file_in_the_place_of_the_folder_is_refused(self, data):
         remove(data)
         data.variants.write_text("")
-        assert problems(data) == (f"{data.variants}: expected a folder, got: Not a directory",)
+        assert problems(data) == (f"cannot read {data.variants}: Not a directory",)
 
     def test_more_files_than_the_limit_are_refused(self, data):
         for number in range(MOST):

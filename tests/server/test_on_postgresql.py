@@ -397,8 +397,9 @@ def test_check_of_a_node_compares_its_keys_and_its_place_with_those_of_the_other
 
     def told(inner: str) -> list[str]:
         cluster = {"TRUC_CLUSTER_NODE": "one", "TRUC_CLUSTER_INNER": inner, "TRUC_STORE_URL": database.url}
-        lines = CliRunner().invoke(main, ["check", "--data", str(data.root)], env=cluster).stdout.splitlines()
-        return [line for line in lines if "cluster: " in line or "cluster.inner" in line]
+        result = CliRunner().invoke(main, ["check", "--data", str(data.root)], env=cluster)
+        assert isinstance(result.exception, SystemExit | None)
+        return [line for line in result.stdout.splitlines() if "cluster: " in line or "cluster.inner" in line]
 
     assert told("127.0.0.1:1")[-2:] == [
         "ok     cluster: node one, beside two",
@@ -407,6 +408,8 @@ def test_check_of_a_node_compares_its_keys_and_its_place_with_those_of_the_other
     assert "wrong  cluster.inner: node two has the same: each node needs its own" in told(place.inner)
     roll(data, 1_790_000_000)
     assert told("127.0.0.1:1")[-1].startswith("wrong  cluster: the key ")
+    data.secrets_key.unlink()
+    assert told("127.0.0.1:1") == ["ok     cluster: node one, beside two"]
 
 
 def test_nodes_that_start_together_find_an_empty_database_migrated_once(migrated):

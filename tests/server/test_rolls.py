@@ -342,7 +342,7 @@ def test_earlier_keys_that_cannot_be_listed_are_not_taken_for_none(folder, first
         folder.earlier.write_text("")
     else:
         folder.earlier.symlink_to(tmp_path / "unmounted")
-    with pytest.raises(IdentityError, match=r"cannot read .*earlier: No"):
+    with pytest.raises(FolderError, match=r"cannot read .*earlier: No"):
         load_identity(folder)
 
 

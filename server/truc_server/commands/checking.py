@@ -519,10 +519,11 @@ def _look_at_nodes(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
     inner = settings.cluster.inner
     if taken := [node.name for node in others if inner and node.place.inner == inner]:
         yield wrong(f"cluster.inner: node {taken[0]} has the same: each node needs its own")
-    # A check asks nobody for a passphrase.
-    if known is None or not folder.identity.exists() or _needs_terminal(settings, folder):
-        return
     try:
+        # A check asks nobody for a passphrase.
+        is_asked_for = not settings.store.passphrase_file and has_passphrase(folder)
+        if known is None or is_asked_for:
+            return
         keys = keys_of(read_identity(folder, passphrase_of(settings, folder)))
         compare_keys(known, keys, [node.name for node in others])
     except StoreError as error:
@@ -535,8 +536,3 @@ def _look_at_nodes(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
 
 def _runs(node: Node) -> bool:
     return node.left_ms is None or node.left_ms > 0
-
-
-def _needs_terminal(settings: Settings, folder: Folder) -> bool:
-    """Tell whether the keys can be opened only by somebody at the terminal."""
-    return not settings.store.passphrase_file and has_passphrase(folder)

@@ -39,11 +39,7 @@ def revoked_keys(folder: Folder) -> frozenset[bytes]:
     Raises:
         FolderError: A file in the folder is no revocation, or they cannot be read.
     """
-    try:
-        found = files_in(folder.revoked)
-    except OSError as error:
-        raise FolderError(f"cannot read {folder.revoked}: {error.strerror}") from error
-    return frozenset(map(_read, found))
+    return frozenset(map(_read, files_in(folder.revoked)))
 
 
 def accept_revocation(folder: Folder, text: str) -> bytes:
@@ -158,7 +154,7 @@ def load_identity(folder: Folder, passphrase: str | None = None) -> Identity:
 
     Raises:
         IdentityError: A key is missing from a used folder, damaged, given up, or may be read by others.
-        FolderError: The revocations in the folder cannot be read.
+        FolderError: A folder of keys or revocations cannot be read.
     """
     if not folder.identity.exists():
         _create(folder, passphrase)
@@ -170,7 +166,7 @@ def settled_identity(folder: Folder, passphrase: str | None) -> Identity:
 
     Raises:
         IdentityError: A key is missing, damaged, given up, or may be read by others.
-        FolderError: The revocations in the folder cannot be read.
+        FolderError: A folder of keys or revocations cannot be read.
     """
     # First, as its files may be those of the keys looked at below.
     settle_passphrase(folder)
@@ -191,7 +187,7 @@ def roll(folder: Folder, now: int, passphrase: str | None = None) -> Identity:
 
     Raises:
         IdentityError: The present keys cannot be used.
-        FolderError: The revocations in the folder cannot be read.
+        FolderError: A folder of keys or revocations cannot be read.
     """
     before = settled_identity(folder, passphrase)
     key = generate_signing_key()
@@ -231,7 +227,7 @@ def read_identity(folder: Folder, passphrase: str | None = None) -> Identity:
 
     Raises:
         IdentityError: A key is missing, damaged, or may be read by others, or the passphrase does not open it.
-        FolderError: The revocations in the folder cannot be read.
+        FolderError: A folder of keys or revocations cannot be read.
     """
     public = read_public(folder)
     return Identity(
@@ -248,7 +244,7 @@ def read_public(folder: Folder) -> PublicIdentity:
 
     Raises:
         IdentityError: A key is missing, damaged, or may be read by others.
-        FolderError: The revocations in the folder cannot be read.
+        FolderError: A folder of keys or revocations cannot be read.
     """
     rotations = _rotations(folder)
     key = public_key(_present(folder, rotations))
@@ -267,6 +263,7 @@ def unsealed_files(folder: Folder) -> tuple[Path, ...]:
 
     Raises:
         IdentityError: One is missing, or may be read by others.
+        FolderError: The folder of earlier keys cannot be read.
     """
     return tuple(path for path in _secret_files(folder) if not is_sealed(path))
 
@@ -276,6 +273,7 @@ def has_passphrase(folder: Folder) -> bool:
 
     Raises:
         IdentityError: One is missing, or may be read by others.
+        FolderError: The folder of earlier keys cannot be read.
     """
     return any(is_sealed(path) for path in _secret_files(folder))
 
@@ -339,11 +337,7 @@ def _present(folder: Folder, rotations: tuple[Rotation, ...]) -> Path:
 
 
 def _earlier(folder: Folder) -> Iterator[Path]:
-    try:
-        found = files_in(folder.earlier)
-    except OSError as error:
-        raise IdentityError(f"cannot read {folder.earlier}: {error.strerror}") from error
-    return (_file_in_force(folder, path) for path in found if path.suffix == ".pem")
+    return (_file_in_force(folder, path) for path in files_in(folder.earlier) if path.suffix == ".pem")
 
 
 def _secret_files(folder: Folder) -> Iterator[Path]:

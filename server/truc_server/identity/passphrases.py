@@ -107,7 +107,7 @@ def change_passphrase(folder: Folder, before: str | None, after: str | None) -> 
 
     Raises:
         IdentityError: The keys cannot be opened.
-        FolderError: The revocations in the folder cannot be read.
+        FolderError: A folder of keys or revocations cannot be read.
     """
     identity = settled_identity(folder, before)
     unfinished = Folder(folder.root / f".{folder.next_keys.name}")

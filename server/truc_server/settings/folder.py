@@ -174,13 +174,16 @@ def files_in(folder: Path) -> list[Path]:
     """Return what a folder holds, by name, without what is still being written; nothing if there is no such folder.
 
     Raises:
-        OSError: It cannot be listed.
+        FolderError: It cannot be listed.
     """
     # Not by a pattern: `glob` takes a folder that is closed to this user, or a link to a disk that is not
     # there, for an empty one.
     if not os.path.lexists(folder):
         return []
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    try:
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise FolderError(f"cannot read {folder}: {error.strerror}") from error
 
 
 def _hand_over(descriptor: int, folder: Path) -> None:

@@ -14,7 +14,7 @@ from truc_rules import Variant, VariantError, preset, presets
 from truc_rules.errors import nearest_hint
 from truc_rules.variants.house import MAX_FILE, HouseVariantError
 from truc_rules.variants.toml_text import as_toml
-from truc_server.settings.folder import files_in
+from truc_server.settings.folder import FolderError, files_in
 from truc_words import local_sets
 from truc_words.house_variants import read_variant
 
@@ -94,8 +94,8 @@ def read_catalogue(folder: Path) -> VariantCatalogue:
 def _files(folder: Path) -> Sequence[Path]:
     try:
         files = files_in(folder)
-    except OSError as error:
-        raise VariantsError([f"{folder}: expected a folder, got: {error.strerror}"]) from error
+    except FolderError as error:
+        raise VariantsError([str(error)]) from error
     if len(files) > MOST:
         raise VariantsError([f"{folder}: expected at most {MOST} files, got {len(files)}"])
     return files
