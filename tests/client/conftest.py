@@ -55,11 +55,19 @@ async def scripted(nursery: trio.Nursery):
 
 
 @pytest.fixture
-async def server(scripted):
-    """Return a scripted server with company."""
+async def server(scripted, request: pytest.FixtureRequest):
+    """Return a scripted server with company; a game there goes to `TARGET` of the test's module, if it says one."""
     from client.hosting import Hosting
 
-    return scripted(kind=Hosting, target=3)
+    return scripted(kind=Hosting, target=getattr(request.module, "TARGET", 3))
+
+
+@pytest.fixture
+def spoken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the language known in which every text stands in brackets."""
+    from client.pseudo import speak
+
+    speak(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 from unittest.mock import patch
 
-from client.viewed import console_to, view_of
+from client.viewed import console_to, started, view_of
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.formatted_text import fragment_list_to_text
 from prompt_toolkit.input import DummyInput
@@ -19,7 +19,6 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from truc_client import (
     CardsDealt,
     Happening,
-    MatchStarted,
     MoveChoice,
     PartnerCards,
     RecordSeen,
@@ -165,19 +164,9 @@ def shown(scene: Scene) -> str:
     console = console_to(out, terminal=True, width=scene.width, height=scene.height)
     screen = Screen(console, scene.lang, scene.terminal)
     game = preset(scene.variant)
-    begun = MatchStarted(
-        b"m" * 32,
-        scene.variant,
-        game.pack,
-        NAMES[: scene.seats],
-        0,
-        "A",
-        Path("x.truc"),
-        words=game.words,
-        target=scene.target,
-        rules=game,
-        raised={"4h": ("5s", "5h", "5d", "5c")} if "paulista" in scene.variant else {},
-    )
+    raised = {"4h": ("5s", "5h", "5d", "5c")} if "paulista" in scene.variant else {}
+    shown_of = {"words": game.words, "target": scene.target, "rules": game, "raised": raised}
+    begun = started(scene.variant, NAMES[: scene.seats], **shown_of)
     options = tuple(MoveChoice(line, line.split()[0], {}) for line in scene.moves.split(", "))
     turn = YourTurn(9, 8, options, True, 150_000)
     screen.pose = None if scene.terminal == "dumb" else lambda question: None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from client.playing import at_table, at_turn, my_turn, play_on, received
-from client.viewed import screen_of
+from client.viewed import screen_of, started
 from msgspec.structs import replace
 from rows import each_row
 
@@ -12,7 +12,6 @@ from truc_client import (
     ChoiceError,
     HostSaid,
     MatchEnded,
-    MatchStarted,
     PresenceChanged,
     RefusedError,
     ServerDraining,
@@ -27,7 +26,6 @@ from truc_protocol.messages import ClaimMatch, Ok, SeatState, TableState, refusa
 from truc_words import LANGUAGES
 
 NAMES = ("north", "east", "south", "west")
-STARTED = MatchStarted(b"m" * 32, "truc-catalan", ("As", "Kc"), NAMES, 0, "A", Path("x.truc"))
 FORFEIT, SUBSTITUTE, WAIT = range(3)  # option `gone`
 
 
@@ -43,7 +41,7 @@ def shown(*happenings, lang: str = "en", **terms) -> list[str]:
     """Return the lines that a screen shows after the match has begun."""
     screen, out = screen_of(lang)
     screen.show(TableChanged(table(**{"claim": "server", **terms})))
-    screen.show(STARTED)
+    screen.show(started(players=NAMES))
     before = out.tell()
     for happening in happenings:
         screen.show(happening)

@@ -3,18 +3,14 @@
 from math import inf
 from types import SimpleNamespace
 
+from client.test_person import turn
 from rules.played import dealt, options
 
 from truc_bots import Effort
-from truc_client.happenings import MoveChoice, YourTurn
 from truc_terminal.styles import sharp_advice
 
 QUICK = Effort(32, inf)
 OWN = "2e 3c 11b"
-
-
-def turn(*lines: str) -> YourTurn:
-    return YourTurn(7, 7, tuple(MoveChoice(line, line.split()[0], {}) for line in lines), True, None)
 
 
 def table(match, seat: int | None = 0) -> SimpleNamespace:

@@ -25,11 +25,6 @@ from truc_protocol.records import Phase
 LONG_S = 100
 
 
-@pytest.fixture
-async def server(scripted):
-    return scripted(target=3)
-
-
 def lose_until(server: ScriptedServer, kind: type, is_lost) -> None:
     """Let all that is lost be so until something of this kind is asked for."""
     server.bend = lambda sent: sent if received(server, kind) or not is_lost(sent) else None

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from client.running import Process, run, truc
+from client.running import Process, run
 from msgspec.structs import replace
 from rows import each_row
 from vectors.blind_matches import FOLDER
@@ -25,7 +25,7 @@ OPENED, EXPOSED, UNOPENED = (
 
 
 @pytest.mark.slow
-def test_demo_deals_blind_tells_so_and_is_proven(tmp_path) -> None:
+def test_demo_deals_blind_tells_so_and_is_proven(truc, tmp_path) -> None:
     options = ("--deal", "blind", "--option", "target=3", "--option", "match=1")
     manner = ("--style", "careful", "--name", "north")
     told = run(tmp_path / "home", "demo", "--variant", "truc-french", *options, *manner)
@@ -60,8 +60,8 @@ def test_table_that_is_opened_by_a_person_deals_blind(real_server, tmp_path, com
         (("play", "localhost/ABCDE", "--deal", "blind"), "--deal"),
     ],
 )
-def test_deal_that_contradicts_another_option_is_a_usage_error(words, expected, tmp_path) -> None:
-    told = truc(*words, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+def test_deal_that_contradicts_another_option_is_a_usage_error(truc, words, expected) -> None:
+    told = truc(*words)
     assert told.exit_code == 2
     assert expected in told.stderr
 
@@ -75,32 +75,32 @@ def test_terms_say_that_the_seats_deal() -> None:
 
 
 @each_row("command, lang", [("verify", "ca"), ("show", "en"), ("replay", "fr")])
-def test_what_is_told_of_a_kept_match_names_mode_and_version(command, lang, tmp_path) -> None:
-    told = truc(command, OPENED, env={"TRUC_HOME": str(tmp_path), "LC_ALL": f"{lang}.UTF-8"})
+def test_what_is_told_of_a_kept_match_names_mode_and_version(truc, monkeypatch, command, lang) -> None:
+    monkeypatch.setenv("LC_ALL", f"{lang}.UTF-8")
+    told = truc(command, OPENED)
     assert told.exit_code == 0
     assert re.search(r"mod[eo] blind, vers\w+ 0", told.stdout)
 
 
 @each_row("file, has_badge", [(OPENED, True), (EXPOSED, False), (UNOPENED, False)])
-def test_only_a_match_that_shows_it_has_the_badge(file: Path, has_badge: bool, tmp_path) -> None:
-    told = truc("verify", file, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+def test_only_a_match_that_shows_it_has_the_badge(truc, file: Path, has_badge: bool) -> None:
+    told = truc("verify", file)
     assert told.exit_code == 0
     assert (BADGE in told.stdout) is has_badge
 
 
-def test_cheat_is_named_also_where_no_forfeit_follows(tmp_path) -> None:
+def test_cheat_is_named_also_where_no_forfeit_follows(truc, tmp_path) -> None:
     document, records = read_transcript(EXPOSED.read_bytes())
     forfeit = next(k for k, record in enumerate(records) if b"truc/1/rule" in record.body[:16])
     (cut := tmp_path / "cut.truc").write_bytes(write_transcript(document, records[:forfeit]))
-    told = truc("verify", cut, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+    told = truc("verify", cut)
     assert "has cheated: their own link shows it." in told.stdout
-    told = truc("verify", "--json", cut, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+    told = truc("verify", "--json", cut)
     assert json.loads(told.stdout)["exposed"] == {"seat": 1, "kind": "cheat"}
 
 
-def test_each_step_with_the_pack_is_told(tmp_path) -> None:
-    environment = {"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
-    told = truc("show", FOLDER / "mineiro-4-lends.truc", env=environment)
+def test_each_step_with_the_pack_is_told(truc) -> None:
+    told = truc("show", FOLDER / "mineiro-4-lends.truc")
     for step in (
         "shuffles the pack",
         "locks places",
@@ -110,8 +110,8 @@ def test_each_step_with_the_pack_is_told(tmp_path) -> None:
         assert step in told.stdout
 
 
-def test_opened_hand_is_shown_with_everybodys_cards_and_no_pack_of_the_server(tmp_path) -> None:
-    told = truc("show", OPENED, env={"TRUC_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+def test_opened_hand_is_shown_with_everybodys_cards_and_no_pack_of_the_server(truc) -> None:
+    told = truc("show", OPENED)
     assert "held: " in told.stdout
     assert "by the key of each seat" in told.stdout
     assert "seed from everybody's numbers" not in told.stdout

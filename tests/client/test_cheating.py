@@ -11,10 +11,7 @@ from truc_conform.forging import on, on_record, signed_again
 from truc_protocol.audit import Result
 from truc_protocol.messages import Terms
 
-
-@pytest.fixture
-async def server(scripted):
-    return scripted()
+TARGET = 12
 
 
 async def test_wrong_head_stops_the_match_and_the_evidence_shows_that_check_alone(

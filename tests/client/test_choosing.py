@@ -16,9 +16,7 @@ PLAY = MoveChoice("play 7e", "play", {}, (0, 3, b"s" * 16, None), 5)
 PLACE = (b"m" * 32, 5, b"h" * 32, 1)
 
 
-@pytest.fixture
-async def server(scripted):
-    return scripted()
+TARGET = 12
 
 
 def act(kind: str, body: type = Act) -> Record:

@@ -35,10 +35,7 @@ from truc_protocol.bodies import Release
 from truc_protocol.errors import Code
 from truc_protocol.records import Phase
 
-
-@pytest.fixture
-async def server(scripted):
-    return scripted(target=4)
+TARGET = 4
 
 
 class CrashError(Exception):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from client.pseudo import LANG, speak, unsaid, words_of
+from client.pseudo import LANG, unsaid, words_of
 from client.test_screen import FOUR, STATE, TURN
-from client.viewed import printed, screen_of
+from client.viewed import printed, screen_of, started
 from msgspec.structs import replace
 from rows import each_row
 
@@ -33,17 +33,10 @@ from truc_terminal.main import main
 from truc_terminal.screen.explaining import word_expected
 from truc_words import Speech, catalogue
 
+pytestmark = pytest.mark.usefixtures("spoken")
 FIRST, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in (1, 2))
 SERVER = "127.0.0.1:1"
-PACK = tuple(rank + suit for suit in "oceb" for rank in ("1", "2", "3", "4", "5", "6", "7", "10", "11", "12"))
-STARTED = happenings.MatchStarted(
-    b"m" * 32, "truc-catalan", PACK, FOUR, 0, "A", Path("/x.truc"), words="catalan", target=12
-)
-
-
-@pytest.fixture(autouse=True)
-def spoken(monkeypatch):
-    speak(monkeypatch.setattr)
+STARTED = started(players=FOUR, words="catalan", target=12)
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import re
 from functools import cache
-from pathlib import Path
 
 from client.running import truc
+from client.viewed import KEPT
 from protocol.test_word_catalogues import said
 from rows import each_row
 
@@ -132,9 +132,6 @@ def test_nobody_says_what_no_player_would(lang) -> None:
     ] == []
 
 
-VECTORS = Path(__file__).parents[1] / "vectors" / "transcripts"
-
-
 @each_row(
     "file, lang, words, own",
     [
@@ -145,7 +142,7 @@ VECTORS = Path(__file__).parents[1] / "vectors" / "transcripts"
     ],
 )  # fmt: skip
 def test_what_is_shown_after_a_match_has_the_words_of_the_table(file, lang, words, own, tmp_path) -> None:
-    path, page = str(VECTORS / f"{file}.truc"), tmp_path / "page.html"
+    path, page = str(KEPT / f"{file}.truc"), tmp_path / "page.html"
     others = [GLOSSARY[term][lang] for term in REGIONAL[lang, words]]
     for command in ("replay", "show", "verify", "report"):
         made = truc(command, path, "--lang", lang, *(["-o", page] if command == "report" else []))
@@ -155,7 +152,7 @@ def test_what_is_shown_after_a_match_has_the_words_of_the_table(file, lang, word
 
 
 def test_score_after_a_match_has_the_units_of_its_game() -> None:
-    told = truc("verify", str(VECTORS / "trut-resigned.truc"), "--lang", "fr").output
+    told = truc("verify", str(KEPT / "trut-resigned.truc"), "--lang", "fr").output
     assert re.search(r"\d truts? et \d points?", told)
 
 

@@ -3,13 +3,13 @@
 import json
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 import trio
 from click.testing import CliRunner
 from client.playing import play_bots
 from client.running import truc
+from client.viewed import FRENCH, KEPT
 from rich.text import Text
 from rows import each_row
 
@@ -25,7 +25,6 @@ from truc_terminal.commands.kept_matches import find_transcript, one_match
 from truc_terminal.main import main
 from truc_words import Speech
 
-VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 IDS = {
     "truc-french": "495bf62a608386d7",
     "put-forfeit": "0f69cfda13c0ef6b",
@@ -47,7 +46,7 @@ def kept(home) -> Home:
     """Return a home with three matches, an hour between each and the next."""
     for hour, (name, match) in enumerate(IDS.items()):
         path = home.transcripts / f"{match}.truc"
-        shutil.copy(VECTORS / f"{name}.truc", path)
+        shutil.copy(KEPT / f"{name}.truc", path)
         os.utime(path, (hour * 3600, hour * 3600))
     return home
 
@@ -71,7 +70,7 @@ def test_match_is_listed_with_game_players_score_and_verdict(kept) -> None:
 
 
 def test_torn_transcript_counts_as_far_as_it_is_whole_and_another_file_is_unreadable(home) -> None:
-    whole = (VECTORS / "truc-french.truc").read_bytes()
+    whole = FRENCH.read_bytes()
     path = home.transcripts / f"{IDS['truc-french']}.truc"
     path.write_bytes(whole[:9000])
     assert "  incomplete  " in truc("history").stdout

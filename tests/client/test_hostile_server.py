@@ -35,11 +35,6 @@ from truc_protocol.records import Record, body_hash
 FRENCH = "truc-french"
 
 
-@pytest.fixture
-async def server(scripted):
-    return scripted(target=3)
-
-
 async def stop(server, connection) -> Table:
     """Play until the client has caught the server with a second history."""
     table = await connection.create(FRENCH)

@@ -3,19 +3,19 @@
 import os
 import re
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import trio
 from client.playing import homes
 from client.running import run, truc
-from client.viewed import screen_of, view_of
+from client.test_person import turn
+from client.viewed import screen_of, started, view_of
 from rows import each_row
 
 from truc_bots import OptionResult
 from truc_client import careful, connect, play_match
-from truc_client.happenings import MatchStarted, MoveChoice, RecordSeen, YourTurn
+from truc_client.happenings import RecordSeen
 from truc_rules import preset, presets
 from truc_terminal.replay_model.board import LaidCard, LaidTrick, ShownHand
 from truc_terminal.replay_model.faces import faces_of
@@ -33,20 +33,12 @@ OWN = (
 )
 
 
-def turn(*lines: str) -> YourTurn:
-    return YourTurn(0, 0, tuple(MoveChoice(line, line.split()[0], {}) for line in lines), True, None)
-
-
 def look(game: str = "truc-catalan", seats: int = 2, lang: str = "en") -> MatchLook:
     variant = preset(game)
     names = ("north", "east", "south", "west")[:seats]
     return MatchLook(
         names, faces_of(variant.pack, Speech(lang), is_plain=True), Speech(lang, variant.words), 12
     )
-
-
-def started(game: str = "truc-catalan") -> MatchStarted:
-    return MatchStarted(bytes(32), game, preset(game).pack, ("north", "east"), 0, "A", Path())
 
 
 class Lessons:

@@ -1,12 +1,11 @@
 """A person who looks on at a table: what is told and drawn, what is never called checked, and what may be typed."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import trio
 from client.pictured import dealt, played, told
-from client.viewed import screen_of, typing, view_of
+from client.viewed import TRANSCRIPTS, screen_of, started, typing, view_of
 from rows import each_row
 
 from truc_client import (
@@ -30,7 +29,6 @@ from truc_terminal.screen.person import Typed
 from truc_words import LANGUAGES, Sentence, catalogue
 
 GAME = preset("truc-french")
-TRANSCRIPTS = sorted((Path(__file__).parent.parent / "vectors/transcripts").glob("*.truc"))
 STATE = {"what": "state", "phase": "between", "score": [[0, 0, 2], [0, 0, 1]], "dealer": 0, "stake": 1}
 ASKED = {"what": "stake_asked", "seat": 0, "stake": 2}
 CLOSED = {"what": "hand_closed", "reason": "hand"}
@@ -76,8 +74,7 @@ class FakeTable:
 
 
 def begun() -> MatchStarted:
-    names = ("north", "east")
-    return MatchStarted(bytes(32), "truc-french", GAME.pack, names, None, "A", Path("x.truc"), words="french")
+    return started("truc-french", seat=None, words="french")
 
 
 def shown(*happenings, terminal: bool = False, lang: str = "en", reached: int = 0) -> str:
@@ -238,9 +235,9 @@ def test_every_match_can_be_watched_from_its_first_record_to_its_last(transcript
     begun = next(each for each in records if not each.is_setup)
     screen, out = screen_of(terminal=True, width=120, height=24)
     watcher = Watcher(FakeTable(), screen)
-    names, path = tuple(begun.names), Path("x.truc")
+    pack = records[-1].pack
     watcher.show(
-        MatchStarted(bytes(32), transcript.stem, records[-1].pack, names, None, "A", path, words=begun.words)
+        started(players=begun.names, variant=transcript.stem, pack=pack, seat=None, words=begun.words)
     )
     for each in records:
         if not each.is_setup and each.facts:

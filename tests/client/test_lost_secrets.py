@@ -20,10 +20,7 @@ from truc_protocol.messages import Ok, WantRekey, refusal
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
 
-
-@pytest.fixture
-async def server(scripted):
-    return scripted(target=6)
+TARGET = 6
 
 
 async def test_home_without_the_secrets_goes_on_with_a_new_chain_if_asked_to(server, player, elsewhere):

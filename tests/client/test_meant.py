@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 from client.running import truc
-from client.viewed import screen_of
+from client.viewed import FRENCH, screen_of
 from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_terminal.commands.terminal import tell_commands
 from truc_words import LANGUAGES
-
-FRENCH = Path(__file__).parent.parent / "vectors" / "transcripts" / "truc-french.truc"
 
 
 @pytest.fixture

@@ -24,11 +24,6 @@ from truc_protocol.bodies import Release
 from truc_protocol.messages import BoxedOptions, MatchRecord, Ok, Resume, Setup
 
 
-@pytest.fixture
-async def server(scripted):
-    return scripted(target=3)
-
-
 def flipped(content: bytes, at: int = 20) -> bytes:
     """Flip one bit."""
     return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]

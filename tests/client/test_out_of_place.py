@@ -16,9 +16,7 @@ FRENCH = "truc-french"
 LINE = "out of place"
 
 
-@pytest.fixture
-async def server(scripted):
-    return scripted(target=4)
+TARGET = 4
 
 
 def is_called(ledger: Ledger) -> bool:

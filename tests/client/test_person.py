@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import trio
 import trio.testing
-from client.viewed import screen_of, typing
+from client.viewed import screen_of, started, typing
 from rows import each_row
 from rules.played import dealt
 
@@ -122,12 +122,9 @@ async def sitting(
             yield send
 
 
-def _started(words: str) -> MatchStarted:
-    pack = ("1o", "7e", "3b", "2c")
+def _started(words: str = "catalan") -> MatchStarted:
     names = ("north", "east", "south", "west")
-    return MatchStarted(
-        b"m" * 32, "truc-catalan", pack, names, 0, "A", Path("x.truc"), words=words, target=12
-    )
+    return started(players=names, pack=("1o", "7e", "3b", "2c"), words=words, target=12)
 
 
 async def test_each_line_of_a_script_answers_one_question() -> None:
@@ -163,7 +160,7 @@ class Noting:
 async def advised(table: FakeTable, advise) -> AsyncIterator[tuple[trio.MemorySendChannel[Typed], list[int]]]:
     """Let a person play who is advised; yields where they type, and the positions of the advice that they were told."""
     screen, _ = screen_of(terminal=True)
-    screen.show(_started("catalan"))
+    screen.show(_started())
     screen.teach = lessons = Noting()
     async with sitting(table, screen, advise=advise) as send:
         yield send, lessons.told
@@ -399,7 +396,7 @@ async def test_pause_of_a_script_waits_for_the_match() -> None:
     table = FakeTable()
     async with sitting(table, None, "pause"):
         before = list(table.done)
-        table.send.send_nowait(_started("catalan"))
+        table.send.send_nowait(_started())
         table.send.send_nowait(NEXT)
     assert (before, table.done) == ([], ["pause"])
 

@@ -2,7 +2,7 @@ from functools import reduce
 from pathlib import Path
 
 from client.pictured import SCENES, picture_of, shown
-from client.viewed import replayed_file, view_of
+from client.viewed import TRANSCRIPTS, replayed_file, view_of
 from rich.text import Text
 from rows import each_row
 
@@ -31,7 +31,6 @@ from truc_terminal.screen.picture import (
 )
 from truc_words import Speech
 
-TRANSCRIPTS = sorted((Path(__file__).parent.parent / "vectors/transcripts").glob("*.truc"))
 PACK = preset("truc-catalan").pack
 UNKNOWN = (None,) * 3
 SPANISH, FRENCH = Faces(is_spanish=True, is_plain=False), Faces(is_spanish=False, is_plain=False)

@@ -1,15 +1,12 @@
 """The language for tests shows what stands in no catalogue."""
 
 import pytest
-from client.pseudo import LANG, bracketed, speak, unsaid
+from client.pseudo import LANG, bracketed, unsaid
 from rows import each_row
 
 from truc_words import Sentence, chosen_language
 
-
-@pytest.fixture(autouse=True)
-def spoken(monkeypatch):
-    speak(monkeypatch.setattr)
+pytestmark = pytest.mark.usefixtures("spoken")
 
 
 def test_pieces_stand_in_brackets_and_values_between_them() -> None:

@@ -2,12 +2,11 @@
 
 import re
 import signal
-from pathlib import Path
 
 import pytest
 from client.running import truc
 from client.terminals import Terminal
-from client.viewed import replayed_file
+from client.viewed import FRENCH, TRANSCRIPTS, replayed_file
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from rows import each_row
@@ -23,10 +22,6 @@ from truc_terminal.screen.replaying import (
     stage_after,
     step_through,
 )
-
-VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
-FILES = sorted(VECTORS.glob("*.truc"))
-FRENCH = VECTORS / "truc-french.truc"
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +40,7 @@ def walked(replayed: ReplayedMatch, keys: str, at: int = 0) -> tuple[ReplayPosit
         return step_through(Replay(replayed, "en", is_plain=False), at, keys=typed, screen=DummyOutput())
 
 
-@each_row("file", FILES)
+@each_row("file", TRANSCRIPTS)
 def test_every_record_of_every_transcript_has_a_page(file) -> None:
     replayed = replayed_file(file)
     shown = pages(replayed)
@@ -74,7 +69,7 @@ def test_all_cards_are_open_unless_a_seat_is_named(french) -> None:
     assert [len(re.findall(r"\?\?", pages(french, seat)[dealt])) for seat in (0, 1)] == [3, 3]
 
 
-@each_row("file", FILES)
+@each_row("file", TRANSCRIPTS)
 def test_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
     replayed = replayed_file(file)
     for stage, told in zip(replayed.stages, pages(replayed, 1), strict=True):
@@ -85,7 +80,7 @@ def test_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
         assert not {card for card in hidden if card} & set(line.split())
 
 
-@each_row("file", FILES)
+@each_row("file", TRANSCRIPTS)
 def test_drawn_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
     replayed = replayed_file(file)
     replay = Replay(replayed, "en", is_plain=True, seat=1)

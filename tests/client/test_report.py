@@ -3,12 +3,11 @@
 import re
 from functools import cache
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from client.browser import needs_browser
 from client.running import truc
-from client.viewed import replayed_file
+from client.viewed import FRENCH, KEPT, TRANSCRIPTS, replayed_file
 from protocol.forge import small
 from protocol.peers import Puppet, Table
 from rows import each_row
@@ -16,9 +15,6 @@ from rows import each_row
 from truc_protocol.transcript import write_transcript
 from truc_terminal.replay_model.stages import replay_of
 from truc_terminal.report.page import hand_views, page
-
-VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
-FILES = sorted(VECTORS.glob("*.truc"))
 
 
 class Reader(HTMLParser):
@@ -48,10 +44,10 @@ class Reader(HTMLParser):
 
 @cache
 def page_of(name: str, lang: str = "en") -> str:
-    return page(replayed_file(VECTORS / f"{name}.truc", lang), lang=lang)
+    return page(replayed_file(KEPT / f"{name}.truc", lang), lang=lang)
 
 
-@each_row("file", FILES)
+@each_row("file", TRANSCRIPTS)
 def test_page_has_every_hand_and_record_and_refers_to_nothing_outside_it(file) -> None:
     replayed = replayed_file(file)
     read = Reader(page_of(file.stem))
@@ -61,7 +57,7 @@ def test_page_has_every_hand_and_record_and_refers_to_nothing_outside_it(file) -
     assert set(read.links) <= {f"#{name}" for name in read.ids}
 
 
-@each_row("file", FILES)
+@each_row("file", TRANSCRIPTS)
 def test_card_that_took_a_trick_is_marked(file) -> None:
     replayed = replayed_file(file)
     won = [trick for hand in hand_views(replayed, "en") for row in hand.rows for trick in row.tricks]
@@ -72,7 +68,7 @@ def test_card_that_took_a_trick_is_marked(file) -> None:
 
 
 def test_report_is_written_and_the_verdict_said(tmp_path) -> None:
-    told = truc("report", VECTORS / "truc-french.truc", "-o", tmp_path / "match.html")
+    told = truc("report", FRENCH, "-o", tmp_path / "match.html")
     assert told.exit_code == 0
     assert "PROVEN: every card was committed to before play" in told.output
     assert "PROVEN" in (tmp_path / "match.html").read_text()
@@ -80,15 +76,15 @@ def test_report_is_written_and_the_verdict_said(tmp_path) -> None:
 
 def test_file_is_named_after_the_transcript(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert truc("report", VECTORS / "truc-french.truc").exit_code == 0
+    assert truc("report", FRENCH).exit_code == 0
     assert [it.name for it in tmp_path.iterdir()] == ["truc-french.html"]
 
 
 def test_what_cannot_be_read_or_written_has_a_sentence_and_status_2(tmp_path) -> None:
-    (tmp_path / "a.truc").write_bytes((VECTORS / "truc-french.truc").read_bytes()[:-9])
+    (tmp_path / "a.truc").write_bytes(FRENCH.read_bytes()[:-9])
     broken = truc("report", tmp_path / "a.truc", "-o", tmp_path / "a.html")
     assert (broken.exit_code, (tmp_path / "a.html").exists()) == (2, False)
-    lost = truc("report", VECTORS / "truc-french.truc", "-o", tmp_path / "none" / "a.html")
+    lost = truc("report", FRENCH, "-o", tmp_path / "none" / "a.html")
     assert lost.exit_code == 2
     assert "cannot write" in lost.output
 

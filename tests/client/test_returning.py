@@ -24,11 +24,6 @@ from truc_protocol.messages import Join, Ok, Resume, SeatHeld, Setup, refusal
 FRENCH = "truc-french"
 
 
-@pytest.fixture
-async def server(scripted):
-    return scripted(target=3)
-
-
 async def play_to_the_end(server, player) -> None:
     async with at_table(server, player) as table:
         await play_on(table)

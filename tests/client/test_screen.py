@@ -1,15 +1,13 @@
 import re
-from pathlib import Path
 
 import pytest
-from client.viewed import screen_of, view_of
+from client.viewed import screen_of, started, view_of
 from rows import each_row
 
 from truc_client import (
     CardsDealt,
     ChatSaid,
     Interrupted,
-    MatchStarted,
     MatchWaits,
     MoveChoice,
     PartnerCards,
@@ -77,15 +75,10 @@ def shown(
 ) -> str:
     """Return what a screen prints."""
     screen, out = screen_of(lang, terminal=terminal, width=100)
-    screen.show(started(players, words, target))
+    screen.show(started(players=players, words=words, target=target))
     for happening in happenings:
         screen.show(happening)
     return out.getvalue()
-
-
-def started(players=("north", "east"), words: str = "", target: int = 12) -> MatchStarted:
-    path = Path("x.truc")
-    return MatchStarted(b"m" * 32, "truc-catalan", PACK, players, 0, "A", path, words=words, target=target)
 
 
 def seen(*facts) -> RecordSeen:

@@ -1,12 +1,11 @@
 """What the screen shows of pauses: who asks, that the match rests, and what to type."""
 
 import re
-from pathlib import Path
 
-from client.viewed import screen_of
+from client.viewed import screen_of, started
 from rows import each_row
 
-from truc_client import MatchStarted, RecordSeen
+from truc_client import RecordSeen
 from truc_client.happenings import MatchContinued
 from truc_words import LANGUAGES, catalogue
 
@@ -25,7 +24,7 @@ def asks(seat: int, what: str = "pause") -> tuple:
 def shown(*records, seat: int | None = 0, lang: str = "en", before=()) -> str:
     """Return what the screen of a seat prints."""
     screen, out = screen_of(lang)
-    screen.show(MatchStarted(b"m" * 32, "truc-french", ("As", "Kc"), ("north", "east"), seat, "A", Path("x")))
+    screen.show(started("truc-french", seat=seat))
     if before:
         screen.show(MatchContinued(tuple(fact for means in before for fact in means)))
     for k, means in enumerate(records):

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from client.pseudo import LANG, speak, unsaid
+from client.pseudo import LANG, unsaid
 from client.running import truc
 from client.test_ratings_commands import STANDING
 from client.test_report import Reader
-from client.viewed import replayed_file
+from client.viewed import FRENCH, KEPT, TRANSCRIPTS, replayed_file
 from msgspec.structs import replace
 from protocol.forge import altered, small, until
 from protocol.peers import Table
@@ -32,9 +32,7 @@ from truc_terminal.report.page import page as report_page
 from truc_terminal.screen.replaying import Replay, ReplayPosition, drawn_page, page
 from truc_words import Speech, local_sets
 
-VECTORS = Path(__file__).parent.parent / "vectors"
-FILES = [*sorted(VECTORS.glob("transcripts/*.truc")), VECTORS / "session.truc"]
-FRENCH = VECTORS / "transcripts" / "truc-french.truc"
+FILES = [*TRANSCRIPTS, KEPT.parent / "session.truc"]
 WORD = re.compile(r"[^\W\d_]{2,}")
 LOCAL = {name for words in local_sets().values() for name in WORD.findall(str(msgspec.to_builtins(words)))}
 """The games' own words, which are the same in every language."""
@@ -43,12 +41,6 @@ LOCAL = {name for words in local_sets().values() for name in WORD.findall(str(ms
 RULINGS = ("move", "forfeit", "abandon", "pause", "resume")
 MACHINE = {*WORD.findall(" ".join((*map(str.upper, Result), *Opts._fields, *RULINGS)))}
 """Words for machines: the results, the names of options, the kinds of rulings."""
-
-
-@pytest.fixture
-def spoken(monkeypatch) -> None:
-    """Make the language known in which every text stands in brackets."""
-    speak(monkeypatch.setattr)
 
 
 def outside(told: str, *data: str) -> list[str]:

@@ -1,24 +1,20 @@
 """A match as a row of stages: what lay on the table after each record, and who could see what."""
 
-from pathlib import Path
-
-from client.viewed import replayed_file
+from client.viewed import FRENCH, KEPT, TRANSCRIPTS, replayed_file
 from rows import each_row
 
 from truc_terminal.replay_model.stages import CardState, ReplayedMatch, replay_of, seen_by
 
-VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
-
 
 def read(name: str, lang: str = "en") -> ReplayedMatch:
-    return replayed_file(VECTORS / f"{name}.truc", lang)
+    return replayed_file(KEPT / f"{name}.truc", lang)
 
 
 def cards_at(replayed: ReplayedMatch, number: int, seat: int | None) -> list[str | None]:
     return [each.card for held in seen_by(replayed.stages[number], seat).cards for each in held]
 
 
-@each_row("file", sorted(VECTORS.glob("*.truc")))
+@each_row("file", TRANSCRIPTS)
 def test_every_transcript_has_a_stage_for_each_record_that_says_something_and_hands_without_gaps(file):
     replayed = replayed_file(file)
     play = [stage for stage in replayed.stages if not stage.record.is_setup]
@@ -84,7 +80,7 @@ def test_hand_called_again_after_a_void_keeps_its_number() -> None:
 
 
 def test_transcript_that_fails_ends_with_the_record_that_fails() -> None:
-    whole = (VECTORS / "truc-french.truc").read_bytes()
+    whole = FRENCH.read_bytes()
     replayed = replay_of(whole[:-40], lang="en")
     assert replayed.unreadable is not None
     assert replayed.stages[-1].record.place < replay_of(whole, lang="en").stages[-1].record.place

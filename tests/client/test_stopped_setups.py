@@ -12,10 +12,7 @@ from truc_protocol.messages import Setup, SignedAct
 from truc_protocol.records import Record
 from truc_protocol.setup import close_setup, open_terms
 
-
-@pytest.fixture
-async def server(scripted):
-    return scripted(target=12)
+TARGET = 12
 
 
 def second_setup(server) -> Setup:

@@ -11,9 +11,7 @@ from truc_protocol.records import Phase
 NOTICE = SeatTakenOver(table=CODE, seat=0)
 
 
-@pytest.fixture
-async def server(scripted):
-    return scripted(target=4)
+TARGET = 4
 
 
 async def play_without(server) -> None:

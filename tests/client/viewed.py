@@ -8,11 +8,26 @@ from pathlib import Path
 import trio
 from rich.console import Console
 
+from truc_client import MatchStarted
 from truc_rules import Card, Score, Seat, View, new_match, preset, view
 from truc_rules.positions.match import Trick
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
 from truc_terminal.screen.person import Lines, Typed
 from truc_terminal.screen.screen import Screen
+
+KEPT = Path(__file__).parents[1] / "vectors" / "transcripts"
+TRANSCRIPTS = sorted(KEPT.glob("*.truc"))
+FRENCH = KEPT / "truc-french.truc"
+
+
+def started(
+    variant: str = "truc-catalan", players: Sequence[str] = ("north", "east"), **more
+) -> MatchStarted:
+    """Return what is told when a match begins, to who sits in the first seat unless it is said otherwise."""
+    given = {"pack": more.pop("pack", None) or preset(variant).pack, "seat": 0, **more}
+    return MatchStarted(
+        bytes(32), variant, players=tuple(players), level="A", transcript=Path("x.truc"), **given
+    )
 
 
 def screen_of(
