@@ -26,8 +26,10 @@ async def forget(services: RequestServices, lobby: Lobby, peer: Peer, request: F
     if player is None:
         raise RefusedRequestError(Code.AUTH_REQUIRED, "expected a login first")
     # The only wait: behind it nothing can change between what is checked and what is done.
-    if services.is_node:
-        await _check_free_elsewhere(services, lobby, player)
+    held = await seats_elsewhere(services.store, lobby, player) if services.is_node else ()
+    if held:
+        message = f"expected no seat at tables of other nodes: leave table {held[0].table} first"
+        raise RefusedRequestError(Code.NOT_NOW, message)
     _check_free(lobby, player)
     vacate_seats(lobby, player)
     _forget_here(lobby, player)
@@ -58,13 +60,6 @@ def _part(lobby: Lobby, player: LoggedInPlayer) -> None:
         lobby.give_name(player._replace(name=default_name(player.id)))
     for connection in lobby.online.connections(player.tag):
         _empty_or_dismiss(connection, player)
-
-
-async def _check_free_elsewhere(services: RequestServices, lobby: Lobby, player: LoggedInPlayer) -> None:
-    held = await seats_elsewhere(services.store, lobby, player)
-    if held:
-        message = f"expected no seat at tables of other nodes: leave table {held[0].table} first"
-        raise RefusedRequestError(Code.NOT_NOW, message)
 
 
 def _check_free(lobby: Lobby, player: LoggedInPlayer) -> None:

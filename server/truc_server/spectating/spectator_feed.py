@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from truc_protocol.bodies import AnyBody, Call, Close, End, Guest, Placed, SeatTaken, Sub
 from truc_protocol.codec import unpack
 from truc_protocol.crypto.keys import fingerprint
-from truc_protocol.ledger import Ledger
 from truc_protocol.ledger.facts import Fact
 from truc_protocol.messages import SeatState, ServerMessage, Snapshot, TableClosed, TableState
 from truc_protocol.records import Phase, Record, next_head, parse_own
@@ -27,7 +26,7 @@ from truc_protocol.setup import MatchSetup, close_setup, open_terms
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.encoding import LENGTH_BYTES
 from truc_server.matches.choices import SeatFrames
-from truc_server.matches.game import RecentRecords, record_frame, record_of
+from truc_server.matches.game import RecentRecords, Turn, record_frame, record_of
 from truc_server.net.peer import Peer, tag_of
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.delay_line import DelayLine, Notice
@@ -282,19 +281,19 @@ class SpectatorFeed:
                 shown.note_made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
                 self._put_off(row.k + 1, row.at_ms)
 
-    def add_record(self, frame: bytes, body: AnyBody, ledger: Ledger, *, at_ms: int) -> None:
-        """Show the next record that the newest match has taken, now or later; `ledger` is the match after it."""
-        shown = self._queue[-1].shown
+    def add_record(self, turn: Turn) -> None:
+        """Show the next record that the newest match has taken, now or later."""
+        shown, ledger = self._queue[-1].shown, turn.here.ledger
         if shown is None:
             return  # only matches before the newest one are read again
         if shown.began_ms is None or ledger.phase is Phase.ENDED:
-            shown.note_made_at(body, at_ms)
+            shown.note_made_at(turn.body, turn.at_ms)
         if self.delay_s:
-            self._put_off(shown.recent.end, at_ms)
+            self._put_off(shown.recent.end, turn.at_ms)
         elif not self._is_by_hand:
-            shown.add(frame, body)
+            shown.add(turn.frame, turn.body)
             if self.audience.watchers:
-                self.audience.show_watchers(frame)
+                self.audience.show_watchers(turn.frame)
         # what closes or voids a hand lets all of it be shown; what stands between hands comes at once
         elif ledger.hand is None and ledger.phase is not Phase.CALLED:
             self._show_recent(shown, shown.recent.end)

@@ -378,8 +378,7 @@ class Table:
         # a closed hand of mode blind takes 1 to 6 ms, in place of 20 to 130 with its steps checked again
         known_before = end_of_closed_hands(kept) if game.is_blind else 0
         for row in kept:
-            turn = game.replay(row, is_known=row.k < known_before)
-            self.feed.add_record(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
+            self.feed.add_record(game.replay(row, is_known=row.k < known_before))
 
     def commit(self, game: Game, turn: Turn) -> None:
         """Store what follows from a record, and tell everybody once it is stored; only then time runs."""
@@ -398,7 +397,7 @@ class Table:
                 self._log(turn.k, turn.body)
             case _:
                 pass
-        self.feed.add_record(turn.frame, turn.body, turn.here.ledger, at_ms=turn.at_ms)
+        self.feed.add_record(turn)
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
