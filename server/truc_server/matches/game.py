@@ -259,7 +259,7 @@ class Game:
         self.clock = MatchClock(position(self.ledger), between_ms=settings.now.tables.between_hands_ms)
         # play.md, "A seat whose player is gone": without a clock for decisions, a seat may keep the others
         # waiting for as long as a table may stand unused.
-        self.presence = MatchPresence(blueprint.code, self.ledger, alone_s=settings.now.tables.expiry_s)
+        self.presence = MatchPresence(blueprint.code, self.clock, alone_s=settings.now.tables.expiry_s)
         # an absent seat forfeits only when its opponents ask for it
         self._is_claimed = blueprint.chosen.claim == "opponents"
         self._is_public = not blueprint.private
@@ -379,7 +379,7 @@ class Game:
         # docs/architecture.md, "The way of an act": while everybody is there and has missed nothing, a
         # record changes nothing in who is there, and most acts end here
         if not self.is_calm or ledger.silent or ledger.streaks != self._no_streaks:
-            self.presence.note(ledger, body)
+            self.presence.note(body)
             self._noted, self.is_calm = None, False
         if type(body) is Sub:
             self.players |= {body.pk}
@@ -434,7 +434,7 @@ class Game:
         if noted == self._noted:
             return
         self._noted, self.is_calm = noted, False
-        self.presence.note_online(self.ledger, online)
+        self.presence.note_online(online)
         self.clock.note_returned(self.presence.attendance.returned(self.ledger.streaks))
         if self.awaited:
             self.awaited = self.awaited.difference(online)
@@ -448,7 +448,7 @@ class Game:
 
     def news(self, *, is_hushed: bool) -> AwayNews:
         """Return what is to be told, once, of who is away; watchers who are hushed are told another time."""
-        news = self.presence.news(self.ledger, self.clock, is_hushed=is_hushed)
+        news = self.presence.news(is_hushed=is_hushed)
         self.is_calm = self.presence.is_calm and not self.ledger.silent
         return news
 
@@ -498,17 +498,17 @@ class Game:
         others = range(1 - seat % 2, self.ledger.seats, 2)
         # play.md, "What follows": not while a seat is offered or the match waits for the claimant's side
         is_kept = bool(vacant(self.ledger, self.clock.returned)) or self.clock.awaits(seat)
-        alone = () if is_kept else self.presence.alone(self.ledger, self.clock, others)
+        alone = () if is_kept else self.presence.alone(others)
         record = ruling_claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
         if record is None:
-            wait_ms = self.presence.claimable_in_ms(self.ledger, self.clock, others)
+            wait_ms = self.presence.claimable_in_ms(others)
             message = "expected the other side to be away for longer, and no deal to be under way"
             raise RefusedRequestError(Code.NOT_NOW, message, wait_ms=wait_ms)
         return self.add(record)
 
     def away(self) -> tuple[Away, ...]:
         """Return who is away, for a follower that has been sent every record."""
-        return self.presence.away(self.ledger, self.clock)
+        return self.presence.away()
 
     def replay(self, row: AddRecord, *, is_known: bool = False) -> Turn:
         """Take the next record that is already in the store; return what followed from it.

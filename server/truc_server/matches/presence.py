@@ -137,12 +137,6 @@ class SeatPresence(NamedTuple):
 _THERE: Final = SeatPresence()  # of a seat that there is nothing to tell about
 
 
-def _changed(now: Sequence[SeatPresence], before: Sequence[SeatPresence]) -> tuple[int, ...]:
-    """Return the seats whose presence has changed."""
-    pairs = enumerate(zip(now, before, strict=True))
-    return tuple(seat for seat, (presence, other) in pairs if presence != other)
-
-
 class AwayNews(NamedTuple):
     """What is new about who is away: for the seats, and for those who watch."""
 
@@ -151,15 +145,16 @@ class AwayNews(NamedTuple):
 
 
 class MatchPresence:
-    """The attendance of one match.
+    """The attendance of one match; its clock knows where the match stands, and who is waited for.
 
     Attributes:
         attendance: who is there, and since when others are not.
     """
 
-    def __init__(self, table: str, ledger: Ledger, *, alone_s: float) -> None:
-        seats = ledger.seats
+    def __init__(self, table: str, clock: MatchClock, *, alone_s: float) -> None:
+        seats = clock.here.ledger.seats
         self.attendance = everybody_away(seats, trio.current_time())
+        self._clock = clock
         self._alone_s = alone_s
         self._table = table
         self._everybody = self._told = self._shown = (_THERE,) * seats
@@ -170,12 +165,13 @@ class MatchPresence:
         # a seat that was gone and is back is no calm one: its next missed decision counts
         return self._told == self._shown == self._everybody and not any(self.attendance.back)
 
-    def note_online(self, ledger: Ledger, online: tuple[int, ...]) -> None:
+    def note_online(self, online: tuple[int, ...]) -> None:
         """Note who is connected."""
-        self.attendance = attended(self.attendance, ledger, online, trio.current_time())
+        self.attendance = attended(self.attendance, self._clock.here.ledger, online, trio.current_time())
 
-    def note(self, ledger: Ledger, body: AnyBody) -> None:
+    def note(self, body: AnyBody) -> None:
         """Note what a record that was taken says about who is there."""
+        ledger = self._clock.here.ledger
         if isinstance(body, Act | Proxy):
             self.attendance = answered(self.attendance, ledger, body.seat)
             # the wait for the other side begins when this side has acted: until then it was not kept waiting
@@ -186,83 +182,85 @@ class MatchPresence:
             return
         self.attendance = counted_anew(self.attendance, waited_for, trio.current_time())
 
-    def news(self, ledger: Ledger, clock: MatchClock, *, is_hushed: bool) -> AwayNews:
+    def news(self, *, is_hushed: bool) -> AwayNews:
         """Return what to tell of the seats that stand differently from what was told, while the match goes on.
 
         It counts as told; while watchers are hushed, they are told later how the seats stand then.
         """
-        if ledger.phase is Phase.ENDED:
+        if self._clock.here.ledger.phase is Phase.ENDED:
             return AwayNews((), ())
-        now = self._presences(ledger)
+        now = self._presences()
         told, self._told = self._told, now
-        to_seats = self._messages(ledger, clock, _changed(now, told))
+        to_seats = self._messages(now, told)
         if is_hushed:
             return AwayNews(to_seats, ())
         shown, self._shown = self._shown, now
-        return AwayNews(to_seats, self._messages(ledger, clock, _changed(now, shown)))
+        return AwayNews(to_seats, self._messages(now, shown))
 
-    def away(self, ledger: Ledger, clock: MatchClock) -> tuple[Away, ...]:
+    def away(self) -> tuple[Away, ...]:
         """Return what a connection that has just come is told of every seat that is away, if the match goes on."""
-        if ledger.phase is Phase.ENDED:
+        if self._clock.here.ledger.phase is Phase.ENDED:
             return ()  # from now on only the table's state says who comes and goes
-        return self._messages(ledger, clock, _changed(self._presences(ledger), self._everybody))
+        return self._messages(self._presences(), self._everybody)
 
-    def _presences(self, ledger: Ledger) -> tuple[SeatPresence, ...]:
-        left = self.attendance.left
-        return tuple(SeatPresence(left[seat] is None, ledger.streaks[seat]) for seat in range(ledger.seats))
+    def _presences(self) -> tuple[SeatPresence, ...]:
+        pairs = zip(self.attendance.left, self._clock.here.ledger.streaks, strict=True)
+        return tuple(SeatPresence(left is None, streak) for left, streak in pairs)
 
-    def _messages(self, ledger: Ledger, clock: MatchClock, seats: Collection[int]) -> tuple[Away, ...]:
-        now = self._presences(ledger)
+    def _messages(self, now: Sequence[SeatPresence], before: Sequence[SeatPresence]) -> tuple[Away, ...]:
+        """Return what to tell of the seats that stand differently."""
         return tuple(
             Away(
                 table=self._table,
-                match=ledger.setup.mid,
+                match=self._clock.here.ledger.setup.mid,
                 seat=seat,
-                online=now[seat].online,
-                missed=now[seat].missed,
+                online=presence.online,
+                missed=presence.missed,
                 # no claim threatens a seat that is there and has missed nothing
-                claim_in_ms=None if now[seat] == _THERE else self.claim_in_ms(ledger, clock, seat),
+                claim_in_ms=None if presence == _THERE else self.claim_in_ms(seat),
             )
-            for seat in seats
+            for seat, presence in enumerate(now)
+            if presence != before[seat]
         )
 
-    def claim_in_ms(self, ledger: Ledger, clock: MatchClock, seat: int) -> int | None:
+    def claim_in_ms(self, seat: int) -> int | None:
         """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
+        clock, ledger = self._clock, self._clock.here.ledger
         seat_clock = SeatClock(
             bank=clock.clocks.banks[seat],
             decision=clock.left_ms_of("decision", seat=seat),
             release=clock.left_ms_of("release", *STEPS, seat=seat),
-            alone=self._alone_ms(ledger, clock, seat),
+            alone=self._alone_ms(seat),
         )
         return claim_in_ms(ledger, seat, seat_clock, is_back=seat in self.attendance.returned(ledger.streaks))
 
-    def alone(self, ledger: Ledger, clock: MatchClock, seats: Collection[int]) -> tuple[int, ...]:
+    def alone(self, seats: Collection[int]) -> tuple[int, ...]:
         """Return the seats that have kept the others waiting without a connection for longer than the host allows."""
-        return tuple(seat for seat in seats if self._alone_ms(ledger, clock, seat) == 0)
+        return tuple(seat for seat in seats if self._alone_ms(seat) == 0)
 
-    def _alone_ms(self, ledger: Ledger, clock: MatchClock, seat: int) -> int | None:
+    def _alone_ms(self, seat: int) -> int | None:
         """Return how long until then; None with a connection, or where the clock of decisions says who is gone."""
         left = self.attendance.left[seat]
         # with a limit for decisions the clock alone decides who is gone (play.md, "What follows")
-        if left is None or ledger.setup.terms.opts.decision_ms:
+        if left is None or self._clock.here.ledger.setup.terms.opts.decision_ms:
             return None
         # in a pause nobody is kept waiting
-        began = max(left, clock.rests_until or left)
+        began = max(left, self._clock.rests_until or left)
         return max(0, int((began + self._alone_s - trio.current_time()) * 1000))
 
-    def claimable_in_ms(self, ledger: Ledger, clock: MatchClock, seats: Collection[int]) -> int | None:
+    def claimable_in_ms(self, seats: Collection[int]) -> int | None:
         """Return how long until a claim against any of the seats may be granted, if that is known.
 
         What is waited for comes first. Releases come in full time only if one is owed by a seat that is not there:
         from those who are there they come at once.
         """
-        wait = clock.wait
+        wait = self._clock.wait
         if wait is None:
             return None  # the match is over
-        ways = (self.claim_in_ms(ledger, clock, seat) for seat in seats)
+        ways = map(self.claim_in_ms, seats)
         earliest = min((way for way in ways if way is not None), default=None)
         if earliest != 0:
             return earliest
         left = self.attendance.left
         comes_at_once = wait.what in ("release", *STEPS) and all(left[seat] is None for seat in wait.seats)
-        return None if comes_at_once else clock.left_ms
+        return None if comes_at_once else self._clock.left_ms
