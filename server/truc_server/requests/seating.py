@@ -130,7 +130,7 @@ def _join(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInP
     # stand by, if one more seat would be within their limit.
     if table.board.seat_of(player) is None and table.game is not None and table.board.vacant:
         lobby.check_seats(player)
-        seat, is_new = table.standby.stand_by(table.game, table.board, peer, player, message.seat), True
+        seat, is_new = table.standby.stand_by(table.game, peer, player, message.seat), True
     else:
         seat = lobby.join(table, player, message.seat)
         is_new = table.attach(seat, peer)

@@ -30,15 +30,13 @@ class StandbySeats:
         seats: the seat that each stands by for, in the order in which their players came.
     """
 
-    def __init__(self, feed: SpectatorFeed, *, spectators: int) -> None:
+    def __init__(self, feed: SpectatorFeed, board: TableBoard) -> None:
         self._feed = feed
-        self._may_watch = 0 < spectators <= WATCH_LATE
-        self._is_late = spectators > WATCH_LATE
+        self._board = board
+        self._may_watch = 0 < board.blueprint.chosen.opts.spectators <= WATCH_LATE
         self.seats: dict[Peer, int] = {}
 
-    def stand_by(
-        self, game: Game, board: TableBoard, peer: Peer, player: LoggedInPlayer, wanted: int | None
-    ) -> int:
+    def stand_by(self, game: Game, peer: Peer, player: LoggedInPlayer, wanted: int | None) -> int:
         """Let a connection stand by for the vacant seat that it wants, or for any; return the seat.
 
         Raises:
@@ -52,11 +50,12 @@ class StandbySeats:
             raise RefusedRequestError(
                 Code.GUESTS_NOT_ALLOWED, "expected a player with a key for a vacant seat"
             )
-        if not board.vacant or wanted not in (None, *board.vacant):
-            message = f"expected one of the vacant seats {list(board.vacant)}, got {wanted}"
+        vacant = self._board.vacant
+        if not vacant or wanted not in (None, *vacant):
+            message = f"expected one of the vacant seats {list(vacant)}, got {wanted}"
             raise RefusedRequestError(Code.SEAT_TAKEN, message)
         before = self._connection_of(player)
-        seat = self._least_wanted(board.vacant, before) if wanted is None else wanted
+        seat = self._least_wanted(vacant, before) if wanted is None else wanted
         self._place(peer, seat, before)
         self.follow(peer)
         peer.tables |= {self._feed.table}
@@ -64,7 +63,7 @@ class StandbySeats:
 
     def follow(self, peer: Peer) -> None:
         """Let a connection that stands by follow the match; it is behind."""
-        if self._is_late:
+        if self._feed.delay_s:
             # who takes a seat over signs at the newest position, which late watchers do not have yet
             self._feed.audience.add_insider(peer)
         else:

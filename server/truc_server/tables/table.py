@@ -119,7 +119,7 @@ class Table:
             on_shown=self._note_shown,
         )
         self.audience = self.feed.audience
-        self.standby = StandbySeats(self.feed, spectators=blueprint.chosen.opts.spectators)
+        self.standby = StandbySeats(self.feed, self.board)
         self.talk = Talk(self.feed, blueprint.chosen.variant.phrases)
         self.chat = TableChat(blueprint.code, self.feed, backing.timers)
         self.game: Game | None = None
