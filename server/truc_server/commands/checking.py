@@ -21,6 +21,7 @@ import click
 from truc_server.admin.requests import MAX_PATH
 from truc_server.commands.command_line import (
     data_root,
+    format_minute,
     is_local,
     is_wildcard,
     load_settings,
@@ -259,24 +260,20 @@ def look_at_inner_socket(path: str) -> Iterator[CheckResult]:
 
 def look_at_clock(folder: Folder, now: float) -> CheckResult:
     """Check that the clock is not behind what has happened; `now` is Unix time in seconds."""
+    says = format_minute(int(now * 1_000))
     if datetime.fromtimestamp(now, UTC).year < _YEAR:
-        return wrong(f"clock: it says {_moment(now)}: set it, bans, invites and changes of the key go by it")
+        return wrong(f"clock: it says {says}: set it, bans, invites and changes of the key go by it")
     newest = max((_changed(path) for path in (folder.database, folder.rolls, folder.identity)), default=0.0)
     if newest > now + _SLACK_S:
-        return wrong(
-            f"clock: it says {_moment(now)}, but the data folder was changed at {_moment(newest)}: set it"
-        )
-    return right(f"clock: {_moment(now)}")
+        changed = format_minute(int(newest * 1_000))
+        return wrong(f"clock: it says {says}, but the data folder was changed at {changed}: set it")
+    return right(f"clock: {says}")
 
 
 def _changed(path: Path) -> float:
     with suppress(OSError):
         return path.stat().st_mtime
     return 0.0
-
-
-def _moment(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _try_to_listen(place: ListenAddress) -> Iterator[CheckResult]:

@@ -192,14 +192,11 @@ def _export_all(archive: "Archive", target: Path, wanted: MatchFilter) -> Iterat
 
 
 def _matches(archive: "Archive", wanted: MatchFilter) -> "Iterator[ArchivedMatch]":
-    # Slow to import.
-    from truc_server.storage.archive import EndedBetween
-
     if wanted.named:
         yield from [_match(archive, digits.lower()) for digits in wanted.named]
         return
     players = None if wanted.player is None else _ids(archive, wanted.player)
-    yield from archive.ended_matches(EndedBetween(_ms(wanted.since), _ms(wanted.until)), players=players)
+    yield from archive.ended_matches(since_ms=_ms(wanted.since), until_ms=_ms(wanted.until), players=players)
 
 
 def _match(archive: "Archive", digits: str) -> "ArchivedMatch":

@@ -34,13 +34,6 @@ class ArchivedMatch(NamedTuple):
     ended_ms: int | None
 
 
-class EndedBetween(NamedTuple):
-    """When matches ended: not before `since_ms`, but before `until_ms`; None for no bound."""
-
-    since_ms: int | None = None
-    until_ms: int | None = None
-
-
 def open_archive(url: str) -> "Archive":
     """Open the database at `url` for reading.
 
@@ -57,10 +50,22 @@ class Archive:
         self._engine = engine
 
     def ended_matches(
-        self, span: EndedBetween, *, players: Sequence[bytes] | None = None
+        self,
+        *,
+        since_ms: int | None = None,
+        until_ms: int | None = None,
+        players: Sequence[bytes] | None = None,
     ) -> Iterator[ArchivedMatch]:
-        """Yield the matches that are over, in the order they ended; with `players`, only those they have played."""
-        query = _MATCHES.where(*_within(span)).order_by(*_IN_ORDER).limit(_PAGE)
+        """Yield the matches that are over, in the order they ended.
+
+        With bounds, only those that ended not before `since_ms`, but before `until_ms`; with `players`, only those they
+        have played.
+        """
+        query = _MATCHES.where(matches.c.ended_ms.is_not(None)).order_by(*_IN_ORDER).limit(_PAGE)
+        if since_ms is not None:
+            query = query.where(matches.c.ended_ms >= since_ms)
+        if until_ms is not None:
+            query = query.where(matches.c.ended_ms < until_ms)
         if players is not None:
             played = select(match_players.c.mid).where(match_players.c.player.in_(players))
             query = query.where(matches.c.mid.in_(played))
@@ -119,14 +124,6 @@ class Archive:
 def unpack_setup(packed: bytes) -> tuple[Record, ...]:
     """Return the records before position 0, as they are stored in a match."""
     return tuple(Record._make(record) for record in dec(packed, MAX_SETUP))
-
-
-def _within(span: EndedBetween) -> Iterator[Any]:
-    yield matches.c.ended_ms.is_not(None)
-    if span.since_ms is not None:
-        yield matches.c.ended_ms >= span.since_ms
-    if span.until_ms is not None:
-        yield matches.c.ended_ms < span.until_ms
 
 
 _WHOSE: Final = match_players.c.player == bindparam("whose")
