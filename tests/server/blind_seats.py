@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 
+from server.conftest import only_cut, play_on
 from server.rawclient import RawSeat
 
 from truc_conform.blind_seat import WANT
 from truc_conform.blind_seat import BlindSeat as Dealer
-from truc_protocol.blind_mode.sealed_pack import LendStep, PackStage, SeatStep
+from truc_protocol.blind_mode.sealed_pack import LendStep, MaskStep, PackStage, SeatStep
 from truc_protocol.blind_mode.seat_steps import make_keys, make_lend, make_lock, make_mask
 from truc_protocol.bodies import Body, Resign
 from truc_protocol.ledger import next_share, sealed_pack, steps_due
@@ -140,6 +141,27 @@ async def blind_match(server, count=2, variant="truc-valencia", **fields) -> lis
     for seat in seats:
         assert (await seat.ready())["t"] == "ok"
     return seats
+
+
+async def rest_in_hand(seats) -> None:
+    """Play to the first decision about the cards of a hand, and move no more."""
+    for seat in seats:
+        seat.chooses = only_cut
+    await play_on(seats, is_in_hand)
+
+
+async def choose_again(seats) -> None:
+    """Let seats that have rested choose again."""
+    for seat in seats:
+        seat.chooses = seat.pick
+        await seat.choose(seat.find_options(seat.waiting))
+
+
+def other_order(_seat, step):
+    """Return a mask with two places exchanged, and any other step as it is."""
+    if not isinstance(step, MaskStep):
+        return step
+    return step._replace(points=step.points[2:4] + step.points[:2] + step.points[4:])
 
 
 def is_in_hand(seat: RawSeat) -> bool:

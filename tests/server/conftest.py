@@ -282,12 +282,20 @@ def asked(seat: RawSeat) -> bool:
     )
 
 
-async def in_hand(server, variant="truc-french", **fields) -> list[RawSeat]:
-    """Return two players in the middle of a hand, neither of whom moves any more."""
-    seats = await server.match(2, variant, **fields)
+async def in_hand(server, variant="truc-french", *, count=2, **fields) -> list[RawSeat]:
+    """Return players in the middle of a hand, none of whom moves any more."""
+    seats = await server.match(count, variant, **fields)
     for seat in seats:
         seat.chooses = only_cut
     await play_on(seats, asked)
+    return seats
+
+
+async def over(server, **fields) -> list[RawSeat]:
+    """Return two players whose match is over, as the first has resigned."""
+    seats = await in_hand(server, **fields)
+    await seats[0].resign()
+    await play_on(seats)
     return seats
 
 

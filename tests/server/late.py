@@ -11,9 +11,9 @@ LATE = {"spectators": 3 + 60}
 SHORT = {"match": 1, "target": 3}
 
 
-async def eye_at(server, table: str) -> Eye:
-    eye = await Eye().connect(server)
-    assert (await eye.watch(table))["t"] == "ok"
+async def eye_at(server, table: str, *want: str, **fields) -> Eye:
+    eye = await Eye(*want).connect(server)
+    assert (await eye.watch(table, **fields))["t"] == "ok"
     return eye
 
 

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 import trio
-from server.blind_seats import BlindSeat, blind_match, is_due, is_in_hand
-from server.calls import rulings
+from server.blind_seats import blind_match, choose_again, is_due, is_in_hand, other_order, rest_in_hand
+from server.calls import bodies, rulings
 from server.conftest import PATIENT, only_cut, play_on
 from trio.testing import wait_all_tasks_blocked
 
@@ -13,7 +13,6 @@ from truc_protocol.audit import Result
 from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
 from truc_protocol.bodies import Close, Garbled, Keys, Resign, Void
 from truc_protocol.ledger import next_share, sealed_pack
-from truc_protocol.records import parse
 from truc_server.matches import blind_hands
 from truc_server.matches.deadlines import Clocks
 from truc_server.requests import acts
@@ -28,31 +27,12 @@ def _links_wait_for_nobody(monkeypatch):
     monkeypatch.setattr(blind_hands, "GATHER_S", 0)
 
 
-def of(seat: BlindSeat, kind: type) -> list:
-    """The bodies of one kind that a seat has been sent."""
-    return [body for body in map(parse, seat.records) if isinstance(body, kind)]
-
-
 async def begun(server, *, refuses: dict[int, str], count=2, variant="truc-valencia", **options) -> list:
     """Return players of a match, some of whom do not take a kind of step."""
     seats = await blind_match(server, count, variant, options={**SHORT, **options})
     for seat, what in refuses.items():
         seats[seat].refuses = frozenset({what})
     return seats
-
-
-async def rest_in_hand(seats) -> None:
-    """Play to the first decision about the cards of a hand, and move no more."""
-    for seat in seats:
-        seat.chooses = only_cut
-    await play_on(seats, is_in_hand)
-
-
-async def go_on(seats) -> None:
-    """Let seats that have rested choose again."""
-    for seat in seats:
-        seat.chooses = seat.pick
-        await seat.choose(seat.find_options(seat.waiting))
 
 
 async def verdict_of(seats) -> tuple:
@@ -68,7 +48,7 @@ async def test_mask_or_lock_that_does_not_come_voids_the_deal_and_costs_the_matc
     assert seats[0].waiting["deadline_ms"] == 60_000
     mock_clock.jump(60.1)
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
-    assert [(body.reason, body.seats) for body in of(seats[0], Void)] == [("silent", (1,))]
+    assert [(body.reason, body.seats) for body in bodies(seats[0], Void)] == [("silent", (1,))]
     assert rulings(seats[0]) == [("forfeit", 1, "silent")]
 
 
@@ -82,7 +62,7 @@ async def test_masks_and_locks_of_a_seat_share_their_time(server, mock_clock):
     assert seats[0].waiting["deadline_ms"] <= 20_000
     mock_clock.jump(20.1)
     await play_on(seats)
-    assert [body.seats for body in of(seats[0], Void)] == [(1,)]
+    assert [body.seats for body in bodies(seats[0], Void)] == [(1,)]
 
 
 async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_written(server, mock_clock):
@@ -91,8 +71,8 @@ async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_writte
     await seats[0].ask({"t": "tables"})  # answered when its keys are held
     mock_clock.jump(60.1)
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
-    assert [body.seat for body in of(seats[0], Keys)] == [0]
-    assert (of(seats[0], Void), rulings(seats[0])) == ([], [("forfeit", 1, "opening")])
+    assert [body.seat for body in bodies(seats[0], Keys)] == [0]
+    assert (bodies(seats[0], Void), rulings(seats[0])) == ([], [("forfeit", 1, "opening")])
     assert seats[0].verdict().unopened == ()  # nothing was dealt that anybody might open
 
 
@@ -206,7 +186,7 @@ async def test_who_resigns_in_a_hand_opens_it_before_it_is_closed(server):
     seats = await begun(server, refuses={})
     await resigned(seats)
     assert await verdict_of(seats) == (Result.PROVEN, "resigned", 0)
-    assert [body.reason for body in of(seats[0], Close)] == ["ended"]
+    assert [body.reason for body in bodies(seats[0], Close)] == ["ended"]
     assert seats[0].verdict().unopened == ()
 
 
@@ -217,12 +197,6 @@ async def test_result_stands_where_a_resigned_hand_is_not_opened(server, mock_cl
     mock_clock.jump(60.1)
     assert await verdict_of(seats) == (Result.PROVEN, "resigned", 0)
     assert seats[0].verdict().unopened == ((1, (1,)),)
-
-
-def other_order(_seat, step):
-    if not isinstance(step, MaskStep):
-        return step
-    return step._replace(points=step.points[2:4] + step.points[:2] + step.points[4:])
 
 
 async def test_seat_that_masks_otherwise_than_its_link_says_is_exposed_and_loses(server):
@@ -245,7 +219,7 @@ async def test_mask_that_fails_is_refused_and_the_deal_void_for_its_points(serve
     assert (refused["code"], refused["msg"].startswith("C45")) == ("illegal_action", True)
     mock_clock.jump(60.1)
     await play_on(seats)
-    assert [(body.reason, body.seats) for body in of(seats[0], Void)] == [("points", (1,))]
+    assert [(body.reason, body.seats) for body in bodies(seats[0], Void)] == [("points", (1,))]
 
 
 async def test_right_mask_is_taken_after_one_that_failed(server):
@@ -336,7 +310,7 @@ async def test_pause_rests_a_hand_and_ends(server):
     await rest_in_hand(seats)
     await pause_and_resume(seats)
     await play_on(seats, is_in_hand)
-    await go_on(seats)
+    await choose_again(seats)
     await play_on(seats)
     assert seats[0].verdict().reason == "won"
 

@@ -5,11 +5,11 @@ import json
 import pytest
 from click.testing import CliRunner
 from server.acting import act
-from server.blind_seats import BlindSeat, blind_match, blind_seat, is_due, is_in_hand
+from server.blind_seats import BlindSeat, blind_match, blind_seat, choose_again, is_due, rest_in_hand
 from server.calls import rulings
-from server.conftest import PATIENT, QUICK, changed, in_hand, only_cut, play_on, running
+from server.conftest import PATIENT, QUICK, changed, in_hand, play_on, running
+from server.late import eye_at
 from server.substituting import follow, step_in
-from server.watching import Eye
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import boxes
@@ -30,24 +30,19 @@ NONCE = bytes(12)
 async def resting(server, count=2, variant="truc-valencia", **options) -> list[BlindSeat]:
     """Return players in a hand who move no more."""
     seats = await blind_match(server, count, variant, options={**SHORT, **options})
-    for seat in seats:
-        seat.chooses = only_cut
-    await play_on(seats, is_in_hand)
+    await rest_in_hand(seats)
     return seats
 
 
 async def go_on(seats) -> None:
-    for seat in seats:
-        seat.chooses = seat.pick
-        await seat.choose(seat.find_options(seat.waiting))
+    await choose_again(seats)
     await play_on(seats)
 
 
 @pytest.mark.parametrize("want", [(), ("snapshot",)])
 async def test_watcher_sees_every_record_and_proves_the_match(server, want):
     seats = await resting(server)
-    eye = await Eye(*want).connect(server)
-    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    eye = await eye_at(server, seats[0].table, *want)
     await go_on(seats)
     await eye.settle()
     records = [record for _, record in sorted(eye.seen[eye.match].items())]
@@ -70,8 +65,7 @@ async def test_host_has_of_a_hand_what_a_watcher_has_and_in_mode_dealt_more(serv
 
     monkeypatch.setattr(Game, "note", noted)
     seats = await resting(server) if mode == BLIND else await in_hand(server)
-    eye = await Eye().connect(server)
-    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    eye = await eye_at(server, seats[0].table)
     await eye.settle()
     auditor = Auditor(seats[0].document)
     for record in (
@@ -87,16 +81,14 @@ async def test_watcher_who_comes_is_told_for_whose_step_the_match_waits(server):
     seats = await blind_match(server, options=SHORT)
     seats[1].refuses = frozenset({"mask"})
     await play_on(seats, is_due("mask", 1))
-    eye = await Eye().connect(server)
-    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    eye = await eye_at(server, seats[0].table)
     await eye.settle()
     assert [(note["what"], note["seats"]) for note in eye.notes if note["t"] == "waiting"] == [("mask", [1])]
 
 
 async def test_table_shown_hand_by_hand_shows_nothing_of_a_blind_hand_before_its_close(server):
     seats = await resting(server, spectators=2)
-    eye = await Eye().connect(server)
-    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    eye = await eye_at(server, seats[0].table)
     setup = len(seats[0].ledger.setup.records)
     called = next(k for k, record in enumerate(seats[0].records[setup:]) if isinstance(parse(record), Mask))
     assert eye.next < called
@@ -243,8 +235,7 @@ async def test_table_shown_late_shows_every_record_of_a_blind_match_when_its_tim
     server, mock_clock
 ):
     seats = await resting(server, spectators=5)  # two seconds late
-    eye = await Eye().connect(server)
-    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    eye = await eye_at(server, seats[0].table)
     await go_on(seats)
     await eye.settle()
     assert eye.next == 0

@@ -2,12 +2,11 @@
 
 import pytest
 import trio
-from server.blind_seats import blind_match, is_due
-from server.calls import rulings
+from server.blind_seats import blind_match, is_due, other_order
+from server.calls import bodies, rulings
 from server.conftest import PATIENT, play_on
 
 from truc_protocol.audit import Result
-from truc_protocol.blind_mode.sealed_pack import MaskStep
 from truc_protocol.bodies import Close, Mask, Release, Rule
 from truc_protocol.records import parse
 from truc_server.matches import blind_hands
@@ -63,10 +62,6 @@ async def until(holds) -> None:
             await trio.lowlevel.checkpoint()
 
 
-def bodies(seat, kind) -> list:
-    return [body for body in map(parse, seat.records) if isinstance(body, kind)]
-
-
 def is_closed(seat) -> bool:
     return seat.auditor is not None and bool(bodies(seat, Close))
 
@@ -89,11 +84,6 @@ async def test_links_are_judged_in_one_go_and_written_in_the_order_of_the_masks(
 
 
 async def test_seat_that_is_exposed_among_others_loses_when_all_links_stand(server, patience, judged):
-    def other_order(_seat, step):
-        if not isinstance(step, MaskStep):
-            return step
-        return step._replace(points=step.points[2:4] + step.points[:2] + step.points[4:])
-
     seats = await blind_match(server, 4, options=SHORT)
     seats[2].cheats = other_order
     await play_on(seats)

@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from server.calls import bodies
 from server.conftest import play_on, together, under
 
 from truc_protocol.audit import Result
@@ -11,10 +12,6 @@ from truc_protocol.records import parse
 from truc_rules import is_hand_over
 
 pytestmark = pytest.mark.slow
-
-
-def bodies(seat, kind) -> list:
-    return [body for body in map(parse, seat.records) if isinstance(body, kind)]
 
 
 def results(seats) -> set:

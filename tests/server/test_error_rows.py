@@ -18,6 +18,7 @@ from server.admins import host_says
 from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, under
 from server.rawclient import RawClient, RawSeat, frame
 from server.substituting import standing_by, step_in, voided
+from server.visitors import guest
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
@@ -86,12 +87,6 @@ def after_login(message: dict):
         return Sent(await guest(server), frame({"id": 77, **message}))
 
     return bring
-
-
-async def guest(server) -> RawClient:
-    client = await server.connect()
-    assert (await client.login_guest("Ida"))["t"] == "welcome"
-    return client
 
 
 async def unsigned_login(server) -> Sent:

@@ -3,7 +3,7 @@
 import threading
 
 import trio
-from server.conftest import QUICK, changed, in_hand, play_on, running
+from server.conftest import QUICK, changed, in_hand, over, running
 from server.visitors import heard, keyed, said, say
 from trio.testing import wait_all_tasks_blocked
 
@@ -31,14 +31,6 @@ def held_up(find):
         return result
 
     return find_and_wait, found, gate
-
-
-async def over(server, **fields):
-    """Return two players whose match is over."""
-    seats = await in_hand(server, **fields)
-    await seats[0].resign()
-    await play_on(seats)
-    return seats
 
 
 async def history(client, seats):

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from rows import each_row
-from server.conftest import PATIENT, holder_of, in_hand, play_on, running, under
+from server.conftest import PATIENT, holder_of, in_hand, over, running, under
 from server.substituting import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
 
@@ -23,14 +23,6 @@ async def ask(client, mid, first=0, **fields):
 
 async def stranger(server):
     return (await server.seat(seed=9)).client
-
-
-async def over(server, **fields):
-    """Return two players whose match is over."""
-    seats = await in_hand(server, **fields)
-    await seats[0].resign()
-    await play_on(seats)
-    return seats
 
 
 def records_of(answer) -> list[Record]:

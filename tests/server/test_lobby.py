@@ -3,6 +3,7 @@
 import pytest
 from rows import each_row
 from server.conftest import play_on, together, under
+from server.visitors import guest
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
@@ -12,12 +13,6 @@ from truc_server.table_data.options import CLAIM, MODE, RANGES, TRANSCRIPT
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 BOARD = {"t": "leaderboard", "variant": "truc-catalan"}
-
-
-async def guest(server, name="Gus"):
-    client = await server.connect()
-    await client.login_guest(name)
-    return client
 
 
 async def listed(client, **fields) -> list[str]:

@@ -10,6 +10,7 @@ from rows import each_row
 from server.admins import host_says, hosting
 from server.conftest import holder_of, in_hand, running, under
 from server.rawclient import RawClient, frame
+from server.visitors import guest
 from server.watching import Held
 from trio.testing import wait_all_tasks_blocked
 
@@ -20,12 +21,6 @@ from truc_server.net import listening
 from truc_server.net.connections import LOOK_S
 from truc_server.operation import logs
 from truc_server.settings.settings import ListenSettings, LogSettings
-
-
-async def ready(server, name="Ida"):
-    client = await server.connect()
-    await client.login_guest(name)
-    return client
 
 
 def length(n: int) -> bytes:
@@ -46,7 +41,7 @@ async def test_peer_of_another_protocol_gets_one_readable_line(server, raw):
     [(length(0), "bad_frame"), (length(8193), "frame_too_large"), (length(2) + b"\xc1\xc1", "bad_msgpack")],
 )
 async def test_after_login_a_broken_frame_ends_the_connection(server, raw, code):
-    client = await ready(server)
+    client = await guest(server)
     await client.send_bytes(raw)
     rest = await client.closed()
     assert [(message["t"], message["code"]) for message in rest] == [("error", code), ("bye", code)]
@@ -75,21 +70,21 @@ async def test_after_login_a_broken_frame_ends_the_connection(server, raw, code)
 async def test_after_login_a_wrong_request_is_refused_and_the_connection_goes_on(
     server, message, code, field
 ):
-    client = await ready(server)
+    client = await guest(server)
     reply = await client.ask(message)
     assert (reply["code"], reply["field"], reply["close"]) == (code, field, False)
     assert (await client.ask({"t": "tables"}))["t"] == "ok"
 
 
 async def test_request_id_that_is_too_large_is_a_bad_message_and_unknown_fields_are_passed_over(server):
-    client = await ready(server)
+    client = await guest(server)
     assert (await client.ask({"t": "tables", "surprise": [1, {"a": None}]}))["t"] == "ok"
     await client.send({"t": "tables", "id": 2**32})
     assert (await client.receive())["code"] == "bad_message"
 
 
 async def test_frames_in_pieces_of_one_byte_and_many_in_one_piece_are_read(server):
-    client = await ready(server)
+    client = await guest(server)
     for byte in frame({"t": "tables", "id": 77}):
         await client.send_bytes(bytes([byte]))
     await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(20, 40)))
@@ -98,7 +93,7 @@ async def test_frames_in_pieces_of_one_byte_and_many_in_one_piece_are_read(serve
 
 
 async def test_ping_is_answered_with_the_same_number_and_the_clock(server):
-    client = await ready(server)
+    client = await guest(server)
     await client.send({"t": "ping", "n": 12})
     pong = await client.until("pong")
     assert (pong["n"], pong["now_ms"] > 1_600_000_000_000) == (12, True)
@@ -116,7 +111,7 @@ async def test_login_made_for_another_connection_is_refused(server):
 
 
 async def test_info_lists_variants_and_limits(server):
-    client = await ready(server)
+    client = await guest(server)
     variants = {offer["name"]: offer["seats"] for offer in client.info["variants"]}
     assert variants["truc-catalan"] == [2, 4]
     assert client.info["limits"]["frame_in"] == 8192
@@ -131,7 +126,7 @@ async def test_connection_that_does_not_log_in_is_dismissed(server, mock_clock):
 
 
 async def test_silent_connection_is_pinged_and_then_dismissed(server, mock_clock):
-    client = await ready(server)
+    client = await guest(server)
     mock_clock.jump(30 + LOOK_S)
     assert (await client.receive())["t"] == "ping"
     mock_clock.jump(15)
@@ -140,7 +135,7 @@ async def test_silent_connection_is_pinged_and_then_dismissed(server, mock_clock
 
 
 async def test_connection_that_answers_pings_stays(server, mock_clock):
-    client = await ready(server)
+    client = await guest(server)
     for _ in range(3):
         mock_clock.jump(30 + LOOK_S)
         ping = await client.until("ping")
@@ -151,7 +146,7 @@ async def test_connection_that_answers_pings_stays(server, mock_clock):
 
 @under(limits={"requests_per_s": 10, "burst": 5})
 async def test_requests_beyond_the_burst_are_refused_until_the_time_told(server, mock_clock):
-    client = await ready(server)
+    client = await guest(server)
     replies = [await client.ask({"t": "tables"}) for _ in range(4)]
     assert (replies[-1]["code"], replies[-1]["retry_after_ms"]) == ("rate_limited", 201)
     mock_clock.jump(0.201)
@@ -160,7 +155,7 @@ async def test_requests_beyond_the_burst_are_refused_until_the_time_told(server,
 
 @under(limits={"requests_per_s": 10, "burst": 5})
 async def test_flood_of_requests_ends_the_connection(server, mock_clock):
-    client = await ready(server)
+    client = await guest(server)
     await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(30)))
     rest = await client.closed()
     assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
@@ -168,8 +163,8 @@ async def test_flood_of_requests_ends_the_connection(server, mock_clock):
 
 @under(limits={"connections_per_address": 2})
 async def test_connections_of_one_address_are_limited(server):
-    first = await ready(server)
-    await ready(server)
+    first = await guest(server)
+    await guest(server)
     third = await server.connect()
     rest = await third.closed()
     assert [(m["t"], m["code"], m["retryable"]) for m in rest] == [
@@ -190,14 +185,14 @@ async def test_kernel_keeps_little_for_who_does_not_read():
 
 async def test_shutdown_says_goodbye_and_when_to_come_back(path):
     async with running(path) as server:
-        client = await ready(server)
+        client = await guest(server)
         server.stop()
         (goodbye,) = await client.closed()
     assert (goodbye["t"], goodbye["code"], goodbye["reconnect_after_ms"]) == ("bye", "shutting_down", 2000)
 
 
 async def test_half_closed_connection_still_gets_its_answers(server):
-    client = await ready(server)
+    client = await guest(server)
     await client.send({"t": "tables", "id": 5})
     await client.stream.send_eof()
     rest = await client.closed()
@@ -206,7 +201,7 @@ async def test_half_closed_connection_still_gets_its_answers(server):
 
 async def test_token_is_unknown_before_its_guest_has_sat_down_and_in_no_log(server):
     logs.configure(LogSettings(level="debug"), shown := StringIO())
-    client = await ready(server)
+    client = await guest(server)
     token, other = client.welcome["token"], await server.connect()
     assert (await other.login_token(token))["code"] == "bad_token"
     assert f"tag='{client.welcome['player']}'" in shown.getvalue()  # which bans take
@@ -215,7 +210,7 @@ async def test_token_is_unknown_before_its_guest_has_sat_down_and_in_no_log(serv
 
 @each_row("seat", ["create", "join"])
 async def test_token_is_good_once_its_guest_has_sat_down(server, seat):
-    first, second = await ready(server), await ready(server)
+    first, second = await guest(server), await guest(server)
     code = (await first.ask({"t": "create", "variant": "truc-french"}))["table"]
     await second.ask({"t": "join", "table": code})
     token = (first if seat == "create" else second).welcome["token"]

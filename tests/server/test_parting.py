@@ -3,6 +3,7 @@
 import pytest
 from server.calls import BRIEF, after
 from server.conftest import PATIENT, QUICK, play_on
+from server.late import eye_at
 from server.substituting import standing_by, step_in, voided
 from server.watching import Eye, Held
 
@@ -32,8 +33,7 @@ def held(monkeypatch) -> Held:
 async def overflown(server, held, *others: Eye, **options):
     """Return a table that is gone, and somebody who has watched it and was not sent what they are to see."""
     seats = await server.seats(2, guests=(0, 1), options={**BRIEF, **options})
-    eye = await Eye(SNAPSHOT).connect(server)
-    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    eye = await eye_at(server, seats[0].table, SNAPSHOT)
     for other in others:
         await (await other.connect(server)).watch(seats[0].table)
     held.hold(eye)

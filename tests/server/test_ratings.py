@@ -2,8 +2,7 @@
 
 import pytest
 from rows import each_row
-from server.conftest import QUICK, changed, in_hand, play_on, running, under
-from server.rawclient import RawSeat
+from server.conftest import QUICK, changed, in_hand, over, play_on, running, under
 from server.restarting import come_back
 from server.visitors import guest, keyed
 
@@ -12,18 +11,6 @@ from truc_server.settings.abilities import STANDINGS_PAGE
 from truc_server.storage import RatedPlayer, RateMatch
 
 GAME = {"variant": "truc-french", "seats": 2}
-
-
-async def over(server, **fields) -> list[RawSeat]:
-    """Return two players whose match is over, as the first has resigned."""
-    seats = await in_hand(server, **fields)
-    await resign(seats)
-    return seats
-
-
-async def resign(seats) -> None:
-    await seats[0].resign()
-    await play_on(seats)
 
 
 async def board(client, **fields) -> list[dict]:
@@ -66,7 +53,8 @@ async def test_match_that_goes_on_after_a_restart_counts_once(path):
         seats = await in_hand(server)
     async with running(path) as server:
         await come_back(server, *seats)
-        await resign(seats)
+        await seats[0].resign()
+        await play_on(seats)
     async with running(path) as server:
         assert [standing["matches"] for standing in await board(await guest(server))] == [1, 1]
 

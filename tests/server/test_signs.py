@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from server.conftest import asked, only_cut, play_on
+from server.conftest import in_hand, play_on
 from server.rawclient import RawSeat
 
 from truc_protocol import boxes
@@ -14,18 +14,14 @@ NONCE = bytes(12)
 WORDS = {"seven": "7", "eight": "8", "ace": "A"}
 
 
-async def in_hand(server, variant="truc-catalan", count=4, **fields) -> list[RawSeat]:
-    """Return players in the middle of a hand, none of whom moves any more."""
-    seats = await server.match(count, variant, **fields)
-    for seat in seats:
-        seat.chooses = only_cut
-    await play_on(seats, asked)
-    return seats
+async def partners(server, variant="truc-catalan", count=4, **fields) -> list[RawSeat]:
+    """Return players of two sides in the middle of a hand, none of whom moves any more."""
+    return await in_hand(server, variant, count=count, **fields)
 
 
 async def partnership(server, **fields) -> tuple[list[RawSeat], int]:
     """Return players of a governed game, and the seat of a governor that deals."""
-    seats = await in_hand(server, "truc-partnership", **fields)
+    seats = await partners(server, "truc-partnership", **fields)
     return seats, seats[0].ledger.match.dealer
 
 
@@ -86,7 +82,7 @@ def held_words(seat: RawSeat) -> set[str]:
 
 
 async def test_partner_alone_hears_a_sign_in_a_box_which_is_no_record(server):
-    seats = await in_hand(server)
+    seats = await partners(server)
     at = seats[0].next
     for word in ("three", "two", "ace"):  # true or not
         assert (await seats[0].ask(sealed(seats[0], word, 2)))["t"] == "ok"
@@ -98,7 +94,7 @@ async def test_partner_alone_hears_a_sign_in_a_box_which_is_no_record(server):
 
 
 async def test_every_partner_of_six_hears_a_sign(server):
-    seats = await in_hand(server, "truco-argentino", 6)
+    seats = await partners(server, "truco-argentino", 6)
     await seats[1].ask(sealed(seats[1], "ace-swords", 3))
     notices = [(await heard(seats[seat], "sign"))[0] for seat in (3, 5)]
     assert [opened(seats[seat], notice) for seat, notice in zip((3, 5), notices, strict=True)] == [
@@ -108,7 +104,7 @@ async def test_every_partner_of_six_hears_a_sign(server):
 
 
 async def test_sign_and_options_of_a_seat_share_one_count(server):
-    seats = await in_hand(server)
+    seats = await partners(server)
     first = next(seat for seat in seats if seat.options and seat.options["must"])
     partner = seats[(first.seat + 2) % 4]
     await partner.ask(sealed(partner, "three", first.seat))
@@ -118,7 +114,7 @@ async def test_sign_and_options_of_a_seat_share_one_count(server):
 
 
 async def test_sign_is_lost_on_a_partner_who_is_not_there_and_not_repeated(server):
-    seats = await in_hand(server)
+    seats = await partners(server)
     await seats[2].client.stream.aclose()
     assert (await seats[0].ask(sealed(seats[0], "three", 2)))["t"] == "ok"
     await seats[2].come_back(await server.connect())
@@ -126,7 +122,7 @@ async def test_sign_is_lost_on_a_partner_who_is_not_there_and_not_repeated(serve
 
 
 async def test_whole_table_and_who_watches_hear_a_sign_in_clear_where_it_is_so_played(server):
-    seats = await in_hand(server, options={"signals": "table"})
+    seats = await partners(server, options={"signals": "table"})
     client = await watcher(server, seats[0].table)
     await seats[0].ask(sealed(seats[0], "three", 1))
     notices = [await heard(seats[seat], "sign") for seat in (1, 2, 3)]
@@ -136,7 +132,7 @@ async def test_whole_table_and_who_watches_hear_a_sign_in_clear_where_it_is_so_p
 
 @pytest.mark.parametrize("options", [{}, {"signals": "table", "spectators": 2}])
 async def test_who_watches_does_not_see_signs_before_the_hand_is_shown(server, options):
-    seats = await in_hand(server, options=options)
+    seats = await partners(server, options=options)
     client = await watcher(server, seats[0].table)
     await seats[0].ask(sealed(seats[0], "three", 2))
     await client.send({"t": "ping", "n": 5})
@@ -148,7 +144,7 @@ async def test_who_watches_does_not_see_signs_before_the_hand_is_shown(server, o
 
 
 async def test_guest_without_a_box_signs_and_is_signed_to_in_clear_and_in_no_box(server):
-    seats = await in_hand(server, guests=(0, 3), boxed=False)
+    seats = await partners(server, guests=(0, 3), boxed=False)
     reply = await seats[0].ask(in_clear(seats[0], "three", to=2, box=bytes(300)))
     assert (reply["code"], reply["field"]) == ("not_now", "box")
     assert (await seats[0].ask(in_clear(seats[0], "three")))["t"] == "ok"
@@ -160,7 +156,7 @@ async def test_guest_without_a_box_signs_and_is_signed_to_in_clear_and_in_no_box
 
 
 async def test_guest_with_a_box_signs_and_is_signed_to_in_boxes(server):
-    seats = await in_hand(server, guests=(0, 2))
+    seats = await partners(server, guests=(0, 2))
     await seats[0].ask(sealed(seats[0], "three", 2))
     (message,) = await heard(seats[2], "sign")
     assert opened(seats[2], message) == "three"
@@ -204,7 +200,7 @@ async def test_governor_is_refused(server):
 
 
 async def test_sign_for_another_place_or_seat_is_refused(server):
-    seats = await in_hand(server)
+    seats = await partners(server)
     sign = partial(sealed, seats[0], "three", 2)
     for message, code in (
         (sealed(seats[0], "wink", 2), "illegal_action"),
@@ -240,7 +236,7 @@ async def test_sign_before_the_cards_are_dealt_is_refused(server):
 
 
 async def test_sign_after_the_hand_is_refused(server):
-    seats = await in_hand(server)
+    seats = await partners(server)
     at = seats[0].next
     first = next(seat for seat in seats if seat.options and seat.options["must"])
     await first.resign()
@@ -250,7 +246,7 @@ async def test_sign_after_the_hand_is_refused(server):
 
 
 async def test_sign_during_a_pause_is_refused_for_now(server):
-    seats = await in_hand(server, guests=(0, 1, 2, 3), boxed=False)
+    seats = await partners(server, guests=(0, 1, 2, 3), boxed=False)
     for at, seat in enumerate(seats, seats[0].next):
         await play_on(seats, lambda each, at=at: each.next == at)
         here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": at}
@@ -261,7 +257,7 @@ async def test_sign_during_a_pause_is_refused_for_now(server):
 
 
 async def test_table_without_signs_refuses_them(server):
-    seats = await in_hand(server, options={"signals": "off"})
+    seats = await partners(server, options={"signals": "off"})
     reply = await seats[0].ask(sealed(seats[0], "three", 2))
     assert (reply["code"], "without signs" in reply["msg"]) == ("illegal_action", True)
 
@@ -270,7 +266,7 @@ async def test_table_without_signs_refuses_them(server):
 
 
 async def test_seat_signs_so_many_times_at_once_and_takes_nothing_from_another(server):
-    seats = await in_hand(server)
+    seats = await partners(server)
     replies = [await seats[0].ask(sealed(seats[0], "three", 2)) for _ in range(BURST + 5)]
     assert [reply["t"] for reply in replies] == ["ok"] * BURST + ["error"] * 5
     for refused in replies[BURST:]:  # which do not put the next one off
@@ -286,7 +282,7 @@ def phrase(seat: RawSeat, words: str) -> dict:
 
 
 async def test_phrase_is_heard_by_everybody_at_the_table_and_said_by_who_sits_there(server):
-    seats = await in_hand(server, "truco-argentino")
+    seats = await partners(server, "truco-argentino")
     client = await watcher(server, seats[0].table)
     assert (await seats[0].ask(phrase(seats[0], "come")))["t"] == "ok"
     notices = [await heard(seat, "said") for seat in seats]
@@ -317,7 +313,7 @@ async def test_game_without_phrases_refuses_all(server):
 
 
 async def test_phrases_take_nothing_from_signs(server):
-    seats = await in_hand(server, "truco-argentino")
+    seats = await partners(server, "truco-argentino")
     for _ in range(BURST + 1):
         await seats[0].ask(phrase(seats[0], "come"))
     assert (await seats[0].ask(sealed(seats[0], "three", 2)))["t"] == "ok"

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from server.calls import BRIEF, after
 from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, play_on, running, under
-from server.late import stand
+from server.late import eye_at, stand
 from server.rawclient import is_rash
 from server.watching import Eye, Held
 
@@ -13,12 +13,6 @@ from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Call
 from truc_protocol.records import Record, parse
 from truc_server.spectating.audience import Audience
-
-
-async def eye_at(server, table: str, *want: str, **fields) -> Eye:
-    eye = await Eye(*want).connect(server)
-    assert (await eye.watch(table, **fields))["t"] == "ok"
-    return eye
 
 
 def newest_call(seat) -> int:
