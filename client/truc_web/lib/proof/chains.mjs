@@ -30,7 +30,6 @@ export class Chain {
     this.pk = pk
     this.tn = tn
     this.first = first
-    this.anchor = anchor
     this.last = first + count
     this.newest = { index: first, link: anchor }
   }

@@ -21,7 +21,7 @@ export const isScore = (one, other) => one.every((side, i) => side.every((figure
 function replayAll(ledger, hand) {
   const { reading, closed, shown } = hand
   if (closed === null) return
-  ledger.must(reading.replay((d) => cardsOf(hand, d)), 'C25')
+  ledger.must(reading.denied((d) => cardsOf(hand, d)) === null, 'C25')
   const isHand = closed.reason === 'hand'
   ledger.must((!isHand || reading.isOver) && isScore(reading.score, closed.score), 'C25')
   ledger.must(isHand || reading.state.winner === null, 'C24')

@@ -188,7 +188,7 @@ export function endHand(ledger, fields, position) {
 function checkClose(ledger, hand, fields) {
   const { reading } = hand
   const known = reading.awaitsDeal ? null : reading.state.hand.cards
-  ledger.must(reading.replay((d) => cardsOf(hand, d) ?? (d === hand.deals.length - 1 ? known : null)), 'C25')
+  ledger.must(reading.denied((d) => cardsOf(hand, d) ?? (d === hand.deals.length - 1 ? known : null)) === null, 'C25')
   const isEnded = ledger.phase === 'over'
   ledger.must((isEnded || reading.isOver) && fields.reason === (isEnded ? 'ended' : 'hand'), 'C24')
   ledger.must(!isEnded || reading.state.winner === null || hand.dealt === undefined, 'C24')

@@ -95,21 +95,24 @@ export function faltas({ rules: { envido, target }, score, hand: { hasOpenClaim 
   return [lacks, lacks]
 }
 
+/** Whether a seat holds a flor, which who has said one does; null where that hangs on cards that are not known. @param {State} state @param {number} seat */
+export const hasFlor = ({ rules, hand: { cards, up, contests } }, seat) => contests.flores.includes(seat) || isFlor(rules, up, cards[seat])
+
 /** Whether a seat may yet say flor: it may hold one, and has played no card. @param {State} state @param {number} seat */
-const holdsFlor = ({ rules, hand }, seat) => hasNotPlayed(hand, seat) && isFlor(rules, hand.up, hand.cards[seat]) !== false
+const maySayFlor = (state, seat) => hasNotPlayed(state.hand, seat) && hasFlor(state, seat) !== false
 
 /** Saying flor first: on one's turn, to the other side's raise, or while any envido is open. @param {State} state @param {number} seat @returns {Action[]} */
 export function openFlor(state, seat) {
   const { rules, hand: { contests } } = state
   if (rules.flor === null || contests.florClosed || contests.flores.length > 0) return []
-  if (!playersOf(state).includes(seat) || !holdsFlor(state, seat)) return []
+  if (!playersOf(state).includes(seat) || !maySayFlor(state, seat)) return []
   return isMoment(state, seat) || openOffer(state)?.what === 'envido' ? [actionOf(seat, 'flor')] : []
 }
 
 /** The seats of a round that may speak: the first that surely holds a flor, and those before it that may. @param {State} state @param {number[]} waiting */
-export function speakers({ rules, hand: { cards, up, contests: { flores } } }, waiting) {
-  const holders = waiting.filter((seat) => flores.includes(seat) || isFlor(rules, up, cards[seat]) !== false)
-  const first = holders.findIndex((seat) => flores.includes(seat) || isFlor(rules, up, cards[seat]) === true)
+export function speakers(state, waiting) {
+  const holders = waiting.filter((seat) => hasFlor(state, seat) !== false)
+  const first = holders.findIndex((seat) => hasFlor(state, seat))
   return first < 0 ? holders : holders.slice(0, first + 1)
 }
 
@@ -123,12 +126,12 @@ export function answersInRound(state, { waiting }, seat) {
 
 /** The first flor: it makes open envidos void; who else holds one speaks next. @param {State} state @param {number} seat @returns {State} */
 export function declareFlor(state, seat) {
-  const { rules, hand } = state
+  const { hand } = state
   const players = playersOf(state)
   const others = players.slice(players.indexOf(seat) + 1).concat(players.slice(0, players.indexOf(seat)))
   // rules.md 8.6: whoever has played cannot declare any more, and kept quiet what it holds
-  const quiet = others.filter((other) => !hasNotPlayed(hand, other) && isFlor(rules, hand.up, hand.cards[other]) !== false)
-  const waiting = others.filter((other) => holdsFlor(state, other))
+  const quiet = others.filter((other) => !hasNotPlayed(hand, other) && hasFlor(state, other) !== false)
+  const waiting = others.filter((other) => maySayFlor(state, other))
   // rules.md 8.6: calls of envido are void; an ask for the stake below them still waits for its answer
   const offers = hand.offers.filter(({ what }) => what !== 'envido')
   const declared = withContests(withHand(state, { offers: [...offers, { what: 'flor', seat, waiting }] }),
@@ -152,8 +155,8 @@ export function speakInRound(state, { waiting }, { seat, kind }) {
 
 /** Those who were still to say a flor count as if they had, as far as it is sure. @param {State} state @param {number[]} waiting @returns {State} */
 function counted(state, waiting) {
-  const { rules, hand: { cards, up, contests: { flores } } } = state
-  const more = waiting.filter((seat) => !flores.includes(seat) && isFlor(rules, up, cards[seat]) === true)
+  const { flores } = state.hand.contests
+  const more = waiting.filter((seat) => !flores.includes(seat) && hasFlor(state, seat))
   return withContests(state, { flores: [...flores, ...more] })
 }
 
@@ -274,10 +277,8 @@ function settle(state, { contest, points, said }, side) {
  * @returns {State}
  */
 export function settled(state) {
-  const { rules, hand } = state
   const offer = openOffer(state)
-  const isOver = (/** @type {number[]} */ waiting) => waiting.every((seat) =>
-    !hand.contests.flores.includes(seat) && isFlor(rules, hand.up, hand.cards[seat]) !== true)
+  const isOver = (/** @type {number[]} */ waiting) => !waiting.some((seat) => hasFlor(state, seat))
   if (offer?.what === 'flor' && isOver(offer.waiting)) return closeRound(state)
   if (offer?.what === 'saying' && offer.contest === 'flor' && offer.said.length > 0 && isOver(offer.waiting)) {
     return goOn(state, { ...offer, waiting: [] })

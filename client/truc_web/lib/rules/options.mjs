@@ -1,11 +1,10 @@
 // What a seat may do whatever the cards are that it does not see, and the figures that stand beside it (the hints of
 // docs/protocol/play.md).
 
-import { declinedPoints, faltas, openEnvido, settled, sumOf } from './contests.mjs'
-import { isFlor } from './cards.mjs'
+import { declinedPoints, faltas, hasFlor, openEnvido, settled, sumOf } from './contests.mjs'
 import { deciders, legal } from './match.mjs'
 import { moveLine } from './moves.mjs'
-import { openOffer, withHand } from './state.mjs'
+import { answered, openOffer } from './state.mjs'
 
 /** @typedef {import('./state.mjs').State} State */
 /** @typedef {import('./state.mjs').Action} Action */
@@ -57,13 +56,10 @@ function holders(state) {
   switch (offer?.what) {
     case 'flor':
     case 'saying': return offer.waiting.slice(0, 1)
-    case 'contraflor': return deciders(state).filter((seat) => isSureOfFlor(state, seat))
+    case 'contraflor': return deciders(state).filter((seat) => hasFlor(state, seat))
     default: return deciders(state)
   }
 }
-
-/** @param {State} state @param {number} seat */
-const isSureOfFlor = ({ rules, hand: { cards, up, contests } }, seat) => contests.flores.includes(seat) || isFlor(rules, up, cards[seat]) === true
 
 // Those of them that everybody can tell.
 /** @param {State} state */
@@ -75,11 +71,9 @@ function decidersInView(state) {
 // Of those who are to say what their flores are worth only those remain who surely will.
 /** @param {State} state @returns {State} */
 function withoutUnheard(state) {
-  const { hand: { offers } } = state
   const offer = openOffer(state)
   if (offer?.what !== 'saying' || offer.contest !== 'flor') return state
-  const waiting = offer.waiting.filter((seat) => isSureOfFlor(state, seat))
-  return withHand(state, { offers: [...offers.slice(0, -1), { ...offer, waiting }] })
+  return answered(state, { ...offer, waiting: offer.waiting.filter((seat) => hasFlor(state, seat)) })
 }
 
 // Once a flor was said those of others may have counted without a word, and are not claimed.

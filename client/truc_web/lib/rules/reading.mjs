@@ -44,7 +44,7 @@ export class Reading {
   get isUnsure() {
     const { rules, hand } = this.state
     if (rules.flor === null) return this.waitsForCards
-    return rules.flor !== null && hand.cards.some((own) => own.includes(null))
+    return hand.cards.some((own) => own.includes(null))
   }
 
   /** Whether the hand is over, and unknown cards settle a bet of it. */
@@ -132,18 +132,10 @@ export class Reading {
   }
 
   /**
-   * The hand again from its start; whether the rules allow every move. The state it comes to counts from then on.
+   * The hand again from its start: the seat whose move the rules do not allow, null where they allow all. The state it
+   * comes to counts from then on.
    *
    * @param {(d: number) => Card[][] | null} cardsOf the cards of each deal, null where none is known
-   */
-  replay(cardsOf) {
-    return this.denied(cardsOf) === null
-  }
-
-  /**
-   * The same; the seat whose move the rules do not allow, null where they allow all.
-   *
-   * @param {(d: number) => Card[][] | null} cardsOf
    * @returns {number | null}
    */
   denied(cardsOf) {

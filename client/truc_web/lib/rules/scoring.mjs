@@ -69,11 +69,8 @@ function awardStake(state, side) {
 
 /** The whole game: the score of the winner is set to the target. @param {State} state @param {number} side @returns {State} */
 function winRest(state, side) {
-  const { rules: { target }, score } = state
   // rules.md 13b.11
-  const lacks = Math.max(0, target - score[side].points)
-  const set = score.map((each, one) => one === side ? { ...each, points: each.points + lacks } : each)
-  const next = withHand({ ...state, score: set }, { given: given(state, side, lacks) })
+  const next = award(state, side, Math.max(0, state.rules.target - state.score[side].points), false)
   return state.hand.hasOpenClaim ? next : winGame(next, side)
 }
 

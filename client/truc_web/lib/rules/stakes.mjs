@@ -46,21 +46,19 @@ function asks({ rules, score }, side, stake) {
 
 /** What a seat may ask for unprompted: on its turn, or where the rules say so right after its card. @param {State} state @param {number} seat @returns {Stake[]} */
 export function openAsks(state, seat) {
-  const { rules, hand: { bets, row } } = state
-  const isTurn = seat === row.toAct || (rules.asksAfter && seat === row.last)
-  if (!isTurn || bets.locked !== null || !bets.right.includes(sideOf(seat)) || bets.offered.includes(seat)) return []
-  return asks(state, sideOf(seat), bets.stake)
+  const { rules, hand: { row } } = state
+  return seat === row.toAct || (rules.asksAfter && seat === row.last) ? asksOf(state, seat) : []
+}
+
+/** What a seat may ask for where it is its moment. @param {State} state @param {number} seat @returns {Stake[]} */
+function asksOf(state, seat) {
+  const { bets: { locked, right, offered, stake } } = state.hand
+  return locked === null && right.includes(sideOf(seat)) && !offered.includes(seat) ? asks(state, sideOf(seat), stake) : []
 }
 
 /** The plays of a seat with an ask right after the card. @param {State} state @param {Action[]} cards its plays @returns {Action[]} */
-export function playsWithAsk(state, cards) {
-  const { rules, hand: { bets } } = state
-  return cards.filter(({ kind }) => rules.asksAfter && kind === 'play').flatMap((action) => {
-    const { seat } = action
-    if (bets.locked !== null || !bets.right.includes(sideOf(seat)) || bets.offered.includes(seat)) return []
-    return asks(state, sideOf(seat), bets.stake).map((value) => ({ ...action, value }))
-  })
-}
+export const playsWithAsk = (state, cards) => cards.filter(({ kind }) => state.rules.asksAfter && kind === 'play')
+  .flatMap((action) => asksOf(state, action.seat).map((value) => ({ ...action, value })))
 
 /** An ask unprompted, the one of this turn. @param {State} state @param {number} seat @param {Stake} stake @returns {State} */
 export function ask(state, seat, stake) {

@@ -4,11 +4,11 @@
 
 /**
  * @typedef {'yes' | 'no' | 'raise' | 'plain'} Tone
- * @typedef {{ id: string, tone: Tone, kinds: string[] }} Slot
+ * @typedef {{ id: string, tone: Tone }} Slot
  */
 
-/** @type {(id: string, tone: Tone, ...kinds: string[]) => Slot} */
-const slot = (id, tone, ...kinds) => ({ id, tone, kinds: kinds.length > 0 ? kinds : [id] })
+/** @type {(id: string, tone: Tone) => Slot} */
+const slot = (id, tone) => ({ id, tone })
 
 /** What is played from the own cards. */
 export const CARD_KINDS = ['play', 'cover', 'blind']
@@ -24,15 +24,15 @@ export function slotsOf(params, seats) {
   const { envido, flor } = params
   const hasValues = Boolean(envido || flor)
   return [
-    slot('accept', 'yes', 'accept', 'points', 'stand'),
-    slot('decline', 'no', 'decline', 'good', 'flor-fold'),
-    params.short_deal && slot('cut', 'plain', 'cut', 'deal'),
+    slot('accept', 'yes'),
+    slot('decline', 'no'),
+    params.short_deal && slot('cut', 'plain'),
     params.short_deal && slot('tap', 'plain'),
     params.redeal !== null && slot('redeal', 'raise'),
     envido && slot('envido', 'raise'),
     envido?.max_real > 0 && slot('real-envido', 'raise'),
     envido && slot('falta-envido', 'raise'),
-    flor && slot('flor', 'raise', 'flor', 'contraflor', 'contraflor-rest'),
+    flor && slot('flor', 'raise'),
     slot('raise', 'raise'),
     params.remainder !== 'none' && slot('raise-rest', 'raise'),
     params.accept === 'implicit' && slot('play-raise', 'raise'),

@@ -20,7 +20,7 @@ export function felt(ui, table, speech) {
   const seats = Array.from({ length: n }, (_, seat) => seatOf(ui, table, speech, pack, seat))
   return h('main', { class: `felt ${SIZES[/** @type {2 | 4 | 6} */ (n)]}${isMine ? ' mine' : ''}`, 'aria-label': speech.say('page.table') },
     marks(table, speech), seats, bubblesOf(table, speech).map((said) => bubble(table, speech, said)),
-    n === 2 ? lanes(table, speech, pack) : middle(table, speech, pack),
+    n === 2 ? lanes(table, pack) : middle(table, speech, pack),
     turnUp(table, speech, pack), value(table, speech), ownHand(ui, table, speech, pack))
 }
 
@@ -77,21 +77,21 @@ function bubble(table, speech, { seat, word, gloss, isCall }) {
     h('b', { lang: speech.tongue }, word), gloss !== '' && h('small', null, gloss))
 }
 
-/** Two seats: the tricks side by side. @param {Table} table @param {Speech} speech @param {import('./cards.mjs').Pack} pack */
-function lanes(table, speech, pack) {
+/** Two seats: the tricks side by side. @param {Table} table @param {import('./cards.mjs').Pack} pack */
+function lanes(table, pack) {
   const { tricks } = table.hand
   return h('div', { class: 'lanes' }, [0, 1, 2].map((i) => {
     const trick = tricks[i]
     const at = (/** @type {boolean} */ isOwn) => {
       const laid = trick?.laid.find(({ seat }) => (seat === bottomOf(table)) === isOwn)
-      return laid === undefined ? h('span', { class: 'slot' }) : card(laid.card, pack, { class: lookOf(table, trick, laid.seat), key: `${i}-${laid.seat}` })
+      return laid === undefined ? h('span', { class: 'slot' }) : card(laid.card, pack, { class: lookOf(trick, laid.seat), key: `${i}-${laid.seat}` })
     }
     return h('div', { class: `trick${i > 0 && !trick ? ' later' : ''}` }, at(false), at(true))
   }))
 }
 
-/** How a card of a trick looks: won, lost, or not decided. @param {Table} table @param {any} trick @param {number} seat */
-function lookOf(table, trick, seat) {
+/** How a card of a trick looks: won, lost, or not decided. @param {any} trick @param {number} seat */
+function lookOf(trick, seat) {
   if (trick.side === undefined) return ''
   if (trick.side === null) return 'tied'
   return seat % 2 === trick.side ? 'won' : 'lost'
@@ -102,7 +102,7 @@ function lookOf(table, trick, seat) {
 function middle(table, speech, pack) {
   const trick = table.hand.tricks.at(-1)
   return h('div', { class: 'middle' }, (trick?.laid ?? []).map(({ seat, card: name }) =>
-    h('div', { class: `pt at-${placeOf(table, seat, speech)}`, key: `${table.hand.tricks.length}-${seat}` }, card(name, pack, { class: lookOf(table, trick, seat) }))))
+    h('div', { class: `pt at-${placeOf(table, seat, speech)}`, key: `${table.hand.tricks.length}-${seat}` }, card(name, pack, { class: lookOf(trick, seat) }))))
 }
 
 /** @param {Table} table @param {Speech} speech @param {import('./cards.mjs').Pack} pack */

@@ -15,7 +15,7 @@ const KEYS = ['1 2 3', 'C', 'M', 'Esc']
 
 /** @param {Ui} ui */
 export function screen(ui) {
-  const { state, speech } = ui
+  const { speech } = ui
   return room(ui, 'settings', speech.say('page.settings'), h('div', { class: 'cols even' },
     h('div', null, you(ui), look(ui), notices(ui)),
     h('div', null, keyPart(ui), shortcuts(ui), about(ui), forget(ui))))
