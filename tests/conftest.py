@@ -24,7 +24,7 @@ _STARTS_OR_CONNECTS = {
 # What needs no process and no socket, and so is the loop of whoever works on the code: folders, and files of others.
 _IN_THE_LOOP = {"rules", "perft", "protocol", "bots"}
 _FILES_IN_THE_LOOP = {
-    "client/test_address.py", "client/test_folding.py", "client/test_home.py",
+    "client/test_address.py", "client/test_home.py",
     "client/test_nothing_in_english.py", "client/test_picture.py", "client/test_prompt.py",
     "client/test_pseudo.py", "client/test_public_names.py", "client/test_recognition.py",
     "client/test_screen.py", "client/test_screen_of_pauses.py", "client/test_session_picture.py",

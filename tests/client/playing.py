@@ -20,6 +20,7 @@ from truc_client.verifying import verify_file
 from truc_protocol.audit import Result, Verdict
 from truc_protocol.messages import SignedAct
 from truc_protocol.records import Record, parse
+from truc_protocol.wire.handshake import Pin
 from truc_rules import preset, presets
 
 Until = type | UnionType | Callable[[Happening], bool]
@@ -217,6 +218,15 @@ def store_of(player: Player) -> Iterator[HomeStore]:
         yield account.store
     finally:
         account.store.close()
+
+
+ANY_PIN = Pin(bytes(32), bytes(32), 0)
+
+
+def know(home: Home, server: str, pin: Pin = ANY_PIN) -> None:
+    """Let a home know a server."""
+    with closing(HomeStore(home.state)) as store:
+        store.keep_pin(server, pin)
 
 
 def homes(folder: Path, *kinds: bool) -> list[Player]:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
+from client.playing import know
 from client.running import truc
 from client.terminals import Terminal
 from rows import each_row
 
 from truc_client.home.home import open_home
-from truc_client.home.store import HomeStore, Pin
 from truc_protocol.setup import Opts
 from truc_rules import presets
 from truc_terminal.main import main
@@ -53,9 +53,7 @@ def test_table_options_are_completed_up_to_their_value() -> None:
 
 def test_known_servers_are_completed_from_a_home_that_is_not_made_for_it(home) -> None:
     assert (completed("play", ""), home.exists()) == ([], False)
-    store = HomeStore(open_home(home).state)
-    store.keep_pin("cards.example:7373", Pin(bytes(32), bytes(32), 0))
-    store.close()
+    know(open_home(home), "cards.example:7373")
     assert completed("play", "car") == ["cards.example:7373"]
     assert completed("keys", "forget", "") == ["cards.example:7373"]
 

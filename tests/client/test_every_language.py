@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from client.playing import know
 from client.pseudo import LANG, unsaid, words_of
+from client.running import truc as command
 from client.test_screen import FOUR, STATE, TURN
 from client.viewed import printed, screen_of, started
 from msgspec.structs import replace
@@ -17,7 +19,6 @@ from rows import each_row
 from truc_client import TableGone, happenings, open_home
 from truc_client.errors import CheckFailedError, ChoiceError, KeptEvidence, RefusedError, StoppedError
 from truc_client.home.home import Home, master_seed
-from truc_client.home.store import HomeStore
 from truc_client.matches.signer import NOT_HERE
 from truc_conform.shown import table_state
 from truc_protocol.crypto.keys import signing_key_from_seed
@@ -45,14 +46,8 @@ def truc(tmp_path, monkeypatch):
     home = open_home(tmp_path / "home")
     monkeypatch.setenv("TRUC_HOME", str(home.root))
     master_seed(home)
-    store = HomeStore(home.state)
-    store.keep_pin(SERVER, Pin(FIRST.public, STRANGER.public, 1))
-    store.close()
-
-    def run(*arguments: str, text: str = "") -> str:
-        return CliRunner().invoke(main, [*arguments, "--lang", LANG], input=text).output
-
-    return run
+    know(home, SERVER, Pin(FIRST.public, STRANGER.public, 1))
+    return lambda *words, text="": command(*words, "--lang", LANG, input=text).output
 
 
 @each_row(

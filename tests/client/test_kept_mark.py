@@ -3,10 +3,10 @@
 import pytest
 import trio
 from client.cheats import forget_since
-from client.playing import at_table, my_turn, play_on, received, rows_kept, signed
+from client.playing import at_table, my_turn, play_on, received, rows_kept, signed, store_of
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
-from truc_client.home.store import AcceptedPlace, HomeStore
+from truc_client.home.store import AcceptedPlace
 from truc_client.home.transcripts import path_of
 from truc_protocol.bodies import Ack, Close, Deal
 from truc_protocol.codec import sha256
@@ -18,8 +18,7 @@ TURNS = 13
 
 
 def mark_of(player, mid: bytes) -> int:
-    ((k,),) = rows_kept(player.home, "SELECT k FROM matches WHERE mid = ?", mid)
-    return k
+    return rows_kept(player.home, "SELECT k FROM matches WHERE mid = ?", mid)[0][0]
 
 
 async def end_early(server, mark: int) -> None:
@@ -166,8 +165,7 @@ async def test_options_below_the_mark_are_not_shown(killed, player) -> None:
 
 async def test_lower_place_changes_nothing_in_the_store(killed, player) -> None:
     server, mark = killed
-    store = HomeStore(player.home.state)
-    store.keep_place(server.setup.match, AcceptedPlace(mark - 1, sha256(b"another")))
-    joined = store.playing(server.setup.match)
-    store.close()
+    with store_of(player) as store:
+        store.keep_place(server.setup.match, AcceptedPlace(mark - 1, sha256(b"another")))
+        joined = store.playing(server.setup.match)
     assert (joined.k, joined.head != sha256(b"another")) == (mark, True)

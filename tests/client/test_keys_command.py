@@ -5,11 +5,11 @@ import stat
 from functools import partial
 
 import pytest
+from client.playing import know
 from client.running import run
 from rows import each_row
 
 from truc_client.home.home import Home, master_seed, open_home, player_key, revoked_keys
-from truc_client.home.store import HomeStore
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import read_revocation, revocation_text
 from truc_protocol.wire.handshake import Pin, revoke
@@ -32,9 +32,7 @@ def keys(truc, home):
 @pytest.fixture
 def known(home) -> bytes:
     """Let a server be known that has changed its key; returns the own public key there."""
-    store = HomeStore(home.state)
-    store.keep_pin(SERVER, Pin(FIRST.public, PRESENT.public, 1))
-    store.close()
+    know(home, SERVER, Pin(FIRST.public, PRESENT.public, 1))
     return player_key(master_seed(home), FIRST.public).public
 
 
@@ -85,9 +83,7 @@ def test_full_disk_is_one_line_and_status_1(known, home, full) -> None:
 
 def test_show_of_a_key_never_changed_names_it_once(keys, home) -> None:
     master_seed(home)
-    store = HomeStore(home.state)
-    store.keep_pin(SERVER, Pin(FIRST.public, FIRST.public, 0))
-    store.close()
+    know(home, SERVER, Pin(FIRST.public, FIRST.public, 0))
     assert f"server {fingerprint(FIRST.public)}  you " in keys("show").stdout
 
 

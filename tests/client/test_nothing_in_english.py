@@ -21,13 +21,10 @@ PACKAGES = ("truc_client", "truc_terminal")
 SPEAKING = ("truc_client", "truc_terminal", "truc_terminal/commands", "truc_terminal/screen")
 TOLD_OTHERWISE = {
     *(
-        "truc_terminal/commands/replay.py",
-        "truc_terminal/commands/report.py",
-        "truc_terminal/commands/history.py",
-        "truc_terminal/commands/ratings.py",
-        "truc_terminal/commands/show.py",
+        f"truc_terminal/commands/{name}.py"
+        for name in ("replay", "report", "history", "ratings", "show", "verify")
     ),
-    *("truc_terminal/commands/verify.py", "truc_terminal/screen/replaying.py"),
+    "truc_terminal/screen/replaying.py",
 }
 """Modules whose texts are not of these catalogues."""
 SAYS = {

@@ -1,6 +1,7 @@
 """Files of older clients: opened, brought up to date at once, and nothing of them forgotten."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 from client.playing import come_back_to_proof, leave_at_turn
@@ -60,9 +61,8 @@ def store_of_version_2(tmp_path):
     database.execute("INSERT INTO chains VALUES (?, ?, 3, ?, ?, 1, 40)", (TH, HEAD, ROOT, SECRET))
     database.commit()
     database.close()
-    store = HomeStore(tmp_path / "state.sqlite")
-    yield store
-    store.close()
+    with closing(HomeStore(tmp_path / "state.sqlite")) as store:
+        yield store
 
 
 @pytest.fixture
@@ -71,9 +71,8 @@ def store(tmp_path):
     row = (TH, TN, SERVER, "TABLE", 1, ROOT, SECRET, MID, 7, HEAD, 40)
     signed = (MID, "act", 7, 0, *STATEMENT, None)
     write_version_1(tmp_path / "state.sqlite", row, statements=(signed,))
-    store = HomeStore(tmp_path / "state.sqlite")
-    yield store
-    store.close()
+    with closing(HomeStore(tmp_path / "state.sqlite")) as store:
+        yield store
 
 
 def test_chain_and_place_of_a_running_match_and_what_was_signed_are_kept(store) -> None:

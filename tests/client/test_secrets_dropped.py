@@ -1,5 +1,7 @@
 """Secrets are dropped as soon as they can serve no more: terms that never became a match, and a seat played by another."""
 
+from contextlib import closing
+
 import pytest
 import trio
 from client.playing import (
@@ -36,9 +38,8 @@ def chains_of(player) -> int:
 
 @pytest.fixture
 def store(tmp_path):
-    store = HomeStore(tmp_path / "state.sqlite")
-    yield store
-    store.close()
+    with closing(HomeStore(tmp_path / "state.sqlite")) as store:
+        yield store
 
 
 async def pass_over(_message) -> None:

@@ -1,4 +1,5 @@
 import stat
+from contextlib import closing
 
 import pytest
 
@@ -17,9 +18,8 @@ CHAIN = HeldChain(X, 0, b"root", b"secret")
 
 @pytest.fixture
 def store(tmp_path):
-    store = HomeStore(tmp_path / "state.sqlite")
-    yield store
-    store.close()
+    with closing(HomeStore(tmp_path / "state.sqlite")) as store:
+        yield store
 
 
 def statement(text: str) -> Statement:
@@ -112,13 +112,11 @@ def test_nonce_of_another_server_is_another_nonce(store) -> None:
 
 
 def test_why_something_was_stopped_is_kept_and_the_first_reason_counts(tmp_path) -> None:
-    first = HomeStore(tmp_path / "state.sqlite")
-    first.stop(MID, "C33: two histories")
-    first.stop(MID, "another reason")
-    first.close()
-    again = HomeStore(tmp_path / "state.sqlite")
-    assert (again.stopped(MID), again.stopped(TH)) == ("C33: two histories", None)
-    again.close()
+    with closing(HomeStore(tmp_path / "state.sqlite")) as first:
+        first.stop(MID, "C33: two histories")
+        first.stop(MID, "another reason")
+    with closing(HomeStore(tmp_path / "state.sqlite")) as again:
+        assert (again.stopped(MID), again.stopped(TH)) == ("C33: two histories", None)
 
 
 def test_everything_is_there_after_opening_again(tmp_path) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,9 +38,8 @@ from truc_terminal.replay_model.board import SeatMemory, with_partner
 
 @pytest.fixture
 def store(tmp_path) -> Iterator[HomeStore]:
-    opened = HomeStore(tmp_path / "client.db")
-    yield opened
-    opened.close()
+    with closing(HomeStore(tmp_path / "client.db")) as store:
+        yield store
 
 
 @pytest.fixture

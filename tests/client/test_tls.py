@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import trio
-from client.playing import homes, play_bots, play_on, visit
+from client.playing import homes, play_bots, play_on, store_of, visit
 from server.conftest import QUICK, changed, running
 from trio.testing import wait_all_tasks_blocked
 
@@ -26,7 +26,6 @@ from truc_client import (
     parse_address,
 )
 from truc_client.bots import play_match, simple_bot
-from truc_client.home.store import HomeStore
 from truc_client.line.dialing import dial_tcp
 from truc_protocol.audit import Result
 from truc_protocol.crypto.certificates import make_certificate
@@ -175,9 +174,8 @@ async def test_address_in_clear_of_a_server_that_encrypts_leads_to_an_encrypted_
     async with connect(link(server, "truc"), player) as connection:
         assert connection.address == parse_address(link(server))
         assert await connection.tables() == ()
-    store = HomeStore(player.home.state)
-    assert store.encrypts(f"127.0.0.1:{server.port}")
-    store.close()
+    with store_of(player) as store:
+        assert store.encrypts(f"127.0.0.1:{server.port}")
 
 
 async def test_whoever_says_that_a_server_encrypts_must_be_it(server, player) -> None:

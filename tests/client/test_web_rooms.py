@@ -13,7 +13,7 @@ from chaos.servers import free_port
 from client.browser import Browser, Page, needs_browser
 from client.running import Process
 from client.serving import RealServer
-from clients_elsewhere.programs import NODE, needs_node
+from clients_elsewhere.programs import NODE, in_node, needs_node
 
 from truc_client.home.home import export_seed, import_seed
 from truc_protocol.documents import rule_document
@@ -50,15 +50,8 @@ console.log(JSON.stringify(told))
 @needs_node
 def test_every_option_that_is_offered_for_a_game_is_possible_in_it():
     games = {name: [rule_document(preset(name)).hex(), preset(name).players] for name in presets()}
-    script = CHOICES.replace("PAGE", PAGE.as_uri())
-    done = subprocess.run(
-        [NODE, "--input-type=module", "-e", script, json.dumps(games)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     offered = set()
-    for name, by_seats in json.loads(done.stdout):
+    for name, by_seats in json.loads(in_node(CHOICES.replace("PAGE", PAGE.as_uri()), json.dumps(games))):
         for choices, kinds in by_seats:
             for choice in choices:
                 for value in choice["values"] if choice["name"] in TABLE_OPTIONS else ():
@@ -92,11 +85,9 @@ def test_players_may_deal_where_the_protocol_lets_them():
         for options in ({}, {"flor": "off"}, {"flor": "on"}, {"reveal": "match"}, {"signals": "off"})
         if ("flor" not in options or game.envido) and ("signals" not in options or game.signals)
     ]
-    command = [NODE, "--input-type=module", "-e", DEALT.replace("PAGE", PAGE.as_uri())]
     given = json.dumps([[rule_document(game).hex(), options] for game, options in asked])
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+    told = json.loads(in_node(DEALT.replace("PAGE", PAGE.as_uri()), given=given))
     hindered = [blind_hindrance(with_options(game, options), 0) is not None for game, options in asked]
-    told = json.loads(done.stdout)
     assert [why is not None for why in told] == hindered
     assert set(told) == {None, "flor", "truth", "reveal"}
 
@@ -119,10 +110,9 @@ console.log(html(sitScreen(ui, 'K7PQ2')))
 def test_what_is_painted_before_any_module_is_there_is_what_the_page_draws_first(lang):
     tree = read_tree()
     given = tree.files[f"words/{lang}-seat.json"].decode()
-    command = [NODE, "--input-type=module", "-e", DRAWN.replace("PAGE", PAGE.as_uri())]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+    drawn = in_node(DRAWN.replace("PAGE", PAGE.as_uri()), given=given)
     painted = re.search(r'<div id="app">(.*)</div>', tree.page({}, lang, is_link=True).decode())[1]
-    assert unescape(painted.replace(" autofocus", "")) == unescape(done.stdout.strip())
+    assert unescape(painted.replace(" autofocus", "")) == unescape(drawn.strip())
     assert '<div id="app"></div>' in tree.page({}, lang).decode()
 
 

@@ -1,11 +1,10 @@
 """The bids of the page: every game has a slot for each kind of move, with a name and a letter of its own."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
-from clients_elsewhere.programs import NODE, needs_node
+from clients_elsewhere.programs import in_node, needs_node
 from rows import each_row
 
 from truc_rules import Kind
@@ -37,10 +36,7 @@ console.log(JSON.stringify({{ slots, places: kinds.map((kind) => [kind, slotOf({
 
 @pytest.fixture(scope="module")
 def told():
-    run = subprocess.run(
-        [NODE, "--input-type=module", "-e", TELL], capture_output=True, text=True, check=True
-    )
-    return json.loads(run.stdout)
+    return json.loads(in_node(TELL))
 
 
 @needs_node

@@ -1,12 +1,11 @@
 """Which server or table a command is about, where the server is not named: the only one known, which it says."""
 
 import pytest
+from client.playing import know
 from rows import each_row
 
 from truc_client.home.home import open_home
-from truc_client.home.store import HomeStore
 from truc_protocol.crypto.keys import fingerprint
-from truc_protocol.wire.handshake import Pin
 
 NOBODY = "127.0.0.1:1"
 SAID = f"to {NOBODY}, the only server known here\n"
@@ -25,29 +24,17 @@ def home(truc, tmp_path):
     return home
 
 
-@pytest.fixture
-def know(home):
-    """Return a way to let the home know servers."""
-
-    def know(*servers: str) -> None:
-        store = HomeStore(home.state)
-        for server in servers:
-            store.keep_pin(server, Pin(bytes(32), bytes(32), 0))
-        store.close()
-
-    return know
-
-
 @each_row("words", WITHOUT_ADDRESS)
-def test_only_server_known_is_meant_and_said_in_one_line(truc, know, words) -> None:
-    know(NOBODY)
+def test_only_server_known_is_meant_and_said_in_one_line(truc, home, words) -> None:
+    know(home, NOBODY)
     told = truc(*words)
     assert told.stderr == f"{SAID}truc: cannot reach {NOBODY}: Connection refused\n"
 
 
 @each_row("words", WITHOUT_ADDRESS)
-def test_of_several_servers_known_one_must_be_named(truc, know, words) -> None:
-    know(NOBODY, "cards.example:7373")
+def test_of_several_servers_known_one_must_be_named(truc, home, words) -> None:
+    know(home, NOBODY)
+    know(home, "cards.example:7373")
     told = truc(*words)
     expected = f"truc: expected the ADDRESS of a server: {NOBODY}, cards.example:7373\n"
     assert (told.exit_code, told.stderr) == (1, expected)
@@ -59,8 +46,8 @@ def test_without_a_server_known_one_must_be_named(truc, home, words) -> None:
     assert (told.exit_code, told.stderr) == (1, "truc: expected the ADDRESS of a server\n")
 
 
-def test_server_that_was_named_is_not_said(truc, know) -> None:
-    know(NOBODY)
+def test_server_that_was_named_is_not_said(truc, home) -> None:
+    know(home, NOBODY)
     assert truc("tables", "127.0.0.1:2").stderr == "truc: cannot reach 127.0.0.1:2: Connection refused\n"
 
 
@@ -74,6 +61,6 @@ def test_server_that_was_named_is_not_said(truc, know) -> None:
         (("keys", "forget"), "Missing argument"),  # only by its name
     ],
 )
-def test_only_server_known_is_meant_where_nothing_else_can_be(truc, know, words, said) -> None:
-    know(NOBODY)
+def test_only_server_known_is_meant_where_nothing_else_can_be(truc, home, words, said) -> None:
+    know(home, NOBODY)
     assert said in truc(*words).stderr

@@ -29,6 +29,12 @@ def node_version() -> int:
     return int(version.removeprefix("v").split(".")[0])
 
 
+def in_node(script: str, *arguments: str, given: str = "") -> str:
+    """Return what a module of JavaScript prints."""
+    command = [NODE, "--input-type=module", "-e", script, *arguments]
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout
+
+
 needs_node = pytest.mark.skipif(node_version() < 18, reason="node 18 or later is not installed")
 needs_jdk = pytest.mark.skipif(shutil.which("javac") is None, reason="no JDK is installed: there is no javac")
 GUEST_PY = (sys.executable, str(CLIENTS / "guest.py"))

@@ -1,9 +1,8 @@
 """The nonce of a table is one server's: another that uses it too is not to blame, and uses up nothing."""
 
-import subprocess
 from pathlib import Path
 
-from clients_elsewhere.programs import NODE, needs_node
+from clients_elsewhere.programs import in_node, needs_node
 
 from truc_conform.scripted import ScriptedServer
 
@@ -40,8 +39,7 @@ def agreed(*servers: ScriptedServer) -> list[str]:
     """Let one client agree to terms of one server after the other; return what it says of each."""
     offered = [(server.key.public, server.document, *server.make_terms()[1:]) for server in servers]
     given = [part.hex() for terms in offered for part in terms]
-    command = [NODE, "--input-type=module", "-e", AGREE, str(LIBRARY), *given]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return in_node(AGREE, str(LIBRARY), *given).splitlines()
 
 
 @needs_node
