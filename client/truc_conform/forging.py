@@ -5,6 +5,7 @@ the client's signature cannot be forged.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -155,6 +156,20 @@ def bending(bend: Callable[[ClientHarness], Bend]) -> Cheat:
     return cheat
 
 
+Change = Callable[[ClientHarness, Any], ServerMessage | None]
+"""Says what leaves in the place of a message."""
+
+
+def changing(kind: type[ServerMessage]) -> Callable[[Change], Cheat]:
+    """Make a cheat of a change to messages of one class."""
+    return lambda change: bending(lambda server: on(kind, partial(change, server)))
+
+
+def changing_records(tag: str) -> Callable[[Change], Cheat]:
+    """Make a cheat of a change to records of one kind."""
+    return lambda change: bending(lambda server: on_record(tag, partial(change, server)))
+
+
 def note_cheat(server: ClientHarness, k: int) -> None:
     """Note the position of a cheat, the first time."""
     if server.cheated_at is None:
@@ -180,7 +195,7 @@ def rewriting(kind: type[Body], index: int, maker: Maker) -> Cheat:
 
 def other_calls(**changes: Any) -> Cheat:
     """Return a cheat that changes the calls, and signs them again."""
-    return bending(lambda server: on_record("call", lambda message: signed_again(server, message, **changes)))
+    return changing_records("call")(partial(signed_again, **changes))
 
 
 def committing(change: Callable[[ClientHarness, Deal], tuple[bytes, ...]]) -> Cheat:

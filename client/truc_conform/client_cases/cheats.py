@@ -15,17 +15,15 @@ from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import UnadvisedError, UnexpectedError, require
 from truc_conform.forging import (
     BEFORE_MATCH,
-    Bend,
     Cheat,
     Place,
-    bending,
     body_of,
+    changing,
+    changing_records,
     committing,
     deal_body,
     dealt,
     note_cheat,
-    on,
-    on_record,
     other_calls,
     place_of,
     put_instead,
@@ -37,7 +35,7 @@ from truc_conform.forging import (
 from truc_conform.playing import Puppet, secret, signed_position
 from truc_conform.result import AnyAct, tag_of_body
 from truc_conform.scenes import ClientExit, Scene, at_first, each_of, finishes, intercepting, said, scene
-from truc_conform.shown import CODE
+from truc_conform.shown import CODE, open_options
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
 from truc_protocol.boxes import Option
@@ -123,64 +121,48 @@ _SCORE: Final = scene(
 
 
 @cheat("C3.cheat-signature", "a record with an invalid signature (C3)")
-@bending
-def _bad_signature(_server: ClientHarness) -> Bend:
+@changing_records("deal")
+def _bad_signature(_server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
     """Break the signature of the deals."""
-    return on_record("deal", lambda message: replace(message, sig=b"\x01" * 64))
+    return replace(message, sig=b"\x01" * 64)
 
 
 @cheat("C3.cheat-forged-act", "an act of the other seat without that seat's signature (C3)")
-@bending
-def _forged_act(server: ClientHarness) -> Bend:
+@changing_records("act")
+def _forged_act(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
     """Let the server sign acts in the name of the other seat, with its own key."""
-
-    def change(message: messages.MatchRecord) -> messages.MatchRecord:
-        if message.signer != _OTHER:
-            return message
-        # A valid signature, but not of the seat whose act it says it is.
-        return replace(message, sig=server.key.sign(message.body))
-
-    return on_record("act", change)
+    # A valid signature, but not of the seat whose act it says it is.
+    return replace(message, sig=server.key.sign(message.body)) if message.signer == _OTHER else message
 
 
 @cheat("C3.cheat-document", "a rule document other than the signed one (C5)")
-@bending
-def _other_document(_server: ClientHarness) -> Bend:
+@changing(messages.Terms)
+def _other_document(_server: ClientHarness, message: messages.Terms) -> messages.Terms:
     """Send a rule document that is not the one signed."""
     # The least that is not what the hash of the terms names; whether it can be read is beside the point.
-    return on(messages.Terms, lambda message: replace(message, doc=message.doc + b"\n"))
+    return replace(message, doc=message.doc + b"\n")
 
 
 @cheat("C3.cheat-terms", "terms other than those the table showed (C9)")
-@bending
-def _other_terms(server: ClientHarness) -> Bend:
+@changing(messages.Terms)
+def _other_terms(server: ClientHarness, message: messages.Terms) -> messages.Terms:
     """Offer other terms than the table showed."""
-
-    def change(message: messages.Terms) -> messages.Terms:
-        # Signed and sound: nothing but a comparison with the notice
-        # `table` shows it (specification.md, "What a client does").
-        opts = server.opts._replace(voids=9)
-        terms = server.dealer.terms(
-            server.variant, seats=2, opts=opts, name="a server", opened_at=1_700_000_000
-        )
-        return replace(message, record=terms.record)
-
-    return on(messages.Terms, change)
+    # Signed and sound: nothing but a comparison with the notice
+    # `table` shows it (specification.md, "What a client does").
+    opts = server.opts._replace(voids=9)
+    terms = server.dealer.terms(server.variant, seats=2, opts=opts, name="a server", opened_at=1_700_000_000)
+    return replace(message, record=terms.record)
 
 
 @cheat("C3.cheat-seat", "a setup with somebody else in the client's own seat (C9)")
-@bending
-def _puppet_in_the_seat(server: ClientHarness) -> Bend:
+@changing(messages.Setup)
+def _puppet_in_the_seat(server: ClientHarness, message: messages.Setup) -> messages.Setup:
     """Begin the match with a puppet in the client's seat."""
-
-    def change(message: messages.Setup) -> messages.Setup:
-        table, _, other, _ = (Record(*record) for record in message.records)
-        terms = open_terms(server.document, table)
-        seats = (Puppet(0, 99).join(terms), other)
-        began = server.dealer.match_record(terms, seats)
-        return replace(message, match=body_hash(began), records=(table, *seats, began))
-
-    return on(messages.Setup, change)
+    table, _, other, _ = (Record(*record) for record in message.records)
+    terms = open_terms(server.document, table)
+    seats = (Puppet(0, 99).join(terms), other)
+    began = server.dealer.match_record(terms, seats)
+    return replace(message, match=body_hash(began), records=(table, *seats, began))
 
 
 _HEAD: Final = cheat("C3.cheat-head", "a record that names the wrong head (C10)")(
@@ -189,11 +171,11 @@ _HEAD: Final = cheat("C3.cheat-head", "a record that names the wrong head (C10)"
 
 
 @cheat("C3.cheat-position", "a record one position too high (C10)")
-@bending
-def _one_further(_server: ClientHarness) -> Bend:
+@changing_records("deal")
+def _one_further(_server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
     """Send a deal as if it stood one position further on."""
     # The record is honest; its head alone tells that it stands elsewhere.
-    return on_record("deal", lambda message: replace(message, k=message.k + 1))
+    return replace(message, k=message.k + 1)
 
 
 def _wrong_close_link(place: Place, body: Close) -> Close:
@@ -230,47 +212,33 @@ _CALLS: Final = [
 
 
 @cheat("C3.cheat-box", "a boxed hand that does not open onto its leaves (C18)")
-@bending
-def _swapped_boxes(server: ClientHarness) -> Bend:
+@changing_records("deal")
+def _swapped_boxes(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
     """Give each seat the box of the other."""
-    return on_record(
-        "deal",
-        lambda message: signed_again(server, message, boxes=tuple(reversed(body_of(message).boxes))),
-    )
+    return signed_again(server, message, boxes=tuple(reversed(body_of(message).boxes)))
 
 
-def _plays_of_the_other(server: ClientHarness, change: Callable[[Act], tuple[Any, ...]]) -> Bend:
-    def bend(message: messages.MatchRecord) -> messages.MatchRecord:
+def _in_plays(change: Callable[..., tuple[Any, ...]]) -> Cheat:
+    """Return a cheat in the cards that the other seat plays; `change` is given the size of the pack, and the arguments."""
+
+    @changing_records("act")
+    def cheat(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
         body = body_of(message)
-        if not isinstance(body, Act) or (message.signer, body.kind) != (_OTHER, "play"):
+        if (message.signer, body.kind) != (_OTHER, "play"):
             return message
-        return signed_again(server, message, args=change(body))
+        return signed_again(server, message, args=change(len(server.variant.pack), *body.args))
 
-    return on(messages.MatchRecord, bend)
-
-
-@cheat("C3.cheat-card", "a card that the other seat plays but does not hold (C19)")
-@bending
-def _another_card(server: ClientHarness) -> Bend:
-    """Let the other seat open a card that it does not hold."""
-
-    def change(body: Act) -> tuple[Any, ...]:
-        slot, card, salt, ask = body.args
-        return slot, (card + 1) % len(server.variant.pack), salt, ask
-
-    return _plays_of_the_other(server, change)
+    return cheat
 
 
-@cheat("C3.cheat-slot", "a card played from the wrong slot (C19)")
-@bending
-def _another_slot(server: ClientHarness) -> Bend:
-    """Let the other seat open a card from another slot."""
-
-    def change(body: Act) -> tuple[Any, ...]:
-        slot, *opening = body.args
-        return (slot + 1) % 3, *opening
-
-    return _plays_of_the_other(server, change)
+_PLAYS: Final = [
+    cheat("C3.cheat-card", "a card that the other seat plays but does not hold (C19)")(
+        _in_plays(lambda pack, slot, card, *rest: (slot, (card + 1) % pack, *rest))
+    ),
+    cheat("C3.cheat-slot", "a card played from the wrong slot (C19)")(
+        _in_plays(lambda _pack, slot, *opening: ((slot + 1) % 3, *opening))
+    ),
+]
 
 
 def _wrong_winner(place: Place, body: End) -> End:
@@ -386,22 +354,10 @@ def _accepts(message: messages.SignedAct) -> bool:
 
 
 @of_options("C3.cheat-options-clear", "options outside their box")
-@bending
-def _in_clear(_server: ClientHarness) -> Bend:
+@changing(messages.BoxedOptions)
+def _in_clear(_server: ClientHarness, message: messages.BoxedOptions) -> messages.OpenOptions:
     """Offer to concede, without a box."""
-
-    def change(message: messages.BoxedOptions) -> messages.OpenOptions:
-        choices = (messages.Choice(key="concede", kind="concede", hints={}),)
-        return messages.OpenOptions(
-            table=message.table,
-            match=message.match,
-            at=message.at,
-            offer=message.offer,
-            must=True,
-            choices=choices,
-        )
-
-    return on(messages.BoxedOptions, change)
+    return open_options(message.match, message.at, message.offer, (Option("concede", (), "concede"),))
 
 
 def _signs_no_second(server: ClientHarness, end: ClientExit) -> None:

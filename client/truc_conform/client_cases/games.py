@@ -22,11 +22,11 @@ from truc_conform.forging import (
     RewriteBend,
     bending,
     body_of,
+    changing_records,
     dealing,
     dealt,
     note_cheat,
     on,
-    on_record,
     place_of,
     rewriting,
     ruled_out,
@@ -274,25 +274,18 @@ def _then(cheat: Cheat, play: Arrange) -> Arrange:
 def _dealing_hand(j: int, **changes: object) -> Cheat:
     """Return a cheat that changes the deals of one index, and signs them again."""
 
-    def bend(server: ClientHarness) -> Bend:
-        return on_record(
-            "deal",
-            lambda message: signed_again(server, message, **changes) if body_of(message).j == j else message,
-        )
+    @changing_records("deal")
+    def cheat(server: ClientHarness, message: MatchRecord) -> MatchRecord:
+        return signed_again(server, message, **changes) if body_of(message).j == j else message
 
-    return bending(bend)
+    return cheat
 
 
-@bending
-def _own_card_up(server: ClientHarness) -> Bend:
+@changing_records("deal")
+def _own_card_up(server: ClientHarness, message: MatchRecord) -> MatchRecord:
     """Turn up a card that the client holds."""
-
-    def change(message: MatchRecord) -> MatchRecord:
-        # C18 names this: of a card turned up only its holder can see that it is dealt twice.
-        card = server.dealer.openings(server.at_play(), 0)[0].card
-        return signed_again(server, message, up=(card,))
-
-    return on_record("deal", change)
+    # C18 names this: of a card turned up only its holder can see that it is dealt twice.
+    return signed_again(server, message, up=(server.dealer.openings(server.at_play(), 0)[0].card,))
 
 
 @dealing
@@ -305,16 +298,12 @@ def _another_card_up(server: ClientHarness, body: Deal) -> Deal:
     return replace(body, up=(free,))
 
 
-@bending
-def _garbled_share(server: ClientHarness) -> Bend:
+@changing_records("share")
+def _garbled_share(server: ClientHarness, message: MatchRecord) -> MatchRecord:
     """Let the box of the partner's cards open to nothing."""
-
-    def change(message: MatchRecord) -> MatchRecord:
-        # Only in the box that the client can open.
-        is_own = body_of(message).receiver == 0
-        return signed_again(server, message, box=bytes(len(body_of(message).box))) if is_own else message
-
-    return on_record("share", change)
+    # Only in the box that the client can open.
+    is_own = body_of(message).receiver == 0
+    return signed_again(server, message, box=bytes(len(body_of(message).box))) if is_own else message
 
 
 def _another_blind_card(place: Place, body: Open) -> Open:
@@ -323,18 +312,14 @@ def _another_blind_card(place: Place, body: Open) -> Open:
     return Open(*place, body.j, body.d, body.seat, ((slot, (card + 1) % 8, salt),))
 
 
-@bending
-def _another_blind_slot(server: ClientHarness) -> Bend:
+@changing_records("open")
+def _another_blind_slot(server: ClientHarness, message: MatchRecord) -> MatchRecord:
     """Open another card of the seat than the one it has named."""
-
-    def change(message: MatchRecord) -> MatchRecord:
-        body = body_of(message)
-        ((slot, *_),) = body.openings
-        other = (slot + 1) % 3
-        opening = server.dealer.openings(server.at_play(), body.seat)[other]
-        return signed_again(server, message, openings=((other, *opening),))
-
-    return on_record("open", change)
+    body = body_of(message)
+    ((slot, *_),) = body.openings
+    other = (slot + 1) % 3
+    opening = server.dealer.openings(server.at_play(), body.seat)[other]
+    return signed_again(server, message, openings=((other, *opening),))
 
 
 @bending
@@ -368,22 +353,15 @@ def _forfeit(kind: str) -> Maker:
     return lambda place, body: Rule(*place, body.j, "forfeit", _OTHER, kind, ())
 
 
-@bending
-def _stranger(server: ClientHarness) -> Bend:
+@changing_records("call")
+def _stranger(server: ClientHarness, message: MatchRecord) -> MatchRecord:
     """Let somebody else step in for a seat that is not gone, at the place of a call."""
-    newcomer = Puppet(1, server.seed, person="new ")
-
-    def change(message: MatchRecord) -> MatchRecord:
-        if body_of(message).j != _NEXT:
-            return message
-        place = place_of(server, message.k)
-        anchor = newcomer.commit(server.at_play().setup.terms, _NEXT)
-        signed = newcomer.sign(
-            Sub(*place, _NEXT, 1, newcomer.key.public, anchor, newcomer.x.public, newcomer.name)
-        )
-        return replace(message, signer=signed.signer, body=signed.body, sig=signed.sig)
-
-    return on_record("call", change)
+    if body_of(message).j != _NEXT:
+        return message
+    newcomer, place = Puppet(1, server.seed, person="new "), place_of(server, message.k)
+    anchor = newcomer.commit(server.at_play().setup.terms, _NEXT)
+    sub = Sub(*place, _NEXT, 1, newcomer.key.public, anchor, newcomer.x.public, newcomer.name)
+    return replace(message, **newcomer.sign(sub)._asdict())
 
 
 @bending
