@@ -150,6 +150,11 @@ class BlindSeat(RawSeat):
         own = self.chain.link(j + 1) if link is None else link
         return Release(self.ledger.setup.mid, *self.ledger.parallel, j, self.seat, own)
 
+    async def do_withheld(self) -> None:
+        """Do what was withheld, as far as it is due."""
+        self.withheld = frozenset()
+        await self.follow()
+
     async def follow(self) -> None:
         """Do what is due, each step once."""
         if self.ledger.sealed is None:

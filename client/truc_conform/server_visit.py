@@ -16,7 +16,7 @@ import trio
 from truc_conform.blind_seat import BlindSeat
 from truc_conform.expectations import Map, UnexpectedError, UnofferedError, expect, expect_ok
 from truc_conform.raw_client import PAIR, RawClient
-from truc_conform.raw_seat import RawSeat
+from truc_conform.raw_seat import Pick, RawSeat
 from truc_conform.result import Case, CaseOutcome
 from truc_conform.websocket import CLEAR, SECURE, Origin, WebSocketStream, connect, read_origin, split_place
 from truc_protocol.crypto.keys import SigningKey, generate_signing_key
@@ -224,9 +224,7 @@ async def dealt(seats: Iterable[S]) -> tuple[S, S]:
     """Let two players be ready and cut, and no more; return them once a hand is dealt, first who is to move."""
     first, second = seats
     await all_ready((first, second))
-    for seat in (first, second):
-        seat.chooses = only_cut
-    await play_on((first, second), is_asked)
+    await play_on((first, second), is_asked, chooses=only_cut)
     return (first, second) if first.options and first.options["must"] else (second, first)
 
 
@@ -261,9 +259,14 @@ async def all_at_once(*tasks: Callable[[], Awaitable[object]]) -> None:
 
 
 async def play_on(
-    seats: Iterable[RawSeat], until: Callable[[RawSeat], object] = lambda seat: seat.done
+    seats: Sequence[RawSeat],
+    until: Callable[[RawSeat], object] = lambda seat: seat.done,
+    *,
+    chooses: Pick | None = None,
 ) -> None:
-    """Let players play until something holds for each, by default the end of the match."""
+    """Let players play until something holds for each, by default the end of the match; all may choose in another way."""
+    for seat in seats:
+        seat.chooses = chooses or seat.chooses
     await all_at_once(*(partial(seat.play, until) for seat in seats))
 
 

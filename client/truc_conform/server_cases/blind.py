@@ -87,9 +87,8 @@ def has_closed(seat: RawSeat) -> bool:
 async def go_on(seats: Sequence[BlindSeat]) -> None:
     """Let both players do what they have withheld, up to the first decision of the hand."""
     for seat in seats:
-        seat.withheld, seat.chooses = frozenset(), only_cut
-        await seat.follow()
-    await play_on(seats, is_asked)
+        await seat.do_withheld()
+    await play_on(seats, is_asked, chooses=only_cut)
 
 
 def check_proven(seat: BlindSeat) -> Verdict:
@@ -148,8 +147,7 @@ async def _keys_held(visit: ServerVisit) -> None:
     """No keys are sent before those of every seat are in; then all are, and the deal."""
     seats = await in_match(visit, Duty.KEYS)
     await play_on(seats, waits_for(Duty.KEYS))
-    seats[0].withheld = frozenset()
-    await seats[0].follow()
+    await seats[0].do_withheld()
     # Its reply stands behind whatever was sent before it.
     await seats[1].ask({"t": "tables"})
     expect(not any(_is_keys(body) for body in _bodies(seats[1])), "no keys yet", _bodies(seats[1]))
@@ -198,9 +196,8 @@ def _bodies(seat: BlindSeat) -> list[object]:
 )
 async def _step_refused(visit: ServerVisit, *, wanted: Duty, cheat: StepCheat, code: Code) -> None:
     seats = await in_match(visit, wanted)
-    for seat in seats:
-        seat.chooses = only_cut  # where the pack is not cut, one card may be dealt, and one point be locked
-    await play_on(seats, waits_for(wanted))
+    # Where the pack is not cut, one card may be dealt, and one point be locked.
+    await play_on(seats, waits_for(wanted), chooses=only_cut)
     mover = next(seat for seat in seats if seat.duty() is wanted)
     # play.md: `not_now` for C43, C48 and C49, `illegal_action`
     # for C14 and C44 to C46; a right step may follow.
@@ -231,13 +228,10 @@ async def _early_link(visit: ServerVisit) -> None:
 async def _other_link(visit: ServerVisit) -> None:
     """A link off its chain gets illegal_action (C14), and the right one closes the hand."""
     seats = await in_match(visit, Duty.LINK)
-    for seat in seats:
-        seat.chooses = _conceding
-    await play_on(seats, waits_for(Duty.LINK))
+    await play_on(seats, waits_for(Duty.LINK), chooses=_conceding)
     check_refusal(await seats[0].hand_in(seats[0].opening(NOTHING)), Code.ILLEGAL_ACTION)
     for seat in seats:
-        seat.withheld = frozenset()
-        await seat.follow()
+        await seat.do_withheld()
     await play_on(seats, has_closed)
 
 
@@ -266,9 +260,7 @@ async def _another_card(visit: ServerVisit) -> None:
 async def _exposed(visit: ServerVisit, *, cheat: StepCheat) -> None:
     first, second = seats = await in_match(visit)
     second.cheats = cheat
-    for seat in seats:
-        seat.chooses = _conceding
-    await play_on(seats)
+    await play_on(seats, chooses=_conceding)
     _expect_forfeit(first, second.seat)
 
 

@@ -78,9 +78,7 @@ def _has_new_cards(seat: RawSeat) -> bool:
 async def _redeal(visit: ServerVisit) -> None:
     """New cards of a hand are locked and get keys, and no mask; then they are dealt."""
     seats = await _seats(visit, _FRENCH)
-    for seat in seats:
-        seat.chooses = _first_of("redeal", "accept", "play")
-    await play_on(seats, _has_new_cards)
+    await play_on(seats, _has_new_cards, chooses=_first_of("redeal", "accept", "play"))
     steps = [type(body) for body in bodies(seats[0].records) if isinstance(body, Mask | Lock | Keys | Deal)]
     second = steps[steps.index(Deal) + 1 : steps.index(Deal, steps.index(Deal) + 1)]
     # blind.md, "The steps": whoever locks first locks once more at the end.
@@ -199,9 +197,8 @@ def _saying_a_false_one(seat: BlindSeat, message: Map, options: list[Map]) -> Ma
 )
 async def _lost(visit: ServerVisit, *, wanted: Duty) -> None:
     seats = await in_match(visit, wanted)
-    for seat in seats:
-        seat.chooses = _first_of("concede", "cut", "play") if wanted is Duty.LINK else only_cut
-    await play_on(seats, waits_for(wanted))
+    chooses = _first_of("concede", "cut", "play") if wanted is Duty.LINK else only_cut
+    await play_on(seats, waits_for(wanted), chooses=chooses)
     mover = next(seat for seat in seats if seat.duty() is wanted)
     await trio.aclose_forcefully(mover.client.stream)
     expect_ok(await mover.come_back(await visit.connect()), "ok to resume")
@@ -209,9 +206,8 @@ async def _lost(visit: ServerVisit, *, wanted: Duty) -> None:
         await go_on(seats)
         return
     for seat in seats:
-        seat.withheld = frozenset()
-        await seat.follow()
-    await play_on(seats, lambda seat: seat.ledger.deal_index > 1)
+        await seat.do_withheld()
+    await play_on(seats, has_closed)
 
 
 @case("S3.blind-keys-again", _BLIND)
@@ -224,8 +220,7 @@ async def _keys_again(visit: ServerVisit) -> None:
     await first.act(given)
     expect_ok(await first.come_back(await visit.connect()), "ok to resume")
     number = await first.client.send(given)
-    second.withheld = frozenset()
-    await second.follow()
+    await second.do_withheld()
     await play_on([second], lambda seat: seat.auditor is not None and seat.ledger.hand is not None)
     while (reply := await first.client.receive()).get("re") != number:
         await first.react(reply)
@@ -254,9 +249,7 @@ async def _silent(visit: ServerVisit, *, wanted: Duty, kind: str) -> None:
     seats = await in_match(visit, release_ms=_SILENCE_MS)
     silent, other = seats[1], seats[0]
     silent.withheld = frozenset({wanted})
-    for seat in seats:
-        seat.chooses = _first_of("concede", "cut", "play")
-    await play_on(seats, waits_for(wanted))
+    await play_on(seats, waits_for(wanted), chooses=_first_of("concede", "cut", "play"))
     await play_on(seats, _is_ended)
     found = bodies(other.records)
     named = [body.seats for body in found if isinstance(body, Void)]
