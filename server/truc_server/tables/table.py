@@ -121,7 +121,7 @@ class Table:
         self.audience = self.feed.audience
         self.standby = StandbySeats(self.feed, self.board)
         self.talk = Talk(self.feed, blueprint.chosen.variant.phrases)
-        self.chat = TableChat(blueprint.code, self.feed, backing.timers)
+        self.chat = TableChat(self.feed, backing.timers)
         self.game: Game | None = None
         self.pending_terms: PendingTerms | None = None
         self._backing = backing

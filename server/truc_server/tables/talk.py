@@ -48,8 +48,7 @@ class DueLine(NamedTuple):
 class TableChat:
     """The chat of one table."""
 
-    def __init__(self, table: str, feed: SpectatorFeed, timers: Timers) -> None:
-        self._table = table
+    def __init__(self, feed: SpectatorFeed, timers: Timers) -> None:
         self._feed = feed
         self._audience = feed.audience
         self._kept: list[DueLine] = []
