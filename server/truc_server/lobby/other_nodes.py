@@ -27,7 +27,7 @@ from truc_protocol.messages.table import Direction
 from truc_protocol.setup import Opts
 from truc_protocol.wire.encoding import decode, encode
 from truc_server.lobby.names import LentNames
-from truc_server.lobby.seeking import Fit
+from truc_server.lobby.seeking import SeatOffer, best_first
 from truc_server.lobby.table_limits import uncount
 from truc_server.net.peer import LoggedInPlayer, tag_of
 from truc_server.storage import NodePlace, PlayerKind
@@ -174,26 +174,15 @@ class OtherTables:
         `choose` tells which game is meant with so many seats.
         """
         found = (table for table in self._shown.values() if table.node in nodes)
-        may_be = (
-            table for table in found if _may_be_meant(table.state, wanted) and _has_room(table.state, player)
-        )
+        may_be = (table for table in found if _may_be_meant(table.state, wanted))
+        ranked = best_first(may_be, lambda table: _offer(table, player))
         # The rules come last, one table at a time, as they are hashed for it. The owner decides anyway.
-        best_first = sorted(may_be, key=lambda table: _fit(table, player))
-        return next((table for table in best_first if _is_same(table.state, choose(table.state.n))), None)
+        return next((table for table in ranked if _is_same(table.state, choose(table.state.n))), None)
 
 
 def _may_be_meant(state: TableState, wanted: Seek) -> bool:
     same_game = state.variant == wanted.variant and state.options == wanted.options
     return same_game and wanted.seats in (None, state.n) and state.state in SEATS_MAY_CHANGE
-
-
-def _has_room(state: TableState, player: LoggedInPlayer) -> bool:
-    if any(seat.player == player.tag for seat in state.seats):
-        return True
-    guests = sum(seat.kind == "guest" for seat in state.seats)
-    is_free = any(seat.kind == "empty" for seat in state.seats)
-    admits = player.kind is PlayerKind.KEY or guests < Opts(*state.opts).guests
-    return is_free and admits and any(seat.online for seat in state.seats)
 
 
 def _is_same(state: TableState, chosen: ChosenGame) -> bool:
@@ -203,11 +192,12 @@ def _is_same(state: TableState, chosen: ChosenGame) -> bool:
     return ours == (state.rules, tuple(state.opts), state.transcript, state.claim, state.mode)
 
 
-def _fit(table: OtherTable, player: LoggedInPlayer) -> Fit:
-    state = table.state
-    return Fit.of(
+def _offer(table: OtherTable, player: LoggedInPlayer) -> SeatOffer:
+    state, kinds = table.state, [seat.kind for seat in table.state.seats]
+    return SeatOffer(
         is_own=any(seat.player == player.tag for seat in state.seats),
-        free=sum(seat.kind == "empty" for seat in state.seats),
+        is_admitted=player.kind is PlayerKind.KEY or kinds.count("guest") < Opts(*state.opts).guests,
+        free=kinds.count("empty"),
         online=sum(bool(seat.online) for seat in state.seats),
         created_ms=table.told.created_ms,
     )
