@@ -32,7 +32,7 @@ from truc_server.operation.disk import Disk
 from truc_server.settings.settings import MAX_SEATS, Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import AddPlayer, TableOwner
-from truc_server.storage.node_news import LineKind, PlayerNews, TableNews
+from truc_server.storage.node_news import PlayerNews, TableNews
 from truc_server.table_data.board import Blueprint, Seated, seat_row
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.table_data.options import ChosenGame, ChosenOptions, Defaults, choose, offered_game
@@ -482,18 +482,6 @@ class Lobby:
         if self._share is not None:  # every login comes here: no call for it where nobody is told
             self.others.untold.note_player(player)
         self.bot_calls.catch_up(peer, player, self._tables.values())
-
-    def say_elsewhere(
-        self,
-        what: LineKind,
-        player: LoggedInPlayer | None = None,
-        *,
-        tag: str = "",
-        name: str = "",
-        text: str = "",
-    ) -> None:
-        """Let other nodes know, if there are any, what was said, or done by a player or to them."""
-        self.others.untold.note_line(what, player, tag=tag, name=name, text=text)
 
     def tell_draining(self) -> None:
         """Tell everybody who is logged in that the server is about to be stopped."""

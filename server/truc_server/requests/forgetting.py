@@ -34,7 +34,7 @@ async def forget(services: RequestServices, lobby: Lobby, peer: Peer, request: F
     vacate_seats(lobby, player)
     _forget_here(lobby, player)
     services.journal.write(ForgetPlayer(player.id))
-    lobby.say_elsewhere(LineKind.FORGET, player)
+    lobby.others.untold.note_line(LineKind.FORGET, player)
     peer.ok(request)
     _part(lobby, player)
 

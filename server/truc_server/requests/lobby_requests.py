@@ -133,7 +133,7 @@ def _say(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPl
     lobby.chat_allowance.pay(peer, player, len(text))
     if table is None:
         lobby.followers.tell(ChatLine(player=player.tag, name=player.name, text=text))
-        lobby.say_elsewhere(LineKind.CHAT, tag=player.tag, name=player.name, text=text)
+        lobby.others.untold.note_line(LineKind.CHAT, tag=player.tag, name=player.name, text=text)
     else:
         seat = table.board.seat_of(player)
         line = SaveChat(
@@ -168,10 +168,10 @@ def _ignore_or_hear(
         raise RefusedRequestError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
     if message.off:
         _hear(services, lobby, peer, player, message.player)
-        lobby.say_elsewhere(LineKind.HEAR, player, tag=message.player)
+        lobby.others.untold.note_line(LineKind.HEAR, player, tag=message.player)
     elif message.player not in peer.ignored:
         _ignore(services, lobby, peer, player, message.player)
-        lobby.say_elsewhere(LineKind.IGNORE, player, tag=message.player)
+        lobby.others.untold.note_line(LineKind.IGNORE, player, tag=message.player)
     if player.kind is PlayerKind.GUEST:
         lobby.online.keep_ignored(player.id, peer.ignored)
     peer.ok(message)

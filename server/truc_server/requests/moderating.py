@@ -66,7 +66,7 @@ def say_to_all(lobby: Lobby, text: str) -> int:
         RefusedError: The text is no line of chat.
     """
     line = cleaned(text)
-    lobby.say_elsewhere(LineKind.HOST, text=line)
+    lobby.others.untold.note_line(LineKind.HOST, text=line)
     return say_here(lobby, line)
 
 
@@ -106,7 +106,7 @@ async def _act_on(store: Store, lobby: Lobby, subject: str, message: Moderate) -
             raise RefusedRequestError(Code.NOT_NOW, expected, field="player")
     elif lobby.is_online(subject):
         kick(lobby, subject)
-        lobby.say_elsewhere(LineKind.KICK, tag=subject)
+        lobby.others.untold.note_line(LineKind.KICK, tag=subject)
     else:
         raise RefusedRequestError(Code.NOT_NOW, "player: expected one who is connected", field="player")
 
