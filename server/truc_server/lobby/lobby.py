@@ -186,10 +186,7 @@ class Lobby:
             RefusedError: There is no such game, or the options do not fit.
         """
         game = offered_game(self.catalogue, wanted.variant)
-        public = (table for table in self._tables.values() if not table.blueprint.private)
-        for table in suitable(
-            public, player, variant=wanted.variant, seats=wanted.seats, options=wanted.options
-        ):
+        for table in suitable(self._tables.values(), player, wanted):
             # By the game's present rules: a table keeps those it was made with (decision 6).
             if self._choose(game, table.blueprint.seats, wanted.options)[0] == table.blueprint.chosen:
                 return table

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
+from truc_protocol.messages import Seek
 from truc_server.net.peer import LoggedInPlayer
-from truc_server.table_data.options import ChosenOptions
 from truc_server.tables.table import Table
 
 _AnyTable = TypeVar("_AnyTable")
@@ -34,25 +34,18 @@ def best_first(tables: Iterable[_AnyTable], offer: Callable[[_AnyTable], SeatOff
     return [table for _, table in sorted(found, key=lambda ranked: ranked[0])]
 
 
-def suitable(
-    tables: Iterable[Table],
-    player: LoggedInPlayer,
-    *,
-    variant: str,
-    seats: int | None,
-    options: ChosenOptions,
-) -> list[Table]:
-    """Return the tables here that a player may be given, best first, then in the order of `tables`."""
-    meant = (table for table in tables if _is_meant(table, variant, seats, options))
+def suitable(tables: Iterable[Table], player: LoggedInPlayer, wanted: Seek) -> list[Table]:
+    """Return the public tables here that a player may be given, best first, then in the order of `tables`."""
+    meant = (table for table in tables if _is_meant(table, wanted))
     return best_first(meant, lambda table: _offer(table, player))
 
 
-def _is_meant(table: Table, variant: str, seats: int | None, options: ChosenOptions) -> bool:
+def _is_meant(table: Table, wanted: Seek) -> bool:
     blueprint = table.blueprint
     # lobby.md, "A quick seat": exactly these options; whoever names none wants none.
-    same_game = blueprint.chosen.variant.name == variant and blueprint.options == options
+    same_game = blueprint.chosen.variant.name == wanted.variant and blueprint.options == wanted.options
     is_open = table.board.may_change and not blueprint.private
-    return same_game and is_open and seats in (None, blueprint.seats)
+    return same_game and is_open and wanted.seats in (None, blueprint.seats)
 
 
 def _offer(table: Table, player: LoggedInPlayer) -> SeatOffer:
