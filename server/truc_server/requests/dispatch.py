@@ -289,7 +289,7 @@ class Dispatch:
             case History() | ListMatches() | Leaderboard() | Profile():
                 await history.take(services, lobby, peer, player, message)
             case Forget():
-                await forgetting.forget(services, lobby, peer, message)
+                await forgetting.forget(services, lobby, peer, player, message)
             case Moderate():
                 await moderating.moderate(services, lobby, peer, player, message)
             case _:

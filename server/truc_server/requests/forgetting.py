@@ -16,15 +16,14 @@ from truc_server.storage import ForgetPlayer, PlayerKind
 from truc_server.storage.node_news import LineKind
 
 
-async def forget(services: RequestServices, lobby: Lobby, peer: Peer, request: Forget) -> None:
+async def forget(
+    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, request: Forget
+) -> None:
     """Forget the player who asks; one with a key stays, under the name of a player who has given none.
 
     Raises:
-        RefusedError: They are not logged in, or have a seat in a match, or one at a table of another node.
+        RefusedError: They have a seat in a match, or one at a table of another node.
     """
-    player = peer.player
-    if player is None:
-        raise RefusedRequestError(Code.AUTH_REQUIRED, "expected a login first")
     # The only wait: behind it nothing can change between what is checked and what is done.
     held = await seats_elsewhere(services.store, lobby, player) if services.is_node else ()
     if held:
