@@ -64,7 +64,7 @@ def test_it_is_told_its_cards_and_its_partners_again(come_back):
     kinds = [MatchStarted, MatchContinued, CardsDealt, PartnerCards]
     assert list(map(type, (started, recalled, own, partner))) == kinds
     assert started.resumed
-    assert len(own.cards) == len(come_back.audit.openings)
+    assert len(own.cards) == len(come_back.audit.auditor.openings)
     assert partner.seat == (come_back.seat + 2) % 4
 
 

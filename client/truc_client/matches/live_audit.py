@@ -11,19 +11,15 @@ from contextlib import suppress
 from copy import copy
 from functools import reduce
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from truc_client.errors import CheckFailedError, HomeError, KeptEvidence, UnboundError
-from truc_client.happenings import Fact
 from truc_client.home.store import AcceptedPlace, HomeStore, Statement
 from truc_client.home.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
-from truc_protocol.acts import HeldCard
 from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Verdict, compare
 from truc_protocol.audit.verified_prefix import servers_word
 from truc_protocol.bodies import Close, End
 from truc_protocol.checks import CheckError
-from truc_protocol.crypto.chains import Chain
-from truc_protocol.crypto.keys import BoxKey
 from truc_protocol.dealing import DealtCards
 from truc_protocol.errors import OVERTAKEN_CODES
 from truc_protocol.evidence_file import Complaint, EvidenceItem, SignedRefusal, read_refusal
@@ -32,11 +28,20 @@ from truc_protocol.ledger.facts import means
 from truc_protocol.records import SERVER, Record, body_hash, next_head, parse
 from truc_protocol.transcript import Transcript
 
+if TYPE_CHECKING:
+    from truc_client.happenings import Fact
+
 _GARBLED: Final = "C18"
 
 
 class LiveAudit:
-    """One match, checked as it comes; `aside` is its transcript that was set aside, to compare with."""
+    """One match, checked as it comes; `aside` is its transcript that was set aside, to compare with.
+
+    Attributes:
+        file: the transcript.
+        auditor: what has taken every record so far.
+        recalled: what the replayed records mean, from the end of the last closed hand on.
+    """
 
     def __init__(
         self,
@@ -55,9 +60,8 @@ class LiveAudit:
         self._store = store
         self._aside = aside
         self._is_replaying = False
-        self._auditor = Auditor(file.document, own)
-        self._setup = 0
-        self._recalled: tuple[Fact, ...] = ()
+        self.auditor = Auditor(file.document, own)
+        self.recalled: tuple[Fact, ...] = ()
         self._failing: dict[int, Record] = {}
         """What the server has signed for positions not reached yet, and what failed there without anybody to blame."""
         self._taken: SignedRefusal | None = None
@@ -66,7 +70,7 @@ class LiveAudit:
     @property
     def ledger(self) -> Ledger:
         """The match so far."""
-        ledger = self._auditor.ledger
+        ledger = self.auditor.ledger
         if ledger is None:
             raise ValueError("the setup is not closed")
         return ledger
@@ -74,37 +78,13 @@ class LiveAudit:
     @property
     def seen(self) -> Ledger:
         """The match so far as one's own seat sees it, with its cards; in mode blind nobody else's records are judged by them."""
-        return self._auditor.seen or self.ledger
-
-    @property
-    def is_garbled(self) -> bool:
-        """Whether, in mode blind, one's keys open no hand of cards, or one of them lies elsewhere too."""
-        return self._auditor.is_garbled
-
-    @property
-    def openings(self) -> tuple[HeldCard, ...]:
-        """One's own cards of the newest deal with what opens them, by slot."""
-        return self._auditor.openings
-
-    @property
-    def partners(self) -> tuple[tuple[int, tuple[HeldCard, ...]], ...]:
-        """The partners' cards of the newest deal that this seat was shown: seat, and openings by slot."""
-        return self._auditor.partners
+        return self.auditor.seen or self.ledger
 
     @property
     def opened(self) -> DealtCards | None:
         """The cards of the hand closed last, if they are open; after a redeal, those of the newest deal."""
-        hand = self._auditor.last_hand
+        hand = self.auditor.last_hand
         return hand.dealt[-1] if hand is not None and hand.dealt else None
-
-    @property
-    def recalled(self) -> tuple[Fact, ...]:
-        """What the replayed records mean, from the end of the last closed hand on."""
-        return self._recalled
-
-    def add_box_key(self, x: BoxKey, chain: Chain | None = None) -> None:
-        """Let hands be opened with a key of one's own seat that comes into force during the match, with its chain."""
-        self._auditor.add_box_key(x, chain)
 
     def has_head(self, k: int, head: bytes) -> bool:
         """Tell whether the match had this head before the record at a position that it has reached."""
@@ -129,8 +109,8 @@ class LiveAudit:
     def _recall(self, finding: Finding) -> None:
         if finding.k is None:
             return
-        before = () if isinstance(finding.body, Close) else self._recalled
-        self._recalled = (*before, *means(finding.body, self.ledger, finding.events))
+        before = () if isinstance(finding.body, Close) else self.recalled
+        self.recalled = (*before, *means(finding.body, self.ledger, finding.events))
 
     def begin(self, records: tuple[Record, ...]) -> None:
         """Take the setup's records."""
@@ -147,8 +127,6 @@ class LiveAudit:
         """
         finding = self._check(record)
         self.file.append(record)
-        if finding.k is None:
-            self._setup += 1
         if isinstance(finding.body, Close | End):
             self.file.sync()
         return finding
@@ -196,16 +174,16 @@ class LiveAudit:
 
     def _check(self, record: Record) -> Finding:
         # what binds nobody may be the line's doing, and leaves the match as it was
-        before = copy(self._auditor)
+        before = copy(self.auditor)
         try:
             return self._accept(record)
         except UnboundError:
-            self._auditor = before
+            self.auditor = before
             raise
 
     def _accept(self, record: Record) -> Finding:
         try:
-            finding = self._auditor.feed(record)
+            finding = self.auditor.feed(record)
         except AuditError as error:
             refuted = error.refutation
             # what it signs twice convicts a server even if the second
@@ -214,7 +192,7 @@ class LiveAudit:
                 self._check_word(record)
             failed = CheckError(refuted.check, f"{refuted.where}: {refuted.message}", refuted.culprit)
             self._refuse(failed, self._with(record, *self._complaint(refuted.check)), is_record=True)
-        ledger = self._auditor.ledger
+        ledger = self.auditor.ledger
         # nobody is blamed: the store holds no signature for the head, only that it was accepted
         if self._mark and ledger and ledger.k == self._mark.k and ledger.head != self._mark.head:
             message = f"another head at {ledger.k} than was accepted before"
@@ -238,7 +216,7 @@ class LiveAudit:
         if word is None:
             return
         self._compare(own, (*own, record))
-        ledger = self._auditor.ledger
+        ledger = self.auditor.ledger
         if word.k is not None and ledger is not None and getattr(word.body, "mid", None) == ledger.setup.mid:
             self._compare((*own, self._failing.setdefault(word.k, record)), (*own, record))
 
@@ -249,7 +227,7 @@ class LiveAudit:
 
     def _complaint(self, check: str) -> tuple[Complaint, ...]:
         """Return what shows others that a sealed hand was garbled: the X25519 secret. The match ends here with it."""
-        key, ledger = self._auditor.own_key(), self._auditor.ledger
+        key, ledger = self.auditor.own_key(), self.auditor.ledger
         if check != _GARBLED or self._own is None or key is None or ledger is None:
             return ()
         return (Complaint(ledger.setup.mid, ledger.k, self._own.seat, key.secret),)
@@ -329,8 +307,8 @@ class LiveAudit:
         # before anything else (specification.md, 13): after
         # a crash in between the match must still be stopped
         self._store.stop(body_hash(evidence.records[0]), why)
-        if self._auditor.ledger is not None:
-            self._store.stop(self._auditor.ledger.setup.mid, why)
+        if self.auditor.ledger is not None:
+            self._store.stop(self.auditor.ledger.setup.mid, why)
         with suppress(HomeError):  # a full disk changes nothing
             self.file.sync()
         raise CheckFailedError(failed.check, failed.message, failed.culprit, self._keep(evidence))
@@ -341,4 +319,4 @@ class LiveAudit:
 
     def verdict(self) -> Verdict:
         """Return what the records so far prove."""
-        return self._auditor.verdict()
+        return self.auditor.verdict()

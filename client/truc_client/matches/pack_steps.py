@@ -65,7 +65,7 @@ class PackSteps:
             CheckFailedError: C51 or C15, it is asked for again under another history.
         """
         ledger = self._audit.ledger
-        wanted = duty(ledger, self._seat, is_garbled=self._audit.is_garbled)
+        wanted = duty(ledger, self._seat, is_garbled=self._audit.auditor.is_garbled)
         secrets = None if wanted is None else self._signer.secrets()
         if wanted is None or secrets is None:
             return None
@@ -123,7 +123,7 @@ class PackSteps:
 
     @property
     def _hand(self) -> tuple[CardWithKeys, ...]:
-        return tuple(held for held in self._audit.openings if isinstance(held, CardWithKeys))
+        return tuple(held for held in self._audit.auditor.openings if isinstance(held, CardWithKeys))
 
     def _begin(self, work: PackWork) -> None:
         if work.slot != self._begun:

@@ -190,7 +190,9 @@ class SeatMatch:
         signer.advance(self.ledger)
         if isinstance(body, Rekey | Sub) and signer.chain is not None:
             links = signer.links() if self.is_dealerless else None
-            self.audit.add_box_key(box_key(signer.chain.secret), links)  # the next hand is sealed to it
+            self.audit.auditor.add_box_key(
+                box_key(signer.chain.secret), links
+            )  # the next hand is sealed to it
         # the mark is kept at each close (specification.md, 13); in between it goes with what is signed
         if isinstance(body, Close) and self.is_live:
             signer.keep_place()
@@ -351,7 +353,7 @@ class SeatMatch:
     def find_options(self, message: messages.Waiting) -> YourTurn | Sendable | None:
         """Find out by the rules what may be chosen now, as everybody is told whom the match waits for."""
         self._finds_options = True
-        if message.what != "decision" or self.audit.is_garbled:
+        if message.what != "decision" or self.audit.auditor.is_garbled:
             return None  # a seat whose hand is garbled says so, and makes no move
         must = self.seat in message.seats
         return self.take_options(FoundOptions(message.at, must, message.deadline_ms, message.seats))
@@ -373,7 +375,7 @@ class SeatMatch:
         if self.signer is not None and self.signer.chain is None:
             return None  # they are for whoever holds the seat
         try:
-            offered = self._reader.read(message, self.ledger, self.audit.openings)
+            offered = self._reader.read(message, self.ledger, self.audit.auditor.openings)
             self._check_moves(offered)
         except BoxError as error:
             self.audit.raise_unbound("C9", f"options at {message.at}: {error}")

@@ -293,7 +293,7 @@ class MatchOpener:
         # the first is the seat's own key at the setup; those
         # of later chains come into force by a rekey or a sub
         for chain, its_links in list(zip(held, links, strict=True))[1:]:
-            audit.add_box_key(box_key(chain.secret), its_links)
+            audit.auditor.add_box_key(box_key(chain.secret), its_links)
         if records:
             audit.begin(records)
         else:

@@ -52,9 +52,11 @@ def _cards_told(audit: LiveAudit, seat: int | None, body: AnyBody) -> list[Happe
     """Return the cards that a record brings to a seat that opens its own boxes."""
     match body:
         case Deal() if seat is not None and _shows(audit, body, seat):
-            return [CardsDealt(_named(audit, audit.openings))]
-        case Share(receiver=receiver) | Lend(receiver=receiver) if receiver == seat and audit.partners:
-            giver, openings = audit.partners[-1]
+            return [CardsDealt(_named(audit, audit.auditor.openings))]
+        case Share(receiver=receiver) | Lend(receiver=receiver) if (
+            receiver == seat and audit.auditor.partners
+        ):
+            giver, openings = audit.auditor.partners[-1]
             return [PartnerCards(giver, _named(audit, openings))] if openings else []
         case _:
             return []
@@ -62,7 +64,7 @@ def _cards_told(audit: LiveAudit, seat: int | None, body: AnyBody) -> list[Happe
 
 def _shows(audit: LiveAudit, body: Deal, seat: int) -> bool:
     """Tell whether a deal shows a seat its cards: out of its box, or in mode blind by everybody's keys."""
-    return bool(audit.openings) and (audit.ledger.is_dealerless or bool(body.boxes[seat]))
+    return bool(audit.auditor.openings) and (audit.ledger.is_dealerless or bool(body.boxes[seat]))
 
 
 def match_started(audit: LiveAudit, seat: int | None, *, resumed: bool) -> MatchStarted:
@@ -112,10 +114,10 @@ def told_again(audit: LiveAudit, seat: int | None) -> list[Happening]:
 
 def _cards_held(audit: LiveAudit) -> list[Happening]:
     """Return the cards that a seat knows in the open hand: its own, and those that partners shared."""
-    if audit.ledger.hand is None or not audit.openings:
+    if audit.ledger.hand is None or not audit.auditor.openings:
         return []
-    shown = [PartnerCards(giver, _named(audit, openings)) for giver, openings in audit.partners]
-    return [CardsDealt(_named(audit, audit.openings)), *shown]
+    shown = [PartnerCards(giver, _named(audit, openings)) for giver, openings in audit.auditor.partners]
+    return [CardsDealt(_named(audit, audit.auditor.openings)), *shown]
 
 
 def _named(audit: LiveAudit, openings: tuple[HeldCard, ...]) -> tuple[str, ...]:
