@@ -110,7 +110,7 @@ class Connection:
         Raises:
             RefusedError: It plays no game of that name.
         """
-        answer = await self.session.request(lambda n: messages.ReadRules(id=n, variant=variant))
+        answer = await self.session.line.request(lambda n: messages.ReadRules(id=n, variant=variant))
         if answer.doc is None:
             raise ConnectError(Sentence("failures.no_document"))
         return answer.doc
@@ -137,7 +137,7 @@ class Connection:
         Raises:
             RefusedError: This server rates nobody.
         """
-        reply = await self.session.request(lambda n: messages.Profile(id=n, player=player))
+        reply = await self.session.line.request(lambda n: messages.Profile(id=n, player=player))
         return reply.standings or ()
 
     async def create(
@@ -178,7 +178,7 @@ class Connection:
         found: list[TableSession] = []
         self.subscriptions.begin_seeking()
         try:
-            await self.session.request(build, lambda answer: found.append(self._claim(answer)))
+            await self.session.line.request(build, lambda answer: found.append(self._claim(answer)))
         finally:
             self.subscriptions.end_seeking()
         return self._table(found[0])
@@ -236,7 +236,7 @@ class Connection:
         table = self._table(followed)
         followed.is_asked_for = not goes_on
         try:
-            await self.session.request(build, at_once)
+            await self.session.line.request(build, at_once)
         except ClientError:
             if not goes_on:
                 table.close()
@@ -281,7 +281,7 @@ class Connection:
         if feed is None:
             feed = self.subscriptions.follow_lobby()
             try:
-                await self.session.request(lambda n: messages.FollowLobby(id=n))
+                await self.session.line.request(lambda n: messages.FollowLobby(id=n))
             except ClientError:
                 feed.close()
                 raise
@@ -304,7 +304,7 @@ class Connection:
         Raises:
             RefusedError: It is no line of text, too many have been said, or one does not follow the lobby.
         """
-        await self.session.request(lambda n: messages.Chat(id=n, text=text))
+        await self.session.line.request(lambda n: messages.Chat(id=n, text=text))
 
     async def ignore(self, player: str, *, off: bool = False) -> None:
         """Hear no more of the player with this tag: no chat, phrases or signs; with `off`, hear them again.
@@ -312,7 +312,7 @@ class Connection:
         Raises:
             RefusedError: Too many are ignored already, or this server has no chat.
         """
-        await self.session.request(lambda n: messages.Ignore(id=n, player=player, off=off))
+        await self.session.line.request(lambda n: messages.Ignore(id=n, player=player, off=off))
 
     async def forget(self) -> None:
         """Ask the server to forget this player: name, token, chat, whom they ignored. A guest is then unknown there.
@@ -322,7 +322,9 @@ class Connection:
         Raises:
             RefusedError: One has a seat in a running match, or this server forgets nobody.
         """
-        await self.session.request(lambda n: messages.Forget(id=n), lambda _answer: self.session.forgotten())
+        await self.session.line.request(
+            lambda n: messages.Forget(id=n), lambda _answer: self.session.forgotten()
+        )
 
     async def moderate(
         self, do: Moderation, *, player: str | None = None, hours: int | None = None, text: str | None = None
@@ -338,7 +340,7 @@ class Connection:
         Raises:
             RefusedError: One is no moderator here, or means nobody or another moderator.
         """
-        await self.session.request(
+        await self.session.line.request(
             lambda n: messages.Moderate(id=n, do=do, player=player, hours=hours, text=text)
         )
 

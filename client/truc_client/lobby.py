@@ -122,10 +122,10 @@ class Lobby:
         Raises:
             RefusedError: It is no line of text, or too many have been said.
         """
-        await self._session.request(lambda n: Chat(id=n, text=text))
+        await self._session.line.request(lambda n: Chat(id=n, text=text))
 
     async def leave(self) -> None:
         """Stop following the lobby; the iteration ends."""
         # first: what comes until the server has heard it is told nobody any more
         self._feed.close()
-        await self._session.request(lambda n: FollowLobby(id=n, off=True))
+        await self._session.line.request(lambda n: FollowLobby(id=n, off=True))

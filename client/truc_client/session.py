@@ -14,7 +14,7 @@ from truc_client.line.line import ServerLine, pause_of
 from truc_client.line.login import LoggedIn
 from truc_client.line.single_connection import Answer, Build
 from truc_protocol.errors import Code
-from truc_protocol.messages import Capabilities, Ok, Refusal, SeatHeld
+from truc_protocol.messages import Capabilities, Refusal, SeatHeld
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 
 if TYPE_CHECKING:
@@ -115,15 +115,6 @@ class Session:
             take(await trio.to_thread.run_sync(make))
 
         self._nursery.start_soon(work)
-
-    async def request(self, build: Build, at_once: Callable[[Ok], None] | None = None) -> Ok:
-        """Send a request and return its reply; `at_once` sees it before any message that comes after it.
-
-        Raises:
-            RefusedError: The server refused it.
-            LostError: The connection was lost before the reply.
-        """
-        return await self.line.request(build, at_once)
 
     def renew(self, change: Capabilities) -> None:
         """Note what the server has and lacks from now on."""

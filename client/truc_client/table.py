@@ -107,7 +107,7 @@ class Table:
             self._followed.guard(self._followed.step_in)
             return
         try:
-            await self._session.request(lambda n: Ready(id=n, table=self.code))
+            await self._session.line.request(lambda n: Ready(id=n, table=self.code))
         except RefusedError as error:
             has_begun = error.code == Code.TABLE_NOT_OPEN and self.seat is not None
             if not (has_begun and had_word):
@@ -118,14 +118,14 @@ class Table:
     async def unready(self) -> None:
         """Take `ready` back; terms that come nevertheless are not signed."""
         self._followed.agreement.withdraw()
-        await self._session.request(lambda n: Unready(id=n, table=self.code))
+        await self._session.line.request(lambda n: Unready(id=n, table=self.code))
 
     async def leave(self) -> None:
         """Give the seat up, before or after a match; or stop watching."""
         if self.seat is None:
-            await self._session.request(lambda n: Unwatch(id=n, table=self.code))
+            await self._session.line.request(lambda n: Unwatch(id=n, table=self.code))
         else:
-            await self._session.request(lambda n: Leave(id=n, table=self.code))
+            await self._session.line.request(lambda n: Leave(id=n, table=self.code))
             self._followed.drop_unbegun()
         self._session.left(self.code)
         self.close()
@@ -170,7 +170,7 @@ class Table:
             RefusedError: It is not granted yet (`not_now`; `retry_after_ms` says when), or never to this seat.
         """
         match = self._current()
-        await self._session.request(lambda n: ClaimMatch(id=n, table=self.code, match=match.mid))
+        await self._session.line.request(lambda n: ClaimMatch(id=n, table=self.code, match=match.mid))
 
     async def pause(self) -> None:
         """Ask for a pause, at any turn, once in a hand; the match rests once every seat has asked.
@@ -257,7 +257,7 @@ class Table:
 
         for tries_left in reversed(range(_SIGN_TRIES)):
             try:
-                await self._session.request(build)
+                await self._session.line.request(build)
             except RefusedError as error:
                 if error.code != Code.STALE_POSITION or not tries_left:
                     raise
@@ -266,7 +266,7 @@ class Table:
 
     async def say(self, phrase: str) -> None:
         """Say a phrase of the game to everybody at the table; RefusedError if the game has no such phrase."""
-        await self._session.request(lambda n: Say(id=n, table=self.code, phrase=phrase))
+        await self._session.line.request(lambda n: Say(id=n, table=self.code, phrase=phrase))
 
     async def chat(self, text: str) -> None:
         """Say something to everybody who follows the table.
@@ -274,4 +274,4 @@ class Table:
         Raises:
             RefusedError: It is no line of text, or too many have been said.
         """
-        await self._session.request(lambda n: Chat(id=n, table=self.code, text=text))
+        await self._session.line.request(lambda n: Chat(id=n, table=self.code, text=text))

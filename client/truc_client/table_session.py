@@ -568,7 +568,7 @@ class TableSession:
 
     def drop_unbegun(self) -> None:
         """Drop the secrets for terms of this table that never became a match: the table was left or has closed."""
-        self._opener.drop_unbegun()
+        self._session.account.store.drop_unbegun(self._session.first_spk, self.code)
 
     def fail(self, error: ClientError) -> None:
         """End this table with an error: nothing is signed or sent for it any more."""

@@ -29,12 +29,11 @@ from truc_client.matches.choosing import (
 )
 from truc_client.matches.live_audit import LiveAudit
 from truc_client.matches.offers import ClearReader, FoundOptions, Offered, OfferReader
-from truc_client.matches.pack_steps import PackSteps, PackWork
+from truc_client.matches.pack_steps import PackSteps
 from truc_client.matches.signer import Intent, Signer, Tenure, check_tenure
 from truc_client.matches.telling import record_told, view_of
 from truc_protocol import messages
 from truc_protocol.audit import Finding
-from truc_protocol.blind_mode.sealed_pack import SeatStep
 from truc_protocol.bodies import Ack, Act, AnyBody, Close, End, Proxy, Rekey, Sub
 from truc_protocol.boxes import BoxError
 from truc_protocol.crypto.keys import box_key
@@ -74,7 +73,7 @@ class SeatMatch:
         is_vacant: whether the seat's player is gone from the match, as the table was last shown.
         is_stepping_in: whether this client's own record is on the way to take the seat over.
         is_finished: whether nothing more is wanted of it.
-        work: a step with the pack that the seat owes and that is to be made, in mode blind; who takes it on sets None.
+        steps: what the seat does with the pack in mode blind; None in mode dealt, and for a watcher.
         is_dealerless: whether the seats deal among themselves (mode blind).
     """
 
@@ -95,11 +94,10 @@ class SeatMatch:
         self.is_vacant = False
         self.is_stepping_in = False
         self.is_finished = False
-        self.work: PackWork | None = None
         self.is_dealerless = self.ledger.is_dealerless
-        self._steps: PackSteps | None = None
+        self.steps: PackSteps | None = None
         if self.is_dealerless and signer is not None and seat is not None:
-            self._steps = PackSteps(audit, seat, signer)
+            self.steps = PackSteps(audit, seat, signer)
         self._reader = reader
         self._choosing = Choosing()
         self._finds_options = False
@@ -324,9 +322,8 @@ class SeatMatch:
             statement = self.signer.owed()
         except CheckFailedError as error:
             self.audit.raise_check_failed(error.check, error.message, "server")
-        if self._steps is not None and statement is None:
-            statement = self._steps.owed()
-            self.work, self._steps.work = self._steps.work, None
+        if self.steps is not None and statement is None:
+            statement = self.steps.owed()
         statement = statement or self._kept()
         if statement is None or statement.body in self._sent:
             return None
@@ -334,11 +331,6 @@ class SeatMatch:
         # as a repeat, and asking again brings nothing new
         self._sent.add(statement.body)
         return statement
-
-    def take_step(self, work: PackWork, step: SeatStep) -> None:
-        """Take a step with the pack that was made; `owed` then returns it."""
-        if self._steps is not None:
-            self._steps.take(work, step)
 
     def _kept(self) -> Statement | None:
         """Return what was already signed for the current position, if it may be sent."""

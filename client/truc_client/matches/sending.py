@@ -13,7 +13,7 @@ import trio
 from truc_client.errors import NotPlayedError, RefusedError
 from truc_client.line.single_connection import Answer, Build
 from truc_client.matches.choosing import GuestChoice, Sendable
-from truc_client.matches.pack_steps import PackWork
+from truc_client.matches.pack_steps import PackSteps, PackWork
 from truc_client.matches.seat_match import SeatMatch, begins_chain
 from truc_client.matches.signer import Intent
 from truc_protocol.blind_mode.sealed_pack import SeatStep
@@ -76,12 +76,13 @@ class Sending:
         if owed is not None:
             match.is_stepping_in = match.signer is not None and match.signer.intent is Intent.STEP_IN
             self.send(match, match.next, owed)
-        if match.work is not None:
-            work, match.work = match.work, None
-            self._make(work, partial(self._made, match, work))
+        steps = match.steps
+        if steps is not None and steps.work is not None:
+            work, steps.work = steps.work, None
+            self._make(work, partial(self._made, match, steps, work))
 
-    def _made(self, match: SeatMatch, work: PackWork, step: SeatStep) -> None:
-        match.take_step(work, step)
+    def _made(self, match: SeatMatch, steps: PackSteps, work: PackWork, step: SeatStep) -> None:
+        steps.take(work, step)
         self.send_owed(match)
 
     def go_on(self, match: SeatMatch) -> None:

@@ -191,10 +191,6 @@ class MatchOpener:
         has_seat = seat is not None and not self._account.is_guest
         return has_seat and self._store.playing(mid) is not None
 
-    def drop_unbegun(self) -> None:
-        """Drop the secrets for terms of this table that never became a match: the table was left or has closed."""
-        self._store.drop_unbegun(self._session.first_spk, self._code)
-
     def _check_seat(self, setup: MatchSetup, seat: int | None, intent: Intent) -> None:
         """Check that this player may be the one to play the seat, as far as the setup and the store tell.
 
