@@ -6,12 +6,13 @@ from contextlib import closing
 import pytest
 import trio
 from server.calls import BRIEF
-from server.conftest import holder_of, in_hand, play_on, together
+from server.conftest import holder_of, in_hand, play_on, play_out, together
+from server.late import eye_at
 from server.rawclient import RawClient
+from server.watching import Eye
 
-from truc_protocol.audit import Auditor, Result
+from truc_protocol.audit import Result
 from truc_protocol.bodies import Act
-from truc_protocol.records import Phase, Record
 from truc_server.requests import catching_up
 
 
@@ -47,7 +48,7 @@ async def test_resume_from_before_the_setup_sends_it_first_and_then_the_same_byt
 
 async def test_resume_sends_a_guest_its_cards_again(server):
     seats = await server.match(2, "truc-french", guests=(1,), boxed=False)
-    await together(*(lambda s=seat: s.play(until=lambda s: s.auditor and s.ledger.hand) for seat in seats))
+    await play_on(seats, lambda seat: seat.auditor and seat.ledger.hand)
     client = await server.connect()
     await client.login_token(seats[1].token)
     await client.ask(wanted(seats[1], 0))
@@ -128,55 +129,15 @@ async def test_a_seat_that_resumes_again_and_again_while_others_play_has_every_r
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
-class Watcher:
-    """A client that watches and audits."""
-
-    def __init__(self, client) -> None:
-        self.client = client
-        self.auditor = None
-        self.ks: list[int] = []
-
-    async def watch(self, table) -> dict:
-        number = await self.client.send({"t": "watch", "table": table})
-        while True:
-            message = await self.client.receive()
-            if message.get("re") == number:
-                return message
-            self.take(message)
-
-    def take(self, message) -> None:
-        if message["t"] == "setup":
-            self.auditor = Auditor(message["doc"])
-            for record in message["records"]:
-                self.auditor.feed(Record(*record))
-        elif message["t"] == "record":
-            self.ks.append(message["k"])
-            self.auditor.feed(Record(message["signer"], message["body"], message["sig"]))
-
-    async def to_the_end(self, acks: int) -> None:
-        while not self.is_at_the_end(acks):
-            self.take(await self.client.receive())
-
-    def is_at_the_end(self, acks: int) -> bool:
-        ledger = None if self.auditor is None else self.auditor.ledger
-        return ledger is not None and ledger.phase is Phase.ENDED and len(ledger.acks) >= acks
-
-
-async def watcher(server) -> Watcher:
-    client = await server.connect()
-    await client.login_guest("Wat")
-    return Watcher(client)
-
-
 @pytest.mark.slow
 async def test_watcher_from_the_start_gets_every_record(server):
     seats = await server.seats(2, "truc-catalan", options=BRIEF)
-    eye = await watcher(server)
-    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    eye = await eye_at(server, seats[0].table)
     for seat in seats:
         await seat.ready()
-    await together(lambda: eye.to_the_end(2), *(seat.play for seat in seats))
-    assert eye.auditor.verdict().result is Result.PROVEN
+    await play_out(seats)
+    await eye.settle()
+    assert list(eye.seen[eye.match].values()) == seats[0].records[-seats[0].next :]
 
 
 @pytest.mark.slow
@@ -184,23 +145,23 @@ async def test_watcher_from_the_start_gets_every_record(server):
 async def test_watcher_who_comes_late_is_sent_the_records_so_far(server, spectators, monkeypatch):
     monkeypatch.setattr(catching_up, "PAGE", 5)
     seats = await server.match(2, "truc-catalan", options={**BRIEF, "spectators": spectators})
-    await together(*(lambda s=seat: s.play(until=lambda s: s.done or s.next > 10) for seat in seats))
-    eye = await watcher(server)
-    assert (await eye.watch(seats[0].table))["t"] == "ok"
-    await together(lambda: eye.to_the_end(2), *(seat.play for seat in seats))
-    assert eye.ks == list(range(seats[0].next))
+    await play_on(seats, lambda seat: seat.done or seat.next > 10)
+    eye = await eye_at(server, seats[0].table)
+    await play_on(seats)
+    await eye.settle()
+    assert eye.records == list(range(seats[0].next))
 
 
 async def test_watcher_after_close_gets_nothing_of_an_open_hand(server):
     seats = await in_hand(server, options={"spectators": 2})
-    eye = await watcher(server)
+    eye = await Eye().connect(server)
     reply = await eye.watch(seats[0].table)
-    assert (reply.get("k"), eye.ks) == (4, [0, 1, 2, 3])
+    assert (reply.get("k"), eye.records) == (4, [0, 1, 2, 3])
 
 
 async def test_watcher_is_refused_where_nobody_may_watch(server):
     seats = await server.seats(2, options={"spectators": 0})
-    eye = await watcher(server)
+    eye = await Eye().connect(server)
     assert (await eye.watch(seats[0].table))["code"] == "private_table"
 
 
@@ -216,8 +177,7 @@ async def test_unwatch_changes_nothing_for_a_connection_with_a_seat(server):
 
 async def test_unwatch_ends_the_notices(server):
     seats = await server.seats(2)
-    eye = await watcher(server)
-    await eye.watch(seats[0].table)
+    eye = await eye_at(server, seats[0].table)
     await eye.client.ask({"t": "unwatch", "table": seats[0].table})
     await seats[0].client.ask({"t": "ready", "table": seats[0].table})
     reply = await eye.client.ask({"t": "tables"})
