@@ -7,7 +7,6 @@ without a fault it is the store behind it.
 
 import os
 import signal
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -75,17 +74,6 @@ def fail() -> None:
 def die() -> None:
     """End this process as a power cut would."""
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def hold(gate: threading.Event, entered: Callable[[], None]) -> Callable[[], None]:
-    """Return a fault that waits at a gate, like a disk that does not answer; it says when it has come there."""
-
-    def wait() -> None:
-        entered()
-        if not gate.wait(timeout=30):
-            raise StoreError("expected the gate to be opened")
-
-    return wait
 
 
 class FaultyStore:

@@ -1,12 +1,10 @@
 """Mode blind when seats do not do what is due, or do something else: who is waited for, for how long, and what follows."""
 
-import threading
-
 import pytest
-import trio
 from server.blind_seats import blind_match, choose_again, is_due, is_in_hand, other_order, rest_in_hand
 from server.calls import bodies, rulings
 from server.conftest import PATIENT, only_cut, play_on
+from server.gates import Gate
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
@@ -80,19 +78,13 @@ async def test_what_the_check_of_an_act_takes_costs_its_seat_no_time(server, moc
     seats = await begun(server, refuses={}, decision_ms=5000, bank_ms=20_000)
     await rest_in_hand(seats)
     mover = seats[seats[0].waiting["seats"][0]]
-    began, may_end, judged = threading.Event(), threading.Event(), acts.judged
-
-    def slow(*checked):
-        began.set()
-        may_end.wait(10)
-        return judged(*checked)
-
-    monkeypatch.setattr(acts, "judged", slow)
+    gate = Gate()
+    monkeypatch.setattr(acts, "judged", gate.before(acts.judged))
     mover.chooses = mover.pick
     await mover.choose(mover.find_options(mover.waiting))
-    await trio.to_thread.run_sync(began.wait, 10)
+    await gate.reached()
     mock_clock.jump(10)
-    may_end.set()
+    gate.open()
     await play_on(seats, lambda seat, k=mover.next: seat.next > k)
     newest = server.store.records(seats[0].ledger.setup.mid, first=mover.next - 1, limit=1)
     assert Clocks.from_bytes(newest[0].clocks).banks == (20_000, 20_000)
@@ -102,22 +94,16 @@ async def keys_are_checked_when_the_time_is_over(seats, mock_clock, monkeypatch)
     """Let the last keys be checked while the time for them ends; return the rulings up to the first decision."""
     seats[1].refuses = frozenset({"keys"})
     await play_on(seats, is_due("keys", 0, 1))
-    began, may_end, judged = threading.Event(), threading.Event(), acts.judged
-
-    def slow(*checked):
-        began.set()
-        may_end.wait(10)
-        return judged(*checked)
-
+    gate = Gate()
     await wait_all_tasks_blocked()  # those of the other seat have been checked
     seats[1].refuses = frozenset()
     with monkeypatch.context() as patched:
-        patched.setattr(acts, "judged", slow)
+        patched.setattr(acts, "judged", gate.before(acts.judged))
         await seats[1].follow()
-        await trio.to_thread.run_sync(began.wait, 10)
+        await gate.reached()
         mock_clock.jump(5.01)
         await wait_all_tasks_blocked()
-        may_end.set()
+        gate.open()
         await play_on(seats, lambda seat: seat.done or is_in_hand(seat))
     return rulings(seats[0])
 

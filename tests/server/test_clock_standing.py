@@ -1,7 +1,5 @@
 """No time of a seat runs before the question is stored, nor while nobody is connected; over a restart neither."""
 
-import threading
-
 import trio
 from msgspec.structs import replace
 from protocol.peers import Table
@@ -10,6 +8,7 @@ from server.calls import after, rulings
 from server.clocks import ask_pause, come_back, first_told, leave, stand, wish
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import holder_of, in_hand, play_on, running
+from server.gates import Gate
 from server.rawclient import RawSeat
 from trio.testing import wait_all_tasks_blocked
 
@@ -214,18 +213,12 @@ async def test_time_that_ran_before_a_record_without_a_question_is_not_given_bac
 async def test_nothing_is_ruled_where_the_store_has_not_taken_the_question(server, mock_clock, monkeypatch):
     seats = await in_hand(server, options=QUICKLY)
     mover, _ = holder_of(seats)
-    begun, taken, commit = threading.Event(), threading.Event(), server.store.commit
-
-    def held(batch):
-        begun.set()
-        assert taken.wait(10)
-        commit(batch)
-
-    monkeypatch.setattr(server.store, "commit", held)
+    gate = Gate()
+    monkeypatch.setattr(server.store, "commit", gate.before(server.store.commit))
     await mover.act(stand(mover))
-    await trio.to_thread.run_sync(begun.wait)
+    await gate.reached()
     await pass_time(mock_clock, 500)
-    taken.set()
+    gate.open()
     await play_on(seats, after(9))
     await mover.ask({"t": "tables"})
     assert (mover.ledger.k, rulings(mover)) == (9, [])

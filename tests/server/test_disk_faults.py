@@ -1,7 +1,6 @@
 """A database that really is full, read-only, held by somebody or corrupt: it is said, and nothing false is acknowledged."""
 
 import sqlite3
-import threading
 from contextlib import closing
 from functools import partial
 
@@ -10,6 +9,7 @@ import trio
 from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from click.testing import CliRunner
 from server.conftest import QUICK, changed, give_up, holder_of, in_hand, play_on, running
+from server.gates import Gate
 from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_gone
 from server.stored import TABLE
@@ -157,23 +157,16 @@ class TestHeld:
 
 async def test_end_waits_for_a_commit_that_hangs(data, monkeypatch):
     monkeypatch.setattr("truc_server.server.GOODBYE_S", 0.05)
-    gate, entered = threading.Event(), threading.Event()
-
-    def wait() -> None:
-        entered.set()
-        assert gate.wait(10)
-
+    gate = Gate()
     with capture_logs() as logged:
-        async with running(
-            data, wrap=partial(FaultyStore, faults=[Fault(Point.BEFORE, "SaveTable", 1, wait)])
-        ) as server:
+        async with running(data, wrap=gate.before_commit("SaveTable")) as server:
             client = await guest(server)
             await client.send(FRENCH)
-            await trio.to_thread.run_sync(entered.wait)
+            await gate.reached()
             server.stop()
             while not any(entry["event"] == "store_hangs" for entry in logged):
                 await trio.lowlevel.checkpoint()
-            gate.set()
+            gate.open()
     with closing(sqlite3.connect(data / "truc.db")) as raw:
         assert raw.execute("SELECT count(*) FROM tables").fetchone() == (1,)
 

@@ -3,13 +3,13 @@
 import os
 import socket
 import sqlite3
-import threading
 from functools import partial
 
 import pytest
 import trio
 from chaos.faulty_store import Fault, FaultyStore, Point
 from server.conftest import QUICK, changed, in_hand, running
+from server.gates import Gate
 from server.rawclient import RawClient
 from server.visitors import guest
 from structlog.testing import capture_logs
@@ -148,11 +148,10 @@ async def test_every_start_claims_the_tables_once_for_this_process(data):
 
 
 async def test_store_that_fails_while_the_server_ends_acknowledges_nothing(data):
-    gate, entered = threading.Event(), threading.Event()
+    gate = Gate()
 
     def fail() -> None:
-        entered.set()
-        assert gate.wait(10)
+        gate.hold()
         raise StoreError("disk full")
 
     faulty = partial(FaultyStore, faults=[Fault(Point.BEFORE, "SaveTable", 1, fail)])
@@ -160,9 +159,9 @@ async def test_store_that_fails_while_the_server_ends_acknowledges_nothing(data)
         async with running(data.root, wrap=faulty) as server:
             client = await guest(server)
             await client.send(FRENCH)
-            await trio.to_thread.run_sync(entered.wait)
+            await gate.reached()
             server.stop()
             await wait_all_tasks_blocked()
-            gate.set()
+            gate.open()
             heard = await client.closed()
     assert [message["t"] for message in heard if message["t"] != "bye"] == []

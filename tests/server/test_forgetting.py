@@ -1,9 +1,7 @@
 """Being forgotten: what is gone afterwards, what stays, and when it is not done."""
 
-import threading
-
-import trio
 from server.conftest import QUICK, changed, in_hand, over, running
+from server.gates import Gate
 from server.visitors import heard, keyed, said, say
 from trio.testing import wait_all_tasks_blocked
 
@@ -20,19 +18,6 @@ async def seated_guest(server):
     return guest
 
 
-def held_up(find):
-    """Return a lookup that, once it has found, waits for a gate; what is set when it has; and the gate."""
-    found, gate = threading.Event(), threading.Event()
-
-    def find_and_wait(asked):
-        result = find(asked)
-        found.set()
-        gate.wait(10)
-        return result
-
-    return find_and_wait, found, gate
-
-
 async def history(client, seats):
     return await client.ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
 
@@ -42,12 +27,12 @@ class TestGuest:
         guest = await seated_guest(server)
         client = await server.connect()
         await client.hello()
-        lookup, looked, gate = held_up(server.store.guests_by_tokens)
-        monkeypatch.setattr(server.store, "guests_by_tokens", lookup)
+        gate = Gate()
+        monkeypatch.setattr(server.store, "guests_by_tokens", gate.behind(server.store.guests_by_tokens))
         number = await client.send({"t": "login", "token": guest.token})
-        await trio.to_thread.run_sync(looked.wait, 10)
+        await gate.reached()
         await guest.ask(FORGET)
-        gate.set()
+        gate.open()
         assert (await client.until("error", re=number))["code"] == "bad_token"
 
     async def test_guest_whose_seats_at_other_nodes_are_looked_up_meanwhile_is_not_let_in(
@@ -57,13 +42,13 @@ class TestGuest:
             guest = await seated_guest(server)
             client = await server.connect()
             await client.hello()
-            lookup, looked, gate = held_up(server.store.seats_of)
+            gate = Gate()
             with monkeypatch.context() as patched:
-                patched.setattr(server.store, "seats_of", lookup)
+                patched.setattr(server.store, "seats_of", gate.behind(server.store.seats_of))
                 await client.send({"t": "login", "token": guest.token})
-                await trio.to_thread.run_sync(looked.wait, 10)
+                await gate.reached()
             await guest.ask(FORGET)
-            gate.set()
+            gate.open()
             answer = await client.receive()
             assert (answer["t"], answer.get("code")) == ("error", "bad_token")
 
@@ -71,18 +56,13 @@ class TestGuest:
         guest = await seated_guest(server)
         client = await server.connect()
         await client.hello()
-        commit, gate = server.store.commit, threading.Event()
-
-        def slow_commit(writes):
-            gate.wait(10)
-            commit(writes)
-
-        monkeypatch.setattr(server.store, "commit", slow_commit)
+        gate = Gate()
+        monkeypatch.setattr(server.store, "commit", gate.before(server.store.commit))
         await guest.client.send(FORGET)
         await wait_all_tasks_blocked(0.05)
         number = await client.send({"t": "login", "token": guest.token})
         await wait_all_tasks_blocked(0.05)
-        gate.set()
+        gate.open()
         assert (await client.until("error", re=number))["code"] == "bad_token"
 
     async def test_token_is_good_no_more_and_every_connection_of_the_guest_is_dismissed_and_no_other(

@@ -8,6 +8,7 @@ import pytest
 import trio
 import trio.testing
 from server.conftest import QUICK, changed, running
+from server.gates import Gate
 
 from truc_server.storage import SaveGuest, StoreError
 from truc_server.storage.guest_tokens import GuestTokens
@@ -179,17 +180,17 @@ async def test_guest_who_comes_back_within_a_day_is_not_written_again(path):
 
 async def test_guest_who_comes_back_while_they_are_forgotten_is_kept(path, monkeypatch):
     guest = await left_behind(path, 31)
-    prune, looked, gate = Store.prune_guests, threading.Event(), threading.Event()
+    gate, looked, prune = Gate(), threading.Event(), Store.prune_guests
 
     def late(store, **fields):
-        gate.wait(10)
+        gate.hold()
         looked.set()
         return prune(store, **fields)
 
     monkeypatch.setattr(Store, "prune_guests", late)
     async with running(path) as server:
         assert (await (await server.connect()).login_token(guest.token))["t"] == "welcome"
-        gate.set()
+        gate.open()
         await trio.to_thread.run_sync(looked.wait, 10)
     assert await comes_back(path, guest, None, FOREVER) == "welcome"
 

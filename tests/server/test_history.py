@@ -1,10 +1,9 @@
 """Pages of a match's records: what they hold, how large they are, who may have them; and which matches one has played."""
 
-import threading
-
 import pytest
 from rows import each_row
 from server.conftest import PATIENT, holder_of, in_hand, over, running, under
+from server.gates import Gate
 from server.substituting import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
 
@@ -155,11 +154,11 @@ class TestPages:
 async def test_what_is_not_durable_yet_is_waited_for(server, monkeypatch):
     seats = await in_hand(server)
     mover, other = holder_of(seats)
-    mid, gate, order = mid_of(seats), threading.Event(), []
+    mid, gate, order = mid_of(seats), Gate(), []
     commit, past = server.store.commit, server.store.past_match
 
     def slow_commit(writes):
-        gate.wait(10)
+        gate.hold()
         commit(writes)
         order.append("commit")
 
@@ -170,10 +169,10 @@ async def test_what_is_not_durable_yet_is_waited_for(server, monkeypatch):
     monkeypatch.setattr(server.store, "commit", slow_commit)
     monkeypatch.setattr(server.store, "past_match", noted_past)
     await mover.client.send(mover.act_message(mover.options, mover.offered[0]))
-    await wait_all_tasks_blocked(0.05)
+    await gate.reached()
     number = await other.client.send({"t": "history", "match": mid, "from": 0})
     await wait_all_tasks_blocked(0.05)
-    gate.set()
+    gate.open()
     reply = await other.client.until("ok", re=number)
     assert (order[:2], len(reply["past"]) > mover.next) == (["commit", "past"], True)
 

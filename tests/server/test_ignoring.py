@@ -1,10 +1,9 @@
 """Ignoring: whoever is ignored is heard no more, in chat, phrases and signs."""
 
-import threading
-
 import pytest
 import trio
 from server.conftest import only_cut, play_on, running
+from server.gates import Gate
 from server.visitors import follower, guest, heard, keyed, said, say
 from trio.testing import wait_all_tasks_blocked
 
@@ -85,27 +84,19 @@ async def test_key_ignores_on_after_a_restart(path):
 async def test_what_a_connection_that_leaves_says_of_whom_to_ignore_holds_for_one_that_logs_in_meanwhile(
     server, monkeypatch, forgets
 ):
-    key, come, go_on = keys.generate_signing_key(), threading.Event(), threading.Event()
+    key, gate = keys.generate_signing_key(), Gate()
     first = await keyed(server, "kay", key)
     other, third = await follower(server), await follower(server)
     await ignore(first, third)
-    read = server.store.ignored
-
-    def read_and_wait(player):
-        found = read(player)
-        come.set()
-        assert go_on.wait(20)
-        return found
-
-    monkeypatch.setattr(server.store, "ignored", read_and_wait)
+    monkeypatch.setattr(server.store, "ignored", gate.behind(server.store.ignored))
     second = await server.connect()
     async with trio.open_nursery() as tasks:
         tasks.start_soon(second.login_key, key, "kay")
-        await trio.to_thread.run_sync(come.wait)
+        await gate.reached()
         await (first.ask({"t": "forget"}) if forgets else ignore(first, other))
         await first.stream.aclose()
         await wait_all_tasks_blocked()
-        go_on.set()
+        gate.open()
     await second.ask({"t": "lobby"})
     await say(other, "hello")
     await say(third, "hi")

@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import threading
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -10,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 import trio
-from chaos.faulty_store import Fault, FaultyStore, Point
 from server.asking import figures, get, telling
 from server.blind_seats import blind_seats
 from server.conftest import QUICK, changed, holder_of, in_hand, play_on, running
+from server.gates import Gate
 from server.rawclient import frame
 from server.test_snapshots import overflown
 from server.visitors import guest, keyed
@@ -249,21 +248,15 @@ async def test_end_of_the_certificate_is_told_where_there_is_one(path):
 
 
 async def test_writes_that_wait_for_a_commit_are_told(path):
-    gate, entered = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        entered.set()
-        assert gate.wait(10)
-
-    held = partial(FaultyStore, faults=[Fault(Point.BEFORE, "SaveTable", 1, hold)])
-    async with running(path, telling(), wrap=held) as server:
+    gate = Gate()
+    async with running(path, telling(), wrap=gate.before_commit("SaveTable")) as server:
         first, second = await guest(server), await guest(server)
         await first.send(FRENCH)
-        await trio.to_thread.run_sync(entered.wait)
+        await gate.reached()
         await second.send(FRENCH)
         await wait_all_tasks_blocked()
         waiting = (await figures(server))["truc_journal_waiting_writes"]
-        gate.set()
+        gate.open()
         await second.until("ok")
         assert (waiting > 0, (await figures(server))["truc_journal_waiting_writes"]) == (True, 0)
 
@@ -281,23 +274,17 @@ def acts(told: dict[str, float]) -> float:
 
 
 async def test_act_is_timed_from_when_it_was_read_to_when_it_is_durable(path, mock_clock):
-    gate, entered = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        entered.set()
-        assert gate.wait(10)
-
-    held = partial(FaultyStore, faults=[Fault(Point.BEFORE, "AddRecord", 1, hold)])
-    async with running(path, telling(TIGHT), wrap=held) as server:
+    gate = Gate()
+    async with running(path, telling(TIGHT), wrap=gate.before_commit("AddRecord")) as server:
         seats = await server.seats(2)
         for seat in seats:
             await seat.ready()
         async with trio.open_nursery() as nursery:
             for seat in seats:
                 nursery.start_soon(partial(seat.play, lambda seat: seat.next > 1))
-            await trio.to_thread.run_sync(entered.wait)
+            await gate.reached()
             mock_clock.jump(3)
-            gate.set()
+            gate.open()
         told = await figures(server)
     quick, slow = (told[f'truc_act_seconds_bucket{{le="{bound}"}}'] for bound in ("2.0", "5.0"))
     assert quick < slow == told["truc_act_seconds_count"]

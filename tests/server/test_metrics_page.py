@@ -2,17 +2,15 @@
 
 import contextlib
 import socket
-import threading
-from functools import partial
 
 import pytest
 import trio
-from chaos.faulty_store import Fault, FaultyStore, Point
 from prometheus_client.parser import text_string_to_metric_families
 from rows import each_row
 from server.admins import host_says, hosting
 from server.asking import LOOPBACK, connected, figures, get, parsed, replied, telling
 from server.conftest import QUICK, changed, in_hand, no_more_files, play_on, running
+from server.gates import Gate
 from server.visitors import guest
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -189,23 +187,6 @@ async def test_log_says_where_figures_are_told_which_are_not_unasked(path, setti
 FRENCH = {"t": "create", "variant": "truc-french"}
 
 
-class Gate:
-    """Holds the first commit of a table, until it is opened."""
-
-    def __init__(self) -> None:
-        self.opened, self.entered = threading.Event(), threading.Event()
-        self.wrap = partial(FaultyStore, faults=[Fault(Point.BEFORE, "SaveTable", 1, self._hold)])
-
-    def _hold(self) -> None:
-        self.entered.set()
-        assert self.opened.wait(10)
-
-    async def closed_behind(self, client) -> None:
-        """Let a client make a table, and wait until its commit is under way."""
-        await client.send(FRENCH)
-        await trio.to_thread.run_sync(self.entered.wait)
-
-
 async def told(server) -> tuple[int, str, float]:
     """Return how the server says it is: status, text, and the metric."""
     reply = await get(server, "/health")
@@ -218,13 +199,14 @@ async def test_server_that_runs_is_well(server):
 
 async def test_commit_that_hangs_is_told(path, settings, mock_clock):
     gate = Gate()
-    async with hosting(path, settings, wrap=gate.wrap) as server:
-        await gate.closed_behind(await guest(server))
+    async with hosting(path, settings, wrap=gate.before_commit("SaveTable")) as server:
+        await (await guest(server)).send(FRENCH)
+        await gate.reached()
         before = await told(server)
         mock_clock.jump(6)
         during = await told(server)
         status = await host_says(server.folder, command="status")
-        gate.opened.set()
+        gate.open()
         await server.clients[0].until("ok")
         mock_clock.jump(1)
         after = await told(server)
@@ -236,13 +218,14 @@ async def test_commit_that_hangs_is_told(path, settings, mock_clock):
 async def test_store_that_does_not_keep_up_is_told(path, settings, monkeypatch):
     gate = Gate()
     monkeypatch.setattr("truc_server.storage.journal.MAX_WAITING", 1)
-    async with running(path, settings, wrap=gate.wrap) as server:
+    async with running(path, settings, wrap=gate.before_commit("SaveTable")) as server:
         first, second = await guest(server), await guest(server)
-        await gate.closed_behind(first)
+        await first.send(FRENCH)
+        await gate.reached()
         await second.send(FRENCH)
         await wait_all_tasks_blocked()
         during = (await get(server, "/health"))[::2]
-        gate.opened.set()
+        gate.open()
         await second.until("ok")
         assert (during[0], during[1].partition(":")[0]) == (503, "behind")
         assert (await get(server, "/health")).text == "ok\n"

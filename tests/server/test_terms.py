@@ -1,12 +1,9 @@
 """The terms of a match and the records that answer them."""
 
-import threading
-from functools import partial
 from secrets import token_bytes
 
-import trio
-from chaos.faulty_store import Fault, FaultyStore, Point, hold
 from server.conftest import running
+from server.gates import Gate
 from server.rawclient import RawSeat
 from trio.testing import wait_all_tasks_blocked
 
@@ -55,16 +52,15 @@ async def test_seat_record_is_taken_again_is_a_repeat_and_another_is_refused(ser
 
 
 async def test_time_to_sign_runs_from_when_the_terms_are_stored(tmp_path, mock_clock):
-    gate, entered = threading.Event(), threading.Event()
-    held = Fault(Point.BEFORE, "SaveTerms", 1, hold(gate, entered.set))
-    async with running(tmp_path / "data", wrap=partial(FaultyStore, faults=[held])) as server:
+    gate = Gate()
+    async with running(tmp_path / "data", wrap=gate.before_commit("SaveTerms")) as server:
         seats = await server.seats(2, options={"release_ms": 5000})
         await seats[0].ready()
         await seats[1].client.send({"t": "ready", "table": seats[1].table})
-        await trio.to_thread.run_sync(entered.wait)
+        await gate.reached()
         mock_clock.jump(5.5)
         await wait_all_tasks_blocked()
-        gate.set()
+        gate.open()
         message = await seats[0].client.until("terms")
         terms = open_terms(message["doc"], Record(*message["record"]))
         assert (await hand_in(seats[0], seat_body(seats[0], terms)))["t"] == "ok"
