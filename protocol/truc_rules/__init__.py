@@ -51,7 +51,7 @@ from truc_rules.positions.match import (
 from truc_rules.rulings import apply_ruled, ruled
 from truc_rules.seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
 from truc_rules.shows import compared_seats, owed_shows, unproven_seats
-from truc_rules.signing import check_sign, sign_receivers, signs
+from truc_rules.signing import check_sign, sign_receivers
 from truc_rules.stakes import owed_shares
 from truc_rules.variants.options import TABLE_OPTIONS, with_options
 from truc_rules.variants.params import params, variant_from_fields, variant_from_params
@@ -153,7 +153,6 @@ __all__ = [
     "seats_after",
     "side_of",
     "sign_receivers",
-    "signs",
     "surely_legal",
     "unproven_seats",
     "variant_from_fields",

@@ -37,16 +37,6 @@ def _receivers(seat: Seat, seats: int, governed_by: Seat | None, visible_to: str
     return others if partners and visible_to == "table" else partners
 
 
-def signs(match: Match, seat: Seat) -> tuple[str, ...]:
-    """Return the words that `seat` may sign now, in the order of the game's list."""
-    signals = match.variant.signals or _NO_SIGNS
-    if _objection(match, seat, signals) is not None:
-        return ()
-    if signals.truth == "free":
-        return signals.vocabulary
-    return tuple(word for word in signals.vocabulary if _is_held(match, seat, word))
-
-
 def check_sign(match: Match, seat: Seat, word: str) -> None:
     """Check that `seat` may sign `word` now. Only the sender may read why not: it tells what the seat holds.
 

@@ -1,5 +1,7 @@
 """Matches written as players write them, for the tests of the rules."""
 
+from contextlib import suppress
+
 import pytest
 
 from truc_rules import (
@@ -9,6 +11,7 @@ from truc_rules import (
     Variant,
     apply,
     card_named,
+    check_sign,
     deal,
     know,
     legal,
@@ -73,6 +76,16 @@ def refused(match, chosen):
         apply(match, chosen)
     assert caught.value.message == str(caught.value)
     return caught.value.code, str(caught.value)
+
+
+def signs(match, seat):
+    """Return the words that a seat may sign now, in the order of the game's list."""
+    signals, found = match.variant.signals, []
+    for word in signals.vocabulary if signals else ():
+        with suppress(IllegalActionError):
+            check_sign(match, Seat(seat), word)
+            found.append(word)
+    return tuple(found)
 
 
 def events(match, line):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from rows import each_row
-from rules.played import dealt, known, played
+from rules.played import dealt, known, played, signs
 
 from truc_rules import (
     SIGNS,
@@ -19,7 +19,6 @@ from truc_rules import (
     preset,
     presets,
     sign_receivers,
-    signs,
     with_options,
 )
 
@@ -84,7 +83,7 @@ def test_only_governors_see_signs_and_never_make_them(dealer, seen):
 
 
 def test_only_true_words_may_be_signed_where_truth_is_enforced():
-    assert signs(partnership(), Seat(1)) == ("ace",)
+    assert signs(partnership(), 1) == ("ace",)
 
 
 def test_false_sign_is_refused_with_the_reason():
@@ -103,14 +102,14 @@ def test_card_that_is_played_is_signed_no_more():
 def test_second_card_of_a_rank_may_still_be_signed():
     hands = ("7s 8h Kd", "Ah Ac 9s", "8d Qs 9h", "7h Kc 10s")
     match = played(partnership(*hands), "0 stand", "0 play Kd", "1 play Ah")
-    assert signs(match, Seat(1)) == ("ace",)
+    assert signs(match, 1) == ("ace",)
 
 
 def test_single_card_is_claimed_by_a_word_of_its_own():
     enforced = replace(preset("truco-mineiro").signals, truth="enforced")
     variant = replace(preset("truco-mineiro"), signals=enforced)
     match = dealt(variant, "4c 3s Kd", "Ah Jc 7s", "7h Qs 6h", "As Kc 4s")
-    assert [signs(match, Seat(seat)) for seat in range(4)] == [
+    assert [signs(match, seat) for seat in range(4)] == [
         ("zap", "three"),
         (),
         ("seven-hearts",),
@@ -120,12 +119,12 @@ def test_single_card_is_claimed_by_a_word_of_its_own():
 
 def test_unknown_card_may_be_the_one_signed():
     match = partnership(HANDS[0], "? ? ?", *HANDS[2:])
-    assert signs(match, Seat(1)) == ("seven", "eight", "ace")
+    assert signs(match, 1) == ("seven", "eight", "ace")
 
 
 def test_known_cards_forbid_a_sign_once_they_are_all():
     match = partnership(HANDS[0], "Jc 9s ?", *HANDS[2:])
-    assert signs(know(match, Seat(1), 2, known(match.variant, "8c")), Seat(1)) == ("eight",)
+    assert signs(know(match, Seat(1), 2, known(match.variant, "8c")), 1) == ("eight",)
 
 
 # When

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from clients_elsewhere.programs import NODE
 from rules.chance import Step, cards_for, choice, options_of, random_hand, random_match
+from rules.played import signs
 from rules.test_surely_legal import seen
 
 from truc_protocol.codec import dec
@@ -46,7 +47,6 @@ from truc_rules import (
     preset,
     presets,
     ruled,
-    signs,
     surely_legal,
 )
 
@@ -101,7 +101,7 @@ def standing(match: Match, options: Sequence[Action]) -> str:
     (our_upper, ours), (their_upper, theirs) = match.score
     bets, row = hand.bets, hand.row
     shows = " ".join([f"{seat}:{dotted(slots)}" for seat, slots in owed_shows(match)])
-    said = " ".join([joined(signs(match, Seat(seat))) for seat in range(match.seats)])
+    said = " ".join([joined(signs(match, seat)) for seat in range(match.seats)])
     return (
         f"{hand.phase.name.lower()}|{match.dealer}|{our_upper}.{ours}|{their_upper}.{theirs}|{dotted(match.games)}"
         f"|{bets.locked or bets.stake}|{dotted((match.game_winner, match.winner))}|{dotted(sorted(deciders(match)))}"
