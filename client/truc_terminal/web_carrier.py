@@ -15,7 +15,7 @@ from contextlib import suppress
 from hmac import compare_digest
 from http import HTTPStatus
 from secrets import token_urlsafe
-from typing import Final, NamedTuple
+from typing import Final
 
 import h11
 import trio
@@ -34,7 +34,7 @@ from truc_protocol.wire.handshake import Fingerprint
 from truc_protocol.wire.transport import WEBSOCKET_PATH
 from truc_web.serving.http_connection import SEND_S, Asked, HttpConnection
 from truc_web.serving.pages import CLOSE, PageAnswer, Pages, data, refused, text, values_of
-from truc_web.serving.requests import accept_upgrade, malformed, objection, path_of
+from truc_web.serving.requests import Upgrade, accept_upgrade, malformed, objection, path_of
 from truc_web.serving.sealer import WebSocketSealer
 from truc_web.tree import Tree
 
@@ -105,13 +105,73 @@ class ServerPlace:
         self.address = elsewhere if self._moves <= MAX_MOVES else self._first
 
 
-class _Carried(NamedTuple):
+class _Carried:
     """A WebSocket of the page, and the connection to the server that is its own."""
 
-    answer: bytes
-    sealer: WebSocketSealer
-    server: trio.abc.Stream
-    place: ServerPlace
+    def __init__(self, agreed: Upgrade, server: trio.abc.Stream, place: ServerPlace) -> None:
+        self._answer = agreed.answer
+        self._sealer = WebSocketSealer(b"", None, agreed.socket)
+        self._server = server
+        self._place = place
+        self._why: Code | None = None  # what it ends by; None if the page leaves
+        self._turn = trio.Lock()  # both ways write to the page
+
+    async def carry(self, connection: HttpConnection) -> None:
+        """Carry frames both ways until either side ends; the page is told by a close frame."""
+        try:
+            await connection.send(self._answer)
+            # What the browser has sent behind its request belongs to the WebSocket already.
+            if connection.rest:
+                self._sealer.take(connection.rest)
+            async with trio.open_nursery() as ways:
+                ways.start_soon(self._take_down, connection, ways.cancel_scope)
+                await self._take_up(connection)
+                ways.cancel_scope.cancel()
+            # Also while the command ends: a page without a close frame takes the line as lost.
+            with trio.move_on_after(SEND_S, shield=True):
+                await connection.send(self._sealer.seal(b"") + self._sealer.part(self._why))
+        finally:
+            await trio.aclose_forcefully(self._server)
+
+    async def _take_up(self, connection: HttpConnection) -> None:
+        """Take frames from the page to the server."""
+        try:
+            while True:
+                while frame := self._sealer.read():
+                    await self._server.send_all(frame)
+                if frame is not None:
+                    return
+                # An answer to a control frame of the browser; it counts
+                # for nothing with the server (transport.md, "WebSocket").
+                if self._sealer.owes_words:
+                    await self._say(connection, b"")
+                received = await connection.stream.receive_some(_READ_BYTES)
+                if not received:
+                    return
+                self._sealer.feed(bytes(received))
+        except RemoteError as error:
+            self._why = error.code
+        except _GONE:
+            self._why = Code.TIMEOUT
+
+    async def _take_down(self, connection: HttpConnection, scope: trio.CancelScope) -> None:
+        """Take frames from the server to the page."""
+        with suppress(RemoteError, *_GONE):
+            await self._take_frames(connection, FrameSplitter(SERVER_LIMIT))
+        self._why = Code.TIMEOUT  # what the server's last word was, the page has read
+        scope.cancel()
+
+    async def _take_frames(self, connection: HttpConnection, frames: FrameSplitter) -> None:
+        while received := await self._server.receive_some(_READ_BYTES):
+            frames.feed(bytes(received))
+            while (frame := frames.next_frame()) is not None:
+                if self._place.hear(frame, trio.current_time()):
+                    return
+                await self._say(connection, to_frame(frame, SERVER_LIMIT))
+
+    async def _say(self, connection: HttpConnection, frames: bytes) -> None:
+        async with self._turn:
+            await connection.send(self._sealer.seal(frames))
 
 
 class WebCarrier:
@@ -169,7 +229,7 @@ class WebCarrier:
             with suppress(*_GONE):
                 carried = await connection.converse(self._find)
                 if carried is not None:
-                    await _carry(connection, carried)
+                    await carried.carry(connection)
         finally:
             self._open -= 1
 
@@ -242,82 +302,8 @@ class WebCarrier:
         if self._certificate != self._told:  # renewed; of the new one the page has not heard
             await trio.aclose_forcefully(stream)
             return _not_now("the server shows another certificate: ask /local.json again")
-        return _Carried(agreed.answer, WebSocketSealer(b"", None, agreed.socket), stream, self._place)
+        return _Carried(agreed, stream, self._place)
 
 
 def _not_now(why: str) -> PageAnswer:
     return refused(HTTPStatus.SERVICE_UNAVAILABLE, why, ("Retry-After", "1"), CLOSE)
-
-
-async def _carry(connection: HttpConnection, carried: _Carried) -> None:
-    """Carry frames both ways until either side ends; the page is told by a close frame."""
-    _, sealer, server, place = carried
-    try:
-        await connection.send(carried.answer)
-        # What the browser has sent behind its request belongs to the WebSocket already.
-        if connection.rest:
-            sealer.take(connection.rest)
-        ends = _Ends(connection, sealer, server, place)
-        async with trio.open_nursery() as ways:
-            ways.start_soon(ends.take_down, ways.cancel_scope)
-            await ends.take_up()
-            ways.cancel_scope.cancel()
-        # Also while the command ends: a page without a close frame takes the line as lost.
-        with trio.move_on_after(SEND_S, shield=True):
-            await connection.send(sealer.seal(b"") + sealer.part(ends.why))
-    finally:
-        await trio.aclose_forcefully(server)
-
-
-class _Ends:
-    """The two ends of a connection that is carried; `why` is what it ends by, None if the page leaves."""
-
-    def __init__(
-        self, connection: HttpConnection, sealer: WebSocketSealer, server: trio.abc.Stream, place: ServerPlace
-    ) -> None:
-        self.why: Code | None = None
-        self._place = place
-        self._connection = connection
-        self._sealer = sealer
-        self._server = server
-        self._turn = trio.Lock()  # both ways write to the page
-
-    async def take_up(self) -> None:
-        """Take frames from the page to the server."""
-        try:
-            while True:
-                while frame := self._sealer.read():
-                    await self._server.send_all(frame)
-                if frame is not None:
-                    return
-                # An answer to a control frame of the browser; it counts
-                # for nothing with the server (transport.md, "WebSocket").
-                if self._sealer.owes_words:
-                    await self._say(b"")
-                received = await self._connection.stream.receive_some(_READ_BYTES)
-                if not received:
-                    return
-                self._sealer.feed(bytes(received))
-        except RemoteError as error:
-            self.why = error.code
-        except _GONE:
-            self.why = Code.TIMEOUT
-
-    async def take_down(self, scope: trio.CancelScope) -> None:
-        """Take frames from the server to the page."""
-        with suppress(RemoteError, *_GONE):
-            await self._take_frames(FrameSplitter(SERVER_LIMIT))
-        self.why = Code.TIMEOUT  # what the server's last word was, the page has read
-        scope.cancel()
-
-    async def _take_frames(self, frames: FrameSplitter) -> None:
-        while received := await self._server.receive_some(_READ_BYTES):
-            frames.feed(bytes(received))
-            while (frame := frames.next_frame()) is not None:
-                if self._place.hear(frame, trio.current_time()):
-                    return
-                await self._say(to_frame(frame, SERVER_LIMIT))
-
-    async def _say(self, frames: bytes) -> None:
-        async with self._turn:
-            await self._connection.send(self._sealer.seal(frames))
