@@ -204,13 +204,8 @@ def play(
     deal: str | None,
     options: tuple[str, ...],
     private: bool,
-    name: str | None,
-    guest: bool,
     rekey: bool,
-    plain: bool,
-    no_color: bool,
-    teach: bool,
-    play_on: bool,
+    **playing: Unpack[PlayingOptions],
 ) -> None:
     """Play at ADDRESS: HOST, HOST:PORT or a truc:// or trucs:// link; with one server known none is needed.
 
@@ -232,10 +227,7 @@ def play(
     )
     if quick is not None and (variant is not None or private):
         raise usage_error(Sentence("commands.quick_excludes"))
-    _check_usage(wanted, is_guest=guest)
-    playing = PlayingOptions(
-        name=name, guest=guest, plain=plain, no_color=no_color, teach=teach, play_on=play_on
-    )
+    _check_usage(wanted, is_guest=playing["guest"])
     play_at(where, wanted, **playing)
 
 
