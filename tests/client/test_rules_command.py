@@ -12,6 +12,7 @@ from rows import each_row
 
 from truc_client.connection import Connection
 from truc_client.errors import ConnectError
+from truc_client.home.home import master_seed, open_home
 from truc_protocol.audit import Result
 from truc_protocol.messages import Ok
 from truc_protocol.transcript import MAX_FILE
@@ -101,6 +102,14 @@ def test_game_that_a_server_does_not_play_is_one_line_and_status_1(rules, club_s
     told = rules("poker", "--from", club_server.url)
     assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
     assert told.stderr.endswith("(no_such_variant)\n")
+
+
+def test_home_that_cannot_be_used_is_not_told_as_a_game_that_cannot_be_read(rules, tmp_path) -> None:
+    home = open_home(tmp_path / "home")
+    master_seed(home)
+    home.state.write_text("this is no database")
+    told = rules("put", "--from", "127.0.0.1:1")
+    assert (told.exit_code, told.stderr) == (1, f"truc: cannot use {home.state}: file is not a database\n")
 
 
 @pytest.mark.slow

@@ -50,15 +50,18 @@ def read_text(file: str) -> str:
         FailedError: It cannot be read, or is not text.
     """
     try:
-        return read_file(Path(file), MAX_FILE).decode()
-    except (HomeError, OSError) as error:
-        raise FailedError(
-            Sentence("failures.cannot_read", path=file, reason=why_unreadable(error))
-        ) from error
+        return _read(file, MAX_FILE).decode()
     except UnicodeDecodeError as error:
-        raise FailedError(
-            Sentence("failures.cannot_read", path=file, reason=Sentence("failures.no_text"))
-        ) from error
+        reason = Sentence("failures.no_text")
+        raise FailedError(Sentence("failures.cannot_read", path=file, reason=reason)) from error
+
+
+def _read(file: str, *most: int) -> bytes:
+    try:
+        return read_file(Path(file), *most)
+    except (HomeError, OSError) as error:
+        reason = why_unreadable(error)
+        raise FailedError(Sentence("failures.cannot_read", path=file, reason=reason)) from error
 
 
 def game_called(given: str) -> ListedGame:
@@ -120,16 +123,12 @@ def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
         elif game.endswith(VARIANT_FILE):
             variant = read_variant(read_text(game), game)
         elif game.endswith(_TRANSCRIPT):
-            document, _ = read_document_item(read_file(Path(game)))
+            document, _ = read_document_item(_read(game))
             variant = read_document(document)
         else:
             variant = preset_called(game, Sentence("failures.others_of_server"))
     except (HouseVariantError, CheckError) as error:
         raise FailedError(str(error)) from error
-    except (HomeError, OSError) as error:
-        raise FailedError(
-            Sentence("failures.cannot_read", path=game, reason=why_unreadable(error))
-        ) from error
     if as_toml:
         return variant_file(variant)
     page = rules_page(variant, lang)
