@@ -1,5 +1,7 @@
 """Rows to store, and databases of older versions."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from alembic import command
@@ -38,6 +40,12 @@ def guest_of(store: Store, token_hash: bytes) -> SaveGuest | None:
 
 def url(folder: Path) -> str:
     return f"sqlite:///{folder / 'truc.db'}"
+
+
+def sql(database: Path, statement: str, *values: object) -> list:
+    """Run a statement on the file of a database, whoever else has it open; return its rows."""
+    with closing(sqlite3.connect(database)) as raw, raw:
+        return raw.execute(statement, *values).fetchall()
 
 
 def older(folder: Path, revision: str) -> None:

@@ -22,7 +22,7 @@ from rows import each_row
 from server.commands import call
 from server.conftest import running
 from server.restarting import interrupted
-from server.stored import url
+from server.stored import sql, url
 
 from truc_server.identity.identity import load_identity
 from truc_server.settings.folder import Folder, FolderError, locked, write_private
@@ -75,8 +75,7 @@ def rewrite(copy: Path, **changes: object) -> None:
 
 
 def epoch_of(database: Path) -> int:
-    with closing(sqlite3.connect(database)) as connection:
-        return connection.execute("SELECT epoch FROM ownership").fetchone()[0]
+    return sql(database, "SELECT epoch FROM ownership")[0][0]
 
 
 def test_backup_holds_what_another_machine_needs(data, tmp_path):
@@ -323,8 +322,7 @@ def test_manifest_that_is_none_is_refused(copy, tmp_path, text):
 
 
 def test_backup_of_a_newer_schema_is_refused(copy, tmp_path):
-    with closing(sqlite3.connect(copy / "truc.db")) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    sql(copy / "truc.db", "UPDATE alembic_version SET version_num = '9999'")
     files = json.loads((copy / "manifest.json").read_text())["files"]
     rewrite(copy, files=files | {"truc.db": digest_of(copy / "truc.db")})
     assert "schema 9999 was made by a newer version" in said(call(tmp_path / "new", "restore", copy))
@@ -508,8 +506,7 @@ async def test_backup_beside_a_running_server_has_all_that_was_acknowledged(tmp_
         await trio.to_thread.run_sync(
             lambda: back_up(Folder(path), tmp_path / "copy", settings_file=None, is_final=False)
         )
-    with closing(sqlite3.connect(tmp_path / "copy" / "truc.db")) as copied:
-        assert copied.execute("SELECT code FROM tables").fetchall() == [(table,)]
+    assert sql(tmp_path / "copy" / "truc.db", "SELECT code FROM tables") == [(table,)]
     assert not list((tmp_path / "copy").glob("truc.db-*"))
 
 

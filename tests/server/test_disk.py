@@ -1,12 +1,11 @@
 """Where the disk is nearly full nothing new begins, and what runs goes on."""
 
-import sqlite3
-from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
 import trio
 from server.conftest import QUICK, changed, holder_of, in_hand, running
+from server.stored import sql
 from server.visitors import guest
 from structlog.testing import capture_logs
 
@@ -128,8 +127,7 @@ class TestServer:
     async def test_match_that_had_not_begun_waits_for_room_after_a_restart(self, path, statvfs):
         async with running(path, PATIENT) as server:
             await server.match(2)
-        with closing(sqlite3.connect(path / "truc.db")) as raw, raw:
-            raw.execute("DELETE FROM terms")  # so that they would have to be made again
+        sql(path / "truc.db", "DELETE FROM terms")  # so that they would have to be made again
         fill(statvfs, 1)
         async with running(path, PATIENT) as server:
             client = await guest(server)

@@ -12,7 +12,7 @@ from server.conftest import QUICK, changed, give_up, holder_of, in_hand, play_on
 from server.gates import Gate
 from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_gone
-from server.stored import TABLE
+from server.stored import TABLE, sql
 from server.visitors import guest
 from structlog.testing import capture_logs
 
@@ -44,8 +44,7 @@ def read_only(store: Store) -> None:
 
 def ruin(data) -> None:
     """Overwrite every page of a database but the first, as a dying disk does."""
-    with closing(sqlite3.connect(data / "truc.db")) as raw:
-        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    sql(data / "truc.db", "PRAGMA wal_checkpoint(TRUNCATE)")
     with (data / "truc.db").open("r+b") as file:
         file.seek(0, 2)
         size = file.tell()
@@ -69,8 +68,7 @@ async def play_until_full(data) -> list[RawSeat]:
 
 async def test_every_record_that_anybody_has_seen_is_on_the_full_disk_and_the_match_goes_on_later(data):
     seats = await play_until_full(data)
-    with closing(sqlite3.connect(data / "truc.db")) as raw:
-        ((stored,),) = raw.execute("SELECT count(*) FROM records").fetchall()
+    ((stored,),) = sql(data / "truc.db", "SELECT count(*) FROM records")
     assert 0 < max(seat.next for seat in seats) <= stored
     async with running(data) as server:
         await come_back(server, *seats)
@@ -167,8 +165,7 @@ async def test_end_waits_for_a_commit_that_hangs(data, monkeypatch):
             while not any(entry["event"] == "store_hangs" for entry in logged):
                 await trio.lowlevel.checkpoint()
             gate.open()
-    with closing(sqlite3.connect(data / "truc.db")) as raw:
-        assert raw.execute("SELECT count(*) FROM tables").fetchone() == (1,)
+    assert sql(data / "truc.db", "SELECT count(*) FROM tables") == [(1,)]
 
 
 async def test_acts_are_refused_as_well_when_far_too_much_waits_for_the_store(data, monkeypatch):
@@ -196,8 +193,7 @@ async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(data,
     """No new table gets the code of that one."""
     async with running(data) as server:
         ruined, whole = await in_hand(server), await server.seats(2, seed=7)
-    with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
-        raw.execute(damage, (ruined[0].table,))
+    sql(data / "truc.db", damage, (ruined[0].table,))
     with capture_logs() as logged:
         async with running(data) as server:
             client = await guest(server)
@@ -213,8 +209,7 @@ def test_row_that_cannot_be_decoded_is_said_in_words(data):
     store = open_store(f"sqlite:///{data / 'truc.db'}")
     store.claim("this process")
     store.commit([TABLE])
-    with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
-        raw.execute("UPDATE tables SET options = '{not json'")
+    sql(data / "truc.db", "UPDATE tables SET options = '{not json'")
     with pytest.raises(DamagedRowError, match="a row is not as it was written"):
         store.table(TABLE.code)
     store.close()

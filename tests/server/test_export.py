@@ -13,7 +13,7 @@ import trio
 from click.testing import CliRunner
 from server.commands import call
 from server.conftest import in_hand, play_on, running, together
-from server.stored import older
+from server.stored import older, sql
 
 from truc_client.home.transcripts import path_of
 from truc_protocol.crypto.keys import fingerprint
@@ -313,8 +313,7 @@ def test_database_that_cannot_be_read_is_said_and_not_taken_for_an_older_one(dat
 
 
 def test_database_of_another_version_is_left_as_it_is(data, export):
-    with closing(sqlite3.connect(data.database)) as raw, raw:
-        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    sql(data.database, "UPDATE alembic_version SET version_num = '9999'")
     result = export()
     assert (result.exit_code, "was written by a newer version" in result.stderr) == (1, True)
     data.database.unlink()

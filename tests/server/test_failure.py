@@ -2,7 +2,6 @@
 
 import os
 import socket
-import sqlite3
 from functools import partial
 
 import pytest
@@ -11,6 +10,7 @@ from chaos.faulty_store import Fault, FaultyStore, Point
 from server.conftest import QUICK, changed, in_hand, running
 from server.gates import Gate
 from server.rawclient import RawClient
+from server.stored import sql
 from server.visitors import guest
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -67,19 +67,15 @@ async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_o
     async with running(path, settings) as server:
         broken = await in_hand(server)
         whole = await server.seats(2)
-    with sqlite3.connect(path / "truc.db") as database:
-        database.execute("update secrets set sealed = zeroblob(60)")
-    database.close()
+    sql(path / "truc.db", "update secrets set sealed = zeroblob(60)")
     with capture_logs() as logged:
         async with running(path, settings) as server:
             client = await guest(server)
             tables = [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]]
             mock_clock.jump(61)
             await wait_all_tasks_blocked()
-    with sqlite3.connect(path / "truc.db") as database:
-        kept = database.execute("select code from tables").fetchall()
-        assert (kept, *database.execute("select count(*) from secrets")) == ([(broken[0].table,)], (1,))
-    database.close()
+    assert sql(path / "truc.db", "select code from tables") == [(broken[0].table,)]
+    assert sql(path / "truc.db", "select count(*) from secrets") == [(1,)]
     assert tables == [whole[0].table]
     assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [broken[0].table]
 

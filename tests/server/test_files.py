@@ -8,7 +8,7 @@ import pytest
 import trio
 from rows import each_row
 from server.conftest import running
-from server.stored import MATCH, SEAT, TABLE, record, url
+from server.stored import MATCH, SEAT, TABLE, record, sql, url
 from server.visitors import guest
 
 from truc_server.storage import StoreBusyError, StoreError
@@ -58,8 +58,7 @@ def test_what_stood_in_a_log_that_was_deleted_is_in_the_database(holding, folder
 
 
 def test_files_stay_the_same_while_others_open_and_close_the_database(holding, folder):
-    with closing(sqlite3.connect(folder / "truc.db")) as raw:
-        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    sql(folder / "truc.db", "PRAGMA wal_checkpoint(TRUNCATE)")
     holding.commit([SEAT])
     assert holding.seats("ABC") == (SEAT,)
 

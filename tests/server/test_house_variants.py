@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import sqlite3
 from dataclasses import replace
 
 import pytest
 from server.commands import call
 from server.conftest import play_on, running
 from server.restarting import come_back, play_until_stopped
+from server.stored import sql
 from server.visitors import guest
 from structlog.testing import capture_logs
 
@@ -237,9 +237,7 @@ async def test_match_goes_on_although_its_file_is_gone_or_another(data, happens)
 
 
 def as_an_older_version_stored_it(data) -> None:
-    with sqlite3.connect(data.database) as raw:
-        raw.execute("UPDATE tables SET document = NULL")
-    raw.close()
+    sql(data.database, "UPDATE tables SET document = NULL")
 
 
 @pytest.mark.slow

@@ -2,12 +2,10 @@
 
 import os
 import shutil
-import sqlite3
-from contextlib import closing
 
 import pytest
 from server.commands import call
-from server.stored import TABLE, older, url
+from server.stored import TABLE, older, sql, url
 
 from truc_server.storage import StoreError
 from truc_server.storage.schema import REVISION
@@ -43,8 +41,7 @@ def test_older_schema_is_right_and_stays(data):
 
 
 def test_newer_schema_is_wrong(data):
-    with closing(sqlite3.connect(data.database)) as raw, raw:
-        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    sql(data.database, "UPDATE alembic_version SET version_num = '9999'")
     result = call(data, "check")
     assert (result.exit_code, "wrong  database: schema 9999" in result.stdout) == (1, True)
 

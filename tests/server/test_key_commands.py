@@ -1,7 +1,6 @@
 """`truc-server key show`, `roll`, `revocation`, `revoke`, and what the other commands say of changed and given-up keys."""
 
 import os
-import sqlite3
 import stat
 from contextlib import closing
 from datetime import UTC, datetime
@@ -10,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from rows import each_row
 from server.conftest import in_hand, play_on, running
-from server.stored import MATCH, TABLE, older, url
+from server.stored import MATCH, TABLE, older, sql, url
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import read_revocation, revocation_text
@@ -222,8 +221,7 @@ def test_database_that_cannot_be_read_calls_no_key_needless(data, first, monkeyp
         with closing(open_store(url(data.root))) as store:
             store.claim("this process")
             store.commit([TABLE, MATCH])
-        with closing(sqlite3.connect(data.database)) as raw, raw:
-            raw.execute("UPDATE matches SET setup = x'ff'")
+        sql(data.database, "UPDATE matches SET setup = x'ff'")
     else:
         monkeypatch.setenv("TRUC_STORE_URL", "postgresql://truc@127.0.0.1:1/truc")
     line = f"earlier key  {first.fingerprint}  not known whether a match needs it: {UNREADABLE}"

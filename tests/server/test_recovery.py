@@ -4,8 +4,7 @@ What a failed commit leaves is what a kill at the same point leaves: real kills 
 """
 
 import contextlib
-import sqlite3
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -15,6 +14,7 @@ from server.calls import BRIEF
 from server.conftest import QUICK, changed, holder_of, in_hand, play_on, play_out, running, together
 from server.rawclient import GoneError, RawSeat
 from server.restarting import LOSSES, come_back, interrupted
+from server.stored import sql
 from server.visitors import guest
 
 from truc_protocol.audit import Result
@@ -256,8 +256,7 @@ async def test_terms_that_a_seat_has_joined_are_the_same_and_not_to_be_signed_ag
 
 
 def spoil_secrets(data) -> None:
-    with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
-        raw.execute("UPDATE secrets SET sealed = zeroblob(60)")
+    sql(data / "truc.db", "UPDATE secrets SET sealed = zeroblob(60)")
 
 
 @pytest.mark.parametrize("happens", [lambda data: roll(open_folder(data), NOW), spoil_secrets])
@@ -308,6 +307,5 @@ async def test_nothing_that_failed_in_the_middle_is_found_again(data):
 
     stores = []
     await die_in(data, Fault(Point.MIDDLE, "SaveTable", 1, fail), play)
-    with closing(sqlite3.connect(data / "truc.db")) as raw:
-        counts = raw.execute("SELECT (SELECT count(*) FROM tables), (SELECT count(*) FROM seats)").fetchone()
+    (counts,) = sql(data / "truc.db", "SELECT (SELECT count(*) FROM tables), (SELECT count(*) FROM seats)")
     assert (stores[0].committed, counts) == ([], (0, 0))

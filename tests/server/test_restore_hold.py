@@ -1,6 +1,5 @@
 """A match that a restored backup has under way is held until it is known that nobody has seen more of it."""
 
-import sqlite3
 from contextlib import closing
 from functools import partial
 from types import SimpleNamespace
@@ -10,7 +9,7 @@ from server.admins import host_says, hosting
 from server.conftest import QUICK, changed, give_up, in_hand, play_on, running, together
 from server.rawclient import RawSeat
 from server.restarting import interrupted, play_until_stopped
-from server.stored import url
+from server.stored import sql, url
 from structlog.testing import capture_logs
 
 from truc_protocol.bodies import Resign
@@ -46,9 +45,8 @@ async def restored(
 
 def stored(path, mid) -> tuple[int, str | None]:
     """Return how many records of a match are stored, and why it ended."""
-    with closing(sqlite3.connect(path / "truc.db")) as database:
-        ((count,),) = database.execute("SELECT count(*) FROM records WHERE mid = ?", (mid,)).fetchall()
-        ((reason,),) = database.execute("SELECT reason FROM matches WHERE mid = ?", (mid,)).fetchall()
+    ((count,),) = sql(path / "truc.db", "SELECT count(*) FROM records WHERE mid = ?", (mid,))
+    ((reason,),) = sql(path / "truc.db", "SELECT reason FROM matches WHERE mid = ?", (mid,))
     return count, reason
 
 

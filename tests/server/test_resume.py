@@ -1,14 +1,12 @@
 """Coming back on another connection, taking a seat over, and watching."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 import trio
 from server.calls import BRIEF
 from server.conftest import holder_of, in_hand, play_on, play_out, together
 from server.late import eye_at
 from server.rawclient import RawClient
+from server.stored import sql
 from server.watching import Eye
 
 from truc_protocol.audit import Result
@@ -103,8 +101,7 @@ async def test_resume_reads_old_records_from_the_store_without_a_hole(server, mo
 async def test_record_that_the_store_has_lost_is_an_incident_and_no_endless_search(server):
     seats = await server.match(2, "truc-french", options=BRIEF)
     await play_on(seats)
-    with closing(sqlite3.connect(server.folder.database)) as raw, raw:
-        raw.execute("DELETE FROM records WHERE k = 3")
+    sql(server.folder.database, "DELETE FROM records WHERE k = 3")
     client = await elsewhere(server, seats[0])
     with trio.fail_after(5):
         assert (await client.ask(wanted(seats[0], 0)))["code"] == "internal"

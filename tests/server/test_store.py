@@ -9,7 +9,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from rows import each_row
-from server.stored import MATCH, MID, SEAT, TABLE, TH, guest_of, older, record, url
+from server.stored import MATCH, MID, SEAT, TABLE, TH, guest_of, older, record, sql, url
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
@@ -274,9 +274,7 @@ class TestMigrations:
         open_store(url(folder)).close()
 
     def test_newer_schema_is_refused(self, folder):
-        with sqlite3.connect(folder / "truc.db") as raw:
-            raw.execute("UPDATE alembic_version SET version_num = '9999'")
-        raw.close()
+        sql(folder / "truc.db", "UPDATE alembic_version SET version_num = '9999'")
         with pytest.raises(StoreError, match="newer version: expected revision 0007 or older, found 9999"):
             open_store(url(folder))
 

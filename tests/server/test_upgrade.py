@@ -15,7 +15,7 @@ import trio
 from click.testing import CliRunner
 from server.conftest import play_on, running, together
 from server.rawclient import RawSeat, is_rash
-from server.stored import KILLED_MIGRATIONS, url
+from server.stored import KILLED_MIGRATIONS, sql, url
 from server.visitors import guest
 
 from truc_client.verifying import examine_files
@@ -74,8 +74,7 @@ def column(data, query) -> list:
 
 
 def change(data, how) -> None:
-    with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
-        raw.execute(f"UPDATE tables SET {how}")
+    sql(data / "truc.db", f"UPDATE tables SET {how}")
 
 
 class Returning(RawSeat):
