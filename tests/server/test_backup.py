@@ -162,10 +162,8 @@ def test_database_elsewhere_is_for_its_own_tools(data, tmp_path, monkeypatch, co
 
 def test_folder_that_cannot_be_listed_is_not_left_out_of_a_backup(data, tmp_path):
     data.variants.symlink_to(tmp_path / "unmounted")
-    assert (
-        said(call(data.root, "backup", tmp_path / "copy"))
-        == f"truc-server: {data.variants}: No such file or directory\n"
-    )
+    line = f"truc-server: cannot read {data.variants}: No such file or directory\n"
+    assert said(call(data.root, "backup", tmp_path / "copy")) == line
     assert not (tmp_path / "copy").exists()
 
 
