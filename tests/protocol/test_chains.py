@@ -84,11 +84,6 @@ def test_link_of_wrong_length_does_not_descend_to_itself():
     assert not check(ROOT[:31], 5, known=(5, ROOT[:31]))
 
 
-def test_4096_steps_are_walked():
-    longest = chain(count=4096)
-    assert check(ROOT, 4096, known=(0, longest.anchor))
-
-
 def test_more_than_4096_steps_are_not_walked(monkeypatch):
     def unexpected(*_arguments, **_named):
         raise AssertionError("a step was made")
