@@ -157,7 +157,7 @@ class BlindSeat(RawSeat):
 
     async def follow(self) -> None:
         """Do what is due, each step once."""
-        if self.ledger.sealed is None:
+        if self.ledger.blind_hand is None:
             await super().follow()
             return
         wanted = self.duty()

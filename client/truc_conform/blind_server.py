@@ -79,7 +79,7 @@ class BlindServer(ScriptedServer):
         """Return the next record that is not the remote seat's."""
         ledger = self.at_play()
         # The draw, and what comes between hands, are as in mode dealt.
-        if ledger.sealed is None:
+        if ledger.blind_hand is None:
             return super().other()
         return self.puppets_step() or self.servers(ledger) or self.decide_of(ledger)
 
@@ -150,7 +150,7 @@ class BlindServer(ScriptedServer):
 
     def servers(self, ledger: Ledger) -> Record | None:
         """Return what the server writes next."""
-        exposed = None if ledger.sealed is None else ledger.sealed.exposed
+        exposed = None if ledger.blind_hand is None else ledger.blind_hand.exposed
         is_ended = ledger.phase is Phase.OVER or exposed is not None
         # The client's link may still come, and what it opens is judged.
         if is_ended and 0 in seats_unopened(ledger):
@@ -188,7 +188,7 @@ class BlindServer(ScriptedServer):
             await self.send(replace(waiting, seats=tuple(deciders(match))))
         elif pack is not None and pack.owing():
             await self.send(replace(waiting, seats=pack.owing(), what=pack.stage.value))
-        elif ledger.sealed is not None and seats_unopened(ledger) and match is None:
+        elif ledger.blind_hand is not None and seats_unopened(ledger) and match is None:
             await self.send(replace(waiting, seats=seats_unopened(ledger), what="opening"))
 
 

@@ -201,7 +201,7 @@ def taken(ledger: Ledger, dealer: Dealer, record: Record) -> tuple[Ledger, tuple
         opened = DealtCards(tuple(dealer.openings(ledger, seat) for seat in range(ledger.seats)), (), 0)
     folded = fold(ledger, record, body)
     # A dealer knows the cards of its deal; in mode blind nobody does.
-    is_shown = isinstance(body, Deal) and ledger.sealed is None
+    is_shown = isinstance(body, Deal) and ledger.blind_hand is None
     after = dealer.learn_deal(folded.ledger) if is_shown else folded.ledger
     return after, tuple(means(body, after, folded.events, opened))
 

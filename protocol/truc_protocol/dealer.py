@@ -186,7 +186,7 @@ class Dealer:
         return kept
 
     def _deal(self, ledger: Ledger) -> Record:
-        if ledger.sealed is not None and (pack := sealed_pack(ledger)) is not None:
+        if ledger.blind_hand is not None and (pack := sealed_pack(ledger)) is not None:
             return self._signed(_sealed_deal(ledger, pack))
         call, d = _open_call(ledger), len(ledger.hand.deals) if ledger.hand else 0
         cards = self._cards(ledger, d + 1)[d]
@@ -271,7 +271,7 @@ class Dealer:
         Empty in mode blind, where the server knows no card.
         """
         hand, shuffled = ledger.hand, self._shuffled
-        if hand is None or ledger.sealed is not None:
+        if hand is None or ledger.blind_hand is not None:
             return ()
         d = hand.deals[-1].d
         # asked several times an act: the very deal that was made last, nearly always
@@ -290,7 +290,9 @@ class Dealer:
         body = parse(record)
         folded = fold(ledger, record, body).ledger
         # every reader folds a deal as unknown cards; whoever knows more says so (decision 3)
-        return self.learn_deal(folded) if isinstance(body, bodies.Deal) and ledger.sealed is None else folded
+        return (
+            self.learn_deal(folded) if isinstance(body, bodies.Deal) and ledger.blind_hand is None else folded
+        )
 
     def learn_deal(self, ledger: Ledger) -> Ledger:
         """Tell the ledger every card of the deal it has just taken."""

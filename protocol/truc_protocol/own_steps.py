@@ -60,13 +60,13 @@ _BY_STAGE: Final = {PackStage.MASK: Duty.MASK, PackStage.LOCK: Duty.LOCK, PackSt
 
 def duty(ledger: Ledger, seat: int, *, is_garbled: bool = False) -> Duty | None:
     """Return what `seat` owes now; with `is_garbled` it has seen that its keys open no hand of cards, or one card twice."""
-    sealed, match, pack = ledger.sealed, ledger.match, sealed_pack(ledger)
-    if sealed is None or match is None or pack is None:
+    blind, match, pack = ledger.blind_hand, ledger.match, sealed_pack(ledger)
+    if blind is None or match is None or pack is None:
         return None
     is_over = ledger.hand is not None and is_hand_over(match)
     # links open the cards: the records alone make one due, never what the server waits for (blind.md, "What a
     # client does")
-    if sealed.garbled or sealed.exposed is not None or is_over or ledger.phase is Phase.OVER:
+    if blind.garbled or blind.exposed is not None or is_over or ledger.phase is Phase.OVER:
         return Duty.LINK if seat in seats_unopened(ledger) else None
     if ledger.pause.active:
         return None

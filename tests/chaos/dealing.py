@@ -18,13 +18,13 @@ class Dealer(Survivor, BlindSeat):
 
     async def send_again(self) -> None:
         """Send again what the server may have lost: the step that is due, if it was taken before the connection was lost."""
-        if self.ledger.sealed is None:
+        if self.ledger.blind_hand is None:
             await super().send_again()
         else:
             await self.send_steps_again(self._before)
 
     async def _use_the_moment(self) -> None:
-        if self.ledger.sealed is None or steps_due(self.ledger) is None:
+        if self.ledger.blind_hand is None or steps_due(self.ledger) is None:
             await super()._use_the_moment()
         else:
             await self._chat()

@@ -172,7 +172,7 @@ def kill_behind(server, kinds: list[type], kill, *, is_taken: bool) -> list[byte
 
     async def dying(message) -> None:
         kind = None if message.match is None else type(body_of(message))
-        if kind not in kinds or server.ledger.sealed is None:
+        if kind not in kinds or server.ledger.blind_hand is None:
             await act(message)
             return
         kinds.remove(kind)

@@ -11,7 +11,7 @@ from truc_client.matches import pack_steps
 from truc_protocol import own_steps
 from truc_protocol.blind_mode import sealed_pack as steps
 from truc_protocol.bodies import Keys, Lock, Mask
-from truc_protocol.ledger import sealed, sealed_pack
+from truc_protocol.ledger import blind_records, sealed_pack
 from truc_protocol.own_steps import Duty, duty, make_keys
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 from truc_terminal.main import main
@@ -53,7 +53,7 @@ def in_any_place(ledger, record, body):
 
 def judge_without_cards(ledger):
     judged, events = judge(ledger)
-    is_false = judged.sealed.exposed is not None and judged.sealed.exposed.kind == "false"
+    is_false = judged.blind_hand.exposed is not None and judged.blind_hand.exposed.kind == "false"
     return (ledger, ()) if is_false else (judged, events)
 
 
@@ -68,22 +68,22 @@ def stand_still(*_args, **_named):
 
 fold = import_module("truc_protocol.ledger.fold")  # the package has a function of this name
 check_place = fold.check_place
-judge = sealed._judge_opened
-is_blind = sealed.is_blind
+judge = blind_records._judge_opened
+is_blind = blind_records.is_blind
 CONNECT = connecting.connect.__wrapped__
 FAULTS = {
     "takes points twice": (steps, "_check_new", nothing),
-    "takes any places": (sealed, "check_places", nothing),
-    "reads no links": (sealed, "first_difference", nothing),
+    "takes any places": (blind_records, "check_places", nothing),
+    "reads no links": (blind_records, "first_difference", nothing),
     "plays on when garbled": (pack_steps, "duty", never_garbled),
     "opens at once": (pack_steps, "duty", at_once),
     "lends nothing": knows_no(Duty.LEND),
     "keeps unseen cards shut": knows_no(Duty.KEYS, lambda pack: pack.unseen_place is not None),
     "deals no new cards": knows_no(Duty.LOCK, lambda pack: pack.d > 0),
     "turns nothing up": (own_steps, "make_keys", turn_nothing_up),
-    "carries points over": (sealed, "is_blind", blind_too),
+    "carries points over": (blind_records, "is_blind", blind_too),
     "stands still where a step has moved": (pack_steps.PackSteps, "_check_history", stand_still),
-    "believes any value": (sealed, "_judge_opened", judge_without_cards),
+    "believes any value": (blind_records, "_judge_opened", judge_without_cards),
     "reads no heads": (fold, "check_place", in_any_place),
     "does not deal": (CONNECT, "__kwdefaults__", CONNECT.__kwdefaults__ | {"want": (OWN_OPTIONS,)}),
 }

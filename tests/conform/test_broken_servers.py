@@ -17,7 +17,7 @@ from truc_protocol import boxes, dealer, dealing
 from truc_protocol.blind_mode import sealed_pack
 from truc_protocol.codec import dec, pack
 from truc_protocol.errors import Code
-from truc_protocol.ledger import sealed
+from truc_protocol.ledger import blind_records
 from truc_protocol.messages import Direction
 from truc_protocol.wire import connection
 from truc_protocol.wire.connection import ConnectionEnd
@@ -174,12 +174,12 @@ def for_absence_unclaimed(dealer, ledger, beside):
     return for_absence(dealer, ledger, replace(beside, is_claimed=False))
 
 
-judge_hand = sealed._judge_opened
+judge_hand = blind_records._judge_opened
 
 
 def believed(ledger):
     judged, events = judge_hand(ledger)
-    if judged.sealed.exposed is None or judged.sealed.exposed.kind != "false":
+    if judged.blind_hand.exposed is None or judged.blind_hand.exposed.kind != "false":
         return judged, events
     hand = ledger.match.hand
     nothing_said = hand._replace(contests=hand.contests._replace(said=()))
@@ -241,14 +241,14 @@ FAULTS = (
 BLIND = (
     BrokenServer("takes unsound points", sealed_pack, {"_check_sound": nothing}, "S3.blind-mask-unsound"),
     BrokenServer("takes points twice", sealed_pack, {"_check_new": nothing}, "S3.blind-mask-twice"),
-    BrokenServer("opens hands early", sealed, {"_may_open": lambda *_: True}, "S3.blind-early-link"),
-    BrokenServer("takes any link", sealed, {"open_link": lambda ledger, *_: ledger}, "S3.blind-link"),
+    BrokenServer("opens hands early", blind_records, {"_may_open": lambda *_: True}, "S3.blind-early-link"),
+    BrokenServer("takes any link", blind_records, {"open_link": lambda ledger, *_: ledger}, "S3.blind-link"),
     BrokenServer("says it is too early for bad keys", acceptance,
                  {"CODES": {**acceptance.CODES, "C46": Code.NOT_NOW}}, "S3.blind-keys-short"),
     BrokenServer("seats who does not deal", seating, {"check_deals": nothing}, "S3.blind-unwanted"),
     BrokenServer("takes any key", sealed_pack, {"fits_lock": lambda *_: True}, "S3.blind-turned-up"),
-    BrokenServer("waits for no cards to be lent", sealed, {"next_share": nothing}, "S3.blind-lends"),
-    BrokenServer("believes any value", sealed, {"_judge_opened": believed}, "S3.blind-false-value"),
+    BrokenServer("waits for no cards to be lent", blind_records, {"next_share": nothing}, "S3.blind-lends"),
+    BrokenServer("believes any value", blind_records, {"_judge_opened": believed}, "S3.blind-false-value"),
     BrokenServer("answers keys where they came first", HeldKeys, {"hold": keep_the_first},
                  "S3.blind-keys-again"),
     BrokenServer("waits for keys for ever", auto_rulings, {"seats_owing": lambda _ledger: frozenset()},

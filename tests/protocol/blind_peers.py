@@ -13,7 +13,7 @@ from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, make
 from truc_protocol.bodies import Body, Void
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Ledger, learn, next_share, sealed_pack, seats_unopened
-from truc_protocol.ledger.sealed import seats_owing
+from truc_protocol.ledger.blind_records import seats_owing
 from truc_protocol.ledger.state import owes_forfeit
 from truc_protocol.own_steps import body_of_step, duty, garbled_body, make_step, secrets_of
 from truc_protocol.records import BLIND, Phase, Record
@@ -53,7 +53,7 @@ class BlindTable(Table):
         return self._hands[place]
 
     def is_unseen(self) -> bool:
-        return self.ledger.sealed is not None and self.ledger.sealed.pack.plan.unseen
+        return self.ledger.blind_hand is not None and self.ledger.blind_hand.pack.plan.unseen
 
     def actions(self, seat: int) -> tuple[Action, ...]:
         """Return what a seat may do now, knowing its own cards."""
@@ -70,18 +70,18 @@ class BlindTable(Table):
         return self.act(action.seat, str(action.kind), write_args(action, openings, cut=cut))
 
     def next_record(self) -> Record | None:
-        record = self._sealed() if self.ledger.sealed is not None else None
+        record = self._sealed() if self.ledger.blind_hand is not None else None
         return super().next_record() if record is None else record
 
     def _sealed(self) -> Record | None:
         """Return what is due of a hand that the seats seal and open; None where the rules, or the server, go on."""
-        ledger, sealed, pack = self.ledger, self.ledger.sealed, sealed_pack(self.ledger)
-        assert sealed is not None
+        ledger, blind, pack = self.ledger, self.ledger.blind_hand, sealed_pack(self.ledger)
+        assert blind is not None
         assert pack is not None
-        if sealed.exposed is not None and owes_forfeit(ledger):
-            return self._exposed(sealed.exposed)
+        if blind.exposed is not None and owes_forfeit(ledger):
+            return self._exposed(blind.exposed)
         is_over = ledger.match is not None and ledger.hand is not None and is_hand_over(ledger.match)
-        if sealed.garbled or is_over or ledger.phase is Phase.OVER:
+        if blind.garbled or is_over or ledger.phase is Phase.OVER:
             ready = [seat for seat in seats_unopened(ledger) if seat not in self.silent]
             return self.players[ready[0]].release(ledger) if ready else self._overdue()
         if pack.stage is not PackStage.READY:

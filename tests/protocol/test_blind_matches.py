@@ -178,8 +178,8 @@ def test_false_claim_that_a_hand_is_garbled_exposes_its_claimant():
     table = french()
     seat = parse(until(table, Act)).seat
     table.add(signed(table, Garbled(*here(table.ledger), 1, 0, seat)))
-    table.run(until=lambda ledger: ledger.sealed is not None and ledger.sealed.exposed is not None)
-    assert table.ledger.sealed.exposed == (seat, "cheat")
+    table.run(until=lambda ledger: ledger.blind_hand is not None and ledger.blind_hand.exposed is not None)
+    assert table.ledger.blind_hand.exposed == (seat, "cheat")
     end_exposed(table, seat, "cheat")
 
 
@@ -216,8 +216,8 @@ CHEATS = [(0, scaled(MaskStep)), (1, scaled(LockStep)), (0, shut_boxes)]
 @each_row("seat, cheat", CHEATS)
 def test_cheat_with_the_pack_is_exposed_by_its_link_and_loses(seat, cheat):
     table = french(cheats={seat: cheat}, seed=4)
-    table.run(until=lambda ledger: ledger.sealed is not None and ledger.sealed.exposed is not None)
-    assert table.ledger.sealed.exposed == (seat, "cheat")
+    table.run(until=lambda ledger: ledger.blind_hand is not None and ledger.blind_hand.exposed is not None)
+    assert table.ledger.blind_hand.exposed == (seat, "cheat")
     end_exposed(table, seat, "cheat")
 
 
@@ -242,8 +242,8 @@ def said_falsely() -> tuple[BlindTable, int]:
 
 def test_false_value_is_found_when_the_hand_is_opened_and_loses():
     table, seat = said_falsely()
-    table.run(until=lambda ledger: ledger.sealed is None or ledger.sealed.exposed is not None)
-    assert table.ledger.sealed.exposed == (seat, "false")
+    table.run(until=lambda ledger: ledger.blind_hand is None or ledger.blind_hand.exposed is not None)
+    assert table.ledger.blind_hand.exposed == (seat, "false")
     end_exposed(table, seat, "false")
 
 
@@ -254,8 +254,8 @@ def _says(table: BlindTable) -> tuple[int, int] | None:
         or table.ledger.phase is not Phase.HAND
     ):
         return None
-    sealed = table.ledger.sealed
-    if sealed is None or sealed.pack.owing() or sealed.garbled:
+    blind = table.ledger.blind_hand
+    if blind is None or blind.pack.owing() or blind.garbled:
         return None
     for seat in range(table.ledger.seats):
         for action in table.actions(seat):
@@ -284,10 +284,10 @@ def held_twice() -> BlindTable:
 
 def test_card_that_two_hands_hold_ends_the_hand_without_blame_of_who_plays_it():
     table = held_twice()
-    assert table.ledger.sealed.claimant is None
+    assert table.ledger.blind_hand.claimant is None
     dealer = table.ledger.match.dealer
-    table.run(until=lambda ledger: ledger.sealed.exposed is not None)
-    assert table.ledger.sealed.exposed == (dealer, "cheat")
+    table.run(until=lambda ledger: ledger.blind_hand.exposed is not None)
+    assert table.ledger.blind_hand.exposed == (dealer, "cheat")
     end_exposed(table, dealer, "cheat")
 
 
@@ -295,10 +295,12 @@ def _twice_held(seed: int, cheat) -> BlindTable | None:
     """Play until a seat has to play a card that lies open already, and let it."""
     table = french(seed, cheats={0: cheat, 1: cheat})
     table.run(
-        until=lambda ledger: ledger.sealed is not None and (ledger.sealed.garbled or ledger.hand is not None)
+        until=lambda ledger: (
+            ledger.blind_hand is not None and (ledger.blind_hand.garbled or ledger.hand is not None)
+        )
     )
     with suppress(CardError):
-        table.run(until=lambda ledger: ledger.sealed is None or ledger.sealed.garbled)
+        table.run(until=lambda ledger: ledger.blind_hand is None or ledger.blind_hand.garbled)
         return None
     seat = deciders(table.ledger.match)[0]
     lies = known(table.ledger)
@@ -319,9 +321,11 @@ def declined_and_held_twice() -> tuple[BlindTable, int]:
 def _declined_and_held_twice(seed: int) -> tuple[BlindTable, int] | None:
     table = french(seed, cheats={0: doubled, 1: doubled}, opts=Opts(gone_after=1))
     table.run(
-        until=lambda ledger: ledger.sealed is not None and (ledger.sealed.garbled or ledger.hand is not None)
+        until=lambda ledger: (
+            ledger.blind_hand is not None and (ledger.blind_hand.garbled or ledger.hand is not None)
+        )
     )
-    if table.ledger.sealed.garbled:
+    if table.ledger.blind_hand.garbled:
         return None
     (mover,) = deciders(table.ledger.match)
     own, others = (
@@ -472,5 +476,5 @@ def test_cards_that_all_keys_show_are_found_once():
     assert find_card.cache_info().misses == 0  # the keys of one seat show nothing
     find_cards_shown(before, [second, first])
     assert find_card.cache_info().misses == 1
-    assert turned_up(table.ledger.sealed.pack)[0] is not None
+    assert turned_up(table.ledger.blind_hand.pack)[0] is not None
     assert find_card.cache_info().misses == 1

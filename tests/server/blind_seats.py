@@ -42,7 +42,7 @@ class BlindSeat(Dealer):
         welcome = await client.login_key(self.key, self.name, want=WANT)
         self.name = welcome.get("name", self.name)
         answer = await self.resume(next_)
-        if self.ledger.sealed is None:
+        if self.ledger.blind_hand is None:
             await self.send_again()
         else:
             await self.send_steps_again(taken)
@@ -64,7 +64,7 @@ class BlindSeat(Dealer):
             await super().choose(message)
 
     async def follow(self) -> None:
-        if self.ledger.sealed is None:
+        if self.ledger.blind_hand is None:
             await super().follow()
             return
         if self.chain is None:
@@ -106,7 +106,7 @@ class BlindSeat(Dealer):
 
     def _opening(self) -> Body:
         ledger = self.ledger
-        if ledger.hand is None and not ledger.sealed.garbled:  # a card turned up is none
+        if ledger.hand is None and not ledger.blind_hand.garbled:  # a card turned up is none
             return garbled_body(ledger, self.seat)
         return self.opening()
 

@@ -185,7 +185,7 @@ async def test_side_whose_opponents_are_gone_claims_the_match(server, mock_clock
     mock_clock.jump(QUICK.tables.expiry_s + 1)
     claim = {"t": "claim_match", "table": other.table, "match": other.ledger.setup.mid}
     assert (await other.ask(claim))["t"] == "ok"
-    await other.play(lambda seat: seat.ledger.phase is Phase.OVER and seat.ledger.sealed is not None)
+    await other.play(lambda seat: seat.ledger.phase is Phase.OVER and seat.ledger.blind_hand is not None)
     assert rulings(other) == [("abandon", None, "server")]
     assert steps_due(other.ledger).what == "opening"
 

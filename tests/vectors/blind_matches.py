@@ -25,8 +25,8 @@ def _french(**table: object) -> BlindTable:
 def redeals() -> BlindTable:
     """Two seats: redeals, and a void of the first hand because one does not mask."""
     table = _french(seed=1, opts=Opts(gone=2))
-    table.run(until=lambda ledger: ledger.sealed is not None)
-    table.silent = frozenset(table.ledger.sealed.pack.owing() if table.ledger.sealed else ())
+    table.run(until=lambda ledger: ledger.blind_hand is not None)
+    table.silent = frozenset(table.ledger.blind_hand.pack.owing() if table.ledger.blind_hand else ())
     table.step()
     table.silent = frozenset()
     return table.run()
@@ -92,8 +92,10 @@ def newcomer() -> BlindTable:
     """Four seats with chains of three links: new chains, and a substitute for a seat that did not lock."""
     variant = with_options(preset("truc-catalan"), {"target": 3, "match": 1})
     table = BlindTable(variant, seats=4, seed=3, links=3, opts=Opts(gone=1))
-    table.run(until=lambda ledger: ledger.sealed is not None and ledger.sealed.pack.stage is PackStage.LOCK)
-    table.silent = frozenset(table.ledger.sealed.pack.owing() if table.ledger.sealed else ())
+    table.run(
+        until=lambda ledger: ledger.blind_hand is not None and ledger.blind_hand.pack.stage is PackStage.LOCK
+    )
+    table.silent = frozenset(table.ledger.blind_hand.pack.owing() if table.ledger.blind_hand else ())
     table.step()
     table.silent = frozenset()
     return table.run()

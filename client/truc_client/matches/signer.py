@@ -192,7 +192,7 @@ class Signer:
     def _due(self) -> Statement | None:
         ledger, seat = self._ledger, self._own.seat
         # in mode blind the link opens the hand at its end, and is due by other rules (PackSteps)
-        if ledger.sealed is None and ledger.phase is Phase.CALLED and seat in seats_missing(ledger):
+        if ledger.blind_hand is None and ledger.phase is Phase.CALLED and seat in seats_missing(ledger):
             return self.release()
         if ledger.phase is Phase.ENDED and seat not in ledger.acks:
             return self.keep(Slot("ack"), Ack(self._mid, *ledger.parallel, seat))

@@ -288,7 +288,9 @@ def _falsely_garbled(server: BlindHarness) -> None:
 
     def claim() -> Record | None:
         ledger = server.at_play()
-        is_played = ledger.hand is not None and ledger.sealed is not None and not ledger.sealed.garbled
+        is_played = (
+            ledger.hand is not None and ledger.blind_hand is not None and not ledger.blind_hand.garbled
+        )
         # C48: a hand is claimed to be garbled where all keys are in.
         if not is_played or due(ledger) is not Due.PLAYERS:
             return None

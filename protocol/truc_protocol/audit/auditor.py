@@ -229,14 +229,14 @@ class Auditor:
         if self._own is not None and self._ledger.is_dealerless:
             self._see_own_cards(self._ledger, body)
         # with the last link the whole hand is played again: what was told as it happened is not told twice
-        if before.sealed is not None and isinstance(body, Release):
+        if before.blind_hand is not None and isinstance(body, Release):
             folded = FoldedRecord(folded.ledger, untold(folded.events, self._told))
         self._told = () if isinstance(body, Close) else self._told + folded.events
         self._count(before, record, body)
         # kept beyond its hand: a cheat is named also where the match ends otherwise than by its forfeit
-        if self._ledger.sealed is not None and self._ledger.sealed.exposed is not None:
-            self._exposed = self._ledger.sealed.exposed
-        if before.sealed is not None and self._ledger.sealed is None and not isinstance(body, Void):
+        if self._ledger.blind_hand is not None and self._ledger.blind_hand.exposed is not None:
+            self._exposed = self._ledger.blind_hand.exposed
+        if before.blind_hand is not None and self._ledger.blind_hand is None and not isinstance(body, Void):
             # a void uses up a hand that nobody saw, and what was not dealt nobody may open
             seats = () if before.phase is Phase.CALLED else seats_unopened(before)
             self._unopened = (*self._unopened, *([(before.deal_index, seats)] if seats else []))
@@ -308,7 +308,9 @@ class Auditor:
         match body:
             case Call():
                 self._openings, self._partners, self._is_garbled = (), (), False
-            case Keys() if own is not None and ledger.sealed is not None and ledger.sealed.pack.is_keyed:
+            case Keys() if (
+                own is not None and ledger.blind_hand is not None and ledger.blind_hand.pack.is_keyed
+            ):
                 held = read_sealed(ledger, own)
                 self._openings, self._partners = held or (), ()
                 self._is_garbled = self._is_garbled or held is None

@@ -148,9 +148,9 @@ def read_sealed(ledger: Ledger, own: OwnSeat) -> tuple[CardWithKeys, ...] | None
 
     None if the keys open no hand of cards.
     """
-    if ledger.sealed is None or own.chain is None:
+    if ledger.blind_hand is None or own.chain is None:
         return ()
-    pack = ledger.sealed.pack
+    pack = ledger.blind_hand.pack
     if pack.plan.unseen:
         return None if None in turned_up(pack) else ()
     try:
@@ -162,10 +162,10 @@ def read_sealed(ledger: Ledger, own: OwnSeat) -> tuple[CardWithKeys, ...] | None
 
 def read_lent(ledger: Ledger, body: Lend, own: OwnSeat) -> tuple[CardWithKeys, ...] | None:
     """Return a partner's cards that were lent to the own seat; None if what came does not open its places."""
-    if ledger.sealed is None:
+    if ledger.blind_hand is None:
         return ()
     lend = LendStep(body.d, body.seat, body.receiver, body.box)
     try:
-        return read_lend(ledger.sealed.pack, lend, own.x)
+        return read_lend(ledger.blind_hand.pack, lend, own.x)
     except CheckError:
         return None

@@ -171,7 +171,7 @@ def _replays_closed_hands(before: Ledger, body: Close | End) -> bool:
     if before.is_dealerless:
         # the seats' links open a hand of mode blind, before its close; the end opens no card of theirs. Where a move is
         # what exposes its seat, the cards deny it and nothing behind it was played again
-        is_exposed = before.sealed is not None and before.sealed.exposed is not None
+        is_exposed = before.blind_hand is not None and before.blind_hand.exposed is not None
         return isinstance(body, Close) and not is_exposed and opened_hands(before) is not None
     return isinstance(body, End) or body.link is not None
 

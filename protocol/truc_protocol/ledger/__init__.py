@@ -1,16 +1,11 @@
 """The fold of a match's records: what follows from them, and what may come next.
 
 State, and the questions asked of it, in `state`; what the rules are told in `replay`; the records in `deals`, `play`,
-`opens` and `rulings`, those of mode blind in `sealed`; `fold` joins them and has those that end a hand or the match.
+`opens` and `rulings`, those of mode blind in `blind_records`; `fold` joins them and has those that end a hand or the match.
 `facts` says what a record means.
 """
 
-from truc_protocol.ledger.deals import check_server_link, learn, learn_all, next_call
-from truc_protocol.ledger.fold import FoldedRecord, PlacedRecord, check_place, fold, take
-from truc_protocol.ledger.opens import check_exact
-from truc_protocol.ledger.replay import hangs_on_cards, known_hands, replayed, untold
-from truc_protocol.ledger.rulings import may_abandon, may_forfeit
-from truc_protocol.ledger.sealed import (
+from truc_protocol.ledger.blind_records import (
     StepKind,
     StepsDue,
     find_cards_shown,
@@ -19,6 +14,11 @@ from truc_protocol.ledger.sealed import (
     seats_true_to_links,
     steps_due,
 )
+from truc_protocol.ledger.deals import check_server_link, learn, learn_all, next_call
+from truc_protocol.ledger.fold import FoldedRecord, PlacedRecord, check_place, fold, take
+from truc_protocol.ledger.opens import check_exact
+from truc_protocol.ledger.replay import hangs_on_cards, known_hands, replayed, untold
+from truc_protocol.ledger.rulings import may_abandon, may_forfeit
 from truc_protocol.ledger.state import (
     Contributor,
     Due,

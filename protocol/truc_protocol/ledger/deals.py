@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from truc_protocol import dealing
 from truc_protocol.bodies import Call, Close, Deal, Draw, Rekey, Release, Sub, Void
 from truc_protocol.checks import CheckError, role_name
-from truc_protocol.ledger import sealed
+from truc_protocol.ledger import blind_records
 from truc_protocol.ledger.chain_links import open_link, with_contributor
 from truc_protocol.ledger.state import (
     Contributor,
@@ -73,9 +73,9 @@ def call(ledger: Ledger, body: Call) -> Ledger:
     hand = None
     # the draw is made as in mode dealt: only a hand has a pack to be sealed (blind.md, "Records")
     if ledger.match is not None and ledger.setup.terms.table.mode == BLIND:
-        hand = sealed.begin_sealed_hand(ledger, body, ledger.match)
+        hand = blind_records.begin_blind_hand(ledger, body, ledger.match)
     # a seat stays named by a void until the next call, no longer (specification.md 6)
-    return replace(ledger, phase=Phase.CALLED, call=body, silent=(), sealed=hand)
+    return replace(ledger, phase=Phase.CALLED, call=body, silent=(), blind_hand=hand)
 
 
 def _call_text(body: Call) -> str:
@@ -167,8 +167,8 @@ def take_deal(ledger: Ledger, body: Deal) -> Taken:
     _check_complete(ledger)
     if not awaits_deal(match):
         raise CheckError("C17", "no new cards are due", "server")
-    if ledger.sealed is not None:
-        sealed.check_places(ledger, body)
+    if ledger.blind_hand is not None:
+        blind_records.check_places(ledger, body)
     # new cards in an open hand go on in its log: the seed and the pack are still those of the one call
     hand = ledger.hand or HandLog(ledger.call, ledger.released, match)
     _check_deal(ledger, hand, body)
@@ -236,12 +236,14 @@ def void(ledger: Ledger, body: Void) -> Ledger:
         CheckError: C12, C14, C26.
     """
     check_index(ledger, body.j, "server")
-    reasons = ("silent", "link", "points") if ledger.sealed is not None else ("silent", "link")
+    reasons = ("silent", "link", "points") if ledger.blind_hand is not None else ("silent", "link")
     if body.reason not in reasons:
         message = f"expected the reason {' or '.join(reasons)}, got {body.reason!r}"
         raise CheckError("C26", message, "server")
     # in mode blind nothing voids once all locks are on: a step that is owed then is ruled on (blind.md)
-    waiting = () if ledger.sealed is not None and sealed.seats_owing(ledger) else seats_missing(ledger)
+    waiting = (
+        () if ledger.blind_hand is not None and blind_records.seats_owing(ledger) else seats_missing(ledger)
+    )
     if not waiting or body.seats != waiting:
         raise CheckError(
             "C26", f"expected the silent seats {list(waiting)}, got {shorten(body.seats)}", "server"
@@ -254,7 +256,7 @@ def void(ledger: Ledger, body: Void) -> Ledger:
         deal_index=ledger.deal_index + 1,
         call=None,
         released=(),
-        sealed=None,
+        blind_hand=None,
         voids=ledger.voids + 1,
         silent=waiting,
     )

@@ -40,7 +40,7 @@ from truc_protocol.bodies import (
 )
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.crypto import chains, keys
-from truc_protocol.ledger import deals, opens, play, rulings, sealed
+from truc_protocol.ledger import blind_records, deals, opens, play, rulings
 from truc_protocol.ledger.deals import server_link
 from truc_protocol.ledger.opens import check_shown
 from truc_protocol.ledger.replay import is_unsure, known_hands, replayed
@@ -121,14 +121,14 @@ def take(placed: PlacedRecord, *, is_known: bool = False) -> FoldedRecord:
         case Close():
             taken, events = _close(ledger, body)
         case Release():
-            is_of_hand = ledger.sealed is not None
+            is_of_hand = ledger.blind_hand is not None
             taken, events = (
-                sealed.release(ledger, body, is_known=is_known)
+                blind_records.release(ledger, body, is_known=is_known)
                 if is_of_hand
                 else (deals.release(ledger, body), ())
             )
         case Mask() | Lock() | Keys() | Lend():
-            taken, events = sealed.take_seat_step(ledger, body, is_known=is_known)
+            taken, events = blind_records.take_seat_step(ledger, body, is_known=is_known)
         case _:
             taken, events = _take_silently(ledger, body), ()
     return FoldedRecord(_advance(taken, placed), events)
@@ -159,8 +159,8 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> PlacedRecord:
         case _:
             _check_seats(ledger, record, body)
     # mode blind has demands of its own, where seats and not the server owe what comes next
-    if ledger.sealed is not None:
-        sealed.check_due(ledger, body, _untimely_author(record, body))
+    if ledger.blind_hand is not None:
+        blind_records.check_due(ledger, body, _untimely_author(record, body))
     elif ledger.phase is _HAND:
         _check_due_in_hand(ledger, record, body)
     elif ledger.phase is _BETWEEN and must_end(ledger) and not _ends_match(body):
@@ -254,7 +254,7 @@ def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:
         case Call():
             return deals.call(ledger, body)
         case Garbled():
-            return sealed.claim_garbled(ledger, body)
+            return blind_records.claim_garbled(ledger, body)
         case Draw():
             return deals.draw(ledger, body)
         case Void():
@@ -300,18 +300,18 @@ def _close(ledger: Ledger, body: Close) -> Taken:
     check_index(ledger, body.j, _SERVER)
     if ledger.hand is None or ledger.match is None:
         raise CheckError("C24", "no hand is open to be closed", _SERVER)
-    is_exposed = ledger.sealed is not None and ledger.sealed.exposed is not None
+    is_exposed = ledger.blind_hand is not None and ledger.blind_hand.exposed is not None
     # where a seat has been exposed, by its moves too, they prove nothing
     match, happened = (ledger.match, ()) if is_exposed else _replay_known(ledger.hand, ledger.match)
     reason = "ended" if ledger.phase is Phase.OVER else "hand"
     if reason == "hand" and not is_hand_over(match):
         raise CheckError("C24", "the hand is not over", _SERVER)
-    if reason == "hand" and ledger.sealed is not None and not is_opened(ledger):
+    if reason == "hand" and ledger.blind_hand is not None and not is_opened(ledger):
         raise CheckError("C24", f"the hand is not opened by seats {list(seats_unopened(ledger))}", _SERVER)
     if body.reason != reason:
         raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", _SERVER)
     # in mode blind a hand that has won the match is ended too, by who does not open it, and may be opened after that
-    is_won = reason == "ended" and match.winner is not None and ledger.sealed is None
+    is_won = reason == "ended" and match.winner is not None and ledger.blind_hand is None
     # with a card unknown the score is a reading only: the end, which comes next, judges it by all cards
     if is_won and ledger.hand.is_known:
         raise CheckError("C24", "the match was won before it was ended otherwise", _SERVER)
@@ -358,7 +358,7 @@ def _after_close(ledger: Ledger, match: Match) -> Ledger:
         hand=None,
         call=None,
         released=(),
-        sealed=None,
+        blind_hand=None,
         cut=0,
         pause=Pause(ledger.pause.active),
         outcome=outcome,

@@ -85,16 +85,16 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> Taken:
         raise CheckError("C20", "nothing is to be decided before the draw", author)
     if action.kind is _CUT and not move.cut:
         raise CheckError("C20", "cut: expected a place of at least 1, got 0", author)
-    pack = None if ledger.sealed is None else ledger.sealed.pack
+    pack = None if ledger.blind_hand is None else ledger.blind_hand.pack
     # the card comes before the rules (C19, C25, then C20): what they allow may depend on which it is
     try:
         hand, match = open_slots(ledger.hand, ledger.match, action.seat, move.openings, author, pack=pack)
     except CardElsewhereError:
-        if ledger.sealed is None:
+        if ledger.blind_hand is None:
             raise
         # no failure of whoever signs it: some seat has doubled the card, and the links will show which. It is
         # a decision all the same, and ends the seat's streak of rulings (blind.md, "Garbled")
-        garbled = replace(ledger, sealed=replace(ledger.sealed, garbled=True))
+        garbled = replace(ledger, blind_hand=replace(ledger.blind_hand, garbled=True))
         return _acted(garbled, action.seat), ()
     step = LoggedMove(action, ruled=False)
     try:

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from truc_protocol.acts import Move, read_act
 from truc_protocol.bodies import Rule
 from truc_protocol.checks import CheckError
+from truc_protocol.ledger.blind_records import seats_owing
 from truc_protocol.ledger.play import moved, open_slots, played_unseen, streaks_with
 from truc_protocol.ledger.replay import apply_logged, may_rule, readings
-from truc_protocol.ledger.sealed import seats_owing
 from truc_protocol.ledger.state import (
     ExposedSeat,
     HandLog,
@@ -38,7 +38,7 @@ def rule(ledger: Ledger, body: Rule) -> Taken:
         CheckError: C2 the shape of a ruled move, C12, C19 its opening, C22, C25 a card that lies elsewhere too, C29.
     """
     check_index(ledger, body.j, _SERVER)
-    if ledger.sealed is not None or ledger.phase in _BLIND_MODE_PHASES:
+    if ledger.blind_hand is not None or ledger.phase in _BLIND_MODE_PHASES:
         _check_blind_mode(ledger, body)
     match body:
         case Rule(ruling="move", seat=int(seat), kind=str(kind)):
@@ -51,7 +51,7 @@ def rule(ledger: Ledger, body: Rule) -> Taken:
 
 def _check_blind_mode(ledger: Ledger, body: Rule) -> None:
     """Check what mode blind leaves room for: after an exposed seat its forfeit; no move while seats owe a step."""
-    exposed = None if ledger.sealed is None else ledger.sealed.exposed
+    exposed = None if ledger.blind_hand is None else ledger.blind_hand.exposed
     ends = body.ruling in ("forfeit", "abandon")
     if exposed is not None and not (ends and body.seat in (None, exposed.seat)):
         raise CheckError("C52", f"expected the forfeit of seat {exposed.seat}, who is exposed", _SERVER)
@@ -65,10 +65,10 @@ def _check_blind_mode(ledger: Ledger, body: Rule) -> None:
 
 def _opens_next(ledger: Ledger) -> bool:
     """Tell whether seats owe the links of a hand, or the keys of a card, before which nothing is ruled but an end."""
-    sealed, hand, match = ledger.sealed, ledger.hand, ledger.match
-    if sealed is None or hand is None or match is None:
+    blind, hand, match = ledger.blind_hand, ledger.hand, ledger.match
+    if blind is None or hand is None or match is None:
         return False
-    return sealed.garbled or hand.unseen is not None or is_hand_over(match)
+    return blind.garbled or hand.unseen is not None or is_hand_over(match)
 
 
 def _rule_without_a_move(ledger: Ledger, body: Rule) -> Ledger:
@@ -94,7 +94,7 @@ def ended(ledger: Ledger, outcome: Outcome) -> Ledger:
     if ledger.phase is not Phase.CALLED:
         return over
     # in mode blind alone: no close follows, as there is no hand to open (blind.md, "Ended without a deal")
-    return replace(over, deal_index=ledger.deal_index + 1, call=None, released=(), sealed=None)
+    return replace(over, deal_index=ledger.deal_index + 1, call=None, released=(), blind_hand=None)
 
 
 def _not_listed(body: Rule) -> CheckError:
@@ -110,7 +110,7 @@ def _all_asked(ledger: Ledger) -> bool:
 def may_forfeit(ledger: Ledger, seat: int, kind: str) -> bool:
     """Tell whether the records show what a forfeit of this seat needs."""
     if ledger.is_dealerless and (ledger.phase in _BLIND_MODE_PHASES or kind in _BLIND_MODE_FORFEITS):
-        return _may_forfeit_sealed(ledger, seat, kind)
+        return _may_forfeit_blind(ledger, seat, kind)
     opts = ledger.setup.terms.opts
     # where seats are waited for, neither silence nor absence loses before the voids are used up
     # (specification.md 9)
@@ -128,9 +128,9 @@ def may_forfeit(ledger: Ledger, seat: int, kind: str) -> bool:
             return False
 
 
-def _may_forfeit_sealed(ledger: Ledger, seat: int, kind: str) -> bool:
+def _may_forfeit_blind(ledger: Ledger, seat: int, kind: str) -> bool:
     """Tell whether a seat has shown itself a cheat, or owes what nothing can void while the other side owes nothing."""
-    exposed = None if ledger.sealed is None else ledger.sealed.exposed
+    exposed = None if ledger.blind_hand is None else ledger.blind_hand.exposed
     if kind == "opening":
         # once the match is over links may come, but none is due
         owing = seats_owing(ledger) if ledger.phase is not Phase.OVER else ()
@@ -142,7 +142,7 @@ def may_abandon(ledger: Ledger, kind: str) -> bool:
     """Tell whether the records show what abandoning the match for this reason needs."""
     if ledger.phase is Phase.OVER:
         return False
-    is_won = ledger.sealed is not None and ledger.match is not None and ledger.match.winner is not None
+    is_won = ledger.blind_hand is not None and ledger.match is not None and ledger.match.winner is not None
     # it is won by a hand that is over and not open yet. The server must not take that away, except after a seat
     # was exposed, or where both sides keep their links back (blind.md, "Rulings")
     if is_won:

@@ -187,7 +187,7 @@ class ExposedSeat(NamedTuple):
     kind: str
 
 
-class SealedHand(msgspec.Struct, frozen=True):
+class BlindHand(msgspec.Struct, frozen=True):
     """What the seats have made of the open index in mode blind.
 
     Attributes:
@@ -225,7 +225,7 @@ class Ledger(msgspec.Struct, frozen=True):
         voids: deals voided so far.
         silent: seats named by the void just before, without those that have a substitute.
         streaks: per seat, `move` rulings since it last acted.
-        sealed: in mode blind, what the seats have made of the open index once a hand is called.
+        blind_hand: in mode blind, what the seats have made of the open index once a hand is called.
     """
 
     setup: MatchSetup
@@ -249,7 +249,7 @@ class Ledger(msgspec.Struct, frozen=True):
     pause: Pause
     outcome: Outcome | None
     acks: frozenset[int]
-    sealed: SealedHand | None = None
+    blind_hand: BlindHand | None = None
 
     @property
     def seats(self) -> int:
@@ -336,8 +336,8 @@ def due(ledger: Ledger) -> Due:
     """Tell what the match waits for."""
     phase = ledger.phase
     # a match that is over may still have a cheat in it: its forfeit comes before the close and the end (C52)
-    if ledger.sealed is not None and (phase is not _OVER or owes_forfeit(ledger)):
-        return _due_sealed(ledger, ledger.sealed)
+    if ledger.blind_hand is not None and (phase is not _OVER or owes_forfeit(ledger)):
+        return _due_blind(ledger, ledger.blind_hand)
     if phase is _HAND:
         return _due_in_hand(ledger)
     if phase is _BETWEEN:
@@ -354,25 +354,25 @@ def deciding_match(ledger: Ledger) -> Match | None:
     phase = ledger.phase
     if not (phase is _HAND or phase is _BETWEEN) or ledger.pause.active:
         return None
-    if ledger.sealed is not None and _waits_for_steps(ledger, ledger.sealed):
+    if ledger.blind_hand is not None and _waits_for_steps(ledger, ledger.blind_hand):
         return None
     return ledger.match if due(ledger) is _PLAYERS else None
 
 
-def _waits_for_steps(ledger: Ledger, sealed: SealedHand) -> bool:
+def _waits_for_steps(ledger: Ledger, blind: BlindHand) -> bool:
     """Tell whether seats owe keys, locks, links or cards to be lent in mode blind, which no rule decides."""
     if ledger.match is None or (pack := sealed_pack(ledger)) is None:
         return False
-    if sealed.garbled or pack.stage is not PackStage.READY or is_hand_over(ledger.match):
+    if blind.garbled or pack.stage is not PackStage.READY or is_hand_over(ledger.match):
         return True
     return next_share(ledger) is not None
 
 
-def _due_sealed(ledger: Ledger, sealed: SealedHand) -> Due:
+def _due_blind(ledger: Ledger, blind: BlindHand) -> Due:
     pack, match = sealed_pack(ledger), ledger.match
-    if sealed.exposed is not None or (sealed.garbled and is_opened(ledger)):
+    if blind.exposed is not None or (blind.garbled and is_opened(ledger)):
         return Due.CONSEQUENCE
-    if sealed.garbled or pack is None or match is None or pack.stage is not PackStage.READY:
+    if blind.garbled or pack is None or match is None or pack.stage is not PackStage.READY:
         return _PLAYERS
     if ledger.hand is None or awaits_deal(match):
         # with a card turned up that is none, no deal can be made: some seat has to call the hand garbled
@@ -382,10 +382,10 @@ def _due_sealed(ledger: Ledger, sealed: SealedHand) -> Due:
 
 def sealed_pack(ledger: Ledger) -> SealedPack | None:
     """Return the open index in mode blind as it waits now: for new cards or a card played unseen, if one is granted."""
-    sealed, hand, match = ledger.sealed, ledger.hand, ledger.match
-    if sealed is None:
+    blind, hand, match = ledger.blind_hand, ledger.hand, ledger.match
+    if blind is None:
         return None
-    pack = sealed.pack
+    pack = blind.pack
     if hand is None or match is None:
         return pack
     # a grant and a card played unseen follow from the rules, not from a step of a seat: they are added here
@@ -400,23 +400,23 @@ def sealed_pack(ledger: Ledger) -> SealedPack | None:
 
 def owes_forfeit(ledger: Ledger) -> bool:
     """Tell whether a seat is exposed and has not lost for it: where the match is over, it is its side that would have won."""
-    exposed = None if ledger.sealed is None else ledger.sealed.exposed
+    exposed = None if ledger.blind_hand is None else ledger.blind_hand.exposed
     if exposed is None:
         return False
     return ledger.outcome is None or ledger.outcome.winner == exposed.seat % 2
 
 
 def seats_unopened(ledger: Ledger) -> tuple[int, ...]:
-    """Return the seats whose link of the sealed hand is not open, ascending."""
-    if ledger.sealed is None:
+    """Return the seats whose link of the blind hand is not open, ascending."""
+    if ledger.blind_hand is None:
         return ()
-    there = dict(ledger.sealed.opened)
+    there = dict(ledger.blind_hand.opened)
     return tuple(seat for seat in range(ledger.seats) if seat + 1 not in there)
 
 
 def is_opened(ledger: Ledger) -> bool:
-    """Tell whether every link of the sealed hand is open."""
-    return ledger.sealed is not None and not seats_unopened(ledger)
+    """Tell whether every link of the blind hand is open."""
+    return ledger.blind_hand is not None and not seats_unopened(ledger)
 
 
 def may_show(ledger: Ledger) -> bool:
@@ -425,7 +425,7 @@ def may_show(ledger: Ledger) -> bool:
     if hand is None or hand.opens or ledger.phase is not _HAND or ledger.pause.active:
         return False
     # in mode blind the links are about to show every card
-    if ledger.sealed is not None:
+    if ledger.blind_hand is not None:
         return False
     return ledger.match is not None and is_hand_over(ledger.match)
 
@@ -487,8 +487,8 @@ def seats_missing(ledger: Ledger) -> tuple[int, ...]:
     found: tuple[int, ...] = ()
     if ledger.call is None or ledger.phase is not _CALLED:
         return found
-    if ledger.sealed is not None:
-        return ledger.sealed.pack.owing()
+    if ledger.blind_hand is not None:
+        return ledger.blind_hand.pack.owing()
     there = dict(ledger.released)
     for role in ledger.call.roles:
         if role > 0 and role not in there:
@@ -511,8 +511,8 @@ def next_share(ledger: Ledger) -> tuple[Seat, Seat] | None:
     # a redeal makes partners show each other their new cards
     given = sum(share.d == newest for share in hand.shares)
     # in mode blind partners lend their cards themselves: such a hand has no shares
-    if ledger.sealed is not None:
-        given = sum(isinstance(step, LendStep) and step.d == newest for step in ledger.sealed.pack.steps)
+    if ledger.blind_hand is not None:
+        given = sum(isinstance(step, LendStep) and step.d == newest for step in ledger.blind_hand.pack.steps)
     return owed[given] if given < len(owed) else None
 
 

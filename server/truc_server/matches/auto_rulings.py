@@ -56,7 +56,7 @@ _NOTHING: Final = UnrecordedState()
 
 def ruling_due(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState = _NOTHING) -> Record | None:
     """Return the ruling that is due now, if any."""
-    if ledger.sealed is not None and (ruling := _of_sealed(dealer, ledger, unrecorded)) is not None:
+    if ledger.blind_hand is not None and (ruling := _of_blind_hand(dealer, ledger, unrecorded)) is not None:
         return ruling
     if not may_rule(ledger):
         return None
@@ -76,8 +76,8 @@ def ruling_due(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState = _NO
 
 def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
     """Return the next step towards the end of a match that nobody may go on with; None if other records come first."""
-    if ledger.sealed is not None:  # abandoned before anybody is blamed, if that can stand
-        exposed = ledger.sealed.exposed
+    if ledger.blind_hand is not None:  # abandoned before anybody is blamed, if that can stand
+        exposed = ledger.blind_hand.exposed
         if exposed is not None:
             return dealer.forfeit(ledger, *exposed) if owes_forfeit(ledger) else None
         return _abandoned(dealer, ledger) or _overdue(dealer, ledger)
@@ -86,9 +86,9 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
     return dealer.abandon(ledger, "server") if may_rule(ledger) else None
 
 
-def _of_sealed(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState) -> Record | None:
+def _of_blind_hand(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState) -> Record | None:
     """Return what follows in mode blind from a seat that is exposed, or from what seats owe and have not sent in time."""
-    exposed = None if ledger.sealed is None else ledger.sealed.exposed
+    exposed = None if ledger.blind_hand is None else ledger.blind_hand.exposed
     # the others open the hand first: their links name the head that the forfeit would move on
     if exposed is not None:
         is_due = owes_forfeit(ledger) and (unrecorded.is_held_out or is_opened(ledger))
@@ -117,7 +117,7 @@ def _abandoned(dealer: Dealer, ledger: Ledger) -> Record | None:
 
 def may_rule(ledger: Ledger) -> bool:
     """Tell whether a ruling can stand now and the server owes no other record first."""
-    if ledger.sealed is not None and ledger.match is not None and ledger.match.winner is not None:
+    if ledger.blind_hand is not None and ledger.match is not None and ledger.match.winner is not None:
         # won by a hand that is not open yet: all that may come is the opening, or a ruling on it
         return False
     return ledger.phase in _RULED and due(ledger) not in _OWED

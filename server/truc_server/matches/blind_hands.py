@@ -155,10 +155,10 @@ class StepsInTurn:
 
     def links(self, ledger: Ledger) -> list[SentStep]:
         """Return those that wait, in the order of the masks."""
-        if ledger.sealed is None:
+        if ledger.blind_hand is None:
             return []
         # with the links of all who masked before, a seat's points are known multiples of G: half the time
-        order = ledger.sealed.pack.plan.in_order()
+        order = ledger.blind_hand.pack.plan.in_order()
         return [self._links[seat] for seat in order if seat in self._links]
 
 

@@ -173,7 +173,7 @@ class MatchClock:
         if self._holder is not None:
             left = left_ms(self.clocks, self._opts, self._holder)
             return Wait("decision", self.here.in_view, left)
-        if ledger.sealed is None and (silent := seats_missing(ledger)):
+        if ledger.blind_hand is None and (silent := seats_missing(ledger)):
             return Wait("release", silent, self._opts.release_ms)
         return self._hold()
 
@@ -379,7 +379,7 @@ class MatchClock:
         self.is_over = had_time and ledger.phase is _OVER
         self.has_failed = False
         self._steps = None
-        if ledger.sealed is not None:
+        if ledger.blind_hand is not None:
             # before `_since` moves on: what the seat has taken for this step counts towards its next one
             self._note_sealed(ledger, body, now)
         self._holder = here.holders[0] if here.holders and self._steps is None else None

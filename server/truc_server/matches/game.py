@@ -314,7 +314,7 @@ class Game:
         to_seats: tuple[tuple[int, bytes], ...] = ()
         match body:  # patterns, as `isinstance` is a call
             # decision 3: a deal is folded with unknown cards, and the dealer, who knows them, says so
-            case Deal() if before.sealed is None:
+            case Deal() if before.blind_hand is None:
                 folded = self._dealt(folded)
                 to_seats = self._cards(folded.ledger)
             case Share():
@@ -322,9 +322,9 @@ class Game:
             # specification.md, "When cards open": this link opens the whole hand, so all its cards are told
             case Close(link=bytes()):
                 opened = self._opened()
-            case Close() if before.sealed is not None:
+            case Close() if before.blind_hand is not None:
                 opened = opened_hand(before)
-            case Release() if before.sealed is not None:
+            case Release() if before.blind_hand is not None:
                 folded = with_untold_events(before, folded)
             case End():
                 is_rated = self._is_public and self._settings.now.ratings
@@ -406,7 +406,7 @@ class Game:
             or self.clock.is_over
             or self._is_deserted
             or ledger.streaks != self._no_streaks
-            or ledger.sealed is not None
+            or ledger.blind_hand is not None
         ):
             ruling = self._ruling(ledger)
         ends = self._is_deserted and ledger.phase is _OVER  # nobody may be there to open the hand
@@ -525,7 +525,7 @@ class Game:
         if not self.dealer.reproduces(self.ledger, record, body):
             raise RebuildError(f"record {row.k}: the secrets stored give another")
         folded = fold(self.ledger, record, body, is_known=is_known)
-        if isinstance(body, Deal) and self.ledger.sealed is None:
+        if isinstance(body, Deal) and self.ledger.blind_hand is None:
             folded = self._dealt(folded)
         turn = Turn(
             k=row.k,

@@ -124,7 +124,7 @@ async def sign(
     # (test_cheap_checks.py).
     record = Record(place.seat + 1, message.body, message.sig)
     prechecked = precheck(place.game, record, player if place.stands_by else None)
-    if prechecked.ledger.sealed is not None:
+    if prechecked.ledger.blind_hand is not None:
         return await _sign_step(checks.steps, place, prechecked, came=trio.current_time())
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 %
     # more. Meanwhile the loop serves others, and the match may go on without this record.

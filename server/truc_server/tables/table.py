@@ -455,7 +455,7 @@ class Table:
         if game is None or not self._make_due_records(game, turn):
             return
         # the call itself asks for releases (play.md, "Records"); in mode blind `waiting` says who owes what
-        if game.ledger.phase is not _CALLED or game.ledger.sealed is not None:
+        if game.ledger.phase is not _CALLED or game.ledger.blind_hand is not None:
             self.feed.ask(game.ask(self.audience.answerers))
 
     def _make_due_records(self, game: Game, turn: Turn | None = None) -> bool:

@@ -49,11 +49,11 @@ from truc_protocol.ledger.chain_links import open_link
 from truc_protocol.ledger.play import CardElsewhereError, moved, open_slots
 from truc_protocol.ledger.replay import apply_logged, replayed
 from truc_protocol.ledger.state import (
+    BlindHand,
     ExposedSeat,
     HandLog,
     Ledger,
     Links,
-    SealedHand,
     Taken,
     check_index,
     is_opened,
@@ -80,11 +80,11 @@ _KIND_OF: Final[Mapping[PackStage, StepKind]] = {
 }
 
 
-def begin_sealed_hand(ledger: Ledger, body: Call, match: Match) -> SealedHand:
+def begin_blind_hand(ledger: Ledger, body: Call, match: Match) -> BlindHand:
     """Return what the seats begin with when a hand is called."""
     xs = tuple(each.x for each in ledger.contributors[1:] if each is not None)
     table = ledger.setup.terms.table
-    return SealedHand(
+    return BlindHand(
         begin(
             PackPlan(
                 mid=ledger.setup.mid,
@@ -116,12 +116,12 @@ def check_due(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
 
 def _demands(ledger: Ledger) -> Iterator[tuple[str, str, tuple[type[AnyBody], ...]]]:
     """Yield what must come next, and the kinds of record that may: the first that a record is not of refuses it."""
-    sealed, hand, match = ledger.sealed, ledger.hand, ledger.match
-    if sealed is None or match is None or (ledger.phase is Phase.OVER and not owes_forfeit(ledger)):
+    blind, hand, match = ledger.blind_hand, ledger.hand, ledger.match
+    if blind is None or match is None or (ledger.phase is Phase.OVER and not owes_forfeit(ledger)):
         return
-    if sealed.exposed is not None:
-        yield "C52", f"expected the forfeit of seat {sealed.exposed.seat}, who is exposed", _TO_OPEN
-    elif sealed.garbled:
+    if blind.exposed is not None:
+        yield "C52", f"expected the forfeit of seat {blind.exposed.seat}, who is exposed", _TO_OPEN
+    elif blind.garbled:
         yield "C48", "the hand is garbled, expected links to be opened", _TO_OPEN
     elif hand is not None:
         if hand.unseen is not None:
@@ -140,14 +140,14 @@ def take_seat_step(ledger: Ledger, body: StepBody, *, is_known: bool) -> Taken:
     """
     author = role_name(body.seat + 1)
     check_index(ledger, body.j, author)
-    sealed = _called_hand(ledger, author)
+    blind = _called_hand(ledger, author)
     pack, step = sealed_pack(ledger), _step_of(body)
     if pack is None or (isinstance(body, Lend) and next_share(ledger) != (body.seat, body.receiver)):
         raise CheckError("C43", "expected no cards to be lent, or those of another seat", author)
     # the check of its points is most of a step: without it a hand takes 1 to 6 ms instead of 20 to 130
     if not is_known:
         check_step(pack, step)
-    after = replace(ledger, sealed=replace(sealed, pack=take_step(pack, step)))
+    after = replace(ledger, blind_hand=replace(blind, pack=take_step(pack, step)))
     if ledger.hand is not None and ledger.hand.unseen is not None and not _waits_for_steps(after):
         return _play_unseen_card(after, ledger.hand)
     return after, ()
@@ -166,13 +166,13 @@ def find_cards_shown(ledger: Ledger, keys: Sequence[Keys]) -> None:
 
 
 def _waits_for_steps(ledger: Ledger) -> bool:
-    return ledger.sealed is not None and ledger.sealed.pack.stage is not PackStage.READY
+    return ledger.blind_hand is not None and ledger.blind_hand.pack.stage is not PackStage.READY
 
 
-def _called_hand(ledger: Ledger, author: str | None) -> SealedHand:
-    if ledger.sealed is None:
+def _called_hand(ledger: Ledger, author: str | None) -> BlindHand:
+    if ledger.blind_hand is None:
         raise CheckError("C43", "expected no step with the pack, as no hand is called", author)
-    return ledger.sealed
+    return ledger.blind_hand
 
 
 def _step_of(body: StepBody) -> SeatStep:
@@ -191,10 +191,10 @@ def _step_of(body: StepBody) -> SeatStep:
 
 def _play_unseen_card(ledger: Ledger, hand: HandLog) -> Taken:
     """Let a card be played that nobody had seen: everybody has given its keys."""
-    sealed, step, match = ledger.sealed, hand.unseen, ledger.match
-    if sealed is None or step is None or match is None or sealed.pack.unseen_place is None:
+    blind, step, match = ledger.blind_hand, hand.unseen, ledger.match
+    if blind is None or step is None or match is None or blind.pack.unseen_place is None:
         raise ValueError("no card is played unseen")
-    pack, p = sealed.pack, sealed.pack.unseen_place
+    pack, p = blind.pack, blind.pack.unseen_place
     keys = opened_to_all(pack, p)
     card = find_card(pack.places[p], keys, pack.plan.deck)
     # its owner played it without having seen it: neither here nor below is that seat to blame
@@ -211,9 +211,9 @@ def _play_unseen_card(ledger: Ledger, hand: HandLog) -> Taken:
 
 def garbled_by(ledger: Ledger, claimant: int | None) -> Ledger:
     """Return the ledger of a hand that is garbled, by a seat's claim or as everybody sees."""
-    if ledger.sealed is None:
-        raise ValueError("no hand is sealed")
-    return replace(ledger, sealed=replace(ledger.sealed, garbled=True, claimant=claimant))
+    if ledger.blind_hand is None:
+        raise ValueError("no hand of mode blind is called")
+    return replace(ledger, blind_hand=replace(ledger.blind_hand, garbled=True, claimant=claimant))
 
 
 def claim_garbled(ledger: Ledger, body: Garbled) -> Ledger:
@@ -256,36 +256,36 @@ def release(ledger: Ledger, body: Release, *, is_known: bool = False) -> Taken:
     Raises:
         CheckError: C12, C14, C15, C49; the culprit is the seat.
     """
-    opened, sealed = _open_seat_link(ledger, body)
-    exposed = sealed.exposed
+    opened, blind = _open_seat_link(ledger, body)
+    exposed = blind.exposed
     # whoever was exposed first stays the one (blind.md, "Exposed")
     if exposed is None and not is_known:
         # nobody is exposed yet, so all have done as these say
-        true_links = _by_seat(sealed.opened)
-        if first_difference(sealed.pack, body.seat, body.link, true_links) is not None:
+        true_links = _by_seat(blind.opened)
+        if first_difference(blind.pack, body.seat, body.link, true_links) is not None:
             exposed = ExposedSeat(body.seat, "cheat")
     # ascending by role, as `dealt_hands` takes them by seat
-    links = tuple(sorted((*sealed.opened, (body.seat + 1, body.link))))
-    after = replace(opened, sealed=replace(sealed, opened=links, exposed=exposed))
+    links = tuple(sorted((*blind.opened, (body.seat + 1, body.link))))
+    after = replace(opened, blind_hand=replace(blind, opened=links, exposed=exposed))
     return _judge_opened(after) if is_opened(after) else (after, ())
 
 
-def _open_seat_link(ledger: Ledger, body: Release) -> tuple[Ledger, SealedHand]:
+def _open_seat_link(ledger: Ledger, body: Release) -> tuple[Ledger, BlindHand]:
     """Check that a seat may open this link now, and that it is of its chain; return what the ledger was of the hand, too."""
     role = body.seat + 1
     author = role_name(role)
     check_index(ledger, body.j, author)
-    sealed = _called_hand(ledger, author)
+    blind = _called_hand(ledger, author)
     if body.seat not in seats_unopened(ledger):
         # the same link twice may be the doing of whoever wrote the list, as in mode dealt
-        culprit = None if (role, body.link) in sealed.opened else author
+        culprit = None if (role, body.link) in blind.opened else author
         raise CheckError(
             "C15", f"expected links of seats {list(seats_unopened(ledger))}, got seat {body.seat}", culprit
         )
     # by its link a seat could show its whole hand while it is played (threats.md, "Mode blind")
-    if not _may_open(ledger, sealed):
+    if not _may_open(ledger, blind):
         raise CheckError("C49", "a link opened before the hand is over", author)
-    return open_link(ledger, role, body.link), sealed
+    return open_link(ledger, role, body.link), blind
 
 
 def _by_seat(links: Links) -> dict[int, bytes]:
@@ -298,48 +298,48 @@ def seats_true_to_links(ledger: Ledger, bodies: Sequence[Release]) -> frozenset[
     None is returned of which `release` would not judge: a link that may not be opened, or any once a seat is exposed.
     """
     # half the time of one after the other: with the links of earlier masks points are multiples of G
-    sealed, links = ledger.sealed, dict[int, bytes]()
-    if sealed is None or sealed.exposed is not None:
+    blind, links = ledger.blind_hand, dict[int, bytes]()
+    if blind is None or blind.exposed is not None:
         return frozenset()
     for body in bodies:
         with suppress(CheckError):
             _open_seat_link(ledger, body)
             links[body.seat] = body.link
-    return frozenset(links).difference(differences(sealed.pack, links, _by_seat(sealed.opened)))
+    return frozenset(links).difference(differences(blind.pack, links, _by_seat(blind.opened)))
 
 
-def _may_open(ledger: Ledger, sealed: SealedHand) -> bool:
-    if ledger.phase is Phase.OVER or sealed.garbled or sealed.exposed is not None:
+def _may_open(ledger: Ledger, blind: BlindHand) -> bool:
+    if ledger.phase is Phase.OVER or blind.garbled or blind.exposed is not None:
         return True
     return ledger.hand is not None and ledger.match is not None and is_hand_over(ledger.match)
 
 
 def _judge_opened(ledger: Ledger) -> Taken:
     """Say what a hand comes to, now that every link of it is open: false claims, then the moves under all cards."""
-    sealed, hand = ledger.sealed, ledger.hand
-    if sealed is None or sealed.exposed is not None:
+    blind, hand = ledger.blind_hand, ledger.hand
+    if blind is None or blind.exposed is not None:
         return ledger, ()
-    if sealed.garbled:
+    if blind.garbled:
         # every seat did as its link says, so the hand was sound, and who claimed otherwise has lied (C48)
-        exposed = None if sealed.claimant is None else ExposedSeat(sealed.claimant, "cheat")
-        return replace(ledger, sealed=replace(sealed, exposed=exposed)), ()
+        exposed = None if blind.claimant is None else ExposedSeat(blind.claimant, "cheat")
+        return replace(ledger, blind_hand=replace(blind, exposed=exposed)), ()
     if hand is None:
         return ledger, ()
-    hands = dealt_hands(sealed, len(hand.deals))
+    hands = dealt_hands(blind, len(hand.deals))
     try:
         match, happened = replayed(hand, hands)
     except RulesError:
         # in mode dealt this is the server's doing (C25): it knows the cards, and let the move pass
         exposed = ExposedSeat(_first_denied_mover(hand, hands), "false")
-        return replace(ledger, sealed=replace(sealed, exposed=exposed)), ()
+        return replace(ledger, blind_hand=replace(blind, exposed=exposed)), ()
     # every card is known from here on, so that the close has nothing more to prove
     return replace(ledger, match=match, hand=replace(hand, known=len(hand.deals))), happened
 
 
-def dealt_hands(sealed: SealedHand, deals: int) -> tuple[tuple[tuple[Card, ...], ...], ...]:
+def dealt_hands(blind: BlindHand, deals: int) -> tuple[tuple[tuple[Card, ...], ...], ...]:
     """Return the cards of each sub-deal, by seat and slot, from the links of every seat."""
-    plan = sealed.pack.plan
-    cards = cards_of(sealed.pack, [link for _, link in sealed.opened])
+    plan = blind.pack.plan
+    cards = cards_of(blind.pack, [link for _, link in blind.opened])
     return tuple(
         tuple(
             tuple(Card(cards[plan.place(d, seat, slot)]) for slot in range(plan.ncards))
@@ -354,14 +354,14 @@ def opened_hands(ledger: Ledger) -> tuple[DealtCards, ...] | None:
 
     None too where a seat has cheated with the pack: the links tell what should have been dealt, not what was.
     """
-    sealed, hand = ledger.sealed, ledger.hand
-    if sealed is None or hand is None or sealed.garbled or not is_opened(ledger):
+    blind, hand = ledger.blind_hand, ledger.hand
+    if blind is None or hand is None or blind.garbled or not is_opened(ledger):
         return None
-    if sealed.exposed is not None and sealed.exposed.kind == "cheat":
+    if blind.exposed is not None and blind.exposed.kind == "cheat":
         return None
     return tuple(
         DealtCards(tuple(tuple(Opening(card, b"") for card in cards) for cards in each), deal.up, 0)
-        for each, deal in zip(dealt_hands(sealed, len(hand.deals)), hand.deals, strict=True)
+        for each, deal in zip(dealt_hands(blind, len(hand.deals)), hand.deals, strict=True)
     )
 
 
@@ -377,17 +377,17 @@ def _first_denied_mover(hand: HandLog, hands: tuple[tuple[tuple[Card, ...], ...]
 
 def seats_owing(ledger: Ledger) -> frozenset[int]:
     """Return the seats that owe a step which nothing can void: keys, locks and keys of a redeal, the link of the hand."""
-    sealed, match = ledger.sealed, ledger.match
+    blind, match = ledger.blind_hand, ledger.match
     pack = sealed_pack(ledger)
-    if sealed is None or pack is None or match is None:
+    if blind is None or pack is None or match is None:
         return frozenset()
     # a mask, or a lock before the deal, is no such step: a void names its seat, as nobody knows a card yet
-    if not sealed.garbled and (
+    if not blind.garbled and (
         pack.stage is PackStage.KEYS or (ledger.hand is not None and pack.stage is PackStage.LOCK)
     ):
         return frozenset(pack.owing())
     is_over = ledger.hand is not None and not awaits_deal(match) and is_hand_over(match)
-    return frozenset(seats_unopened(ledger)) if sealed.garbled or is_over else frozenset()
+    return frozenset(seats_unopened(ledger)) if blind.garbled or is_over else frozenset()
 
 
 class StepsDue(NamedTuple):
@@ -399,10 +399,10 @@ class StepsDue(NamedTuple):
 
 def steps_due(ledger: Ledger) -> StepsDue | None:
     """Return what seats owe of the pack or of a hand that is to be opened; None where a decision, or the server, is next."""
-    sealed, match, pack = ledger.sealed, ledger.match, sealed_pack(ledger)
-    if sealed is None or match is None or pack is None or ledger.phase is Phase.ENDED:
+    blind, match, pack = ledger.blind_hand, ledger.match, sealed_pack(ledger)
+    if blind is None or match is None or pack is None or ledger.phase is Phase.ENDED:
         return None
-    if sealed.exposed is not None or sealed.garbled or ledger.phase is Phase.OVER:
+    if blind.exposed is not None or blind.garbled or ledger.phase is Phase.OVER:
         left = seats_unopened(ledger)
         return StepsDue("opening", left) if left else None
     if pack.stage is not PackStage.READY:
