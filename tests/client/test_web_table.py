@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -207,38 +207,42 @@ def asking(tmp_path):
     program, asked = tmp_path / "browser", tmp_path / "asked"
     program.write_text(f'#!/bin/sh\necho "$1" > {asked}.new && mv {asked}.new {asked}\n')
     program.chmod(0o755)
-    environment = {
-        "TRUC_HOME": str(tmp_path / "home"),
-        "BROWSER": f"{program} %s",
-        "PATH": os.environ["PATH"],
-    }
-    return {**environment, "LC_ALL": "C.UTF-8", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}, asked
+    passed_on = {name: os.environ.get(name, "") for name in ("PATH", "PYTHONPATH")}
+    own = {"TRUC_HOME": str(tmp_path / "home"), "BROWSER": f"{program} %s", "LC_ALL": "C.UTF-8"}
+    return {**passed_on, **own}, asked
+
+
+@contextmanager
+def told_by(environment, *command):
+    """Run `truc` and give what it prints; it ends as by Ctrl+C."""
+    run = [sys.executable, "-m", "truc_terminal", *command]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            yield process.stdout
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
 
 
 @needs_browser
 @pytest.mark.slow
 def test_a_browser_is_opened_at_the_page_and_may_speak_with_the_server(real_server, chrome, asking):
     environment, asked = asking
-    command = [sys.executable, "-m", "truc_terminal", "web", f"{real_server.url}", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        try:
-            lines = [process.stdout.readline() for _ in range(2)]
-            link = re.search(r"http://localhost:\d+/open/\S+", lines[1])[0]
-            with chrome.somebody() as page:
-                page.visit(link)
-                assert page.look("location.pathname") == "/"
-                told = page.wait_for("fetch('/local.json').then((answer) => answer.json())")
-                key = str(real_server.address.fingerprint)
-                where = {"server": f"127.0.0.1:{real_server.port}", "fingerprint": key}
-                assert told == {**where, "binding": None, "revoked": []}
-                opened = "const it = new WebSocket('ws://' + location.host + '/ws', 'truc.1'); it.onopen = () => done(it.protocol)"
-                assert page.wait_for(f"new Promise((done) => {{ {opened} }})") == "truc.1"
-                page.visit(link)
-                assert "used already" in page.look("document.body.textContent")
-            assert asked.read_text().strip() == link
-        finally:
-            process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+    with told_by(environment, "web", real_server.url, "--port", "0") as printed:
+        lines = [printed.readline() for _ in range(2)]
+        link = re.search(r"http://localhost:\d+/open/\S+", lines[1])[0]
+        with chrome.somebody() as page:
+            page.visit(link)
+            assert page.look("location.pathname") == "/"
+            told = page.wait_for("fetch('/local.json').then((answer) => answer.json())")
+            key = str(real_server.address.fingerprint)
+            where = {"server": f"127.0.0.1:{real_server.port}", "fingerprint": key}
+            assert told == {**where, "binding": None, "revoked": []}
+            opened = "const it = new WebSocket('ws://' + location.host + '/ws', 'truc.1'); it.onopen = () => done(it.protocol)"
+            assert page.wait_for(f"new Promise((done) => {{ {opened} }})") == "truc.1"
+            page.visit(link)
+            assert "used already" in page.look("document.body.textContent")
+        assert asked.read_text().strip() == link
 
 
 @needs_browser
@@ -263,22 +267,15 @@ def test_the_hosts_invite_for_browsers_makes_a_member_of_whoever_opens_it(chrome
 def test_bots_wait_in_the_demo_for_whoever_opens_the_link(chrome, asking, deal):
     environment, asked = asking
     options = ["--variant", "truc-french", "--option", "target=3", "--style", "careless", *deal]
-    command = [sys.executable, "-m", "truc_terminal", "demo", "--web", *options]
-    with (
-        people(chrome, None, 1) as (person,),
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process,
-    ):
-        try:
-            link = next(re.search(r"http://\S+", line)[0] for line in process.stdout if "http://" in line)
+    with people(chrome, None, 1) as (person,):
+        with told_by(environment, "demo", "--web", *options) as printed:
+            link = next(re.search(r"http://\S+", line)[0] for line in printed if "http://" in line)
             person.page.visit(link)
             person.say_name(NAMES[0])
             person.page.wait_until("document.querySelector('.hand')")
             person.begin(1)
             assert person.play()["isOver"]
             assert verify(person.saved()).host_saw_no_card is bool(deal)
-            assert "PROVEN" in next(line for line in process.stdout if line.startswith("Verified"))
+            assert "PROVEN" in next(line for line in printed if line.startswith("Verified"))
             assert asked.read_text().strip() == link
-        finally:
-            process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
         without_lost_connections(person.page)

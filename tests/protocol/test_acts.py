@@ -91,21 +91,13 @@ def eldest(table: Table) -> Seat:
     return Seat(1 - table.ledger.match.dealer)
 
 
-def test_show_is_written_by_ascending_slot():
+def test_show_is_written_by_ascending_slot_and_a_covered_card_as_its_slot():
     table, openings = hand()
     shown = Action(eldest(table), Kind.SHOW, (openings[2].card, openings[0].card))
     assert write_args(shown, openings) == ([(0, *openings[0]), (2, *openings[2])],)
-
-
-def test_covered_card_is_written_as_its_slot():
-    table, openings = hand()
-    covered = Action(eldest(table), Kind.COVER, (openings[1].card,))
-    assert write_args(covered, openings) == (1,)
-
-
-def test_covered_card_unknown_here_is_written_as_the_slot_given():
-    table, openings = hand()
-    assert write_args(Action(eldest(table), Kind.COVER, (), 2), openings) == (2,)
+    covered, unknown_here = (openings[1].card,), ()
+    assert write_args(Action(eldest(table), Kind.COVER, covered), openings) == (1,)
+    assert write_args(Action(eldest(table), Kind.COVER, unknown_here, 2), openings) == (2,)
 
 
 @each_row("kind, value", [(Kind.RAISE, "rest"), (Kind.BLIND, 0), (Kind.CLAIM, 3), (Kind.ORDER, "7")])

@@ -23,20 +23,18 @@ def test_link_outside_the_chain_is_refused(i):
         chain(first=8, count=4).link(i)
 
 
-@each_row("count", [0, 4097])
-def test_number_of_links_is_limited(count):
-    with pytest.raises(ValueError, match="1 to 4096 links"):
-        chain(count=count)
-
-
-def test_negative_first_index_is_refused():
-    with pytest.raises(ValueError, match="first index of 0 or more"):
-        chain(first=-1)
-
-
-def test_root_of_31_bytes_is_refused():
-    with pytest.raises(ValueError, match="root of 32 bytes"):
-        Chain(PUBLIC, TN, ROOT[:31], first=0, count=4)
+@each_row(
+    "root, first, count, said",
+    [
+        (ROOT, 0, 0, "1 to 4096 links"),
+        (ROOT, 0, 4097, "1 to 4096 links"),
+        (ROOT, -1, 4, "first index of 0 or more"),
+        (ROOT[:31], 0, 4, "root of 32 bytes"),
+    ],
+)
+def test_chain_that_cannot_be_is_refused(root, first, count, said):
+    with pytest.raises(ValueError, match=said):
+        Chain(PUBLIC, TN, root, first=first, count=count)
 
 
 def test_chain_shows_no_link():
@@ -56,18 +54,13 @@ def steps(monkeypatch):
     return hashed
 
 
-def test_chain_of_32_deals_is_hashed_once(steps):
+@each_row("deals, hashed", [(32, 100), (101, 100 + (100 - 32) + (100 - 64) + (100 - 96))])
+def test_chain_is_hashed_once_and_once_more_for_every_32_deals_beyond_the_first(steps, deals, hashed):
+    steps.clear()
     made = chain()
-    for i in range(32):
+    for i in range(deals):
         made.link(i)
-    assert len(steps) == 100
-
-
-def test_longer_chain_is_hashed_once_more_for_every_32_deals(steps):
-    made = chain()
-    for i in range(101):
-        made.link(i)
-    assert len(steps) == 100 + (100 - 32) + (100 - 64) + (100 - 96)
+    assert len(steps) == hashed
 
 
 def test_link_that_was_passed_is_the_same_when_asked_for_again():

@@ -99,24 +99,22 @@ def refused_login(login, expected):
 # Agreeing on a protocol
 
 
-def test_unknown_protocols_are_unsupported():
-    with pytest.raises(RemoteError, match=r"one of the protocols \[1\], got \[2, 3\]") as caught:
-        agree_on_protocol(ClientHello(id=4, proto=(2, 3), cn=CN), ())
-    assert (caught.value.code, caught.value.field, caught.value.re) == (Code.UNSUPPORTED, "proto", 4)
+@each_row(
+    "proto, require, told, field",
+    [
+        ((2, 3), (), r"one of the protocols \[1\], got \[2, 3\]", "proto"),
+        ((1,), ("chat", "draft/x"), "'draft/x'", "require/1"),
+    ],
+)
+def test_hello_that_asks_for_what_is_not_there_is_unsupported(proto, require, told, field):
+    with pytest.raises(RemoteError, match=told) as caught:
+        agree_on_protocol(ClientHello(id=4, proto=proto, cn=CN, require=require), {"chat": 1})
+    assert (caught.value.code, caught.value.field, caught.value.re) == (Code.UNSUPPORTED, field, 4)
 
 
-def test_required_capability_that_is_there_is_agreed():
-    assert agree_on_protocol(ClientHello(id=1, proto=(1,), cn=CN, require=("chat",)), {"chat": 1}) == 1
-
-
-def test_required_capability_that_is_missing_is_unsupported():
-    with pytest.raises(RemoteError, match="'draft/x'") as caught:
-        agree_on_protocol(ClientHello(id=1, proto=(1,), cn=CN, require=("chat", "draft/x")), {"chat": 1})
-    assert caught.value.field == "require/1"
-
-
-def test_wanted_capability_that_is_missing_does_no_harm():
-    assert agree_on_protocol(ClientHello(id=1, proto=(7, 1), cn=CN, want=("draft/x",)), ()) == 1
+@each_row("wishes", [{"require": ("chat",)}, {"want": ("draft/x",)}])
+def test_capability_that_is_there_or_is_only_wanted_leaves_the_protocol_agreed(wishes):
+    assert agree_on_protocol(ClientHello(id=1, proto=(7, 1), cn=CN, **wishes), {"chat": 1}) == 1
 
 
 # The server proves itself

@@ -12,7 +12,7 @@ from truc_rules.variants.house import MAX_FILE, HouseVariantError
 from truc_words.house_variants import preset_called, read_variant, variant_file
 
 HEAD = 'name = "club-truc"\nversion = 1\n'
-CATALAN, LANES = preset("truc-catalan"), preset("truc-lanes")
+CATALAN, LANES, LANES_36 = (preset(name) for name in ("truc-catalan", "truc-lanes", "truc-lanes-36"))
 
 
 def read(fields: str, base: str = "truc-catalan"):
@@ -33,42 +33,26 @@ def without(text: str, field: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith(f"{field} ="))
 
 
-def test_file_with_a_base_alone_is_the_base_under_another_name():
-    assert read("") == replace(CATALAN, name="club-truc")
-
-
-def test_field_that_differs_replaces_that_of_the_base():
-    assert read("match = 3") == replace(CATALAN, name="club-truc", match=3)
+@each_row(
+    "fields, base, changes",
+    [
+        ("", CATALAN, {}),
+        ("match = 3", CATALAN, {"match": 3}),
+        ("[scoring]\ntarget = 15", CATALAN, {"scoring": replace(CATALAN.scoring, target=15)}),
+        ("redeal = false", LANES, {"redeal": None}),
+        ('[redeal]\nconsent = "all"\nmax = 2', CATALAN, {"redeal": Redeal(consent="all", max=2)}),
+        ('pack = "fr36"\norder = "fr36"', LANES, {"pack": LANES_36.pack, "order": LANES_36.order}),
+        ('ladder = "x2"', LANES, {"ladder": "x2"}),
+        ('words = "club"\nphrases = ["bona nit!", "som-hi"]', CATALAN,
+         {"words": "club", "phrases": ("bona nit!", "som-hi")}),
+    ],
+)  # fmt: skip
+def test_file_is_its_base_under_another_name_but_for_the_fields_that_it_gives(fields, base, changes):
+    assert read(fields, base.name) == replace(base, name="club-truc", **changes)
 
 
 def test_version_is_that_of_the_file():
     assert read_variant('name = "club"\nversion = 7\nbase = "put"', "club.toml").version == 7
-
-
-def test_field_of_a_group_leaves_the_others_as_in_the_base():
-    assert read("[scoring]\ntarget = 15").scoring == replace(CATALAN.scoring, target=15)
-
-
-def test_group_that_is_false_is_not_there():
-    assert read("redeal = false", "truc-lanes").redeal is None
-
-
-def test_group_that_the_base_lacks_can_be_added():
-    assert read('[redeal]\nconsent = "all"\nmax = 2').redeal == Redeal(consent="all", max=2)
-
-
-def test_pack_and_order_can_be_those_of_presets_by_name():
-    six = read('pack = "fr36"\norder = "fr36"', "truc-lanes")
-    assert (six.pack, six.order) == (preset("truc-lanes-36").pack, preset("truc-lanes-36").order)
-
-
-def test_ladder_can_be_a_word():
-    assert read('ladder = "x2"', "truc-lanes").ladder == "x2"
-
-
-def test_own_set_of_words_and_own_phrases_are_taken():
-    own = read('words = "club"\nphrases = ["bona nit!", "som-hi"]')
-    assert (own.words, own.phrases) == ("club", ("bona nit!", "som-hi"))
 
 
 def test_variant_that_was_read_comes_back_from_its_document():
@@ -175,8 +159,17 @@ def test_name_that_is_none_is_refused(name):
     )
 
 
-def test_name_that_is_no_text_is_refused():
-    assert "got 5" in refused('name = 5\nversion = 1\nbase = "put"')[0]
+@each_row(
+    "text, got",
+    [
+        ('name = 5\nversion = 1\nbase = "put"', "5"),
+        (f"{HEAD}base = 5", "5"),
+        (f'{HEAD}base = "put"\nfoo = 1', "foo"),  # which is near no name of a field
+        (f'{HEAD}base = "put"\n[scoring]\nfoo = 1', "foo"),
+    ],
+)
+def test_what_came_in_the_place_of_a_name_is_told_last(text, got):
+    assert refused(text)[0].endswith(f"got {got}")
 
 
 @each_row(
@@ -198,19 +191,20 @@ def test_problems_of_a_file_are_told_each_once_and_no_others(text, problems):
     assert refused(text) == tuple(f"club.toml: {problem}" for problem in problems)
 
 
-def test_unknown_base_is_answered_with_those_like_it():
-    assert refused_of("", "truc-frensh")[0].startswith(
-        'club.toml: base: expected the name of a preset, got "truc-frensh"; the nearest are truc-french'
-    )
-
-
-@each_row("fields", ["foo = 1", "[scoring]\nfoo = 1"])
-def test_nothing_is_said_to_be_near_a_name_that_is_far_from_all(fields):
-    assert refused_of(fields)[0].endswith("got foo")
-
-
-def test_base_that_is_no_text_is_refused():
-    assert refused(f"{HEAD}base = 5")[0].endswith("got 5")
+@each_row(
+    "text, problem",
+    [
+        (f'{HEAD}base = "truc-frensh"',
+         'base: expected the name of a preset, got "truc-frensh"; the nearest are truc-french'),
+        ("name = \n", "expected TOML, got: Invalid value (at line 1"),
+        (f"match = {'9' * 5_000}", "expected "),
+        (f"match = {'[' * 10_000}", "expected "),
+        (f'{HEAD}base = "truc-catalan"\nphrases = {[f"{number:040}" for number in range(500)]}',
+         "expected rules that fit a document of 16384 bytes: "),
+    ],
+)  # fmt: skip
+def test_text_that_is_no_variant_is_refused_with_what_was_expected(text, problem):
+    assert refused(text)[0].startswith(f"club.toml: {problem}")
 
 
 @each_row("field", ["name", "version", "pack"])
@@ -222,22 +216,6 @@ def test_fields_alone_are_no_variant_without(field):
 
 def test_every_problem_of_the_form_is_told_at_once():
     assert len(refused('name = "X"\nbase = "poker"\nladdr = 1')) == 4
-
-
-def test_text_that_is_no_toml_names_the_place():
-    assert refused("name = \n")[0].startswith("club.toml: expected TOML, got: Invalid value (at line 1")
-
-
-@each_row("text", [f"match = {'9' * 5_000}", f"match = {'[' * 10_000}"])
-def test_text_that_no_reader_takes_is_refused(text):
-    assert refused(text)[0].startswith("club.toml: expected ")
-
-
-def test_rules_longer_than_a_document_are_refused():
-    phrases = ", ".join(f'"{number:040}"' for number in range(500))
-    assert refused_of(f"phrases = [{phrases}]")[0].startswith(
-        "club.toml: expected rules that fit a document of 16384 bytes: "
-    )
 
 
 @each_row("fields", [f"[signals]\nvocabulary = {['nod'] * 1000}", f"words = '{'w' * 5000}'"])

@@ -32,15 +32,17 @@ def test_what_others_wrote_is_filled_in_as_it_is() -> None:
     assert told(sentence, "ca") == "{error}: failures.at {0} {server}"
 
 
-@each_row("key", ["failures.unheard_of", "refused"])
-def test_sentence_of_no_catalogue_is_a_mistake(key) -> None:
+@each_row(
+    "key, values",
+    [
+        ("failures.unheard_of", {}),  # in no catalogue
+        ("refused", {}),
+        ("failures.at", {"server": "host:7373"}),  # which has an error to fill in too
+    ],
+)
+def test_sentence_that_cannot_be_told_is_a_mistake(key, values) -> None:
     with pytest.raises(KeyError):
-        Sentence(key)
-
-
-def test_sentence_without_what_it_fills_in_is_a_mistake() -> None:
-    with pytest.raises(KeyError):
-        Sentence("failures.at", server="host:7373")
+        Sentence(key, **values)
 
 
 def test_unknown_language_is_an_error() -> None:

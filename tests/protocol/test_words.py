@@ -155,11 +155,17 @@ def test_every_kind_of_move_has_a_label_in_every_language(kind, lang) -> None:
 
 
 @each_row(
-    "lang, name",
-    [("en", "east and west"), ("ca", "east i west"), ("es", "east y west"), ("fr", "east et west")],
+    "side, players, lang, name",
+    [
+        (1, PLAYERS, "en", "east and west"),
+        (1, PLAYERS, "ca", "east i west"),
+        (1, PLAYERS, "es", "east y west"),
+        (1, PLAYERS, "fr", "east et west"),
+        (0, ("anna", "b", "iu", "d", "maria", "f"), "ca", "anna, iu i maria"),
+    ],
 )
-def test_side_is_named_by_its_seats(lang, name) -> None:
-    assert side_name(1, PLAYERS, Speech(lang)) == name
+def test_side_is_named_by_its_seats(side, players, lang, name) -> None:
+    assert side_name(side, players, Speech(lang)) == name
 
 
 @each_row(
@@ -176,10 +182,6 @@ def test_victory_is_told_alike_of_one_player_and_of_partners(lang, told) -> None
     side = side_name(0, ("anna", "b", "iu"), Speech(lang))
     values = {"one": side, "other": "b", "how": "won", "score": 12, "rest": 8}
     assert Speech(lang).say("history.beat", **values) == told
-
-
-def test_side_of_three_has_a_comma_and_a_word_between_its_names() -> None:
-    assert side_name(0, ("anna", "b", "iu", "d", "maria", "f"), Speech("ca")) == "anna, iu i maria"
 
 
 @each_row(
@@ -266,20 +268,24 @@ def test_word_of_the_country_keeps_its_capital_and_leaves_the_names_to_fill_in()
 
 
 @each_row(
-    "word, lang, words, label",
+    "label_of, word, lang, words, label",
     [
-        ("three", "en", "catalan", "a three (close one eye)"),
-        ("three", "en", "argentine", "a three (bite the lower lip)"),
-        ("eight", "fr", "french", "un huit (faire un clin d'œil)"),
-        ("ace-swords", "en", "argentine", "el ancho de espadas (the ace of swords; raise both eyebrows)"),
-        ("zap", "en", "mineiro", "zap (the four of clubs)"),
-        ("three", "pt", "mineiro", "um três"),
-        ("ace", "es", HOUSE, "un as"),
-        ("\x1bstrange", "en", "catalan", "strange"),
+        (sign_label, "three", "en", "catalan", "a three (close one eye)"),
+        (sign_label, "three", "en", "argentine", "a three (bite the lower lip)"),
+        (sign_label, "eight", "fr", "french", "un huit (faire un clin d'œil)"),
+        (sign_label, "ace-swords", "en", "argentine",
+         "el ancho de espadas (the ace of swords; raise both eyebrows)"),
+        (sign_label, "zap", "en", "mineiro", "zap (the four of clubs)"),
+        (sign_label, "three", "pt", "mineiro", "um três"),
+        (sign_label, "ace", "es", HOUSE, "un as"),
+        (sign_label, "\x1bstrange", "en", "catalan", "strange"),
+        (phrase_label, "come", "en", "argentine", "vení (Play your lowest card)"),
+        (phrase_label, "dry", "pt", HOUSE, "estou seco (Não tenho nem envido nem boas cartas)"),
+        (phrase_label, "\x1bstrange", "en", "argentine", "strange"),
     ],
-)
-def test_sign_is_labelled(word, lang, words, label) -> None:
-    assert sign_label(word, lang, words) == label
+)  # fmt: skip
+def test_sign_or_phrase_is_labelled(label_of, word, lang, words, label) -> None:
+    assert label_of(word, lang, words) == label
 
 
 SIGNS = ("ace-swords", "ace-clubs", "seven-gold", "three", "high-envido", "low-envido")
@@ -332,18 +338,6 @@ def test_what_is_shown_to_be_typed_is_understood(lang, name) -> None:
     ]
     for word, words, what in talk:
         assert typed_word(typed_name(word, what, speech), words, what, speech) == word
-
-
-@each_row(
-    "phrase, lang, words, label",
-    [
-        ("come", "en", "argentine", "vení (Play your lowest card)"),
-        ("dry", "pt", HOUSE, "estou seco (Não tenho nem envido nem boas cartas)"),
-        ("\x1bstrange", "en", "argentine", "strange"),
-    ],
-)
-def test_phrase_is_labelled(phrase, lang, words, label) -> None:
-    assert phrase_label(phrase, lang, words) == label
 
 
 @each_row(

@@ -110,12 +110,12 @@ def test_falta_of_malas_wins_the_game_for_either_side(line, winner):
 # rules.md 8.5, 13b.2
 
 
-def test_there_is_no_bonus_where_there_is_no_envido():
-    assert fold_bonus(dealt("truc-french", "7s 8s 9s", "7d 8d 9d"), 0) == 0
+NO_ENVIDO = dealt("truc-french", "7s 8s 9s", "7d 8d 9d")
 
 
-def test_a_seat_that_is_not_to_act_pays_no_bonus():
-    assert fold_bonus(dealt(ARGENTINE, *TWO), 1) == 0
+@each_row("match, seat", [(NO_ENVIDO, 0), (dealt(ARGENTINE, *TWO), 1)])
+def test_there_is_no_bonus_without_envido_nor_from_a_seat_that_is_not_to_act(match, seat):
+    assert fold_bonus(match, seat) == 0
 
 
 def test_rows_of_calls_are_not_kept_without_end():

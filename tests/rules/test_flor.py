@@ -22,15 +22,11 @@ DUEL = duel("truco-argentino-6-flor", F27, F26, PLAIN, F36, F29, POOR)
 """Seat 0 against seat 3; seats 0, 1, 3 and 4 hold flores."""
 
 
-def test_the_others_of_a_table_do_not_declare_in_a_duel():
+@each_row("call, declaring", [("0 envido", [0, 3]), ("0 raise 2", [3])])
+def test_the_others_of_a_table_do_not_declare_in_a_duel(call, declaring):
     # rules.md 8.7
-    match = played(DUEL, "0 envido")
-    assert [seat for seat in range(6) if flores(match, seat)] == [0, 3]
-
-
-def test_the_others_of_a_table_do_not_declare_in_answer_to_truco_in_a_duel():
-    match = played(DUEL, "0 raise 2")
-    assert [seat for seat in range(6) if flores(match, seat)] == [3]
+    match = played(DUEL, call)
+    assert [seat for seat in range(6) if flores(match, seat)] == declaring
 
 
 def test_al_resto_pays_what_the_leader_lacks_besides():

@@ -130,29 +130,19 @@ def test_a_flor_kept_quiet_before_another_was_declared_stays_so():
 PLAIN = "7o 6o 1c"
 
 
-def opens(match, line):
-    return waits_for_unknown(apply(as_seen_by_all(match), action(match, line))[0])
-
-
-@each_row("theirs", [F36, PLAIN])
-def test_a_first_flor_leaves_everybody_waiting_whether_or_not_another_has_one(theirs):
-    assert opens(dealt(GAME, F27, theirs), "0 flor")
-
-
-def test_the_last_flor_that_can_be_declared_opens_nothing():
-    assert not opens(played(dealt(GAME, F27, F36), "0 flor"), "1 flor")
-
-
-@each_row("line", ["0 envido", "0 raise 2"])
-def test_what_anybody_can_do_opens_nothing(line):
-    assert not opens(dealt(GAME, F27, F36), line)
-
-
-def test_a_flor_declared_after_the_others_have_played_opens_nothing():
-    match = played(dealt(GAME, PLAIN, F36), "0 play 7o")
-    assert not opens(match, "1 flor")
-
-
-def test_a_window_stays_open_while_a_partner_of_the_holder_is_unheard():
-    match = dealt(GAME, F27, PLAIN, "3o 4c 12b", "2o 5c 11b")
-    assert opens(match, "0 flor")
+@each_row(
+    "hands, moves, opened",
+    [
+        ((F27, F36), ["0 flor"], True),  # everybody waits, whether or not another has one
+        ((F27, PLAIN), ["0 flor"], True),
+        ((F27, PLAIN, BARE, "2o 5c 11b"), ["0 flor"], True),  # a partner of the holder is unheard
+        ((F27, F36), ["0 flor", "1 flor"], False),  # the last that can be declared
+        ((PLAIN, F36), ["0 play 7o", "1 flor"], False),  # after the others have played
+        ((F27, F36), ["0 envido"], False),  # what anybody can do
+        ((F27, F36), ["0 raise 2"], False),
+    ],
+)
+def test_a_flor_opens_a_wait_for_unknown_cards_while_another_can_be_declared(hands, moves, opened):
+    *before, line = moves
+    match = played(dealt(GAME, *hands), *before)
+    assert waits_for_unknown(apply(as_seen_by_all(match), action(match, line))[0]) == opened

@@ -1,5 +1,7 @@
 """Table options of rules.md 14b: what each changes, and where it is refused."""
 
+from dataclasses import replace
+
 import pytest
 from rows import each_row
 
@@ -10,35 +12,30 @@ ARGENTINE, SIX, MINEIRO = preset("truco-argentino"), preset("truco-argentino-6")
 
 
 def test_options_change_their_fields_and_nothing_else():
-    changed = with_options(
-        FRENCH, {"match": 5, "target": 21, "reveal": "match", "end_check": "hand_end", "ladder": "any"}
-    )
-    assert (changed.match, changed.scoring.target, changed.scoring.end_check) == (5, 21, "hand_end")
-    assert (changed.reveal, changed.ladder, changed.name, changed.order) == (
-        "match",
-        "any",
-        FRENCH.name,
-        FRENCH.order,
-    )
+    options = {"match": 5, "target": 21, "reveal": "match", "end_check": "hand_end", "ladder": "any"}
+    scoring = replace(FRENCH.scoring, target=21, end_check="hand_end")
+    changed = replace(FRENCH, match=5, reveal="match", ladder="any", scoring=scoring)
+    assert with_options(FRENCH, options) == changed
 
 
 def test_the_defaults_can_be_said():
-    assert (
-        with_options(
-            FRENCH, {"match": 3, "target": 12, "reveal": "hand", "end_check": "immediate", "redeals": 1}
-        )
-        == FRENCH
-    )
+    defaults = {"match": 3, "target": 12, "reveal": "hand", "end_check": "immediate", "redeals": 1}
+    assert with_options(FRENCH, defaults) == FRENCH
 
 
-def test_an_order_is_one_of_the_same_pack():
-    assert with_options(FRENCH, {"order": "fr32-8low"}).order == preset("truc-french-8low").order
-
-
-def test_redeals_by_number_and_by_pack():
-    assert with_options(LANES, {"redeals": 2}).redeal == Redeal("all", 2)
-    assert with_options(FRENCH, {"redeals": "pack"}).redeal == Redeal("dealer", "pack")
-    assert with_options(FRENCH, {"redeals": 0}).redeal is None
+@each_row(
+    "variant, option, field, value",
+    [
+        (FRENCH, {"order": "fr32-8low"}, "order", preset("truc-french-8low").order),
+        (LANES, {"redeals": 2}, "redeal", Redeal("all", 2)),
+        (FRENCH, {"redeals": "pack"}, "redeal", Redeal("dealer", "pack")),
+        (FRENCH, {"redeals": 0}, "redeal", None),
+        (ARGENTINE, {"flor": "on"}, "flor", preset("truco-argentino-flor").flor),
+        (ARGENTINE, {"pica": "on"}, "pica", SIX.pica),
+    ],
+)
+def test_an_option_gives_a_field_what_the_option_names(variant, option, field, value):
+    assert getattr(with_options(variant, option), field) == value
 
 
 @each_row(
@@ -104,11 +101,3 @@ def test_what_a_game_has_already_can_be_said(variant, name, value):
 def test_signals_off_leaves_the_orders():
     signals = with_options(preset("truc-partnership"), {"signals": "off"}).signals
     assert (signals.vocabulary, signals.orders) == ((), "binding")
-
-
-def test_flor_as_an_option_is_that_of_the_preset():
-    assert with_options(ARGENTINE, {"flor": "on"}).flor == preset("truco-argentino-flor").flor
-
-
-def test_pica_as_an_option_is_that_of_the_preset():
-    assert with_options(ARGENTINE, {"pica": "on"}).pica == SIX.pica

@@ -19,6 +19,8 @@ from truc_rules import (
 )
 
 CATALAN, FRENCH = preset("truc-catalan"), preset("truc-french")
+PIECES, SIX, TRUT = preset("truco-uruguayo"), preset("truco-argentino-6"), preset("trut")
+LAST_POINT = LastPoint(1, 3, 1, share=False)
 
 
 def rebuilt(variant, **changes):
@@ -78,14 +80,16 @@ def test_a_wrong_value_is_refused_by_field(name, value, said):
         rebuilt(CATALAN, **{name: value})
 
 
-def test_a_missing_field_is_refused_by_name():
-    with pytest.raises(VariantError, match="absent: expected this field, got none"):
-        variant_from_params("x", 1, CATALAN.pack, params(CATALAN)[1:])
-
-
-def test_an_unknown_field_is_refused_by_name():
-    with pytest.raises(VariantError, match="colour: expected no such field in engine version 1"):
-        variant_from_params("x", 1, CATALAN.pack, (*params(CATALAN), ("colour", True)))
+@each_row(
+    "entries, said",
+    [
+        (params(CATALAN)[1:], "absent: expected this field, got none"),
+        ((*params(CATALAN), ("colour", True)), "colour: expected no such field in engine version 1"),
+    ],
+)
+def test_a_field_that_is_missing_or_unknown_is_refused_by_name(entries, said):
+    with pytest.raises(VariantError, match=said):
+        variant_from_params("x", 1, CATALAN.pack, entries)
 
 
 @each_row(
@@ -130,27 +134,35 @@ def test_a_contradiction_is_refused_with_its_reason(changes, said):
 
 def test_duels_leave_no_room_for_the_question_at_the_last_point():
     """rules.md 1.3: the question comes once a deal, before the play; 8.7: only the two duelists act and answer."""
-    six = preset("truco-argentino-6")
-    asks = replace(six, pica=None, last_point=LastPoint(1, 3, 1, share=False))
+    asks = replace(SIX, pica=None, last_point=LAST_POINT)
     said = "^pica: expected no rule for the last point, where a deal is played as three games"
     with pytest.raises(VariantError, match=said):
-        replace(six, last_point=asks.last_point)
+        replace(SIX, last_point=asks.last_point)
     with pytest.raises(VariantError, match=said):
         with_options(asks, {"pica": "on"})
 
 
-def test_a_short_deal_is_for_games_counted_in_points():
-    """rules.md 2, "Cut and deal": what bars it is a side one point short of the target, 11 of 12; truts are none."""
-    said = "^short_deal: expected three cards each, where points make units"
+@each_row(
+    "variant, changes, said",
+    [
+        # rules.md 2, "Cut and deal": what bars it is a side one point short of the target, 11 of 12; truts are none
+        (TRUT, {"short_deal": True}, "^short_deal: expected three cards each, where points make units"),
+        # rules.md 6.4: an order is for cards of a rank, the lowest or the highest; 9: blind cards nobody has seen
+        (preset("truc-partnership"), {"blind": True, "last_point": LAST_POINT},
+         "^signals.orders: expected none, where hands are blind"),
+        (TRUT, {"scoring": replace(TRUT.scoring, points_per_unit=1001)},
+         "scoring.points_per_unit: expected at most 1000, got 1001"),
+        (FRENCH, {"pack": (*FRENCH.pack, "s"), "order": (*FRENCH.order, "")},
+         "pack: expected cards of a rank and a suit"),
+        (PIECES, {"flor": replace(PIECES.flor, kind="run")},
+         "flor.kind: expected suit, where pieces are of any suit"),
+        (SIX, {"envido": replace(SIX.envido, settle="hand_end")},
+         "envido.settle: expected said, where a deal is played as three games"),
+    ],
+)  # fmt: skip
+def test_a_rule_that_does_not_fit_its_game_is_refused_with_its_reason(variant, changes, said):
     with pytest.raises(VariantError, match=said):
-        replace(preset("trut"), short_deal=True)
-
-
-def test_nobody_is_ordered_which_card_to_play_of_a_blind_hand():
-    """rules.md 6.4: an order is for cards of a rank, the lowest or the highest; 9: blind cards nobody has seen."""
-    blind = {"blind": True, "last_point": LastPoint(1, 3, 1, share=False)}
-    with pytest.raises(VariantError, match=r"^signals.orders: expected none, where hands are blind"):
-        replace(preset("truc-partnership"), **blind)
+        replace(variant, **changes)
 
 
 @each_row("field, most", [("max_envido", 16), ("max_real", 16), ("fold_bonus", 1000)])
@@ -161,22 +173,10 @@ def test_envido_has_bounds(field, most):
         replace(argentine, envido=replace(argentine.envido, **{field: most + 1}))
 
 
-def test_points_that_make_a_unit_have_a_bound():
-    trut = preset("trut")
-    with pytest.raises(VariantError, match=r"scoring.points_per_unit: expected at most 1000, got 1001"):
-        replace(trut, scoring=replace(trut.scoring, points_per_unit=1001))
-
-
 def test_one_unit_may_be_the_target_where_points_make_units():
-    trut = preset("trut")
-    assert replace(trut, scoring=replace(trut.scoring, target=1)).scoring.target == 1
+    assert replace(TRUT, scoring=replace(TRUT.scoring, target=1)).scoring.target == 1
     with pytest.raises(VariantError, match=r"scoring.target: expected more than 0, got 0"):
-        replace(trut, scoring=replace(trut.scoring, target=0))
-
-
-def test_a_suitless_card_is_refused():
-    with pytest.raises(VariantError, match="pack: expected cards of a rank and a suit"):
-        replace(FRENCH, pack=(*FRENCH.pack, "s"), order=(*FRENCH.order, ""))
+        replace(TRUT, scoring=replace(TRUT.scoring, target=0))
 
 
 def test_cards_named_in_the_order_stand_above_their_rank_and_entries_may_tie():
@@ -192,9 +192,6 @@ def test_cards_named_in_the_order_stand_above_their_rank_and_entries_may_tie():
 def test_only_plain_values_go_into_a_document():
     with pytest.raises(VariantError, match="expected a plain value, got float"):
         params(replace(CATALAN, match=3.0))
-
-
-PIECES = preset("truco-uruguayo")
 
 
 @each_row(
@@ -214,19 +211,6 @@ PIECES = preset("truco-uruguayo")
 def test_pieces_must_fit_together(changes, said):
     with pytest.raises(VariantError, match=said):
         replace(PIECES, turnup=replace(PIECES.turnup, **changes))
-
-
-def test_a_run_of_pieces_is_no_flor():
-    with pytest.raises(VariantError, match=r"flor.kind: expected suit, where pieces are of any suit"):
-        replace(PIECES, flor=replace(PIECES.flor, kind="run"))
-
-
-def test_duels_have_no_envido_that_waits_for_the_end_of_the_deal():
-    six = preset("truco-argentino-6")
-    with pytest.raises(
-        VariantError, match=r"envido.settle: expected said, where a deal is played as three games"
-    ):
-        replace(six, envido=replace(six.envido, settle="hand_end"))
 
 
 def test_a_piece_without_a_stand_in_is_missing_when_it_is_turned_up():
