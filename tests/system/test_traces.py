@@ -12,7 +12,7 @@ from vectors import traces
 from vectors.traced import Script, merged, traced
 from vectors.traces import FOLDER, HANDS
 
-from truc_docs.schema.files import text_of, to_client, to_server
+from truc_docs.schema.files import of_direction, text_of
 from truc_protocol.audit import Auditor, OwnSeat
 from truc_protocol.bodies import Close
 from truc_protocol.codec import pack, unpack
@@ -29,7 +29,7 @@ every_family = each_row("family", HANDS)
 
 @cache
 def validator(direction):
-    schema = to_server() if direction is Direction.TO_SERVER else to_client()
+    schema = of_direction(direction)
     return Draft202012Validator(json.loads(text_of(schema)))
 
 

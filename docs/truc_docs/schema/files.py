@@ -26,23 +26,14 @@ _ANYTHING: Final = "anything"
 _NOTE: Final = "Fields that are not listed are ignored; a field that is nil counts as absent."
 
 
-def to_server() -> Schema:
-    """Return the schema of whatever a client sends."""
-    return _of_direction(Direction.TO_SERVER)
-
-
-def to_client() -> Schema:
-    """Return the schema of whatever a server sends."""
-    return _of_direction(Direction.TO_CLIENT)
-
-
-def of_info() -> Schema:
-    """Return the schema of the map inside a server's hello."""
-    return _schema("info", "What a server says about itself, inside its hello.", {"info": Info})
-
-
 SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = MappingProxyType(
-    {"client-to-server.json": to_server, "server-to-client.json": to_client, "info.json": of_info}
+    {
+        "client-to-server.json": lambda: of_direction(Direction.TO_SERVER),
+        "server-to-client.json": lambda: of_direction(Direction.TO_CLIENT),
+        "info.json": lambda: _schema(
+            "info", "What a server says about itself, inside its hello.", {"info": Info}
+        ),
+    }
 )
 FILES: Final[Mapping[str, Callable[[], Schema]]] = MappingProxyType(
     {**SCHEMAS, "registries.json": registries}
@@ -69,7 +60,8 @@ def differences(folder: Path) -> Iterator[Change]:
             yield from moved or (Change(name, "other words", is_breaking=False),)
 
 
-def _of_direction(direction: Direction) -> Schema:
+def of_direction(direction: Direction) -> Schema:
+    """Return the schema of whatever one end sends."""
     forms: dict[str, type[msgspec.Struct]] = {}
     for row in MESSAGES:
         if row.direction is direction:
