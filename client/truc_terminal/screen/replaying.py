@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from prompt_toolkit.application import Application, get_app
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.input import Input
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.layout import FormattedTextControl, HSplit, Layout, Window
 from prompt_toolkit.output import Output
 from rich.cells import cell_len
@@ -407,29 +407,17 @@ def _bindings(position: ReplayPosition) -> KeyBindings:
     bindings = KeyBindings()
     for step, keys in _KEYS.items():
         for key in keys:
-            bindings.add(key)(partial(_step, position, step))
+            bindings.add(key)(lambda _, step=step: position.step(step))
     for digit in "0123456789":
-        bindings.add(digit)(partial(_type, position, digit))
+        bindings.add(digit)(lambda event: position.type(event.data))
     bindings.add("down")(lambda _: position.scroll(1))
     bindings.add("up")(lambda _: position.scroll(-1))
     bindings.add("enter")(lambda _: position.jump())
     bindings.add("?")(lambda _: position.explain())
     bindings.add("s")(lambda _: position.change_eyes())
     for key in _LEAVE:
-        bindings.add(key)(_leave)
+        bindings.add(key)(lambda event: event.app.exit(result=0))
     return bindings
-
-
-def _step(position: ReplayPosition, step: ReplayStep, _: KeyPressEvent) -> None:
-    position.step(step)
-
-
-def _type(position: ReplayPosition, digit: str, _: KeyPressEvent) -> None:
-    position.type(digit)
-
-
-def _leave(event: KeyPressEvent) -> None:
-    event.app.exit(result=0)
 
 
 def _leave_on_signals(application: Application[int]) -> None:
