@@ -15,7 +15,6 @@ from truc_server.net.usage_limits import Pace
 from truc_server.operation.disk import Disk
 from truc_server.operation.figures import Figures
 from truc_server.operation.worker import Worker
-from truc_server.requests.services import Checks
 from truc_server.settings.in_force import CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
@@ -42,7 +41,7 @@ class ServerParts:
         figures: what has happened so far, for whoever watches the server.
         renewals_s: how many seconds each renewal of the lease took.
         tokens: finds guests by their tokens.
-        checks: the threads in which what seats sign is checked.
+        signatures: the thread in which the signatures of acts are checked; `steps` is that of all else about mode blind.
         failure: why the store has stopped taking writes.
         failed: set when it has.
     """
@@ -73,7 +72,8 @@ class ServerParts:
         self.tokens = GuestTokens(store)
         self.page_reader = PageReader()
         # a step of mode blind takes milliseconds, which no signature of an act should wait for
-        self.checks = Checks(Worker("signatures"), Worker("steps"))
+        self.signatures = Worker("signatures")
+        self.steps = Worker("steps")
         self.pace = Pace(settings.limits)
         self.sanctions = CurrentValue(Sanctions.of(settings.access))
         self.drain = ServerDrain()

@@ -157,7 +157,7 @@ async def _run(
     lease_keeper: LeaseKeeper | None,
 ) -> None:
     """Run every task, shielded from the cancellation that asks for the end."""
-    with trio.CancelScope(shield=True), closing(parts.checks.signatures), closing(parts.checks.steps):
+    with trio.CancelScope(shield=True), closing(parts.signatures), closing(parts.steps):
         async with trio.open_nursery() as tasks:
             await _start_inner_tasks(parts, tasks)
             lobby = await _open_lobby(parts, stored, lease_keeper, tasks)

@@ -33,7 +33,7 @@ from truc_server.matches.blind_hands import SentStep
 from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, RepeatedActError
 from truc_server.operation.worker import Worker
-from truc_server.requests.services import Checks
+from truc_server.requests.services import RequestServices
 from truc_server.storage import PlayerKind
 from truc_server.tables.table import Table
 
@@ -105,7 +105,7 @@ def wrong_way_to_act(message: SignedAct | GuestAct) -> RefusedRequestError:
 
 
 async def sign(
-    lobby: Lobby, checks: Checks, peer: Peer, player: LoggedInPlayer, message: SignedAct
+    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: SignedAct
 ) -> Taken | None:
     """Take what a seat signs; return None if it was taken before, or nobody is left to be answered.
 
@@ -125,10 +125,10 @@ async def sign(
     record = Record(place.seat + 1, message.body, message.sig)
     prechecked = precheck(place.game, record, player if place.stands_by else None)
     if prechecked.ledger.blind_hand is not None:
-        return await _sign_step(checks.steps, place, prechecked, came=trio.current_time())
+        return await _sign_step(services.steps, place, prechecked, came=trio.current_time())
     # In a thread of its own: a check takes 113 µs, and on the main thread a signed act would cost 25 to 30 %
     # more. Meanwhile the loop serves others, and the match may go on without this record.
-    signed = await checks.signatures.run(verified, player.id, prechecked)
+    signed = await services.signatures.run(verified, player.id, prechecked)
     # Only what can have changed meanwhile is looked at again; `accept` does so for the position.
     if not peer.is_open:  # lost or told to go meanwhile: nobody is left to be answered
         return None

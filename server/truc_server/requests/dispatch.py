@@ -135,7 +135,7 @@ class Dispatch:
                 return
             match message:
                 case SignedAct():
-                    taken = await acts.sign(self._lobby, self._services.checks, peer, player, message)
+                    taken = await acts.sign(self._services, self._lobby, peer, player, message)
                 case GuestAct():
                     taken = acts.choose(self._lobby, peer, player, message)
                 case _:

@@ -1,6 +1,6 @@
 """What requests are answered with, beside the lobby."""
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from truc_protocol.messages import AnyMessage, Ignore, Seek
 from truc_server.identity.identity import Identity
@@ -17,25 +17,14 @@ from truc_server.storage.journal import Journal
 from truc_server.storage.sql import Store
 
 
-class Checks(NamedTuple):
-    """The threads in which what seats sign is checked.
-
-    Attributes:
-        signatures: checks the signatures of acts.
-        steps: checks all there is about a record of a hand in mode blind, so that signatures of others need not wait for it.
-    """
-
-    signatures: Worker
-    steps: Worker
-
-
 class RequestServices(Protocol):
     """What requests need of the running server; `dispatch` hands it on.
 
     Attributes:
         pace: how fast one address may have pages of the store or the lobby, acts, and steps with a pack.
         tokens: finds guests by their tokens.
-        checks: checks what seats sign.
+        signatures: the thread in which the signatures of acts are checked.
+        steps: the one in which all there is about a record of a hand in mode blind is checked, so that those need not wait.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
         is_node: whether other nodes have tables too.
     """
@@ -48,7 +37,8 @@ class RequestServices(Protocol):
     tokens: GuestTokens
     pace: Pace
     figures: Figures
-    checks: Checks
+    signatures: Worker
+    steps: Worker
     grease: Grease | None
     is_node: bool
 
