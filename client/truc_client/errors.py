@@ -1,6 +1,6 @@
 """What can go wrong for a player, as values that a program can act on; every message is one line for a person.
 
-A message is a `Sentence` of the catalogues, in English: `told(str(error), lang)` says it in another language.
+A message is a `Sentence` of the catalogues, in English: `in_language(str(error), lang)` says it in another language.
 """
 
 from collections.abc import Callable

@@ -27,11 +27,11 @@ from truc_words import (
     ENGLISH,
     Sentence,
     Speech,
+    in_language,
     joined,
     printable,
     shown_name,
     side_name,
-    told,
     words_of_check,
 )
 
@@ -50,7 +50,7 @@ def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
     names = _named(verdict.players, speech)
     yield _first_line(verdict, speech)
     if verdict.refutation is not None:
-        yield told(str(words_of_check(verdict.refutation.check)), speech.lang)
+        yield in_language(str(words_of_check(verdict.refutation.check)), speech.lang)
     if verdict.level is not None:
         game = game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech)
         yield speech.say(
@@ -306,7 +306,7 @@ def contradiction_lines(cross_audit: CrossAudit, files: Sequence[Path], speech: 
         more = [speech.say("together.more_like_it", n=len(found) - 1)] if len(found) > 1 else []
         shown = speech.noted(message, more)
         yield speech.say("together.both", first=files[first], second=files[second], found=shown)
-        yield f"  {told(str(words_of_check(check)), speech.lang)}"
+        yield f"  {in_language(str(words_of_check(check)), speech.lang)}"
 
 
 def _players(file: Examined, k: int | None) -> Sequence[str]:

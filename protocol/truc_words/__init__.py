@@ -19,7 +19,7 @@ from truc_words.catalogue import (
 )
 from truc_words.facts import as_told, tell
 from truc_words.moves import move_label, move_meaning, own_label
-from truc_words.sentences import CheckWords, Sentence, told, words_of_check
+from truc_words.sentences import CheckWords, Sentence, in_language, words_of_check
 from truc_words.speech import (
     ENGLISH,
     Speech,
@@ -51,6 +51,7 @@ __all__ = [
     "catalogue",
     "chosen_language",
     "half_label",
+    "in_language",
     "joined",
     "local_sets",
     "local_words",
@@ -65,7 +66,6 @@ __all__ = [
     "sign_label",
     "tell",
     "time_label",
-    "told",
     "typed_name",
     "typed_word",
     "with_english_command",

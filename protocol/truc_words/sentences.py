@@ -42,7 +42,7 @@ class Sentence(str):
         # str's own returns plain text: str() of an error could no longer be told in another language
         return self
 
-    def told(self, lang: str, words: str = "") -> str:
+    def in_language(self, lang: str, words: str = "") -> str:
         """Return it in a language, as the players of a game speak it.
 
         Raises:
@@ -51,15 +51,15 @@ class Sentence(str):
         return _filled(self.key, self.values, lang, words)
 
 
-def told(text: object, lang: str, words: str = "") -> str:
+def in_language(text: object, lang: str, words: str = "") -> str:
     """Return a sentence in a language, as the players of a game speak it, and any other text as it is."""
-    return text.told(lang, words) if isinstance(text, Sentence) else str(text)
+    return text.in_language(lang, words) if isinstance(text, Sentence) else str(text)
 
 
 def _filled(key: str, values: Mapping[str, object], lang: str, words: str = "") -> str:
     part, _, name = key.partition(".")
     said: Mapping[str, str] = getattr(catalogue(lang, words), part)
-    return said[name].format(**{each: told(value, lang, words) for each, value in values.items()})
+    return said[name].format(**{each: in_language(value, lang, words) for each, value in values.items()})
 
 
 _SHOW: Final = "show"

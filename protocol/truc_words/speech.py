@@ -42,7 +42,7 @@ class Speech(NamedTuple):
 
     def say(self, key: str, /, **values: object) -> str:
         """Return a text of the catalogue by its part and name, such as `verdict.winner`, with its values filled in."""
-        return Sentence(key, **values).told(self.lang, self.words)
+        return Sentence(key, **values).in_language(self.lang, self.words)
 
     def card(self, name: str) -> str:
         """Return a card as the listener writes it: in French `Vs`, a jack of spades, for `Js`."""

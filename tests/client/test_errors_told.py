@@ -21,13 +21,13 @@ from truc_client.home.account import Delay, NewKey
 from truc_client.line.dialing import dial_tcp
 from truc_protocol.errors import Code
 from truc_terminal.commands.player import run
-from truc_words import LANGUAGES, catalogue, told
+from truc_words import LANGUAGES, catalogue, in_language
 
 KEPT = KeptEvidence((Path("a.truc"),), is_shown=True)
 
 
 def spanish(error: Exception) -> str:
-    return told(str(error), "es")
+    return in_language(str(error), "es")
 
 
 @each_row("lang", LANGUAGES)
@@ -85,9 +85,11 @@ def test_match_that_stays_stopped_is_told() -> None:
 
 
 def test_new_key_and_delay_are_told() -> None:
-    assert told(str(NewKey("host:1", "ABCD")), "es") == ("host:1: primer contacto; se guarda su clave ABCD")
+    assert in_language(str(NewKey("host:1", "ABCD")), "es") == (
+        "host:1: primer contacto; se guarda su clave ABCD"
+    )
     busy = RefusedError("rate_limited", "too many logins")
-    assert told(str(Delay("host:1", 2.6, str(busy))), "es") == (
+    assert in_language(str(Delay("host:1", 2.6, str(busy))), "es") == (
         "host:1: se ha pedido demasiado en poco tiempo: too many logins (rate_limited); se prueba de nuevo en 3 s"
     )
 

@@ -216,7 +216,7 @@ def test_waiting_says_nothing_of_its_own(shown) -> None:
 
 @each_row("code", [*Code, "unheard_of"])
 def test_refusal_says_nothing_of_its_own(code) -> None:
-    assert unsaid(str(RefusedError(code, "7 8 9")).told(LANG), [rf"\b{code}\b"]) == []
+    assert unsaid(str(RefusedError(code, "7 8 9")).in_language(LANG), [rf"\b{code}\b"]) == []
 
 
 @each_row(
@@ -230,4 +230,4 @@ def test_refusal_says_nothing_of_its_own(code) -> None:
     ],
 )
 def test_failure_says_nothing_of_its_own(error) -> None:
-    assert unsaid(str(error).told(LANG)) == []
+    assert unsaid(str(error).in_language(LANG)) == []

@@ -250,7 +250,7 @@ def test_every_match_can_be_watched_from_its_first_record_to_its_last(transcript
 
 def test_why_the_connection_was_lost_is_told_in_the_language_asked_for() -> None:
     lost = Interrupted(Sentence("failures.connection_lost"))
-    assert shown(lost, lang="ca") == f"{lost.reason.told('ca')}; tornant a connectar\n"
+    assert shown(lost, lang="ca") == f"{lost.reason.in_language('ca')}; tornant a connectar\n"
 
 
 @each_row("lang", LANGUAGES)

@@ -20,12 +20,15 @@ def test_it_is_a_language_like_others() -> None:
 def test_sentence_of_the_catalogues_has_nothing_unsaid() -> None:
     reason = Sentence("failures.nothing_answers")
     assert (
-        unsaid(Sentence("failures.cannot_reach", server="host:1", reason=reason).told(LANG), ["host:1"]) == []
+        unsaid(
+            Sentence("failures.cannot_reach", server="host:1", reason=reason).in_language(LANG), ["host:1"]
+        )
+        == []
     )
 
 
 def test_english_that_is_filled_in_shows() -> None:
-    told = Sentence("failures.cannot_reach", server="host:1", reason="no answer").told(LANG)
+    told = Sentence("failures.cannot_reach", server="host:1", reason="no answer").in_language(LANG)
     assert unsaid(told, ["host"]) == ["no", "answer"]
 
 

@@ -4,7 +4,7 @@ import pytest
 from rows import each_row
 
 from truc_protocol.checks import CHECKS
-from truc_words import LANGUAGES, LanguageError, Sentence, catalogue, told, words_of_check
+from truc_words import LANGUAGES, LanguageError, Sentence, catalogue, in_language, words_of_check
 
 REASON = Sentence("failures.nothing_answers")
 LOST = Sentence("failures.cannot_reach", server="host:7373", reason=REASON)
@@ -15,21 +15,21 @@ def test_sentence_is_its_text_in_english() -> None:
 
 
 def test_sentence_is_told_in_a_language_with_those_that_it_fills_in() -> None:
-    assert told(LOST, "fr") == "impossible de joindre host:7373 : pas de réponse"
+    assert in_language(LOST, "fr") == "impossible de joindre host:7373 : pas de réponse"
 
 
 def test_text_of_an_error_can_still_be_told() -> None:
-    assert told(str(ValueError(LOST)), "es") == "no se puede llegar a host:7373: sin respuesta"
+    assert in_language(str(ValueError(LOST)), "es") == "no se puede llegar a host:7373: sin respuesta"
 
 
 def test_what_is_no_sentence_stays_as_it_is() -> None:
-    assert told("Connection reset by peer", "ca") == "Connection reset by peer"
-    assert told(7, "ca") == "7"
+    assert in_language("Connection reset by peer", "ca") == "Connection reset by peer"
+    assert in_language(7, "ca") == "7"
 
 
 def test_what_others_wrote_is_filled_in_as_it_is() -> None:
     sentence = Sentence("failures.at", server="{error}", error="failures.at {0} {server}")
-    assert told(sentence, "ca") == "{error}: failures.at {0} {server}"
+    assert in_language(sentence, "ca") == "{error}: failures.at {0} {server}"
 
 
 @each_row(
@@ -47,7 +47,7 @@ def test_sentence_that_cannot_be_told_is_a_mistake(key, values) -> None:
 
 def test_unknown_language_is_an_error() -> None:
     with pytest.raises(LanguageError):
-        told(LOST, "xx")
+        in_language(LOST, "xx")
 
 
 def test_every_check_has_its_words():
@@ -58,7 +58,7 @@ def test_every_check_has_its_words():
 @each_row("lang", LANGUAGES)
 @each_row("check", CHECKS)
 def test_words_are_three_whole_sentences(check, lang):
-    for sentence in (told(words, lang) for words in words_of_check(check)):
+    for sentence in (in_language(words, lang) for words in words_of_check(check)):
         assert sentence[0].isupper()
         assert sentence.endswith(".")
         assert sentence.isprintable()
@@ -77,7 +77,7 @@ def test_every_remedy_is_one_for_a_check():
 
 def test_words_are_told_as_one_text():
     words = words_of_check("C19")
-    assert told(str(words), "es") == " ".join(told(sentence, "es") for sentence in words)
+    assert in_language(str(words), "es") == " ".join(in_language(sentence, "es") for sentence in words)
 
 
 @each_row("check", CHECKS)

@@ -18,7 +18,7 @@ from truc_terminal.commands.table_options import (
     with_deal,
 )
 from truc_terminal.commands.terminal import PlayingOptions, playing_options
-from truc_words import Sentence, told
+from truc_words import Sentence, in_language
 
 _TWICE: Final = {"decision_ms": "--clock", "bank_ms": "--clock", "reveal": "--reveal"}
 
@@ -27,7 +27,7 @@ def _clock(_context: click.Context, _option: click.Parameter, given: str | None)
     try:
         return None if given is None else read_clock(given)
     except ValueError as error:
-        raise click.BadParameter(told(str(error), spoken())) from error
+        raise click.BadParameter(in_language(str(error), spoken())) from error
 
 
 @click.command()

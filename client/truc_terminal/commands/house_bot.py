@@ -89,7 +89,7 @@ def result_of(ended: MatchEnded) -> str:
     names = [quoted_name(name, seat) for seat, name in enumerate(verdict.players)]
     line = result_line(verdict, names, Speech(spoken()))
     found = {"result": verdict.result, "level": verdict.level, "path": ended.transcript}
-    return Sentence("commands.bot_result", told=line, **found).told(spoken())
+    return Sentence("commands.bot_result", told=line, **found).in_language(spoken())
 
 
 async def serve_until_ended(address: Address, player: Player, play: BotPlay, *, is_of_server: bool) -> None:

@@ -5,7 +5,7 @@ from typing import IO, Final
 
 import click
 
-from truc_words import LANGUAGES, LanguageError, Sentence, chosen_language, printable, told
+from truc_words import LANGUAGES, LanguageError, Sentence, chosen_language, in_language, printable
 
 _KEPT: Final = "truc_client.lang"
 
@@ -39,7 +39,7 @@ def _keep(context: click.Context, _option: click.Parameter, given: str | None) -
     except LanguageError as error:
         wanted = {"langs": ", ".join(LANGUAGES), "got": repr(given)}
         raise _UnknownLanguageError(
-            told(Sentence("commands.language_expected", **wanted), spoken())
+            in_language(Sentence("commands.language_expected", **wanted), spoken())
         ) from error
 
 

@@ -16,14 +16,14 @@ from truc_client.verifying import why_unreadable
 from truc_commands.program import OneLineCommand
 from truc_terminal.commands.language import spoken
 from truc_terminal.screen.wrapping import wrapped
-from truc_words import Sentence, printable, told
+from truc_words import Sentence, in_language, printable
 
 
 class FailedError(click.ClickException):
     """An error that ends the command: one line on standard error, in the language spoken, and exit status 1."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(printable(told(message, spoken())))
+        super().__init__(printable(in_language(message, spoken())))
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the line; always on standard error."""
@@ -32,7 +32,7 @@ class FailedError(click.ClickException):
 
 def tell(text: str, *, err: bool = False) -> None:
     """Print a line in the language spoken, wrapped between words on a terminal, which nothing in it can control."""
-    line, stream = printable(told(text, spoken())), sys.stderr if err else sys.stdout
+    line, stream = printable(in_language(text, spoken())), sys.stderr if err else sys.stdout
     # A script gets one line for one thing, however long it is.
     parts = wrapped(line, get_terminal_size().columns) if stream.isatty() else [line]
     click.echo("\n".join(parts), err=err)
@@ -40,7 +40,7 @@ def tell(text: str, *, err: bool = False) -> None:
 
 def usage_error(sentence: Sentence) -> click.UsageError:
     """Return the error for a command that was called wrongly, in the language spoken."""
-    return click.UsageError(told(sentence, spoken()))
+    return click.UsageError(in_language(sentence, spoken()))
 
 
 class UnusableError(FailedError):

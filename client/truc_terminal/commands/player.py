@@ -24,7 +24,7 @@ from truc_client.home.account import Delay, NewKey, Player
 from truc_client.home.home import Home, default_root, has_seed, kept_name, open_home
 from truc_terminal.commands.language import spoken
 from truc_terminal.commands.output import FailedError, tell
-from truc_words import Sentence, told
+from truc_words import Sentence, in_language
 
 T = TypeVar("T")
 
@@ -73,7 +73,7 @@ def asked_name(home: Home) -> str | None:
     if kept_name(home) is not None or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
     usual = player_name(None, home)
-    question = told(Sentence("asked.name", name=usual), spoken())
+    question = in_language(Sentence("asked.name", name=usual), spoken())
     given: str = click.prompt(question, default=usual, show_default=False, prompt_suffix=" ", err=True)
     return given.strip() or usual
 

@@ -27,7 +27,7 @@ from truc_terminal.replay_model.faces import Faces
 from truc_terminal.screen.glyphs import needs_ascii
 from truc_terminal.screen.markdown import rendered
 from truc_terminal.screen.wrapping import wrapped
-from truc_words import ENGLISH, Sentence, printable, told
+from truc_words import ENGLISH, Sentence, in_language, printable
 from truc_words.house_variants import preset_called, read_variant, variant_file
 from truc_words.rules_page import listed_games, rules_page
 from truc_words.words_page import words_page
@@ -113,7 +113,7 @@ def _for_people(page: str) -> Iterator[str]:
 
 def _offered(offer: VariantOffer) -> str:
     game, seats = f"{printable(offer.name):22}", "/".join(map(str, offer.seats))
-    return told(Sentence("listing.game_of_server", game=game, seats=seats), spoken())
+    return in_language(Sentence("listing.game_of_server", game=game, seats=seats), spoken())
 
 
 def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:

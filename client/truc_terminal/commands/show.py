@@ -16,7 +16,7 @@ from truc_terminal.replay_model.annotating import Annotated, Annotator
 from truc_terminal.replay_model.retelling import RecordTelling
 from truc_terminal.screen.wrapping import say
 from truc_terminal.verdicts import EXIT_CODES, refutation_line, shortened, verdict_lines
-from truc_words import Speech, shown_name, told, words_of_check
+from truc_words import Speech, in_language, shown_name, words_of_check
 
 
 @click.command(cls=FindingCommand)
@@ -60,7 +60,7 @@ def _print(each: Annotated, speech: Speech, console: Console) -> None:
     if each.refutation is not None:
         failed = refutation_line(each.refutation, each.names, speech)
         say(console, f"  {said['fails'].format(failed=failed)}", "red")
-        say(console, f"  {told(str(words_of_check(each.refutation.check)), speech.lang)}", "red")
+        say(console, f"  {in_language(str(words_of_check(each.refutation.check)), speech.lang)}", "red")
 
 
 def _signature(telling: RecordTelling) -> str:

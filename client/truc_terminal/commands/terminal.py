@@ -19,7 +19,7 @@ from rich.console import Console
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.screen.person import QUIT, Lines, Typed, typed_lines
 from truc_terminal.screen.screen import Screen
-from truc_words import Sentence, Speech, catalogue, told, with_english_command
+from truc_words import Sentence, Speech, catalogue, in_language, with_english_command
 
 if TYPE_CHECKING:
     from truc_terminal.screen.prompt import Prompt
@@ -193,11 +193,13 @@ def confirm(question: Sentence, lang: str) -> bool:
     """Ask on standard input, before there is a screen; an empty line means no, end of input ends the command."""
     while True:
         # On standard error, as standard output may be read by a program.
-        text = click.prompt(told(question, lang), default="", show_default=False, prompt_suffix=" ", err=True)
+        text = click.prompt(
+            in_language(question, lang), default="", show_default=False, prompt_suffix=" ", err=True
+        )
         answer = yes_or_no(text, lang) if text else False
         if answer is not None:
             return answer
-        click.echo(told(Sentence("screen.y_or_n"), lang), err=True)
+        click.echo(in_language(Sentence("screen.y_or_n"), lang), err=True)
 
 
 def tell_commands(screen: Screen, transcript: Path) -> None:

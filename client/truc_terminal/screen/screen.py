@@ -90,7 +90,7 @@ from truc_terminal.screen.questions import (
 )
 from truc_terminal.screen.wrapping import say
 from truc_terminal.verdicts import level_line, quoted, verdict_lines
-from truc_words import Sentence, Speech, as_told, phrase_label, printable, shown_name, time_label, told
+from truc_words import Sentence, Speech, as_told, in_language, phrase_label, printable, shown_name, time_label
 from truc_words.rules_page import Chapter
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Screen:
 
         Nothing in them can control the terminal.
         """
-        for line in told(text, self.lang, self._look.speech.words).split("\n"):
+        for line in in_language(text, self.lang, self._look.speech.words).split("\n"):
             say(self._console, line, style)
 
     def note(self, key: str, style: str = "", **values: object) -> None:
@@ -185,7 +185,7 @@ class Screen:
         if self._asked is not None and self.pose is None:
             self.say(self._asked, "bold")
         elif self._asked is not None:
-            self.set_question(Question(text=printable(told(self._asked, self.lang))))
+            self.set_question(Question(text=printable(in_language(self._asked, self.lang))))
 
     def set_question(self, question: Question) -> None:
         """Have the prompt, if there is one, ask this; while the connection is lost it says that first of all."""
