@@ -70,6 +70,7 @@ class BlindSeat(RawSeat):
     Attributes:
         withheld: what it owes and does not sign by itself.
         cheats: what it makes of a step that it should take.
+        taken: the acts by which it has taken a step, by the place that each was for.
     """
 
     def __init__(self, client: RawClient, *, seed: int = 1) -> None:
@@ -77,7 +78,7 @@ class BlindSeat(RawSeat):
         self.withheld: frozenset[Duty] = frozenset()
         self.cheats: StepCheat = lambda step: step
         self._hands: dict[tuple[int, int], tuple[CardWithKeys, ...]] = {}
-        self._taken: set[tuple[object, ...]] = set()
+        self.taken: dict[tuple[object, ...], Map] = {}
 
     async def login(self, *, want: Sequence[str] = WANT) -> Map:
         """Log in as a key that deals."""
@@ -85,7 +86,7 @@ class BlindSeat(RawSeat):
 
     def begin(self, message: Map) -> None:
         """Start to audit a match; what was read and taken in the one before it is of other deals with the same numbers."""
-        self._hands, self._taken = {}, set()
+        self._hands, self.taken = {}, {}
         super().begin(message)
 
     def pack(self) -> SealedPack:
@@ -157,22 +158,30 @@ class BlindSeat(RawSeat):
 
     async def follow(self) -> None:
         """Do what is due, each step once."""
-        if self.ledger.blind_hand is None:
+        # Whoever stands by has no chain, and deals nothing yet.
+        if self.ledger.blind_hand is None or self.chain is None:
             await super().follow()
             return
         wanted = self.duty()
         if wanted is None or wanted in self.withheld:
             return
-        place: tuple[object, ...] = (wanted, self.ledger.deal_index)
-        if wanted is Duty.GARBLED:
-            place += (self.ledger.k,)  # a decision may have come before it
-        else:
-            place += place_of_step(self.ledger, self.pack(), wanted)
-        if place not in self._taken:
-            self._taken.add(place)
-            await self.act(self.sign(self._due_body(wanted)))
+        place = self.place_of(wanted)
+        if place not in self.taken:
+            self.taken[place] = self.sign(self.due_body(wanted))
+            await self.act(self.taken[place])
 
-    def _due_body(self, wanted: Duty) -> Body:
+    def place_of(self, wanted: Duty) -> tuple[object, ...]:
+        """Return the place that a step is for: it is taken once for each."""
+        ledger = self.ledger
+        if wanted is Duty.GARBLED:
+            return wanted, ledger.deal_index, ledger.k  # a decision may have come before it
+        place = wanted, ledger.deal_index, *place_of_step(ledger, self.pack(), wanted)
+        # In a hand a step is signed again for its new place, where another record has come in between.
+        is_in_hand = self.pack().d > 0 and wanted in (Duty.LOCK, Duty.KEYS)
+        return (*place, ledger.parallel[0]) if is_in_hand else place
+
+    def due_body(self, wanted: Duty) -> Body:
+        """Return the body of what is due, as this seat would sign it."""
         match wanted:
             case Duty.LINK:
                 return self.opening()

@@ -13,7 +13,7 @@ class Dealer(Survivor, BlindSeat):
     """A survivor who deals with the others of the table."""
 
     async def _resume(self, mid: bytes) -> None:
-        self._before = set(self.places)
+        self._before = set(self.taken)
         await super()._resume(mid)
 
     async def send_again(self) -> None:

@@ -1,16 +1,18 @@
 """Mode blind when seats do not do what is due, or do something else: who is waited for, for how long, and what follows."""
 
 import pytest
-from server.blind_seats import blind_match, choose_again, is_due, is_in_hand, other_order, rest_in_hand
+from server.blind_seats import blind_match, choose_again, is_due, is_in_hand, rest_in_hand
 from server.calls import bodies, rulings
 from server.conftest import PATIENT, only_cut, play_on
 from server.gates import Gate
 from trio.testing import wait_all_tasks_blocked
 
+from truc_conform.blind_seat import in_shut_boxes, reordered, with_one_twice
 from truc_protocol.audit import Result
-from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep
+from truc_protocol.blind_mode.sealed_pack import LockStep
 from truc_protocol.bodies import Close, Garbled, Keys, Resign, Void
 from truc_protocol.ledger import next_share, sealed_pack
+from truc_protocol.own_steps import Duty
 from truc_server.matches import blind_hands
 from truc_server.matches.deadlines import Clocks
 from truc_server.requests import acts
@@ -25,11 +27,11 @@ def _links_wait_for_nobody(monkeypatch):
     monkeypatch.setattr(blind_hands, "GATHER_S", 0)
 
 
-async def begun(server, *, refuses: dict[int, str], count=2, variant="truc-valencia", **options) -> list:
+async def begun(server, *, withheld: dict[int, str], count=2, variant="truc-valencia", **options) -> list:
     """Return players of a match, some of whom do not take a kind of step."""
     seats = await blind_match(server, count, variant, options={**SHORT, **options})
-    for seat, what in refuses.items():
-        seats[seat].refuses = frozenset({what})
+    for seat, what in withheld.items():
+        seats[seat].withheld = frozenset({what})
     return seats
 
 
@@ -41,7 +43,7 @@ async def verdict_of(seats) -> tuple:
 
 @pytest.mark.parametrize("what", ["mask", "lock"])
 async def test_mask_or_lock_that_does_not_come_voids_the_deal_and_costs_the_match(server, mock_clock, what):
-    seats = await begun(server, refuses={1: what})
+    seats = await begun(server, withheld={1: what})
     await play_on(seats, is_due(what, 1))
     assert seats[0].waiting["deadline_ms"] == 60_000
     mock_clock.jump(60.1)
@@ -51,10 +53,10 @@ async def test_mask_or_lock_that_does_not_come_voids_the_deal_and_costs_the_matc
 
 
 async def test_masks_and_locks_of_a_seat_share_their_time(server, mock_clock):
-    seats = await begun(server, refuses={1: "mask"})
+    seats = await begun(server, withheld={1: "mask"})
     await play_on(seats, is_due("mask", 1))
     mock_clock.jump(40)
-    seats[1].refuses = frozenset({"lock"})
+    seats[1].withheld = frozenset({"lock"})
     await seats[1].follow()
     await play_on(seats, is_due("lock", 1))
     assert seats[0].waiting["deadline_ms"] <= 20_000
@@ -64,7 +66,7 @@ async def test_masks_and_locks_of_a_seat_share_their_time(server, mock_clock):
 
 
 async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_written(server, mock_clock):
-    seats = await begun(server, refuses={1: "keys"})
+    seats = await begun(server, withheld={1: "keys"})
     await play_on(seats, is_due("keys", 0, 1))
     await seats[0].ask({"t": "tables"})  # answered when its keys are held
     mock_clock.jump(60.1)
@@ -75,7 +77,7 @@ async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_writte
 
 
 async def test_what_the_check_of_an_act_takes_costs_its_seat_no_time(server, mock_clock, monkeypatch):
-    seats = await begun(server, refuses={}, decision_ms=5000, bank_ms=20_000)
+    seats = await begun(server, withheld={}, decision_ms=5000, bank_ms=20_000)
     await rest_in_hand(seats)
     mover = seats[seats[0].waiting["seats"][0]]
     gate = Gate()
@@ -92,11 +94,11 @@ async def test_what_the_check_of_an_act_takes_costs_its_seat_no_time(server, moc
 
 async def keys_are_checked_when_the_time_is_over(seats, mock_clock, monkeypatch) -> list[tuple]:
     """Let the last keys be checked while the time for them ends; return the rulings up to the first decision."""
-    seats[1].refuses = frozenset({"keys"})
+    seats[1].withheld = frozenset({"keys"})
     await play_on(seats, is_due("keys", 0, 1))
     gate = Gate()
     await wait_all_tasks_blocked()  # those of the other seat have been checked
-    seats[1].refuses = frozenset()
+    seats[1].withheld = frozenset()
     with monkeypatch.context() as patched:
         patched.setattr(acts, "judged", gate.before(acts.judged))
         await seats[1].follow()
@@ -125,7 +127,7 @@ async def test_keys_that_are_checked_when_the_time_is_over_are_taken_in_every_ma
 
 
 async def test_where_seats_of_both_sides_keep_their_keys_nobody_wins(server, mock_clock):
-    seats = await begun(server, refuses={0: "keys", 1: "keys"})
+    seats = await begun(server, withheld={0: "keys", 1: "keys"})
     await play_on(seats, is_due("keys", 0, 1))
     mock_clock.jump(60.1)
     assert await verdict_of(seats) == (Result.PROVEN, "abandoned", None)
@@ -135,18 +137,18 @@ async def test_where_seats_of_both_sides_keep_their_keys_nobody_wins(server, moc
 async def test_table_that_waits_for_who_is_gone_waits_for_keys_as_long_as_for_the_end_of_a_pause(
     server, mock_clock
 ):
-    seats = await begun(server, refuses={1: "keys"}, gone=2)
+    seats = await begun(server, withheld={1: "keys"}, gone=2)
     await play_on(seats, is_due("keys", 0, 1))
     assert seats[0].waiting["deadline_ms"] == 600_000
     mock_clock.jump(61)
-    seats[1].refuses = frozenset()
+    seats[1].withheld = frozenset()
     await seats[1].follow()
     await play_on(seats)
     assert seats[0].verdict().reason == "won"
 
 
 async def test_hand_that_a_seat_does_not_open_costs_it_the_match(server, mock_clock):
-    seats = await begun(server, refuses={1: "opening"})
+    seats = await begun(server, withheld={1: "link"})
     await play_on(seats, is_due("opening", 1))
     mock_clock.jump(60.1)
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
@@ -155,7 +157,7 @@ async def test_hand_that_a_seat_does_not_open_costs_it_the_match(server, mock_cl
 
 
 async def test_hand_that_nobody_opens_wins_nobody_the_match(server, mock_clock):
-    seats = await begun(server, refuses={0: "opening", 1: "opening"})
+    seats = await begun(server, withheld={0: "link", 1: "link"})
     await play_on(seats, is_due("opening", 0, 1))
     mock_clock.jump(60.1)
     assert await verdict_of(seats) == (Result.PROVEN, "abandoned", None)
@@ -169,7 +171,7 @@ async def resigned(seats) -> None:
 
 
 async def test_who_resigns_in_a_hand_opens_it_before_it_is_closed(server):
-    seats = await begun(server, refuses={})
+    seats = await begun(server, withheld={})
     await resigned(seats)
     assert await verdict_of(seats) == (Result.PROVEN, "resigned", 0)
     assert [body.reason for body in bodies(seats[0], Close)] == ["ended"]
@@ -177,7 +179,7 @@ async def test_who_resigns_in_a_hand_opens_it_before_it_is_closed(server):
 
 
 async def test_result_stands_where_a_resigned_hand_is_not_opened(server, mock_clock):
-    seats = await begun(server, refuses={1: "opening"})
+    seats = await begun(server, withheld={1: "link"})
     await resigned(seats)
     await play_on(seats, is_due("opening", 1))
     mock_clock.jump(60.1)
@@ -186,22 +188,18 @@ async def test_result_stands_where_a_resigned_hand_is_not_opened(server, mock_cl
 
 
 async def test_seat_that_masks_otherwise_than_its_link_says_is_exposed_and_loses(server):
-    seats = await begun(server, refuses={})
-    seats[1].cheats = other_order
+    seats = await begun(server, withheld={})
+    seats[1].cheats = reordered
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
     assert rulings(seats[0])[-1] == ("forfeit", 1, "cheat")
     assert not seats[0].verdict().by_ruling
 
 
-def with_a_point_twice(_seat, step):
-    return step._replace(points=(*step.points[:1], *step.points[:-1])) if isinstance(step, MaskStep) else step
-
-
 async def test_mask_that_fails_is_refused_and_the_deal_void_for_its_points(server, mock_clock):
-    seats = await begun(server, refuses={1: "mask"})
+    seats = await begun(server, withheld={1: "mask"})
     await play_on(seats, is_due("mask", 1))
-    seats[1].cheats, seats[1].refuses = with_a_point_twice, frozenset()
-    refused = await seats[1].ask(seats[1].sign(seats[1]._body()))
+    seats[1].cheats, seats[1].withheld = with_one_twice, frozenset()
+    refused = await seats[1].ask(seats[1].sign(seats[1].due_body(Duty.MASK)))
     assert (refused["code"], refused["msg"].startswith("C45")) == ("illegal_action", True)
     mock_clock.jump(60.1)
     await play_on(seats)
@@ -209,26 +207,18 @@ async def test_mask_that_fails_is_refused_and_the_deal_void_for_its_points(serve
 
 
 async def test_right_mask_is_taken_after_one_that_failed(server):
-    seats = await begun(server, refuses={1: "mask"})
+    seats = await begun(server, withheld={1: "mask"})
     await play_on(seats, is_due("mask", 1))
-    seats[1].cheats, seats[1].refuses = with_a_point_twice, frozenset()
-    assert (await seats[1].ask(seats[1].sign(seats[1]._body())))["code"] == "illegal_action"
-    seats[1].cheats = lambda _seat, step: step
+    seats[1].cheats, seats[1].withheld = with_one_twice, frozenset()
+    assert (await seats[1].ask(seats[1].sign(seats[1].due_body(Duty.MASK))))["code"] == "illegal_action"
+    seats[1].cheats = lambda step: step
     await seats[1].follow()
     assert await verdict_of(seats) == (Result.PROVEN, "won", seats[0].ledger.outcome.winner)
 
 
-def with_keys_of_another_place(seat, step):
-    """Lock as it should, but seal keys that fit no lock."""
-    if not isinstance(step, KeysStep):
-        return step
-    boxes = tuple(bytes(len(box)) for box in step.boxes)
-    return step._replace(boxes=boxes)
-
-
 async def test_seat_whose_boxes_do_not_open_is_exposed_once_the_other_says_so(server):
-    seats = await begun(server, refuses={}, variant="truc-french")  # where nobody cuts
-    seats[1].cheats = with_keys_of_another_place
+    seats = await begun(server, withheld={}, variant="truc-french")  # where nobody cuts
+    seats[1].cheats = in_shut_boxes
     for seat in seats:
         seat.chooses = only_cut
     seats[0].find_options = lambda waiting: waiting  # it cannot read its cards
@@ -245,7 +235,7 @@ async def test_seat_whose_boxes_do_not_open_is_exposed_once_the_other_says_so(se
 
 
 async def test_seat_that_calls_a_good_hand_garbled_is_exposed(server):
-    seats = await begun(server, refuses={})
+    seats = await begun(server, withheld={})
     await rest_in_hand(seats)
     ledger = seats[1].ledger
     body = Garbled(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, sealed_pack(ledger).d, 1)
@@ -255,7 +245,7 @@ async def test_seat_that_calls_a_good_hand_garbled_is_exposed(server):
 
 
 async def test_turn_of_who_is_away_is_conceded_and_its_program_opens_the_hand(server, mock_clock):
-    seats = await begun(server, refuses={}, decision_ms=1000, bank_ms=0, gone_after=0)
+    seats = await begun(server, withheld={}, decision_ms=1000, bank_ms=0, gone_after=0)
     await rest_in_hand(seats)
     mover = seats[seats[0].waiting["seats"][0]]
     for seat in seats:
@@ -268,14 +258,14 @@ async def test_turn_of_who_is_away_is_conceded_and_its_program_opens_the_hand(se
 
 
 async def test_while_no_seat_is_connected_no_time_runs_for_keys(server, mock_clock):
-    seats = await begun(server, refuses={0: "keys", 1: "keys"})
+    seats = await begun(server, withheld={0: "keys", 1: "keys"})
     await play_on(seats, is_due("keys", 0, 1))
     for seat in seats:
         await seat.client.stream.aclose()
     await wait_all_tasks_blocked()
     mock_clock.jump(120)
     for seat in seats:
-        seat.refuses = frozenset()
+        seat.withheld = frozenset()
         assert (await seat.come_back(await server.connect()))["t"] == "ok"
         await seat.follow()
     await play_on(seats)
@@ -292,7 +282,7 @@ async def pause_and_resume(seats) -> None:
 
 
 async def test_pause_rests_a_hand_and_ends(server):
-    seats = await begun(server, refuses={})
+    seats = await begun(server, withheld={})
     await rest_in_hand(seats)
     await pause_and_resume(seats)
     await play_on(seats, is_in_hand)
@@ -302,7 +292,7 @@ async def test_pause_rests_a_hand_and_ends(server):
 
 
 async def test_lock_out_of_turn_is_refused(server):
-    seats = await begun(server, refuses={1: "lock"})
+    seats = await begun(server, withheld={1: "lock"})
     await play_on(seats, is_due("lock", 1))
     pack = sealed_pack(seats[0].ledger)
     count = len(pack.places)
@@ -315,7 +305,7 @@ async def test_where_a_partner_lends_no_cards_the_question_is_ruled(server, mock
     options = {"target": 3, "match": 1, "decision_ms": 1000, "bank_ms": 0, "gone_after": 0}
     seats = await blind_match(server, 4, "truco-mineiro-2", options=options)
     for seat in seats:
-        seat.refuses = frozenset({"lend"})
+        seat.withheld = frozenset({"lend"})
 
     def owes_lend(seat) -> bool:
         return seat.done or (is_due("keys")(seat) and next_share(seat.ledger) is not None)
@@ -340,17 +330,17 @@ def first_of(*kinds: str):
 
 
 async def test_pause_in_a_redeal_ends_and_the_new_cards_are_locked(server):
-    seats = await begun(server, refuses={}, variant="truc-french")
+    seats = await begun(server, withheld={}, variant="truc-french")
     for seat in seats:
         seat.chooses = first_of("redeal", "accept")
     await play_on(seats, lambda seat: seat.next and seat.ledger.hand is not None)
     for seat in seats:
-        seat.refuses = frozenset({"lock"})
+        seat.withheld = frozenset({"lock"})
     await play_on(seats, is_due("lock"))
     assert sealed_pack(seats[0].ledger).d == 1
     await pause_and_resume(seats)
     for seat in seats:
-        seat.refuses = frozenset()
+        seat.withheld = frozenset()
         seat.chooses = seat.pick
         await seat.follow()
     await play_on(seats)
@@ -358,7 +348,7 @@ async def test_pause_in_a_redeal_ends_and_the_new_cards_are_locked(server):
 
 
 async def test_seat_that_says_a_false_value_is_exposed_by_its_cards(server):
-    seats = await begun(server, refuses={}, variant="truco-argentino")
+    seats = await begun(server, withheld={}, variant="truco-argentino")
 
     def lie(message, options):
         said = [option for option in options if option["kind"] in ("points", "good")]

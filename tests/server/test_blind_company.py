@@ -79,7 +79,7 @@ async def test_host_has_of_a_hand_what_a_watcher_has_and_in_mode_dealt_more(serv
 
 async def test_watcher_who_comes_is_told_for_whose_step_the_match_waits(server):
     seats = await blind_match(server, options=SHORT)
-    seats[1].refuses = frozenset({"mask"})
+    seats[1].withheld = frozenset({"mask"})
     await play_on(seats, is_due("mask", 1))
     eye = await eye_at(server, seats[0].table)
     await eye.settle()
@@ -150,7 +150,7 @@ async def test_seats_and_server_begin_new_chains_between_hands(path):
 async def test_seat_named_by_a_void_is_taken_over_and_the_newcomer_deals(server, mock_clock):
     terms = {"gone": 1, "release_ms": 5000, "decision_ms": 0}
     seats = await blind_match(server, options={**SHORT, **terms})
-    seats[1].refuses = frozenset({"mask"})
+    seats[1].withheld = frozenset({"mask"})
     await play_on(seats, is_due("mask", 1))
     mock_clock.jump(5.1)
     await play_on(seats, is_due("sub", 1))
@@ -192,7 +192,7 @@ async def test_side_whose_opponents_are_gone_claims_the_match(server, mock_clock
 
 async def test_match_that_everybody_has_left_is_abandoned_and_nobody_blamed_for_keys(server, mock_clock):
     seats = await blind_match(server, options=SHORT)
-    seats[1].refuses = frozenset({"keys"})
+    seats[1].withheld = frozenset({"keys"})
     await play_on(seats, is_due("keys", 0, 1))
     await seats[0].ask({"t": "tables"})  # answered when its keys are held
     for seat in seats:

@@ -2,10 +2,11 @@
 
 import pytest
 import trio
-from server.blind_seats import blind_match, is_due, other_order
+from server.blind_seats import blind_match, is_due
 from server.calls import bodies, rulings
 from server.conftest import PATIENT, play_on
 
+from truc_conform.blind_seat import reordered
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Close, Mask, Release, Rule
 from truc_protocol.records import parse
@@ -70,7 +71,7 @@ async def at_the_opening(server, *, late=(1,)):
     """Return two players of a hand that is over; those who are late have not sent their links."""
     seats = await blind_match(server, options=SHORT)
     for seat in late:
-        seats[seat].refuses = frozenset({"opening"})
+        seats[seat].withheld = frozenset({"link"})
     await play_on(seats, is_due("opening", 0, 1))
     return seats
 
@@ -85,7 +86,7 @@ async def test_links_are_judged_in_one_go_and_written_in_the_order_of_the_masks(
 
 async def test_seat_that_is_exposed_among_others_loses_when_all_links_stand(server, patience, judged):
     seats = await blind_match(server, 4, options=SHORT)
-    seats[2].cheats = other_order
+    seats[2].cheats = reordered
     await play_on(seats)
     assert seats[0].verdict().result is Result.PROVEN
     assert rulings(seats[0]) == [("forfeit", 2, "cheat")]
@@ -107,7 +108,7 @@ async def test_link_that_fails_is_refused_alone_and_a_right_one_taken_after_it(
     if spoilt == "signature":  # for which a connection is closed
         await late.come_back(await server.connect())
     await play_on(seats, is_due("opening", 1))
-    late.refuses = frozenset()
+    late.withheld = frozenset()
     await late.follow()
     await play_on(seats)
     assert judged[0] == [1]
@@ -123,7 +124,7 @@ async def test_link_that_comes_on_another_connection_too_is_taken_once_and_answe
     await until(lambda: gathered)
     await early.come_back(await server.connect())  # which sends it again; it waits for nobody
     await play_on(seats, is_due("opening", 1))
-    seats[1].refuses = frozenset()
+    seats[1].withheld = frozenset()
     await seats[1].follow()
     await play_on(seats, is_closed)
     answers = []
@@ -138,7 +139,7 @@ async def test_seat_that_is_away_is_not_waited_for(server, patience, gathered):
     seats = await at_the_opening(server, late=(0, 1))
     await seats[0].client.stream.aclose()
     await seats[1].client.until("away")
-    seats[1].refuses = frozenset()
+    seats[1].withheld = frozenset()
     await seats[1].follow()
     await until(lambda: gathered)
     assert gathered == [{1}]

@@ -46,12 +46,12 @@ async def test_match_goes_on_after_a_restart_behind_any_record(path, after):
 async def test_keys_that_were_held_are_sent_again_after_a_restart(path):
     async with running(path) as server:
         seats = await blind_match(server, options=SHORT)
-        seats[1].refuses = frozenset({"keys"})
+        seats[1].withheld = frozenset({"keys"})
 
         await together(*((lambda s=seat: s.play(is_due("keys"))) for seat in seats))
         before = [parse(record) for record in seats[0].records]
         assert not any(isinstance(body, Keys) for body in before)
-    seats[1].refuses = frozenset()
+    seats[1].withheld = frozenset()
     async with running(path) as server:
         for seat in seats:
             assert (await seat.come_back(await server.connect()))["t"] == "ok"
@@ -62,14 +62,14 @@ async def test_keys_that_were_held_are_sent_again_after_a_restart(path):
 
 async def test_seat_that_comes_back_on_another_connection_sends_its_held_keys_again(server):
     seats = await blind_match(server, options=SHORT)
-    seats[1].refuses = frozenset({"keys"})
+    seats[1].withheld = frozenset({"keys"})
 
     await together(*((lambda s=seat: s.play(is_due("keys"))) for seat in seats))
     old = seats[0].client
     assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
     await old.until("seat_taken_over")
     assert (await old.until("error"))["code"] == "not_now"
-    seats[1].refuses = frozenset()
+    seats[1].withheld = frozenset()
     await seats[1].follow()
     await play_on(seats)
     assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
@@ -80,10 +80,10 @@ async def test_masks_and_locks_have_their_whole_time_after_a_restart(tmp_path, m
     path, patient = tmp_path / "data", PATIENT
     async with running(path, patient) as server:
         seats = await blind_match(server, options=SHORT)
-        seats[1].refuses = frozenset({"mask"})
+        seats[1].withheld = frozenset({"mask"})
         await play_on(seats, is_due("mask", 1))
         mock_clock.jump(40)
-        seats[1].refuses = frozenset({"lock"})
+        seats[1].withheld = frozenset({"lock"})
         await seats[1].follow()
         await play_on(seats, is_due("lock", 1))
         assert seats[0].waiting["deadline_ms"] <= 20_000
@@ -94,7 +94,7 @@ async def test_masks_and_locks_have_their_whole_time_after_a_restart(tmp_path, m
         await play_on(seats, is_due("lock", 1))
         assert seats[0].waiting["deadline_ms"] == 60_000
         mock_clock.jump(50)
-        seats[1].refuses = frozenset()
+        seats[1].withheld = frozenset()
         await seats[1].follow()
         await play_on(seats)
     assert {(seat.verdict().result, seat.verdict().reason) for seat in seats} == {(Result.PROVEN, "won")}

@@ -128,11 +128,11 @@ async def test_host_that_offers_none_makes_none(server):
 
 async def test_no_keys_are_told_before_those_of_every_seat_are_there(server):
     seats = await blind_match(server, options=SHORT)
-    seats[1].refuses = frozenset({"keys"})
+    seats[1].withheld = frozenset({"keys"})
     await play_on(seats, is_due("keys"))
-    assert ("keys", 1, 0, None, 0) in seats[0].places
+    assert ("keys", 1, 0) in seats[0].taken
     assert Keys not in kinds(seats[0]) + kinds(seats[1])
-    seats[1].refuses = frozenset()
+    seats[1].withheld = frozenset()
     await seats[1].follow()
     await play_on(seats, is_in_hand)
     assert [each for each in kinds(seats[0]) if each in (Keys, Deal)][:3] == [Keys, Keys, Deal]
