@@ -124,15 +124,6 @@ class TestBans:
         assert (await log_in(server))[1]["code"] == "banned"
         assert (await log_in(server, generate_signing_key()))[1]["t"] == "welcome"
 
-    @under(access={"banned": ("127.0.0.0/8",)})
-    async def test_banned_address_is_told_before_it_says_anything(self, server):
-        client = await server.connect()
-        told = await client.closed()
-        assert [(message["t"], message["code"]) for message in told] == [
-            ("error", "banned"),
-            ("bye", "banned"),
-        ]
-
     @under(access={"banned": ("192.0.2.0/24", "::1")})
     async def test_other_addresses_come_in(self, server):
         assert (await log_in(server))[1]["t"] == "welcome"

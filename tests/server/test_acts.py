@@ -99,16 +99,6 @@ async def idle() -> None:
     """Release nothing."""
 
 
-async def test_a_late_ask_whose_window_a_card_has_closed_is_void(server):
-    first, second = holder_of(await in_hand(server, "truc-catalan"))
-    await hand_in(first, act(first, *card(first)))
-    late = act(first, "raise", (2,))
-    await second.play(until=lambda seat: seat.next == first.next)
-    await hand_in(second, act(second, *card(second)))
-    reply = await hand_in(first, late)
-    assert (reply["code"], "refuse" in reply) == ("void_bet", False)
-
-
 async def test_a_late_ask_that_a_card_of_the_own_or_another_ask_has_overtaken_is_stale(server):
     first, second = holder_of(await in_hand(server, "truc-catalan"))
     before = act(first, "raise", (2,))

@@ -73,13 +73,6 @@ async def test_seat_that_is_taken_and_a_full_table_are_refused(server):
     assert (await third.ask({"t": "join", "table": code}))["code"] == "table_full"
 
 
-async def test_guests_beyond_the_tables_terms_are_refused(server):
-    seat = await server.seat(seed=1)
-    code = await seat.create("truc-french", options={"guests": 0})
-    client = await guest(server)
-    assert (await client.ask({"t": "join", "table": code}))["code"] == "guests_not_allowed"
-
-
 async def test_seat_is_free_after_leaving_and_the_table_gone_after_the_last(server):
     seats = await server.seats(2)
     third = await guest(server)
@@ -105,13 +98,6 @@ async def test_ready_is_taken_back_by_unready(server):
     await seats[0].client.ask({"t": "unready", "table": seats[0].table})
     await seats[1].ready()
     assert (await seats[1].client.until("table"))["state"] == "open"
-
-
-async def test_tables_of_one_player_are_limited(server):
-    client = await guest(server)
-    for _ in range(5):
-        await client.ask(FRENCH)
-    assert (await client.ask(FRENCH))["code"] == "too_many_tables"
 
 
 async def test_table_that_nobody_starts_expires_when_it_says_so(server, mock_clock):

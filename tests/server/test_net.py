@@ -15,8 +15,6 @@ from server.watching import Held
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import pack
-from truc_protocol.crypto import keys
-from truc_protocol.wire.handshake import authenticate
 from truc_server.net import listening
 from truc_server.net.connections import LOOK_S
 from truc_server.operation import logs
@@ -99,30 +97,11 @@ async def test_ping_is_answered_with_the_same_number_and_the_clock(server):
     assert (pong["n"], pong["now_ms"] > 1_600_000_000_000) == (12, True)
 
 
-async def test_login_made_for_another_connection_is_refused(server):
-    first, second = await server.connect(), await server.connect()
-    await first.hello()
-    await second.hello()
-    signed = authenticate(
-        keys.generate_signing_key(), first.server, cn=first.cn, hello_frame=first.hello_frame
-    )
-    reply = await second.ask({"t": "login", "body": signed.body, "sig": signed.sig})
-    assert reply["code"] == "bad_signature"
-
-
 async def test_info_lists_variants_and_limits(server):
     client = await guest(server)
     variants = {offer["name"]: offer["seats"] for offer in client.info["variants"]}
     assert variants["truc-catalan"] == [2, 4]
     assert client.info["limits"]["frame_in"] == 8192
-
-
-async def test_connection_that_does_not_log_in_is_dismissed(server, mock_clock):
-    client = await server.connect()
-    await wait_all_tasks_blocked()
-    mock_clock.jump(10.01)
-    (goodbye,) = await client.closed()
-    assert (goodbye["t"], goodbye["code"], goodbye["retryable"]) == ("bye", "timeout", True)
 
 
 async def test_silent_connection_is_pinged_and_then_dismissed(server, mock_clock):

@@ -156,12 +156,6 @@ async def test_watcher_after_close_gets_nothing_of_an_open_hand(server):
     assert (reply.get("k"), eye.records) == (4, [0, 1, 2, 3])
 
 
-async def test_watcher_is_refused_where_nobody_may_watch(server):
-    seats = await server.seats(2, options={"spectators": 0})
-    eye = await Eye().connect(server)
-    assert (await eye.watch(seats[0].table))["code"] == "private_table"
-
-
 async def test_unwatch_changes_nothing_for_a_connection_with_a_seat(server):
     first, second = await server.seats(2)
     assert (await first.client.ask({"t": "unwatch", "table": first.table}))["t"] == "ok"
