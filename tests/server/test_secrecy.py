@@ -8,9 +8,9 @@ from io import StringIO
 
 import pytest
 from server.calls import BRIEF
-from server.conftest import in_hand, play_on, together
+from server.conftest import in_hand, play_on
+from server.late import eye_at
 from server.rawclient import RawClient
-from server.test_resume import watcher
 
 from truc_protocol import dealer
 from truc_protocol.bodies import Act, Close, Deal, Proxy, Rule
@@ -65,11 +65,11 @@ async def test_no_salt_of_an_unopened_card_of_another_seat_is_in_any_byte(server
 
 async def test_a_spectator_is_sent_nothing_private_and_no_salt_of_an_unopened_card(server, salts):
     seats = await server.seats(2, "truc-catalan", guests=(0, 1), boxed=False, options=BRIEF)
-    eye = await watcher(server)
-    await eye.watch(seats[0].table)
+    eye = await eye_at(server, seats[0].table)
     for seat in seats:
         await seat.ready()
-    await together(lambda: eye.to_the_end(0), *(seat.play for seat in seats))
+    await play_on(seats)
+    await eye.settle()
     assert leaked(eye.client, salts, seats[0].records) == set()
     public = {"hello", "welcome", "table", "setup", "terms", "record", "waiting", "ok"}
     assert {message["t"] for message in eye.client.log} == public
