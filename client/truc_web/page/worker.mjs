@@ -91,7 +91,7 @@ async function askCarrier() {
   return answer?.ok ? await answer.json() : null
 }
 
-/** @type {Record<string, (wish: any) => unknown>} */
+/** What is wished of this tab itself, with what its answer says beside `ok`. @type {Record<string, (wish: any) => any>} */
 const WISHES = {
   begin(wish) {
     ({ invite, isCarried, asksName } = wish)
@@ -103,54 +103,50 @@ const WISHES = {
     asksName = false
     return session?.logInNow()
   },
-  async name({ n, name }) {
+  async name({ name }) {
     await settled     // whoever is quick has pressed before: what is loaded then would be there in place of the name
     await vault?.rename(name)
     await session?.nameIs()
-    tell({ what: 'reply', n, message: { t: 'ok' } })
   },
-  async matches({ n }) {
+  async matches() {
     const kept = await vault?.matches() ?? []
-    const shown = kept.map(({ file, known, story, rules, ...rest }) => ({ ...rest, bytes: file.length }))
-    tell({ what: 'reply', n, message: { t: 'ok', kept: shown } })
+    return { kept: kept.map(({ file, known, story, rules, ...rest }) => ({ ...rest, bytes: file.length })) }
   },
-  async file({ n, match }) {
-    const kept = await vault?.match(match) ?? null
-    tell({ what: 'reply', n, message: { t: 'ok', file: kept?.file ?? null, known: kept?.known ?? null } })
+  async file({ match }) {
+    const kept = await vault?.match(match)
+    return { file: kept?.file ?? null, known: kept?.known ?? null }
   },
-  async story({ n, match }) {
+  async story({ match }) {
     const kept = await vault?.match(match) ?? null
-    if (kept === null) return tell({ what: 'reply', n, message: { t: 'ok', kept: null } })
+    if (kept === null) return { kept }
     const { file, known, ...shown } = kept
-    tell({ what: 'reply', n, message: { t: 'ok', kept: shown } })
+    return { kept: shown }
   },
   // The verdict on the file alone, as any other program would give it.
-  async verify({ n, match }) {
+  async verify({ match }) {
     const file = (await vault?.match(match))?.file
     const { hostSawNoCard, verify } = await import('../lib/proof/audit.mjs')
     const { result, check, culprit, ledger } = file === undefined ? { result: null, check: null, culprit: null, ledger: null } : await verify(file)
-    tell({ what: 'reply', n, message: { t: 'ok', result, check, culprit, isUnseenByHost: ledger !== null && hostSawNoCard(ledger) } })
+    return { result, check, culprit, isUnseenByHost: ledger !== null && hostSawNoCard(ledger) }
   },
-  async key({ n }) {
-    tell({ what: 'reply', n, message: { t: 'ok', text: vault?.text ?? null, isSaved: vault?.self.saved ?? false } })
-  },
+  key: () => ({ text: vault?.text ?? null, isSaved: vault?.self.saved ?? false }),
   saved: () => vault?.saved(),
-  async lock({ n }) {
+  async lock() {
     if (session?.met != null) await vault?.lock(session.met.pin)
-    tell({ what: 'reply', n, message: { t: 'ok' } })
   },
-  async import({ n, text }) {
-    const isOne = await vault?.take(text) ?? false
-    tell({ what: 'reply', n, message: isOne ? { t: 'ok' } : { t: 'error', code: 'no_key_text', msg: '' } })
-    if (isOne) session?.comeBack()
+  async import({ text }) {
+    if (!await vault?.take(text)) return { t: 'error', code: 'no_key_text', msg: '' }
+    session?.comeBack()
   },
-  async forget({ n }) {
+  async forget() {
     session?.end()
     await vault?.forget()
-    tell({ what: 'reply', n, message: { t: 'ok' } })
     release()
   }
 }
+
+/** @param {{ n?: number }} wish @param {any} message */
+const answer = ({ n }, message) => { if (n !== undefined) tell({ what: 'reply', n, message }) }
 
 // What was wished for could not be stored; or a mistake of this program: the page says so, and does not wait for ever.
 page.onunhandledrejection = (/** @type {any} */ event) => {
@@ -167,9 +163,9 @@ page.onunhandledrejection = (/** @type {any} */ event) => {
 page.onmessage = async (/** @type {{ data: any }} */ { data: wish }) => {
   vault ??= await opened
   const own = WISHES[wish.do]
-  if (own !== undefined) await own(wish)
+  if (own !== undefined) answer(wish, { t: 'ok', ...await own(wish) })
   else if (session !== null) await session.grant(wish)
-  else if (wish.n !== undefined) tell({ what: 'reply', n: wish.n, message: { t: 'error', code: 'no_line', msg: '' } })
+  else answer(wish, { t: 'error', code: 'no_line', msg: '' })
 }
 
 tell({ what: 'up' })     // what was sent before is lost

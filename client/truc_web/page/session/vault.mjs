@@ -80,7 +80,7 @@ export class Vault {
 
   /** @param {string} name */
   rename(name) {
-    return this.put('self', 'name', name)
+    return this.put('name', name)
   }
 
   /** A guest's, for the next login. @returns {string | null} */
@@ -90,7 +90,7 @@ export class Vault {
 
   /** @param {string | null} token */
   keepToken(token) {
-    return this.put('self', 'token', token)
+    return this.put('token', token)
   }
 
   /** The pin of a server, stored before anything else is said to it. @param {string} server @param {Pin} pin */
@@ -122,7 +122,7 @@ export class Vault {
 
   /** The player has the text. */
   saved() {
-    return this.put('self', 'saved', true)
+    return this.put('saved', true)
   }
 
   /** @param {string} text what `truc keys export` has printed @returns {Promise<boolean>} whether it is one */
@@ -130,8 +130,8 @@ export class Vault {
     const [head, digits = '', ...rest] = text.trim().split(/\r?\n/)
     if (head.trim() !== EXPORT_HEAD || rest.length > 0 || !/^[0-9a-f]{64}$/.test(digits.trim())) return false
     this.kept.master = fromHex(digits.trim())
-    await this.put('self', 'locked', {})
-    await this.put('self', 'saved', true)
+    await this.put('locked', {})
+    await this.put('saved', true)
     await this.write('self', 'master', this.kept.master)
     return true
   }
@@ -146,8 +146,8 @@ export class Vault {
     // imported so that it can sign and never be read again, not by this page either
     const bytes = new Uint8Array([...fromHex(PKCS8_ED25519), ...seed])
     const key = await crypto.subtle.importKey('pkcs8', bytes, 'Ed25519', false, ['sign'])
-    await this.put('self', 'locked', { [toHex(pin.first)]: { key, pk: await signingKeyOf(seed) } })
-    await this.put('self', 'master', undefined)
+    await this.put('locked', { [toHex(pin.first)]: { key, pk: await signingKeyOf(seed) } })
+    await this.put('master', undefined)
     this.kept.master = new Uint8Array(0)
   }
 
@@ -191,10 +191,10 @@ export class Vault {
     await this.load()
   }
 
-  /** @param {string} store @param {string} key @param {unknown} value */
-  async put(store, key, value) {
+  /** @param {string} key of what the player is here @param {unknown} value */
+  async put(key, value) {
     this.self[key] = value
-    await this.write(store, key, value)
+    await this.write('self', key, value)
   }
 
   /** On the disk when the promise is kept. @param {string} store @param {string} key @param {unknown} value */
