@@ -134,9 +134,7 @@ async def test_absence_from_a_match_that_is_over_is_not_told(server, player) -> 
         await server.send(messages.Away(table=table.code, match=mid, seat=1, missed=1, claim_in_ms=0))
         await server.send(messages.TableClosed(table=table.code, reason="closed"))
         told = [happening async for happening in table]
-    assert [type(happening) for happening in told if isinstance(happening, PresenceChanged | TableGone)] == [
-        TableGone
-    ]
+    assert [type(each) for each in told if isinstance(each, PresenceChanged | TableGone)] == [TableGone]
 
 
 async def test_claim_names_table_and_match_and_one_that_comes_too_early_says_when_it_may_come(server, player):

@@ -66,7 +66,6 @@ async def test_host_whose_name_cannot_be_looked_up_is_none_that_can_be_reached(h
 def test_addresses_of_the_specification_are_read_and_written() -> None:
     (block,) = re.findall(r"```text\n(truc://.*?)```", TRANSPORT.read_text(encoding="utf-8"), re.DOTALL)
     given = block.split()
-    assert [str(parse_address(text)).replace(":7373", "") for text in given] == [
-        text.replace(":7373", "") for text in given
-    ]
+    for text in given:
+        assert str(parse_address(text)).replace(":7373", "") == text.replace(":7373", "")
     assert len(given) == 5

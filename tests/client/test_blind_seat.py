@@ -326,10 +326,8 @@ class Wire:
 
 
 async def test_reply_to_keys_alone_may_take_as_long_as_other_seats_do() -> None:
-    link, place = (
-        SingleConnection(None, Wire(), [], 30.0, ClockOffset()),
-        (bytes(32), 0, bytes(32), 1, 0, 0, None, (), ()),
-    )
+    link = SingleConnection(None, Wire(), [], 30.0, ClockOffset())
+    place = bytes(32), 0, bytes(32), 1, 0, 0, None, (), ()
 
     def post(body) -> None:
         link.post(lambda n: SignedAct(id=n, table=CODE, body=encode(body), sig=bytes(64)), print)

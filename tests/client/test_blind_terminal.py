@@ -19,9 +19,7 @@ from truc_terminal.screen.explaining import terms_in_full, terms_line
 from truc_words import ENGLISH
 
 BADGE = "the host could not see the cards"
-OPENED, EXPOSED, UNOPENED = (
-    FOLDER / name for name in ("french-redeals.truc", "french-exposed.truc", "french-unopened.truc")
-)
+OPENED, EXPOSED, UNOPENED = (FOLDER / f"french-{name}.truc" for name in ("redeals", "exposed", "unopened"))
 
 
 @pytest.mark.slow

@@ -84,9 +84,8 @@ def test_verify_tells_a_resume_that_was_asked_for_from_one_by_time(truc, tmp_pat
 def test_rules_lists_every_game(truc) -> None:
     told = truc("rules").output.splitlines()
     assert [line.split()[0] for line in told if line.startswith("  ")] == list(presets())
-    assert (
-        "  put                    52 cards; the three is on top (2 players, 52 cards, to 5, one game)" in told
-    )
+    put = "52 cards; the three is on top (2 players, 52 cards, to 5, one game)"
+    assert f"  put                    {put}" in told
 
 
 @each_row(
@@ -99,9 +98,8 @@ def test_rules_lists_every_game(truc) -> None:
 def test_unknown_game_is_answered_in_one_line_with_where_others_stand(truc, command, else_) -> None:
     told = truc(*command)
     assert (told.exit_code, told.stderr.strip().count("\n")) == (1, 0)
-    assert told.stderr.startswith(
-        'truc: no such game: expected the name of a preset (see `truc rules`), got "poker"'
-    )
+    expected = 'expected the name of a preset (see `truc rules`), got "poker"'
+    assert told.stderr.startswith(f"truc: no such game: {expected}")
     assert else_ in told.stderr
 
 

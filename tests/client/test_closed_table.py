@@ -2,7 +2,7 @@
 
 import pytest
 import trio
-from client.playing import at_turn, my_turn, pick, play_on, seated
+from client.playing import at_turn, my_turn, pick, play_on, received, seated
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import TableGone
@@ -40,6 +40,4 @@ async def test_closed_table_is_not_come_back_to(scripted, player, autojump_clock
         told = [happening async for happening in table]
         await connection.tables()
     assert [type(happening) for happening in told] == [TableGone]
-    assert not [
-        message for message in server.received if isinstance(message, messages.Resume | messages.Join)
-    ]
+    assert not received(server, messages.Resume | messages.Join)

@@ -226,11 +226,14 @@ async def test_nobody_waits_for_a_reply_when_the_match_is_over(server, player) -
     assert seen[-1].verdict.reason == "resigned"
 
 
+def refuse_once(server, code: Code, why: str) -> None:
+    """Let a server refuse the next request that it would grant."""
+    server.bend = once(on(messages.Ok, lambda granted: messages.refusal(code, why, re=granted.re)))
+
+
 async def test_too_many_requests_are_asked_again(scripted, player, autojump_clock) -> None:
     server = scripted()
-    server.bend = once(
-        on(messages.Ok, lambda message: messages.refusal(Code.RATE_LIMITED, "slowly", re=message.re))
-    )
+    refuse_once(server, Code.RATE_LIMITED, "slowly")
     async with connect("host", player, dial=server.dial) as connection:
         assert await connection.tables()
 
@@ -282,12 +285,7 @@ async def test_setup_that_has_not_come_is_asked_for(server, player, autojump_clo
 
 async def test_another_seat_that_is_refused_leaves_the_table_as_it_is(server, player, autojump_clock) -> None:
     async with seated(server, player) as (connection, table):
-        server.bend = once(
-            on(
-                messages.Ok,
-                lambda answer: messages.refusal(Code.NOT_NOW, "leave your own seat first", re=answer.re),
-            )
-        )
+        refuse_once(server, Code.NOT_NOW, "leave your own seat first")
         with pytest.raises(RefusedError, match="leave your own"):
             await connection.join("TABLE", 1)
         await play_to_proof(table)

@@ -121,10 +121,8 @@ async def test_line_that_comes_again_is_told_once(server, connection) -> None:
 async def test_ignore_names_the_tag_and_is_taken_back(server, connection) -> None:
     await connection.ignore(TAG)
     await connection.ignore(TAG, off=True)
-    assert [(message.player, message.off) for message in received(server, Ignore)] == [
-        (TAG, False),
-        (TAG, True),
-    ]
+    ignored = [(message.player, message.off) for message in received(server, Ignore)]
+    assert ignored == [(TAG, False), (TAG, True)]
 
 
 async def test_guest_who_is_forgotten_asks_for_it_and_drops_the_token(server, guest) -> None:

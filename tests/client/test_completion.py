@@ -22,9 +22,8 @@ from truc_words import LANGUAGES
 
 def completed(*arguments: str) -> list[str]:
     """Return what the last argument may become."""
-    found = ShellComplete(main, {}, "truc", "_TRUC_COMPLETE").get_completions(
-        list(arguments[:-1]), arguments[-1]
-    )
+    *before, last = arguments
+    found = ShellComplete(main, {}, "truc", "_TRUC_COMPLETE").get_completions(before, last)
     return [item.value for item in found if item.type == "plain"]
 
 

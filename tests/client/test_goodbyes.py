@@ -10,6 +10,7 @@ from truc_client.line.single_connection import farewell
 from truc_protocol.messages import Bye, Draining, HostSays
 
 SHUT_OUT = Bye(code="banned", msg="you are shut out", retryable=False)
+TOLD = "the server says goodbye: the host of this server has shut you out: you are shut out (banned)"
 KICKED = Bye(code="kicked", msg="the host has ended this connection; you may come back", retryable=True)
 
 
@@ -70,9 +71,7 @@ async def test_goodbye_is_read_although_a_request_cannot_be_sent_any_more(dial, 
         nursery.start_soon(ask, connection, told)
         await wait_all_tasks_blocked()
         wire.may_receive.set()
-    assert told == [
-        "the server says goodbye: the host of this server has shut you out: you are shut out (banned)"
-    ]
+    assert told == [TOLD]
 
 
 async def test_who_asks_right_after_the_goodbye_is_told_of_it(dial, wires, player) -> None:
@@ -87,17 +86,12 @@ async def test_who_asks_right_after_the_goodbye_is_told_of_it(dial, wires, playe
         await wait_all_tasks_blocked()
         await ask(connection, second)
         wire.may_send.set()
-    assert (
-        first
-        == second
-        == ["the server says goodbye: the host of this server has shut you out: you are shut out (banned)"]
-    )
+    assert first == second == [TOLD]
 
 
 def test_who_was_kicked_is_told_once_that_the_host_did_it() -> None:
-    assert str(farewell(KICKED)) == (
-        "the server says goodbye: the host has ended this connection; you may come back (kicked)"
-    )
+    why = "the host has ended this connection; you may come back"
+    assert str(farewell(KICKED)) == f"the server says goodbye: {why} (kicked)"
 
 
 async def ask(connection, told: list[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from functools import partial
 
 import pytest
 import trio
@@ -58,14 +59,10 @@ def test_newest_match_stands_first(kept) -> None:
 
 def test_match_is_listed_with_game_players_score_and_verdict(kept) -> None:
     without_end, ruled, won = truc("history").stdout.splitlines()
-    assert won.split("  ")[2:] == [
-        "truc-french with house rules",
-        "proven",
-        '"player 1" beat "player 0" (won), 1 game and 8 points to 0 points',
-    ]
-    assert ruled.endswith(
-        '"player 0" beat "player 1" (time ran out, by the server\'s ruling), 2 points to 1 point'
-    )
+    beaten = '"player 1" beat "player 0" (won), 1 game and 8 points to 0 points'
+    assert won.split("  ")[2:] == ["truc-french with house rules", "proven", beaten]
+    how = "time ran out, by the server's ruling"
+    assert ruled.endswith(f'"player 0" beat "player 1" ({how}), 2 points to 1 point')
     assert '  incomplete  "player 0" against "guest 1": no result yet, ' in without_end
 
 
@@ -168,10 +165,8 @@ def test_matches_of_a_key_are_fetched_once_and_verified_on_a_new_machine(new_mac
 
 def transcript_of_another(patch) -> None:
     """Let whatever is fetched be a transcript with a record too little."""
-    whole = paging.write_transcript
-    patch.setattr(
-        paging, "write_transcript", lambda document, records: whole(document, records[:-4] + records[-3:])
-    )
+    whole, lacking = paging.write_transcript, lambda records: records[:-4] + records[-3:]
+    patch.setattr(paging, "write_transcript", lambda document, records: whole(document, lacking(records)))
 
 
 @pytest.mark.slow
@@ -192,9 +187,8 @@ class Listing:
     """A line to a server that lists these pages."""
 
     def __init__(self, *pages: list[int]) -> None:
-        self.pages = [
-            [PlayedMatch(match=bytes([n]) * 32, seat=0, since_ms=n) for n in page] for page in pages
-        ]
+        listed = partial(PlayedMatch, seat=0)
+        self.pages = [[listed(match=bytes([n]) * 32, since_ms=n) for n in page] for page in pages]
         self.asked: list[bytes | None] = []
 
     async def request(self, build):

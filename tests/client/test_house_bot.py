@@ -75,10 +75,8 @@ def start(server: RealServer, home: Path) -> Process:
 
 async def deserted(server: RealServer, folder: Path, *, private: bool = False) -> tuple[str, MatchEnded]:
     """Play a match whose second player leaves at the first decision, and return its table and how it ended."""
-    stays, leaves = (
-        Player(open_home(folder / "stays"), FORGING),
-        Player(open_home(folder / "leaves"), "leaves"),
-    )
+    stays = Player(open_home(folder / "stays"), FORGING)
+    leaves = Player(open_home(folder / "leaves"), "leaves")
     ended: list[MatchEnded] = []
     async with trio.open_nursery() as nursery, connect(server.url, stays) as connection:
         table = await connection.create("truc-french", seats=2, options=TERMS, private=private)

@@ -105,9 +105,8 @@ def test_option_tells_what_a_card_does_to_the_trick() -> None:
         "3. 4b does not beat 1e of east.",
         "6. Ask to play for more. Declining it gives the hand away at the old stake.",
     ]
-    assert (
-        taught(ShownHand(2, 0), "play 2c")[0] == "1. 2c leads the trick; stronger cards in the pack: 4 of 40."
-    )
+    (led,) = taught(ShownHand(2, 0), "play 2c")
+    assert led == "1. 2c leads the trick; stronger cards in the pack: 4 of 40."
 
 
 @each_row(

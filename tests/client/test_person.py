@@ -451,9 +451,8 @@ async def test_line_typed_too_early_stays_for_whoever_reads_next() -> None:
 
 
 async def test_help_while_it_is_not_ones_turn_names_the_pause() -> None:
-    assert "You may type: chat TEXT, pause, claim, resign, quit" in await play(
-        FakeTable(), "?", terminal=True
-    )
+    told = await play(FakeTable(), "?", terminal=True)
+    assert "You may type: chat TEXT, pause, claim, resign, quit" in told
 
 
 @each_row("typed", ["?", "? rules", "resign", "play 3b"])
@@ -541,10 +540,8 @@ async def test_person_at_a_plain_terminal_may_talk_at_any_time() -> None:
     ],
 )
 def test_first_card_is_played_just_before_the_time_is_over_for_who_wants_it(plays_on, options, must, done):
-    assert (
-        trio.run(played_by, 9.9, plays_on, options, must, clock=trio.testing.MockClock(autojump_threshold=0))
-        == done
-    )
+    clock = trio.testing.MockClock(autojump_threshold=0)
+    assert trio.run(played_by, 9.9, plays_on, options, must, clock=clock) == done
 
 
 async def test_first_card_is_played_three_seconds_before_as_playing_says(autojump_clock) -> None:

@@ -19,12 +19,8 @@ def test_it_is_a_language_like_others() -> None:
 
 def test_sentence_of_the_catalogues_has_nothing_unsaid() -> None:
     reason = Sentence("failures.nothing_answers")
-    assert (
-        unsaid(
-            Sentence("failures.cannot_reach", server="host:1", reason=reason).in_language(LANG), ["host:1"]
-        )
-        == []
-    )
+    told = Sentence("failures.cannot_reach", server="host:1", reason=reason).in_language(LANG)
+    assert unsaid(told, ["host:1"]) == []
 
 
 def test_english_that_is_filled_in_shows() -> None:

@@ -66,10 +66,8 @@ def test_who_has_not_played_is_told_what_counts(truc, real_server) -> None:
 
 def test_what_cannot_be_asked_is_one_line_and_status_1(truc, real_server) -> None:
     keyless, unknown = truc("profile", real_server.url), truc("leaderboard", real_server.url, "poker")
-    assert (keyless.exit_code, keyless.stderr) == (
-        1,
-        "truc: this home has no key yet, and only players with a key are rated: expected a tag\n",
-    )
+    why = "this home has no key yet, and only players with a key are rated: expected a tag"
+    assert (keyless.exit_code, keyless.stderr) == (1, f"truc: {why}\n")
     assert (unknown.exit_code, unknown.stderr.count("\n")) == (1, 1)
     assert "no_such_variant" in unknown.stderr
 

@@ -243,10 +243,8 @@ def test_line_typed_finds_its_option(text, expected) -> None:
 
 def test_number_of_a_card_that_cannot_be_played_now_is_told_why() -> None:
     look = MatchLook(("north", "east"), faces_of(SPANISH, Speech("en"), is_plain=True), Speech("en"), 12)
-    asked, held = (
-        TURN._replace(options=(MoveChoice("accept", "accept", {}),)),
-        ShownHand(2, 0, own=("1o", "7e")),
-    )
+    asked = TURN._replace(options=(MoveChoice("accept", "accept", {}),))
+    held = ShownHand(2, 0, own=("1o", "7e"))
     told = mistake("2", asked, held, look, {"play 7e": "answer_first"}.get)
     assert told == "got '2': what was asked must be answered first"
 

@@ -263,16 +263,14 @@ async def test_other_server_at_the_address_is_a_stop_and_the_known_key_stays(hos
 async def test_link_of_another_server_is_a_stop_for_who_knows_this_one(host, player) -> None:
     await host.trust(player)
     told = await host.stop_of(player, link("A" * 26))
-    assert told.startswith(
-        f"{ADDRESS} is known with the key {host.fingerprint}, but the link says {'A' * 26}"
-    )
+    known = f"{ADDRESS} is known with the key {host.fingerprint}"
+    assert told.startswith(f"{known}, but the link says {'A' * 26}")
 
 
 async def test_link_that_the_server_does_not_fit_is_a_stop_with_both_keys(host, player) -> None:
     told = await host.stop_of(player, link("A" * 26))
-    assert told.startswith(
-        f"{ADDRESS}: C37: the server's key has changed: expected {'A' * 26}, got {host.fingerprint}; the link"
-    )
+    changed = f"expected {'A' * 26}, got {host.fingerprint}"
+    assert told.startswith(f"{ADDRESS}: C37: the server's key has changed: {changed}; the link")
 
 
 # Keys that were given up
@@ -288,10 +286,8 @@ async def test_revoked_key_is_neither_pinned_nor_accepted_though_known(host, pla
         await host.trust(player)
     accept_revocation(player.home, gives_up(host))
     told = await host.stop_of(player)
-    assert told.startswith(
-        f"{ADDRESS}: C40: the key {host.fingerprint} was revoked: do not play there; ask its host for the address "
-        "of a new server"
-    )
+    what_to_do = "do not play there; ask its host for the address of a new server"
+    assert told.startswith(f"{ADDRESS}: C40: the key {host.fingerprint} was revoked: {what_to_do}")
     assert told.endswith(f"; then: truc keys forget {ADDRESS}") is is_known
 
 

@@ -1,5 +1,7 @@
 """A match as a row of stages: what lay on the table after each record, and who could see what."""
 
+from itertools import pairwise
+
 from client.viewed import FRENCH, KEPT, TRANSCRIPTS, replayed_file
 from rows import each_row
 
@@ -21,10 +23,7 @@ def test_every_transcript_has_a_stage_for_each_record_that_says_something_and_ha
     assert [stage.record.place for stage in play] == list(range(len(play)))
     assert len(play) >= replayed.verdict.records
     assert [hand.number for hand in replayed.hands] == list(range(1, len(replayed.hands) + 1))
-    assert all(
-        before.last + 1 == hand.first
-        for before, hand in zip(replayed.hands, replayed.hands[1:], strict=False)
-    )
+    assert all(before.last + 1 == hand.first for before, hand in pairwise(replayed.hands))
     assert replayed.stages[-1].board.score == replayed.verdict.score
     assert [stage.number for stage in replayed.stages if not stage.said] == []
     for stage in replayed.stages:

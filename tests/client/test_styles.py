@@ -18,7 +18,7 @@ from truc_terminal import styles
 from truc_terminal.styles import STYLES
 
 ASK = MoveChoice("raise 2", "raise", {"stake": 2, "declined": 1})
-CARD = MoveChoice("play 7e", "play", {})
+CARD, CONCEDE = MoveChoice("play 7e", "play", {}), MoveChoice("concede", "concede", {})
 
 
 def turn(*choices):
@@ -31,22 +31,16 @@ def choices(style, *offered):
 
 
 def test_careless_takes_any_option():
-    assert choices(careless, ASK, CARD, MoveChoice("concede", "concede", {})) == {
-        "raise 2",
-        "play 7e",
-        "concede",
-    }
+    assert choices(careless, ASK, CARD, CONCEDE) == {"raise 2", "play 7e", "concede"}
 
 
 def test_careful_gives_nothing_up_and_asks_at_times():
-    assert choices(careful, ASK, CARD, MoveChoice("concede", "concede", {})) == {"raise 2", "play 7e"}
+    assert choices(careful, ASK, CARD, CONCEDE) == {"raise 2", "play 7e"}
 
 
 def test_careful_answers_an_ask_by_a_higher_one():
-    accept, decline = (
-        MoveChoice("accept", "accept", {"stake": 2}),
-        MoveChoice("decline", "decline", {"loses": 1}),
-    )
+    accept = MoveChoice("accept", "accept", {"stake": 2})
+    decline = MoveChoice("decline", "decline", {"loses": 1})
     assert choices(careful, accept, decline, ASK) == {"raise 2"}
     assert choices(careful, accept, decline) == {"accept"}
 

@@ -149,10 +149,8 @@ def test_panel_after_coming_back_has_the_cards_that_are_left(tmp_path, store):
     while (played := parse(table.records[-1])) and getattr(played, "kind", None) != "play":
         table.add(table.dealer.move(table.ledger))
     records = len(table.records) - len(table.setup.records)
-    cards = re.search(
-        r"cards +(.*)", panel(opened(table, tmp_path, store, seat=played.seat, records=records))
-    )
-    assert len(cards[1].split()) == 2
+    told = panel(opened(table, tmp_path, store, seat=played.seat, records=records))
+    assert len(re.search(r"cards +(.*)", told)[1].split()) == 2
 
 
 async def test_seat_is_told_what_it_may_see_of_the_match_after_each_record(scripted, player) -> None:

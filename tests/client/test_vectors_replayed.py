@@ -60,10 +60,8 @@ def test_transcripts_are_those_of_the_vectors() -> None:
 @each_row("file, lang", STEPPED_THROUGH)
 def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
     replayed = replayed_file(file, lang)
-    position, last = (
-        replaying.ReplayPosition(Replay(replayed, lang, is_plain=False), 0),
-        len(replayed.stages) - 1,
-    )
+    position = replaying.ReplayPosition(Replay(replayed, lang, is_plain=False), 0)
+    last = len(replayed.stages) - 1
     with create_app_session(output=DummyOutput()), set_app(DummyApplication()):
         forth = [replaying._drawn(position).value]
         for _ in range(last):

@@ -98,9 +98,8 @@ def test_two_histories_refute_the_match_which_stands_first_and_names_both_files(
     told = verify(first, second)
     conviction, *_ = told.output.splitlines()
     assert told.exit_code == 1
-    assert conviction.startswith(
-        f"{first} and {second}: REFUTED: C33: the server signed two records for position 8"
-    )
+    why = "C33: the server signed two records for position 8"
+    assert conviction.startswith(f"{first} and {second}: REFUTED: {why}")
     assert told.output.endswith("2 transcripts of one match agree up to record 7; after it they differ.\n")
 
 
@@ -203,12 +202,8 @@ def test_voids_substitutes_and_new_chains_are_told_of_who_sat_there_then(write) 
 
 
 def test_json_has_an_object_for_each_file_and_for_what_two_show(write) -> None:
-    first, second = two_histories()
-    transcript, evidence = complained()
-    files = [
-        write(name, content)
-        for name, content in zip("abcd", (first, second, transcript, evidence), strict=True)
-    ]
+    contents = *two_histories(), *complained()
+    files = [write(name, content) for name, content in zip("abcd", contents, strict=True)]
     rows = [json.loads(line) for line in verify("--json", *files).stdout.splitlines()]
     assert [row.get("file") for row in rows[:4]] == files
     assert rows[3]["evidence"][0]["judgement"] == "upheld"
@@ -357,11 +352,9 @@ def test_json_tells_where_transcripts_agree(write) -> None:
 def test_player_who_signed_twice_is_told_by_name(write) -> None:
     first, second = Table().to("hand"), Table().to("hand")
     seat = deciders(first.ledger.match)[0]
-    files = [
-        write("a", file(first, first.act(seat, "stand"))),
-        write("b", file(second, second.players[seat].resign(second.ledger))),
-    ]
-    assert f'to blame: seat {seat} "player {seat}"' in verify(*files).output
+    stands = write("a", file(first, first.act(seat, "stand")))
+    resigns = write("b", file(second, second.players[seat].resign(second.ledger)))
+    assert f'to blame: seat {seat} "player {seat}"' in verify(stands, resigns).output
 
 
 class Position(int):

@@ -6,7 +6,7 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
@@ -82,10 +82,8 @@ class Words:
             for event in step.events:
                 fact = event_fact(event, variant.pack)
                 self.facts[json.dumps({**fact, "card": "", "cards": ""})] = fact
-            options = [
-                each for seat in range(seats) for each in described(step.after, legal(step.after, Seat(seat)))
-            ]
-            for line, hints in options:
+            legal_moves = (legal(step.after, Seat(seat)) for seat in range(seats))
+            for line, hints in chain.from_iterable(described(step.after, each) for each in legal_moves):
                 for answering in ANSWERING if line.split()[0] in ANSWERS else ("",):
                     key = (told_kinds(line), hints, answering)
                     self.moves.setdefault(key, (line, dict(hints), answering))
@@ -143,9 +141,7 @@ def said_of_move(
     line: str, hints: Mapping[str, int | str], answering: str, speech: Speech
 ) -> tuple[str, str, str]:
     """Return the game's words for a move, those of the language if they are others, and its meaning."""
-    asked = (
-        line.partition(" ")[2].partition(" ")[2] if line.startswith("play ") and " raise " in line else line
-    )
+    *_, asked = line.split(" ", 2) if line.startswith("play ") and " raise " in line else (line,)
     is_taken = asked == "raise rest" and "stake" in hints and "declined" not in hints
     as_answer = "rest" if is_taken else answering
     plain = plain_label(asked, speech.card, speech, answering=as_answer, players=NAMES)
@@ -197,9 +193,8 @@ def test_what_is_around_them_is_called_as_in_a_terminal(words, pages, lang) -> N
         assert page["next"] == speech.local.next_sits
         halves = [half_label(n, 30, speech) if n and speech.local.halves else "" for n in NUMBERS]
         assert page["halves"] == halves
-        assert page["terms"] == [
-            speech.local.terms.get(term, speech.catalogue.terms[term]) for term in plain.terms
-        ]
+        terms = {**speech.catalogue.terms, **speech.local.terms}
+        assert page["terms"] == [terms[term] for term in plain.terms]
         for sign, said in zip(plain.signs, page["signs"], strict=True):
             assert sign_label(sign, lang, name).startswith(said["word"])
             assert said["gesture"] in sign_label(sign, lang, name)
