@@ -21,7 +21,7 @@ async def connection(server, player):
 
 
 async def told(stream, many: int) -> list:
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         return [await anext(stream) for _ in range(many)]
 
 

@@ -524,7 +524,7 @@ async def test_chat_that_is_too_long_is_told_in_the_players_language_and_not_sen
 async def test_person_at_a_plain_terminal_may_talk_at_any_time() -> None:
     table = FakeTable()
     _, lines = typing("'hello", are_typed=True)
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         await Person(table, screen_of()[0], lines).play()
     assert table.done == ["chat hello"]
 

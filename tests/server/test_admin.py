@@ -32,6 +32,7 @@ from truc_server.settings.folder import Folder
 from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import KEYS
 from truc_server.tables.table import ACKS_S, Table
+from truc_server.upkeep import sanction_watch
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)
@@ -39,7 +40,10 @@ FRENCH = {"t": "create", "variant": "truc-french"}
 
 
 @pytest.fixture
-async def server(path):
+async def server(path, monkeypatch):
+    monkeypatch.setattr(
+        sanction_watch, "SANCTIONS_S", 3_600.0
+    )  # what is imposed is heeded at once all the same
     async with hosting(path) as server:
         yield server
 
@@ -49,7 +53,7 @@ async def ask(server, command, **fields) -> dict:
 
 
 async def goodbye(client) -> dict:
-    with trio.fail_after(4):  # sooner than the store is looked at by itself
+    with trio.fail_after(20):
         return (await client.closed())[-1]
 
 

@@ -103,7 +103,7 @@ async def test_record_that_the_store_has_lost_is_an_incident_and_no_endless_sear
     await play_on(seats)
     sql(server.folder.database, "DELETE FROM records WHERE k = 3")
     client = await elsewhere(server, seats[0])
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         assert (await client.ask(wanted(seats[0], 0)))["code"] == "internal"
 
 

@@ -295,7 +295,7 @@ async def test_a_websocket_ends_by(web, test):
     assert (await client.login_guest())["t"] == "welcome"
     for piece in pieces:
         await client.stream.stream.send_all(piece)
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         rest = await client.closed()
     assert [message["code"] for message in rest if message["t"] in ("error", "bye")] == [code, code]
     assert client.stream.status == status
@@ -360,7 +360,7 @@ async def test_half_upgrades_and_slow_headers_are_bounded_and_harm_nobody(path, 
 
 async def ended(one):
     """Read a connection to its end."""
-    with one, suppress(ConnectionError), trio.fail_after(5):
+    with one, suppress(ConnectionError), trio.fail_after(20):
         while True:
             await trio.lowlevel.wait_readable(one)
             if not one.recv(1_000):
