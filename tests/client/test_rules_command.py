@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from client.playing import homes, play_bots
@@ -118,13 +119,9 @@ async def test_bots_play_a_servers_own_game_to_a_proven_end(club_server, tmp_pat
     assert {(verdict.result, verdict.variant) for verdict in verdicts} == {(Result.PROVEN, "club-truc")}
 
 
-class Wordless:
-    """A server that answers without a document."""
-
-    async def request(self, build):
+async def test_answer_without_a_document_is_an_error() -> None:
+    async def request(build) -> Ok:
         return Ok(re=build(1).id)
 
-
-async def test_answer_without_a_document_is_an_error() -> None:
     with pytest.raises(ConnectError, match="no rule document"):
-        await Connection(Wordless(), None).rules("club-truc")
+        await Connection(SimpleNamespace(line=SimpleNamespace(request=request)), None).rules("club-truc")

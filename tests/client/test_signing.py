@@ -146,7 +146,7 @@ async def test_sign_is_not_made_in_the_next_hand() -> None:
         build(1)
 
     with pytest.raises(ChoiceError, match="the hand is over"):
-        await Table(SimpleNamespace(request=request), followed).sign("three")
+        await Table(SimpleNamespace(line=SimpleNamespace(request=request)), followed).sign("three")
 
 
 async def test_nothing_is_signed_without_a_match_or_where_nobody_sees_it(talking, player) -> None:
