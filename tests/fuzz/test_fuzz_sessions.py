@@ -33,7 +33,7 @@ async def test_server_survives_mischief_and_honest_tables_play_on(tmp_path):
 
 @pytest.mark.slow
 async def test_fault_of_the_server_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("truc_server.requests.lobby_requests._list_tables", lambda *_: 1 / 0)
+    monkeypatch.setattr("truc_server.requests.lobby_requests.list_tables", lambda *_: 1 / 0)
     with capture_logs():
         async with running(tmp_path / "data", ROOMY) as server:
             with pytest.raises(ViolationError, match="session 0: "):

@@ -45,12 +45,10 @@ async def follow(
     Raises:
         RefusedError: The player may not, or there is no such match or position.
     """
+    table = lobby.table(request.table)
     if isinstance(request, Watch):
-        lobby.forget_gone_tables(peer)
-        table = lobby.table(request.table)
         await _watch(services, table, peer, request)
     else:
-        table = lobby.table(request.table)
         await _resume(services, table, peer, player, request)
     table.chat.catch_up(peer)
 

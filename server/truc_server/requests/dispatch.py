@@ -266,6 +266,7 @@ class Dispatch:
 
     async def _take_request(self, peer: Peer, player: LoggedInPlayer, message: AnyMessage) -> None:
         services, lobby = self._services, self._lobby
+        lobby.forget_gone_tables(peer)
         match message:
             case ReadRules():
                 peer.ok(message, doc=rule_document(offered_game(lobby.catalogue, message.variant)))
@@ -280,14 +281,38 @@ class Dispatch:
                 acts.speak(lobby, peer, player, message)
             case Resume() | Watch():
                 await catching_up.follow(services, lobby, peer, player, message)
-            case Create() | Join() | Seek() | Leave() | Ready() | Unready() | Unwatch():
-                await seating.take(services, lobby, peer, player, message, elsewhere=self._elsewhere)
-            case ListTables() | ListPlayers() | FollowLobby() | Chat() | Ignore():
-                await lobby_requests.take(services, lobby, peer, player, message)
-                if self._elsewhere is not None and isinstance(message, Ignore):
+            case Create():
+                seating.create(services, lobby, peer, player, message)
+            case Seek():
+                await seating.seek(services, lobby, peer, player, message, elsewhere=self._elsewhere)
+            case Join():
+                seating.join(services, lobby, peer, player, message)
+            case Leave():
+                seating.leave(lobby, peer, player, message)
+            case Ready() | Unready():
+                seating.set_ready(lobby, peer, player, message)
+            case Unwatch():
+                seating.unwatch(lobby, peer, message)
+            case ListTables():
+                lobby_requests.list_tables(lobby, peer, message)
+            case ListPlayers():
+                lobby_requests.list_players(lobby, peer, message)
+            case FollowLobby():
+                await lobby_requests.follow(services, lobby, peer, player, message)
+            case Chat():
+                lobby_requests.say(services, lobby, peer, player, message)
+            case Ignore():
+                lobby_requests.ignore_or_hear(services, lobby, peer, player, message)
+                if self._elsewhere is not None:
                     self._elsewhere.ignore(peer, message)
-            case History() | ListMatches() | Leaderboard() | Profile():
-                await history.take(services, lobby, peer, player, message)
+            case History():
+                await history.show_records(services, lobby, peer, player, message)
+            case ListMatches():
+                await history.show_matches(services, peer, player, message)
+            case Leaderboard():
+                await history.show_board(services, lobby, peer, message)
+            case Profile():
+                await history.show_profile(services, lobby, peer, player, message)
             case Forget():
                 await forgetting.forget(services, lobby, peer, player, message)
             case Moderate():

@@ -7,7 +7,7 @@ watches late learns here what they have not been shown yet.
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Final, NamedTuple, assert_never
+from typing import Final, NamedTuple
 
 import trio
 
@@ -59,33 +59,7 @@ class _Bound(NamedTuple):
     made_ms: int | None = None
 
 
-async def take(
-    services: RequestServices,
-    lobby: Lobby,
-    peer: Peer,
-    player: LoggedInPlayer,
-    request: History | ListMatches | Leaderboard | Profile,
-) -> None:
-    """Answer a request about what was played, or about ratings.
-
-    Raises:
-        RefusedError: There is no such match, position, game or number of seats, or it is not for this player; or no tag could
-            look like that.
-    """
-    match request:
-        case History():
-            await _history(services, lobby, peer, player, request)
-        case ListMatches():
-            await _matches(services, peer, player, request)
-        case Leaderboard():
-            await _show_board(services, lobby, peer, request)
-        case Profile():
-            await _show_profile(services, lobby, peer, player, request)
-        case _:
-            assert_never(request)
-
-
-async def _history(
+async def show_records(
     services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, request: History
 ) -> None:
     """Answer with a page of a match's records, and from -1 with its setup."""
@@ -118,7 +92,7 @@ def _no_such_match() -> RefusedRequestError:
     )
 
 
-async def _matches(
+async def show_matches(
     services: RequestServices, peer: Peer, player: LoggedInPlayer, request: ListMatches
 ) -> None:
     """Answer with a page of the matches that a player has had a seat in."""
@@ -213,7 +187,8 @@ def _size_of(records: Iterable[Record]) -> int:
     return sum(len(record.body) + len(record.sig) + _ADDED for record in records)
 
 
-async def _show_board(services: RequestServices, lobby: Lobby, peer: Peer, message: Leaderboard) -> None:
+async def show_board(services: RequestServices, lobby: Lobby, peer: Peer, message: Leaderboard) -> None:
+    """Answer with a page of the players of a game who are rated, the best first."""
     variant = offered_game(lobby.catalogue, message.variant)
     if message.seats not in variant.players:
         raise wrong_seats(variant, message.seats)
@@ -230,9 +205,10 @@ async def _show_board(services: RequestServices, lobby: Lobby, peer: Peer, messa
     peer.ok(message, standings=_shown(lobby, found[:STANDINGS_PAGE]), more=more)
 
 
-async def _show_profile(
+async def show_profile(
     services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Profile
 ) -> None:
+    """Answer with the ratings of a player, or one's own."""
     tag = message.player or player.tag
     if not tag.isprintable():  # not every database takes it
         raise RefusedRequestError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")

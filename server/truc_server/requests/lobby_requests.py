@@ -33,36 +33,12 @@ from truc_server.timing.clock import now_ms
 
 log = structlog.get_logger()
 
-LobbyRequest = ListTables | ListPlayers | FollowLobby | Chat | Ignore
-
 IGNORED: Final = 100  # players, by one player
 SHOWN: Final = 16  # tables of one player in a list
 
 
-async def take(
-    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: LobbyRequest
-) -> None:
-    """Do what a player asks that is about no seat.
-
-    Raises:
-        RefusedError: It cannot be said, not here or not now, or every table was sent too often lately.
-    """
-    match message:
-        case ListTables():
-            _list_tables(lobby, peer, message)
-        case ListPlayers():
-            _list_players(lobby, peer, message)
-        case FollowLobby():
-            await _follow(services, lobby, peer, player, message)
-        case Chat():
-            _say(services, lobby, peer, player, message)
-        case Ignore():
-            _ignore_or_hear(services, lobby, peer, player, message)
-        case _:
-            assert_never(message)
-
-
-def _list_tables(lobby: Lobby, peer: Peer, message: ListTables) -> None:
+def list_tables(lobby: Lobby, peer: Peer, message: ListTables) -> None:
+    """Answer with a page of the public tables."""
     page = lobby.page(variant=message.variant, after=message.after or "")
     peer.ok(message, tables=tuple(_notice(table, peer) for table in page.tables), more=page.more)
 
@@ -78,7 +54,8 @@ def _notice(table: Table | OtherTable, peer: Peer) -> TableState:
             assert_never(table)
 
 
-def _list_players(lobby: Lobby, peer: Peer, message: ListPlayers) -> None:
+def list_players(lobby: Lobby, peer: Peer, message: ListPlayers) -> None:
+    """Answer with a page of those who are connected."""
     page = lobby.players(after=message.after or "")
     peer.ok(message, players=tuple(_shown(lobby, player) for player in page.players), more=page.more)
 
@@ -92,7 +69,7 @@ def _shown(lobby: Lobby, player: LoggedInPlayer) -> PlayerState:
     )
 
 
-async def _follow(
+async def follow(
     services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: FollowLobby
 ) -> None:
     """Let a connection follow the lobby, from its present state on, or no longer."""
@@ -124,7 +101,8 @@ async def _tell_tables(services: RequestServices, lobby: Lobby, peer: Peer) -> N
         more = page.more
 
 
-def _say(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Chat) -> None:
+def say(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Chat) -> None:
+    """Say a line of chat to those who follow a table, or the lobby."""
     table = None if message.table is None else lobby.table(message.table)
     _check_place(services, lobby, peer, table)
     members.check_muted(services.sanctions.now, peer, player)
@@ -157,9 +135,10 @@ def _check_place(services: RequestServices, lobby: Lobby, peer: Peer, table: Tab
         raise RefusedRequestError(Code.NOT_NOW, f"expected a connection that follows {place}")
 
 
-def _ignore_or_hear(
+def ignore_or_hear(
     services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Ignore
 ) -> None:
+    """Let a player hear nothing more from another one, or hear them again."""
     if message.player == player.tag:
         raise RefusedRequestError(
             Code.BAD_MESSAGE, "player: expected the tag of somebody else", field="player"

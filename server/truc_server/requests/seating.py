@@ -3,8 +3,6 @@
 Only looking for a seat waits, for its turn. Invariant: whoever asked has the answer before the state of the table that follows from it.
 """
 
-from typing import assert_never
-
 from truc_protocol.errors import Code
 from truc_protocol.messages import Create, Join, Leave, Ready, Seek, Unready, Unwatch
 from truc_protocol.records import BLIND
@@ -16,40 +14,13 @@ from truc_server.storage import PlayerKind
 from truc_server.table_data.options import MODE, ChosenOptions
 from truc_server.tables.table import Table
 
-SeatRequest = Create | Join | Seek | Leave | Ready | Unready | Unwatch
 
-
-async def take(
-    services: RequestServices,
-    lobby: Lobby,
-    peer: Peer,
-    player: LoggedInPlayer,
-    message: SeatRequest,
-    *,
-    elsewhere: Elsewhere | None,
+def create(
+    services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Create
 ) -> None:
-    """Do what a player asks of the seats of a table; a search may go on `elsewhere`.
-
-    Raises:
-        RefusedError: The table, the seat or the player's kind does not allow it.
-    """
-    lobby.forget_gone_tables(peer)
-    match message:
-        case Create():
-            _check_options(services, peer, player, message.options)
-            _sit(services, peer, player, message, lobby.create(player, message, peer.network))
-        case Seek():
-            await _seek(services, lobby, peer, player, message, elsewhere=elsewhere)
-        case Join():
-            _join(services, lobby, peer, player, message)
-        case Leave():
-            _leave(lobby, peer, player, message)
-        case Ready() | Unready():
-            _set_ready(lobby, peer, player, message)
-        case Unwatch():
-            _unwatch(lobby, peer, message)
-        case _:
-            assert_never(message)
+    """Make a table with the player on a seat."""
+    _check_options(services, peer, player, message.options)
+    _sit(services, peer, player, message, lobby.create(player, message, peer.network))
 
 
 def _check_options(
@@ -90,7 +61,7 @@ def _deals_not(player: LoggedInPlayer, code: Code, field: str | None = None) -> 
     return RefusedRequestError(code, message, field=field)
 
 
-async def _seek(
+async def seek(
     services: RequestServices,
     lobby: Lobby,
     peer: Peer,
@@ -123,7 +94,8 @@ def _sit(
     _welcome(table, peer, is_new=is_new)
 
 
-def _join(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Join) -> None:
+def join(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Join) -> None:
+    """Seat a player at a table, or let them stand by for a vacant seat of its match."""
     table = lobby.table(message.table)
     check_deals(table, peer, player)
     # Nobody is seated in a match but by the record that they sign (play.md, "A vacant seat"): until then they
@@ -149,7 +121,8 @@ def _welcome(table: Table, peer: Peer, *, is_new: bool) -> None:
     table.chat.catch_up(peer)
 
 
-def _leave(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Leave) -> None:
+def leave(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Leave) -> None:
+    """Let a player get up, or stand by no longer."""
     table = lobby.table(message.table)
     if peer in table.standby.seats:
         table.standby.unwatch(peer)
@@ -163,7 +136,8 @@ def _leave(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Leave) -> 
         table.announce()
 
 
-def _unwatch(lobby: Lobby, peer: Peer, message: Unwatch) -> None:
+def unwatch(lobby: Lobby, peer: Peer, message: Unwatch) -> None:
+    """Let a connection watch a table no longer."""
     # A table shown late goes on for its watchers when it is closed and no longer in the lobby.
     gone = [
         watched for watched in peer.watched if watched.is_closed and watched.table == message.table.upper()
@@ -175,7 +149,8 @@ def _unwatch(lobby: Lobby, peer: Peer, message: Unwatch) -> None:
     peer.ok(message)
 
 
-def _set_ready(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Ready | Unready) -> None:
+def set_ready(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Ready | Unready) -> None:
+    """Note whether a player agrees to start."""
     table = lobby.table(message.table)
     box_key = None
     if isinstance(message, Ready):
