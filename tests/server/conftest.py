@@ -376,3 +376,10 @@ def nodes(tmp_path: Path, monkeypatch):
         monkeypatch.setattr(f"truc_server.cluster.{wait}", 0.1)
     monkeypatch.setattr("truc_server.upkeep.draining.ORDERS_S", 0.1)
     return Nodes(tmp_path)
+
+
+@pytest.fixture
+async def both(nodes, settings):
+    """Two nodes on one database."""
+    async with nodes.run("one", settings) as one, nodes.run("two", settings) as two:
+        yield one, two

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 from server.calls import BRIEF, after
-from server.conftest import QUICK, changed, play_on, play_out
+from server.conftest import QUICK, changed, play_on, play_out, under
 from server.nodes import Nodes
 from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_gone
@@ -235,47 +235,47 @@ async def test_mute_by_command_holds_at_every_node_and_a_ban_cuts_off_and_frees_
         assert (await other.ask_patiently({"t": "join", "table": table}))["code"] == "no_such_table"
 
 
-async def test_invite_makes_a_member_for_every_node_once(nodes):
-    closed = changed(QUICK, access={"members": "invite"})
-    async with nodes.run("one", closed) as one, nodes.run("two", closed) as two:
-        code = issue_invite(one.store, uses=1, days=1)
-        key, other = keys.generate_signing_key(), keys.generate_signing_key()
-        assert (await log_in(one, key, invite=code))[1]["t"] == "welcome"
-        assert (await log_in(two, key))[1]["t"] == "welcome"
-        assert (await log_in(two, other, invite=code))[1]["code"] == "key_not_allowed"
+@under(access={"members": "invite"})
+async def test_invite_makes_a_member_for_every_node_once(both):
+    one, two = both
+    code = issue_invite(one.store, uses=1, days=1)
+    key, other = keys.generate_signing_key(), keys.generate_signing_key()
+    assert (await log_in(one, key, invite=code))[1]["t"] == "welcome"
+    assert (await log_in(two, key))[1]["t"] == "welcome"
+    assert (await log_in(two, other, invite=code))[1]["code"] == "key_not_allowed"
 
 
-async def test_match_at_one_node_is_rated_for_all_and_who_is_taken_off_is_off_everywhere(nodes):
-    async with nodes.run("one") as one, nodes.run("two") as two:
-        seats = await one.match(2, options=BRIEF)
-        await play_on(seats)
-        other = await guest(two)
+async def test_match_at_one_node_is_rated_for_all_and_who_is_taken_off_is_off_everywhere(both):
+    one, two = both
+    seats = await one.match(2, options=BRIEF)
+    await play_on(seats)
+    other = await guest(two)
 
-        async def standings() -> list[dict]:
-            return (await other.ask({"t": "leaderboard", **GAME}))["standings"]
+    async def standings() -> list[dict]:
+        return (await other.ask({"t": "leaderboard", **GAME}))["standings"]
 
-        assert {standing["name"] for standing in await standings()} == {seat.name for seat in seats}
-        two.store.unrate(keys.fingerprint(seats[0].key.public))
-        assert [standing["name"] for standing in await standings()] == [seats[1].name]
+    assert {standing["name"] for standing in await standings()} == {seat.name for seat in seats}
+    two.store.unrate(keys.fingerprint(seats[0].key.public))
+    assert [standing["name"] for standing in await standings()] == [seats[1].name]
 
 
-async def test_guest_comes_back_by_their_token_at_another_node_and_is_forgotten_at_every_one(nodes):
-    async with nodes.run("one") as one, nodes.run("two") as two:
-        client = await one.connect()
-        token = (await client.login_guest("Gus"))["token"]
-        mine = (await client.ask(FRENCH))["table"]
-        there, host = await two.connect(), await guest(two, "Bea")
-        assert [held["table"] for held in (await there.login_token(token))["seats"]] == [mine]
-        table = (await host.ask({**FRENCH, "options": {"spectators": 1}}))["table"]
-        await there.ask({"t": "watch", "table": table})
-        await say(there, "eh", table)
-        await client.ask({"t": "leave", "table": mine})
-        assert (await client.ask({"t": "forget"}))["t"] == "ok"
-        assert [await gone(each) for each in (client, there)] == ["forgotten", "forgotten"]
-        late = await guest(two, "Cai")
-        await late.ask({"t": "watch", "table": table})
-        assert await said(late) == []
-        assert (await (await two.connect()).login_token(token))["code"] == "bad_token"
+async def test_guest_comes_back_by_their_token_at_another_node_and_is_forgotten_at_every_one(both):
+    one, two = both
+    client = await one.connect()
+    token = (await client.login_guest("Gus"))["token"]
+    mine = (await client.ask(FRENCH))["table"]
+    there, host = await two.connect(), await guest(two, "Bea")
+    assert [held["table"] for held in (await there.login_token(token))["seats"]] == [mine]
+    table = (await host.ask({**FRENCH, "options": {"spectators": 1}}))["table"]
+    await there.ask({"t": "watch", "table": table})
+    await say(there, "eh", table)
+    await client.ask({"t": "leave", "table": mine})
+    assert (await client.ask({"t": "forget"}))["t"] == "ok"
+    assert [await gone(each) for each in (client, there)] == ["forgotten", "forgotten"]
+    late = await guest(two, "Cai")
+    await late.ask({"t": "watch", "table": table})
+    assert await said(late) == []
+    assert (await (await two.connect()).login_token(token))["code"] == "bad_token"
 
 
 class TestLimits:
@@ -290,26 +290,26 @@ class TestLimits:
             await soon(lambda: is_online(other, "Anna"), wanted=False)
             await guest(two, "Cai")
 
-    async def test_failed_logins_of_an_address_count_over_all_nodes(self, nodes):
-        few = changed(QUICK, limits={"failed_logins_per_min": 3})
-        async with nodes.run("one", few) as one, nodes.run("two", few) as two:
-            other = await guest(two, "Bea")
-            await known_at(await guest(one, "Cai"), "Bea")  # each has heard of the other
-            await known_at(other, "Cai")
-            for _ in range(2):
-                assert (await (await one.connect()).login_token("t" * 24))["code"] == "bad_token"
-            await guest(one, "Anna")
-            await known_at(other, "Anna")
-            answers = [(await (await two.connect()).login_token("t" * 24))["code"] for _ in range(2)]
-            assert answers == ["bad_token", "rate_limited"]
+    @under(limits={"failed_logins_per_min": 3})
+    async def test_failed_logins_of_an_address_count_over_all_nodes(self, both):
+        one, two = both
+        other = await guest(two, "Bea")
+        await known_at(await guest(one, "Cai"), "Bea")  # each has heard of the other
+        await known_at(other, "Cai")
+        for _ in range(2):
+            assert (await (await one.connect()).login_token("t" * 24))["code"] == "bad_token"
+        await guest(one, "Anna")
+        await known_at(other, "Anna")
+        answers = [(await (await two.connect()).login_token("t" * 24))["code"] for _ in range(2)]
+        assert answers == ["bad_token", "rate_limited"]
 
-    async def test_tables_opened_at_another_node_count_for_the_pace(self, nodes):
-        slow = changed(QUICK, limits={"tables_per_min": 2, "tables_per_address": 9})
-        async with nodes.run("one", slow) as one, nodes.run("two", slow) as two:
-            key = keys.generate_signing_key()
-            here, there = await keyed(one, "Anna", key), await keyed(two, "Anna", key)
-            for _ in range(2):
-                assert (await here.ask(FRENCH))["t"] == "ok"
-            await guest(one, "Bea")
-            await known_at(there, "Bea")
-            assert (await there.ask(FRENCH))["code"] == "rate_limited"
+    @under(limits={"tables_per_min": 2, "tables_per_address": 9})
+    async def test_tables_opened_at_another_node_count_for_the_pace(self, both):
+        one, two = both
+        key = keys.generate_signing_key()
+        here, there = await keyed(one, "Anna", key), await keyed(two, "Anna", key)
+        for _ in range(2):
+            assert (await here.ask(FRENCH))["t"] == "ok"
+        await guest(one, "Bea")
+        await known_at(there, "Bea")
+        assert (await there.ask(FRENCH))["code"] == "rate_limited"

@@ -7,7 +7,7 @@ import pytest
 import trio
 from server.admins import Host, host_says
 from server.calls import awake, called, nothing
-from server.conftest import QUICK, changed, play_on
+from server.conftest import QUICK, changed, play_on, under
 from server.rawclient import RawClient
 from server.substituting import TERMS, hand_called
 from server.test_calling import BOTS, bot
@@ -44,13 +44,6 @@ SHOWN = TableState(
     opts=tuple(Opts()),
     policy="hand",
 )
-
-
-@pytest.fixture(name="both")
-async def pair_of_nodes(nodes):
-    """Two nodes that have heard of each other."""
-    async with nodes.run("one") as one, nodes.run("two") as two:
-        yield one, two
 
 
 async def soon(read: Callable[[], Awaitable[object]], wanted: object = True) -> None:
@@ -127,43 +120,41 @@ class TestTables:
         await play_on(seats, lambda seat: seat.auditor is not None)
         await soon(lambda: state(follows), (3, 1, 1))
 
-    async def test_seats_at_another_node_are_told_at_login_and_count_for_the_limit(self, nodes):
-        few = changed(QUICK, limits={"seats_per_player": 2, "tables_per_player": 9})
-        async with nodes.run("one", few) as one, nodes.run("two", few) as two:
-            key = keys.generate_signing_key()
-            host = await keyed(one, "Anna", key)
-            codes = {
-                (await host.ask(FRENCH))["table"],
-                (await host.ask({**FRENCH, "private": True}))["table"],
-            }
+    @under(limits={"seats_per_player": 2, "tables_per_player": 9})
+    async def test_seats_at_another_node_are_told_at_login_and_count_for_the_limit(self, both):
+        one, two = both
+        key = keys.generate_signing_key()
+        host = await keyed(one, "Anna", key)
+        codes = {
+            (await host.ask(FRENCH))["table"],
+            (await host.ask({**FRENCH, "private": True}))["table"],
+        }
 
-            async def is_known() -> bool:
-                client = await two.connect()
-                return {
-                    held["table"] for held in (await client.login_key(key, "Anna")).get("seats", ())
-                } == codes
+        async def is_known() -> bool:
+            client = await two.connect()
+            return {held["table"] for held in (await client.login_key(key, "Anna")).get("seats", ())} == codes
 
-            await soon(is_known)
-            again = await keyed(two, "Anna", key)
+        await soon(is_known)
+        again = await keyed(two, "Anna", key)
 
-            async def is_counted() -> bool:
-                return bool(await listed(again))
+        async def is_counted() -> bool:
+            return bool(await listed(again))
 
-            await soon(is_counted)
-            refused = await again.ask(FRENCH)
-            assert (refused["t"], refused["code"]) == ("error", "too_many_tables")
+        await soon(is_counted)
+        refused = await again.ask(FRENCH)
+        assert (refused["t"], refused["code"]) == ("error", "too_many_tables")
 
-    async def test_tables_made_at_another_node_count_for_player_and_address(self, nodes):
-        few = changed(QUICK, limits={"seats_per_player": 9, "tables_per_player": 2, "tables_per_address": 3})
-        async with nodes.run("one", few) as one, nodes.run("two", few) as two:
-            key = keys.generate_signing_key()
-            host = await keyed(one, "Anna", key)
-            codes = [(await host.ask(FRENCH))["table"] for _ in range(2)]
-            again, other = await keyed(two, "Anna", key), await keyed(two, "Bea")
-            await soon(lambda: is_listed(again, codes[-1]))
-            assert "2 open tables of one player" in (await again.ask(FRENCH))["msg"]
-            assert (await other.ask(FRENCH))["t"] == "ok"
-            assert "3 open tables that were made from one address" in (await other.ask(FRENCH))["msg"]
+    @under(limits={"seats_per_player": 9, "tables_per_player": 2, "tables_per_address": 3})
+    async def test_tables_made_at_another_node_count_for_player_and_address(self, both):
+        one, two = both
+        key = keys.generate_signing_key()
+        host = await keyed(one, "Anna", key)
+        codes = [(await host.ask(FRENCH))["table"] for _ in range(2)]
+        again, other = await keyed(two, "Anna", key), await keyed(two, "Bea")
+        await soon(lambda: is_listed(again, codes[-1]))
+        assert "2 open tables of one player" in (await again.ask(FRENCH))["msg"]
+        assert (await other.ask(FRENCH))["t"] == "ok"
+        assert "3 open tables that were made from one address" in (await other.ask(FRENCH))["msg"]
 
     async def test_that_are_told_of_and_stored_no_more_are_told_to_be_gone(self, nodes, monkeypatch):
         monkeypatch.setattr(bulletin_exchange, "SWEEP_EVERY_S", 0.1)
@@ -395,20 +386,20 @@ class TestBots:
             with trio.fail_after(SOON_S):
                 await ended.wait()
 
-    async def test_bot_at_another_node_is_called_to_a_seat_that_becomes_vacant(self, nodes):
-        bots = changed(QUICK, access={"bots": BOTS})
-        async with nodes.run("one", bots) as one, nodes.run("two", bots) as two:
-            house_bot = await bot(two)
-            seats = await called(one, options={**TERMS, "release_ms": 1_000})
-            await awake(*seats)
-            seats[1].follow = nothing
-            await play_on(seats, lambda seat: hand_called(seat, 1))
-            async with trio.open_nursery() as playing:
-                playing.start_soon(seats[0].play)
-                wanted = await house_bot.client.until("bot_wanted")
-                playing.cancel_scope.cancel()
-            assert (wanted["table"], wanted["seat"]) == (seats[0].table, 1)
-            assert wanted["match"] == seats[0].ledger.setup.mid
+    @under(access={"bots": BOTS})
+    async def test_bot_at_another_node_is_called_to_a_seat_that_becomes_vacant(self, both):
+        one, two = both
+        house_bot = await bot(two)
+        seats = await called(one, options={**TERMS, "release_ms": 1_000})
+        await awake(*seats)
+        seats[1].follow = nothing
+        await play_on(seats, lambda seat: hand_called(seat, 1))
+        async with trio.open_nursery() as playing:
+            playing.start_soon(seats[0].play)
+            wanted = await house_bot.client.until("bot_wanted")
+            playing.cancel_scope.cancel()
+        assert (wanted["table"], wanted["seat"]) == (seats[0].table, 1)
+        assert wanted["match"] == seats[0].ledger.setup.mid
 
 
 @pytest.mark.parametrize("work", ["news_of_others", "sweep_bulletins", "listener"])
