@@ -18,35 +18,74 @@ _MEMORY = Path("/dev/shm")
 _ROOM = 1 << 30  # bytes: a few times what a run has there at any moment
 _HERE = Path(__file__).parent
 _STARTS_OR_CONNECTS = {
-    "subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "socket.bind", "socket.connect",
-}  # fmt: skip
+    "subprocess.Popen",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "socket.bind",
+    "socket.connect",
+}
 
 # What needs no process and no socket, and so is the loop of whoever works on the code: folders, and files of others.
 _IN_THE_LOOP = {"rules", "perft", "protocol", "bots"}
 _FILES_IN_THE_LOOP = {
-    "client/test_address.py", "client/test_home.py",
-    "client/test_nothing_in_english.py", "client/test_picture.py", "client/test_prompt.py",
-    "client/test_pseudo.py", "client/test_public_names.py", "client/test_recognition.py",
-    "client/test_screen.py", "client/test_screen_of_pauses.py", "client/test_session_picture.py",
-    "client/test_spelling.py", "client/test_stages.py", "client/test_store.py",
-    "client/test_table_options.py", "client/test_wrapping.py", "conform/test_raw_seat.py",
-    "server/test_audience.py", "server/test_delay_line.py", "server/test_identity.py",
-    "server/test_limits_page.py", "server/test_lobby_page.py", "server/test_logs.py",
-    "server/test_options_page.py", "server/test_rate_limits.py", "server/test_refusals.py",
-    "server/test_running_clock.py", "server/test_store_played.py", "server/test_store_ratings.py",
-    "server/test_store_terms.py", "server/test_subjects.py", "system/test_reporting.py", "test_docs.py",
+    "client/test_address.py",
+    "client/test_home.py",
+    "client/test_nothing_in_english.py",
+    "client/test_picture.py",
+    "client/test_prompt.py",
+    "client/test_pseudo.py",
+    "client/test_public_names.py",
+    "client/test_recognition.py",
+    "client/test_screen.py",
+    "client/test_screen_of_pauses.py",
+    "client/test_session_picture.py",
+    "client/test_spelling.py",
+    "client/test_stages.py",
+    "client/test_store.py",
+    "client/test_table_options.py",
+    "client/test_wrapping.py",
+    "conform/test_raw_seat.py",
+    "server/test_audience.py",
+    "server/test_delay_line.py",
+    "server/test_identity.py",
+    "server/test_limits_page.py",
+    "server/test_lobby_page.py",
+    "server/test_logs.py",
+    "server/test_options_page.py",
+    "server/test_rate_limits.py",
+    "server/test_refusals.py",
+    "server/test_running_clock.py",
+    "server/test_store_played.py",
+    "server/test_store_ratings.py",
+    "server/test_store_terms.py",
+    "server/test_subjects.py",
+    "system/test_reporting.py",
+    "test_docs.py",
     "test_rules_docs.py",
-}  # fmt: skip
+}
 
 _BEGIN_FIRST = (
-    "clients_elsewhere/test_conformance_elsewhere.py", "conform/test_own_library.py",
-    "conform/test_own_clients.py", "conform/test_blind_clients.py", "conform/test_broken_verifiers.py",
-    "conform/test_server_conforms.py", "client/test_docs_examples.py", "system/test_own_bots.py",
-    "system/test_kills.py", "conform/test_broken_clients.py", "page/test_judged.py", "page/test_matches.py",
-    "page/test_interruptions.py", "simulation/test_simulation.py", "benchmarks/test_calls.py",
-    "benchmarks/test_benchmarks.py", "rules/test_hidden_cards.py", "server/test_on_postgresql.py",
+    "clients_elsewhere/test_conformance_elsewhere.py",
+    "conform/test_own_library.py",
+    "conform/test_own_clients.py",
+    "conform/test_blind_clients.py",
+    "conform/test_broken_verifiers.py",
+    "conform/test_server_conforms.py",
+    "client/test_docs_examples.py",
+    "system/test_own_bots.py",
+    "system/test_kills.py",
+    "conform/test_broken_clients.py",
+    "page/test_judged.py",
+    "page/test_matches.py",
+    "page/test_interruptions.py",
+    "simulation/test_simulation.py",
+    "benchmarks/test_calls.py",
+    "benchmarks/test_benchmarks.py",
+    "rules/test_hidden_cards.py",
+    "server/test_on_postgresql.py",
     "rules/test_legal_and_apply.py",
-)  # fmt: skip
+)
 """Files with tests that take ten seconds and more, or wait as long: begun last, one of them would run on alone."""
 
 _in_a_test_of_the_loop = False

@@ -29,8 +29,11 @@ _CONFORM = Path(__file__).with_name("conform")
 _GUEST = Path(__file__).parents[1] / "docs" / "clients" / "guest.py"
 _TERMINAL = ("truc_terminal.main", "truc_terminal.commands.bot", "truc_terminal.commands.play")
 _STORES = (
-    "alembic.command", "psycopg", "sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql.psycopg",
-)  # fmt: skip
+    "alembic.command",
+    "psycopg",
+    "sqlalchemy.dialects.sqlite",
+    "sqlalchemy.dialects.postgresql.psycopg",
+)
 _SERVER = ("truc_server.main", "truc_server.commands.run", "truc_server.server", *_STORES)
 PROGRAMS = {
     "truc_terminal": (*_TERMINAL, "truc_terminal.screen.prompt", "truc_terminal.commands.verify"),
@@ -55,9 +58,18 @@ _usual = subprocess.Popen._execute_child
 _ASKED = tuple(signature(_usual).parameters)[1:]
 _PIPES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
 _PLAIN = {
-    "executable": None, "preexec_fn": None, "close_fds": True, "shell": False, "restore_signals": True,
-    "gid": None, "gids": None, "uid": None, "umask": -1, "start_new_session": False, "process_group": -1,
-}  # fmt: skip
+    "executable": None,
+    "preexec_fn": None,
+    "close_fds": True,
+    "shell": False,
+    "restore_signals": True,
+    "gid": None,
+    "gids": None,
+    "uid": None,
+    "umask": -1,
+    "start_new_session": False,
+    "process_group": -1,
+}
 """What nobody has asked for has these values."""
 _starting = threading.Lock()
 _forking: dict[tuple, socket.socket] = {}

@@ -43,9 +43,13 @@ from truc_rules import (
 
 GAMES = ("truc-catalan", "truc-french", "truco-argentino", "truco-paulista")
 LEAST = {
-    ("careful", "careless"): 0.65, ("sharp", "careful"): 0.65, ("sharp", "caller"): 0.5,
-    ("sharp", "folder"): 0.5, ("sharp", "raiser"): 0.5, ("sharp", "reader"): 0.5,
-}  # fmt: skip
+    ("careful", "careless"): 0.65,
+    ("sharp", "careful"): 0.65,
+    ("sharp", "caller"): 0.5,
+    ("sharp", "folder"): 0.5,
+    ("sharp", "raiser"): 0.5,
+    ("sharp", "reader"): 0.5,
+}
 """The pairs of styles, and what the first of each must win."""
 ROLLOUTS = 96
 WEAK, STRONG = 0.4, 0.6

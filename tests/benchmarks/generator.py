@@ -439,9 +439,14 @@ def spread(figures: Sequence[float]) -> dict[str, float]:
 
 
 KINDS: Final = {
-    "play": play, "growing": growing, "idle": idle, "logins": logins, "pings": pings, "pages": pages,
+    "play": play,
+    "growing": growing,
+    "idle": idle,
+    "logins": logins,
+    "pings": pings,
+    "pages": pages,
     "echo": echo,
-}  # fmt: skip
+}
 
 
 def run(plan: Plan) -> Iterator[str]:

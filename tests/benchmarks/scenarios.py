@@ -146,9 +146,12 @@ async def measure_floor(folder: Path, scale: Scale) -> Figures:
     commit_us = await trio.to_thread.run_sync(floor.commit_us, folder)
     sign_us, verify_us = await trio.to_thread.run_sync(signatures_us)
     return {
-        "echo": echoed, "paced_echo": paced, "commit_us": commit_us, "sign_us": sign_us,
+        "echo": echoed,
+        "paced_echo": paced,
+        "commit_us": commit_us,
+        "sign_us": sign_us,
         "verify_us": verify_us,
-    }  # fmt: skip
+    }
 
 
 async def _echoed(scale: Scale, *, clients: int = 50, pace: float = 0.0) -> Figures:
@@ -445,8 +448,25 @@ async def _start_again_ms(server: running.ServerProcess) -> float:
 
 
 SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
-    "calls": calls, "acts": acts, "signed": signed, "peers": peers, "latency": latency, "crowd": crowd,
-    "idle": idle, "logins": logins, "readers": readers, "storm": storm, "tls": tls, "web": web,
-    "flood": flood, "postgresql": postgresql, "nodes": nodes, "engine": engine, "audit": audit,
-    "blind": blind, "verify": verify, "growth": growth, "start": start,
-}  # fmt: skip
+    "calls": calls,
+    "acts": acts,
+    "signed": signed,
+    "peers": peers,
+    "latency": latency,
+    "crowd": crowd,
+    "idle": idle,
+    "logins": logins,
+    "readers": readers,
+    "storm": storm,
+    "tls": tls,
+    "web": web,
+    "flood": flood,
+    "postgresql": postgresql,
+    "nodes": nodes,
+    "engine": engine,
+    "audit": audit,
+    "blind": blind,
+    "verify": verify,
+    "growth": growth,
+    "start": start,
+}

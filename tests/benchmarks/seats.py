@@ -326,9 +326,12 @@ _REACTIONS: Final[Mapping[bytes, Callable[[Seat, Map], None]]] = {
     b"options": Seat.offered,
 }
 _DUE: Final[Mapping[bytes, Callable[[KeyedSeat, bytes], None]]] = {
-    b"truc/1/call": KeyedSeat.release, b"truc/1/draw": KeyedSeat.pass_on, b"truc/1/void": KeyedSeat.pass_on,
-    b"truc/1/close": KeyedSeat.pass_on, b"truc/1/end": KeyedSeat.ack,
-}  # fmt: skip
+    b"truc/1/call": KeyedSeat.release,
+    b"truc/1/draw": KeyedSeat.pass_on,
+    b"truc/1/void": KeyedSeat.pass_on,
+    b"truc/1/close": KeyedSeat.pass_on,
+    b"truc/1/end": KeyedSeat.ack,
+}
 
 
 def concede(options: list[Map], dice: random.Random) -> Map:

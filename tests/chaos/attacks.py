@@ -217,11 +217,20 @@ async def _to_the_end(stream: trio.SocketStream) -> None:
 
 
 ATTACKS: Final = (
-    Attack(noise, 6, 0.2), Attack(noise_inside, 3, 0.5), Attack(mutants, 6, 0.2), Attack(resets, 6, 0.1),
-    Attack(talks_on, 3, 0.2), Attack(half_open, 15, 0.1), Attack(half_closed, 3, 0.2),
-    Attack(byte_by_byte, 15, 0.1), Attack(never_reads, 3, 0.1), Attack(crowd, 1, 1.0),
-    Attack(bad_logins, 3, 0.2), Attack(many_tables, 3, 0.2), Attack(chatter, 3, 0.2),
-)  # fmt: skip
+    Attack(noise, 6, 0.2),
+    Attack(noise_inside, 3, 0.5),
+    Attack(mutants, 6, 0.2),
+    Attack(resets, 6, 0.1),
+    Attack(talks_on, 3, 0.2),
+    Attack(half_open, 15, 0.1),
+    Attack(half_closed, 3, 0.2),
+    Attack(byte_by_byte, 15, 0.1),
+    Attack(never_reads, 3, 0.1),
+    Attack(crowd, 1, 1.0),
+    Attack(bad_logins, 3, 0.2),
+    Attack(many_tables, 3, 0.2),
+    Attack(chatter, 3, 0.2),
+)
 """All ways, about two hundred connections a second together."""
 
 

@@ -31,8 +31,12 @@ from chaos.surviving import Survivor, reach
 from truc_protocol.records import BLIND
 
 LEFT: Final = (
-    ("gone", 1), ("gone_after", 2), ("decision_ms", 1_500), ("bank_ms", 0), ("release_ms", 1_500),
-)  # fmt: skip
+    ("gone", 1),
+    ("gone_after", 2),
+    ("decision_ms", 1_500),
+    ("bank_ms", 0),
+    ("release_ms", 1_500),
+)
 """Options of a table where who goes away is soon gone."""
 GAMES: Final = (
     Game("truc-french", 2),

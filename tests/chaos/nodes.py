@@ -62,9 +62,17 @@ class Fault(Enum):
 
 
 WEIGHTS: Final = {
-    Fault.KILL: 10, Fault.FREEZE: 8, Fault.PAUSE: 2, Fault.CUT: 5, Fault.CUT_TO: 3, Fault.CUT_BACK: 4,
-    Fault.SLOW: 3, Fault.RESTART: 4, Fault.STILL: 2, Fault.ALL: 1,
-}  # fmt: skip
+    Fault.KILL: 10,
+    Fault.FREEZE: 8,
+    Fault.PAUSE: 2,
+    Fault.CUT: 5,
+    Fault.CUT_TO: 3,
+    Fault.CUT_BACK: 4,
+    Fault.SLOW: 3,
+    Fault.RESTART: 4,
+    Fault.STILL: 2,
+    Fault.ALL: 1,
+}
 ONE_NODE: Final = (Fault.KILL, Fault.FREEZE, Fault.CUT, Fault.CUT_TO, Fault.CUT_BACK)
 """What may happen to two nodes at once."""
 CUTS: Final = {

@@ -102,6 +102,9 @@ class Game(NamedTuple):
         if self.deal != DEALT:
             options["mode"] = self.deal
         return {
-            "t": "create", "variant": self.variant, "seats": self.seats, "options": options,
+            "t": "create",
+            "variant": self.variant,
+            "seats": self.seats,
+            "options": options,
             "private": True,
-        }  # fmt: skip
+        }

@@ -41,9 +41,11 @@ FLAGS = (
 PATIENCE_S = 60
 MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 KEYS = {
-    "Enter": ("Enter", 13, "\r"), "Tab": ("Tab", 9, ""), "Escape": ("Escape", 27, ""),
+    "Enter": ("Enter", 13, "\r"),
+    "Tab": ("Tab", 9, ""),
+    "Escape": ("Escape", 27, ""),
     " ": ("Space", 32, " "),
-}  # fmt: skip
+}
 
 
 class RefusedError(Exception):

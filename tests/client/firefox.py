@@ -228,8 +228,14 @@ def firefox(home: Path) -> Iterator[Firefox]:
     (home / "user.js").write_text("\n".join(lines), "utf-8")
     told = home / "told.txt"
     command = [
-        str(FOUND), "--headless", "--no-remote", "--profile", str(home), "--remote-debugging-port", "0",
-    ]  # fmt: skip
+        str(FOUND),
+        "--headless",
+        "--no-remote",
+        "--profile",
+        str(home),
+        "--remote-debugging-port",
+        "0",
+    ]
     with told.open("w") as file, subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file) as process:
         try:
             with socket.create_connection(("127.0.0.1", _port_of(told)), PATIENCE_S) as line:

@@ -87,9 +87,19 @@ _ENVIDO = (
     SignMade(2, "three"),
     played("2 7e", "3 1e"),
     told(("stake_asked", {"seat": 3, "stake": 2})),
-    stands(view_of("truco-argentino", 4, cards="7o 6b 12c", tricks=[("1 4c 2 3b 3 10e 0 12c", 0)],
-                   table="2 7e 3 1e", points=(8, 21), offers=(StakeAsk(Seat(3), Side(1), 2),), waiting=(0,))),
-)  # fmt: skip
+    stands(
+        view_of(
+            "truco-argentino",
+            4,
+            cards="7o 6b 12c",
+            tricks=[("1 4c 2 3b 3 10e 0 12c", 0)],
+            table="2 7e 3 1e",
+            points=(8, 21),
+            offers=(StakeAsk(Seat(3), Side(1), 2),),
+            waiting=(0,),
+        )
+    ),
+)
 _TURNED = (
     dealt(6),
     told(("turned_up", {"card": "4h"})),
@@ -97,26 +107,48 @@ _TURNED = (
     played("5 2d", "0 7d", "1 Qc", "2 -", "3 As", "4 3h"),
     told(("trick_tied", {"leader": 5})),
     played("5 5s"),
-    stands(view_of("truco-paulista", 6, cards="Kh 7d 6c", tricks=[("5 2d 0 7d 1 Qc 2 - 3 As 4 3h", None)],
-                   table="5 5s", points=(7, 10), dealer=4, stake=3, up="4h", waiting=(0,))),
-)  # fmt: skip
+    stands(
+        view_of(
+            "truco-paulista",
+            6,
+            cards="Kh 7d 6c",
+            tricks=[("5 2d 0 7d 1 Qc 2 - 3 As 4 3h", None)],
+            table="5 5s",
+            points=(7, 10),
+            dealer=4,
+            stake=3,
+            up="4h",
+            waiting=(0,),
+        )
+    ),
+)
 _TWO = (
     dealt(2),
-    told(("hand_closed", {"reason": "hand"}),
-         ("hands_opened", {"cards": [["As", "7h", "6c"], ["Kd", "9s", "Jh"]]})),
+    told(
+        ("hand_closed", {"reason": "hand"}),
+        ("hands_opened", {"cards": [["As", "7h", "6c"], ["Kd", "9s", "Jh"]]}),
+    ),
     dealt(2),
     CardsDealt(("As", "10h", "7c")),
     played("1 -"),
     stands(view_of("truc-french", cards="As 10h 7c", table="1 -", points=(6, 10), stake=2, waiting=(0,))),
-)  # fmt: skip
+)
 _WON = (
     dealt(2),
     CardsDealt(("7e", "6b", "12c")),
     played("1 4c", "0 7e"),
     told(("trick_won", {"side": 0, "leader": 0})),
-    stands(view_of("truco-argentino", cards="7e 6b 12c", tricks=[("1 4c 0 7e", 0)], points=(8, 21),
-                   dealer=1, waiting=(0,))),
-)  # fmt: skip
+    stands(
+        view_of(
+            "truco-argentino",
+            cards="7e 6b 12c",
+            tricks=[("1 4c 0 7e", 0)],
+            points=(8, 21),
+            dealer=1,
+            waiting=(0,),
+        )
+    ),
+)
 _CLOCKWISE = (
     dealt(4),
     CardsDealt(("7s", "Kh", "Qd")),
@@ -132,9 +164,19 @@ _GOVERNED = (
     PartnerCards(2, ("7s", "9d", "Jc")),
     played("1 Kc", "2 9d", "3 Ah"),
     told(("order_given", {"seat": 2, "order": "low"})),
-    stands(view_of("truc-partnership", 4, cards="8s Kh Qd", table="1 Kc 2 9d 3 Ah", points=(3, 0), dealer=2,
-                   orders=(OrderInForce("low", 1), None), waiting=(0,))),
-)  # fmt: skip
+    stands(
+        view_of(
+            "truc-partnership",
+            4,
+            cards="8s Kh Qd",
+            table="1 Kc 2 9d 3 Ah",
+            points=(3, 0),
+            dealer=2,
+            orders=(OrderInForce("low", 1), None),
+            waiting=(0,),
+        )
+    ),
+)
 _ALL = "play 7o, play 6b, accept, decline, raise 3, concede"
 _FIRST = "play Kh, play 6c, cover Kh, cover 6c, raise 6, concede"
 

@@ -61,19 +61,27 @@ def test_who_sits_there_after_a_match_is_told_behind_the_verdict_and_only_if_tha
     "away, said",
     [
         (PresenceChanged(1, online=False), "east is away"),
-        (PresenceChanged(1, online=False, claim_in_ms=44_001),
-         "east is away; their seat is gone in 45 s at the earliest"),
-        (PresenceChanged(1, online=True, missed=2, claim_in_ms=9_000),
-         "east: decisions missed in a row: 2; the seat is gone in 9 s at the earliest"),
+        (
+            PresenceChanged(1, online=False, claim_in_ms=44_001),
+            "east is away; their seat is gone in 45 s at the earliest",
+        ),
+        (
+            PresenceChanged(1, online=True, missed=2, claim_in_ms=9_000),
+            "east: decisions missed in a row: 2; the seat is gone in 9 s at the earliest",
+        ),
         (PresenceChanged(1, online=True, missed=2), "east: decisions missed in a row: 2"),
         (PresenceChanged(1, online=False, missed=3, claim_in_ms=0), "east is gone"),
         (PresenceChanged(0, online=True, missed=1), "decisions you have missed in a row: 1"),
-        (PresenceChanged(0, online=True, missed=1, claim_in_ms=8_000),
-         "decisions you have missed in a row: 1; your seat is gone in 8 s at the earliest"),
-        (PresenceChanged(0, online=True, missed=3, claim_in_ms=0),
-         "you have missed so many decisions that your seat counts as gone: decide, and it is yours again"),
+        (
+            PresenceChanged(0, online=True, missed=1, claim_in_ms=8_000),
+            "decisions you have missed in a row: 1; your seat is gone in 8 s at the earliest",
+        ),
+        (
+            PresenceChanged(0, online=True, missed=3, claim_in_ms=0),
+            "you have missed so many decisions that your seat counts as gone: decide, and it is yours again",
+        ),
     ],
-)  # fmt: skip
+)
 def test_absence_is_told_in_a_line_and_own_misses_in_person(away, said) -> None:
     assert shown(away) == [said]
 
@@ -82,15 +90,24 @@ def test_absence_is_told_in_a_line_and_own_misses_in_person(away, said) -> None:
     "before, after, told",
     [
         (PresenceChanged(1, online=False), PresenceChanged(1, online=True), ["east is back"]),
-        (PresenceChanged(0, online=True, missed=3, claim_in_ms=0), PresenceChanged(0, online=True),
-         ["your seat is yours again"]),
+        (
+            PresenceChanged(0, online=True, missed=3, claim_in_ms=0),
+            PresenceChanged(0, online=True),
+            ["your seat is yours again"],
+        ),
         (PresenceChanged(0, online=True, missed=1, claim_in_ms=8_000), PresenceChanged(0, online=True), []),
-        (PresenceChanged(1, online=False, claim_in_ms=9_000),
-         PresenceChanged(1, online=False, claim_in_ms=5_000), []),
-        (PresenceChanged(1, online=False, missed=1), PresenceChanged(1, online=False, missed=2),
-         ["east is away"]),  # each decision missed
+        (
+            PresenceChanged(1, online=False, claim_in_ms=9_000),
+            PresenceChanged(1, online=False, claim_in_ms=5_000),
+            [],
+        ),
+        (
+            PresenceChanged(1, online=False, missed=1),
+            PresenceChanged(1, online=False, missed=2),
+            ["east is away"],
+        ),  # each decision missed
     ],
-)  # fmt: skip
+)
 def test_what_changes_of_an_absence_is_told_and_the_time_that_passes_is_not(before, after, told) -> None:
     assert shown(before, after)[1:] == told
     assert shown(PresenceChanged(1, online=True)) == []  # who was not away

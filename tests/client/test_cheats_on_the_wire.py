@@ -117,27 +117,34 @@ def play_a_card_twice(server) -> None:
 
 
 CASES = {
-    "draw before all have released": Case("C15", "server",
-        from_(Release, 0, lambda place, body: Draw(*place, body.j, LINK, 0))),
-    "deal after a void": Case("C11", "server",
-        after_a_void(lambda place, body: deal(place, 2), gone=2, voids=3)),
-    "same index called again after a void": Case("C12", "server",
-        after_a_void(lambda place, _: Call(*place, 1, 0, 3, 0, (0, 1, 2)), gone=2, voids=3)),
-    "another cut after a void": Case("C13", "server",
-        after_a_void(lambda place, _: Call(*place, 2, 0, 3, 9, (0, 1, 2)), gone=2, voids=3)),
-    "call for another dealer": Case("C13", "server",
-        from_(Call, 1, lambda place, body: call(place, body, dealer=1 - body.dealer))),
+    "draw before all have released": Case(
+        "C15", "server", from_(Release, 0, lambda place, body: Draw(*place, body.j, LINK, 0))
+    ),
+    "deal after a void": Case(
+        "C11", "server", after_a_void(lambda place, body: deal(place, 2), gone=2, voids=3)
+    ),
+    "same index called again after a void": Case(
+        "C12", "server", after_a_void(lambda place, _: Call(*place, 1, 0, 3, 0, (0, 1, 2)), gone=2, voids=3)
+    ),
+    "another cut after a void": Case(
+        "C13", "server", after_a_void(lambda place, _: Call(*place, 2, 0, 3, 9, (0, 1, 2)), gone=2, voids=3)
+    ),
+    "call for another dealer": Case(
+        "C13", "server", from_(Call, 1, lambda place, body: call(place, body, dealer=1 - body.dealer))
+    ),
     "call with a cut": Case("C13", "server", from_(Call, 1, lambda place, body: call(place, body, cut=7))),
-    "void that names a seat that has released": Case("C26", "server",
-        from_(Draw, 0, lambda place, body: Void(*place, body.j, "silent", (0,), LINK))),
-    "void after the deal": Case("C11", "server",
-        from_(Act, 1, lambda place, body: Void(*place, body.j, "silent", (1,), LINK))),
+    "void that names a seat that has released": Case(
+        "C26", "server", from_(Draw, 0, lambda place, body: Void(*place, body.j, "silent", (0,), LINK))
+    ),
+    "void after the deal": Case(
+        "C11", "server", from_(Act, 1, lambda place, body: Void(*place, body.j, "silent", (1,), LINK))
+    ),
     "card opened in the hand": Case("C23", "server", open_a_card),
     "hand opened early under match": Case("C14", "server", reveal_under_match, "match"),
     "hand garbled in its box": Case("C18", "server", garble_the_box),
     "act forged by the server": Case("C3", None, forge_an_act),
     "card played twice": Case("C19", "seat 1", play_a_card_twice),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(params=CASES.values(), ids=CASES.keys())

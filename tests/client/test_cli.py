@@ -127,12 +127,14 @@ def test_key_goes_from_one_home_to_another(truc, tmp_path, monkeypatch) -> None:
         (("bot", "host", "--option", "nonsense"), "expected NAME=VALUE"),
         (("bot", "host", "--name", "../x"), "expected a name that can also name a folder"),
         (("demo", "--seats", "3"), "truc-catalan is for 2/4 players, not for 3"),
-        (("demo", "--seats", "2", "--variant", "truc-partnership"),
-         "truc-partnership is for 4 players, not for 2"),
+        (
+            ("demo", "--seats", "2", "--variant", "truc-partnership"),
+            "truc-partnership is for 4 players, not for 2",
+        ),
         (("keys", "export"), "there is no key"),
         (("keys", "forget", "host"), "host is not known"),
     ],
-)  # fmt: skip
+)
 def test_failure_is_one_line_and_status_1(truc, arguments, said) -> None:
     told = truc(*arguments)
     last = told.stderr.strip().splitlines()[-1]

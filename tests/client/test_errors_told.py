@@ -38,13 +38,19 @@ def test_every_code_is_told_in_every_language(lang) -> None:
 @each_row(
     "code, words, told_in_spanish",
     [
-        ("bad_option", "target: expected 1 to 99, got 0",
-         "la mesa no puede ser así: target: expected 1 to 99, got 0 (bad_option)"),
+        (
+            "bad_option",
+            "target: expected 1 to 99, got 0",
+            "la mesa no puede ser así: target: expected 1 to 99, got 0 (bad_option)",
+        ),
         ("not_your_turn", "seat 1 is not to move", "no es tu turno (not_your_turn)"),  # which say no more
-        ("too_late_today", "come back tomorrow",  # of a server that is newer than this client
-         "el servidor lo rechazó: come back tomorrow (too_late_today)"),
+        (
+            "too_late_today",
+            "come back tomorrow",  # of a server that is newer than this client
+            "el servidor lo rechazó: come back tomorrow (too_late_today)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_refusal_is_told_by_its_code_with_the_servers_own_words(code, words, told_in_spanish) -> None:
     error = RefusedError(code, words)
     assert (spanish(error), error.message) == (told_in_spanish, words)

@@ -118,9 +118,14 @@ def test_demo_says_nothing_of_its_own(truc) -> None:
     told = truc("demo", "--variant", "truc-french", "--style", "careless", "--name", "north")
     assert catalogue(LANG).results["proven"] in told
     names = (
-        "bot 1", *FOUR, r"\b(?:10|[1-9JQKA])[hdcs]\b", r"\bok\b", r"\b[0-9a-f]{6}(?:\.html)?\b",
-        "may: concede", r"concede(?= \()",
-    )  # fmt: skip
+        "bot 1",
+        *FOUR,
+        r"\b(?:10|[1-9JQKA])[hdcs]\b",
+        r"\bok\b",
+        r"\b[0-9a-f]{6}(?:\.html)?\b",
+        "may: concede",
+        r"concede(?= \()",
+    )
     assert unsaid(re.sub(r"⟦you may type: ⟧.*", "", told), [*names, *words_of("french")]) == []
 
 
@@ -158,8 +163,14 @@ HAPPENINGS = (
     TableGone("expired"),
 )
 SHOWN_AS_DATA = (
-    *FOUR, "server_full", "TAG", r"\b\d+[oceb]\b", r"\bok\b", "raise 2, cut", r"play 7e, raise 2, cut",
-)  # fmt: skip
+    *FOUR,
+    "server_full",
+    "TAG",
+    r"\b\d+[oceb]\b",
+    r"\bok\b",
+    "raise 2, cut",
+    r"play 7e, raise 2, cut",
+)
 
 
 @each_row("is_terminal", [False, True])

@@ -135,12 +135,20 @@ def test_nobody_says_what_no_player_would(lang) -> None:
 @each_row(
     "file, lang, words, own",
     [
-        ("argentine-match", "es", "argentine",
-         {"replay": ["vuelta 1", "puntaje"], "report": ["vueltas?"], "show": ["puntaje"]}),
-        ("paulista-turned", "pt", "paulista",
-         {"replay": ["rodada 1"], "report": ["tentos?"], "verify": ["tentos?"]}),
+        (
+            "argentine-match",
+            "es",
+            "argentine",
+            {"replay": ["vuelta 1", "puntaje"], "report": ["vueltas?"], "show": ["puntaje"]},
+        ),
+        (
+            "paulista-turned",
+            "pt",
+            "paulista",
+            {"replay": ["rodada 1"], "report": ["tentos?"], "verify": ["tentos?"]},
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_shown_after_a_match_has_the_words_of_the_table(file, lang, words, own, tmp_path) -> None:
     path, page = str(KEPT / f"{file}.truc"), tmp_path / "page.html"
     others = [GLOSSARY[term][lang] for term in REGIONAL[lang, words]]

@@ -10,10 +10,16 @@ from truc_terminal.commands.terminal import ask_yes_or_no
 from truc_words.rules_page import rules_page
 
 COMMANDS = [
-    ("play", "localhost:1"), ("create", "localhost:1", "truc-french"), ("join", "localhost:1", "K7PQA"),
-    ("tables", "localhost:1"), ("bot", "localhost:1"), ("keys", "show"), ("forget", "localhost:1"),
-    ("demo",), ("rules", "truc-catalan"),
-]  # fmt: skip
+    ("play", "localhost:1"),
+    ("create", "localhost:1", "truc-french"),
+    ("join", "localhost:1", "K7PQA"),
+    ("tables", "localhost:1"),
+    ("bot", "localhost:1"),
+    ("keys", "show"),
+    ("forget", "localhost:1"),
+    ("demo",),
+    ("rules", "truc-catalan"),
+]
 
 
 @each_row("command", COMMANDS)
@@ -65,14 +71,20 @@ def test_commands_go_by_the_locale(truc, monkeypatch, variables, told) -> None:
 @each_row(
     "words, told",
     [
-        (("keys", "show", "--lang", "xx"),
-         "truc: --lang: cal una de les llengües en, ca, es, fr, pt, no 'xx'\n"),
-        (("play", "127.0.0.1:1", "--guest", "--lang", "pt"),
-         "truc: não é possível alcançar 127.0.0.1:1: conexão recusada\n"),
-        (("play", "host", "--rekey", "--guest", "--lang", "fr"),
-         "--rekey et --guest s'excluent : un invité n'a pas de chaîne"),
+        (
+            ("keys", "show", "--lang", "xx"),
+            "truc: --lang: cal una de les llengües en, ca, es, fr, pt, no 'xx'\n",
+        ),
+        (
+            ("play", "127.0.0.1:1", "--guest", "--lang", "pt"),
+            "truc: não é possível alcançar 127.0.0.1:1: conexão recusada\n",
+        ),
+        (
+            ("play", "host", "--rekey", "--guest", "--lang", "fr"),
+            "--rekey et --guest s'excluent : un invité n'a pas de chaîne",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_goes_wrong_is_told_in_the_language_asked_for_or_met(truc, monkeypatch, words, told):
     monkeypatch.setenv("LC_ALL", "ca_ES.UTF-8@valencia")
     assert told in truc(*words).stderr

@@ -159,25 +159,52 @@ HOLDING = ShownHand(2, 0, held=(("3o", "1c", "4b"), ()))
 @each_row(
     "tried, lines, lang, told",
     [
-        ((OptionResult(50, 0.6, 31, 0.84, False), OptionResult(50, 0.5, 20, -0.96, False)), PLAYS, "en",
-         "Suggestion: 1 (play 3o). In 31 of 50 imagined hands you come out ahead; points on average: +0.8. "
-         "It is your strongest card: whoever has the first trick has it easier with the others.\n"
-         "Next best: 2 (play 1c). In 20 of 50 imagined hands you come out ahead; points on average: -1."),
-        ((OptionResult(50, 0.4, 0, -1, True), OptionResult(50, 0.3, 0, -1.5, False)),
-         ("decline", "accept", "raise 3"), "en",  # what it costs in any case is certain
-         "Suggestion: 5 (no vull). Points, whatever the cards: -1."),
-        ((OptionResult(50, 0.9, 40, 0.8, False), OptionResult(50, 0.8, 30, 1.2, False)), PLAYS, "en",
-         "The suggestion brings fewer points, but"),  # it fits the score
-        ((OptionResult(50, 0.61, 28, 0.8, False), OptionResult(50, 0.6, 30, 0.8, False)), PLAYS, "en",
-         "There is little between the two."),  # it wins less often at the same average
-        ((OptionResult(50, 0.7, 28, 0.8, False), OptionResult(50, 0.6, 30, 0.8, False)), PLAYS, "en",
-         "The suggestion wins fewer hands, but"),
-        ((OptionResult(50, 0.6, 31, 0.84, False), OptionResult(50, 0.5, 20, 0.02, False)), PLAYS, "ca",
-         ": +0,8. És la teva"),
-        ((OptionResult(9, 0.6, 5, 0.4, False), OptionResult(9, 0.5, 5, 0.3, False)), ("order 7", "play 3o"),
-         "en", "Suggestion: order a seven"),  # an option without a number has its name
+        (
+            (OptionResult(50, 0.6, 31, 0.84, False), OptionResult(50, 0.5, 20, -0.96, False)),
+            PLAYS,
+            "en",
+            "Suggestion: 1 (play 3o). In 31 of 50 imagined hands you come out ahead; points on average: +0.8. "
+            "It is your strongest card: whoever has the first trick has it easier with the others.\n"
+            "Next best: 2 (play 1c). In 20 of 50 imagined hands you come out ahead; points on average: -1.",
+        ),
+        (
+            (OptionResult(50, 0.4, 0, -1, True), OptionResult(50, 0.3, 0, -1.5, False)),
+            ("decline", "accept", "raise 3"),
+            "en",  # what it costs in any case is certain
+            "Suggestion: 5 (no vull). Points, whatever the cards: -1.",
+        ),
+        (
+            (OptionResult(50, 0.9, 40, 0.8, False), OptionResult(50, 0.8, 30, 1.2, False)),
+            PLAYS,
+            "en",
+            "The suggestion brings fewer points, but",
+        ),  # it fits the score
+        (
+            (OptionResult(50, 0.61, 28, 0.8, False), OptionResult(50, 0.6, 30, 0.8, False)),
+            PLAYS,
+            "en",
+            "There is little between the two.",
+        ),  # it wins less often at the same average
+        (
+            (OptionResult(50, 0.7, 28, 0.8, False), OptionResult(50, 0.6, 30, 0.8, False)),
+            PLAYS,
+            "en",
+            "The suggestion wins fewer hands, but",
+        ),
+        (
+            (OptionResult(50, 0.6, 31, 0.84, False), OptionResult(50, 0.5, 20, 0.02, False)),
+            PLAYS,
+            "ca",
+            ": +0,8. És la teva",
+        ),
+        (
+            (OptionResult(9, 0.6, 5, 0.4, False), OptionResult(9, 0.5, 5, 0.3, False)),
+            ("order 7", "play 3o"),
+            "en",
+            "Suggestion: order a seven",
+        ),  # an option without a number has its name
     ],
-)  # fmt: skip
+)
 def test_suggestion_is_told_with_how_it_fared_beside_the_next_best(tried, lines, lang, told) -> None:
     lessons = Lessons(at=look(lang=lang))
     assert told in "\n".join(lessons.of(advice(*tried, lines=lines), HOLDING))
@@ -195,29 +222,53 @@ TAKEN = LaidTrick((LaidCard(0, "2o"), LaidCard(1, "1e")), is_over=True, side=0, 
     "lines, board, lang, reason",
     [
         (("envido",), at_stake("7e", "2e", "1b"), "en", "Your envido of 29 beats about 87 of 100 hands."),
-        (("accept",), at_stake("7e", "2e", "1b", offer="envido_called"), "es",
-         "Tu envido de 29 gana a unas 87 de"),
-        (("decline",), at_stake("4e", "5o", "1b", offer="envido_called"), "pt",
-         "O seu envido de 5 vence umas 14 de cada"),
+        (
+            ("accept",),
+            at_stake("7e", "2e", "1b", offer="envido_called"),
+            "es",
+            "Tu envido de 29 gana a unas 87 de",
+        ),
+        (
+            ("decline",),
+            at_stake("4e", "5o", "1b", offer="envido_called"),
+            "pt",
+            "O seu envido de 5 vence umas 14 de cada",
+        ),
         (("flor",), at_stake("7e", "2e", "1e"), "en", "Your flor of 30 beats about 63 of 100 flores."),
         (("contraflor",), at_stake("7e", "6e", "5e"), "ca", "La teva flor de 38 guanya unes 99 de"),
-        (("decline",), at_stake("4e", "11e", "1e", offer="contraflor_called"), "es",
-         "Tu flor de 25 gana a unas"),
-        (("accept",), at_stake("1e", "4o", "5c"), "en",
-         "Nothing that is still out beats or ties your 1e: one trick is yours."),
+        (
+            ("decline",),
+            at_stake("4e", "11e", "1e", offer="contraflor_called"),
+            "es",
+            "Tu flor de 25 gana a unas",
+        ),
+        (
+            ("accept",),
+            at_stake("1e", "4o", "5c"),
+            "en",
+            "Nothing that is still out beats or ties your 1e: one trick is yours.",
+        ),
         (("raise 2",), at_stake("1e", "1b", "5c"), "fr", "ni n'égale 1e 1b : chacune vaut un pli."),
-        (("accept",), at_stake("1b", "4o", tricks=(TAKEN,)), "ca",  # the card above lies on the table already
-         "Res del que falta per sortir no guanya ni empata 1b: una basa és teva. "
-         "El teu bàndol ja té una basa i només en necessita una altra."),
+        (
+            ("accept",),
+            at_stake("1b", "4o", tricks=(TAKEN,)),
+            "ca",  # the card above lies on the table already
+            "Res del que falta per sortir no guanya ni empata 1b: una basa és teva. "
+            "El teu bàndol ja té una basa i només en necessita una altra.",
+        ),
         (  # it still takes this trick
             *(("accept",), at_stake("1b", laid=(LaidCard(1, "1e"),)), "en"),
             "points on average: +0.8.\n",
         ),
-        (("decline",), at_stake("4e", "5o", "6c"), "en",
-         "too weak for the stake that they ask for. Stronger than your best card, 6c: 28 of the 37"),
+        (
+            ("decline",),
+            at_stake("4e", "5o", "6c"),
+            "en",
+            "too weak for the stake that they ask for. Stronger than your best card, 6c: 28 of the 37",
+        ),
         (("accept",), at_stake("1e", offer="redeal_proposed"), "en", "points on average: +0.8.\n"),
     ],
-)  # fmt: skip
+)
 def test_bet_and_answer_are_suggested_for_a_reason_in_the_games_terms(lines, board, lang, reason) -> None:
     lessons = Lessons("truco-argentino-flor", look("truco-argentino-flor", lang=lang))
     tried = (OptionResult(50, 0.6, 31, 0.84, False), OptionResult(50, 0.5, 20, -0.96, False))

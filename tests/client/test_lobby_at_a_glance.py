@@ -57,8 +57,13 @@ def test_list_of_tables_cannot_control_the_terminal(width) -> None:
     "variant, options, opts, lang, said",
     [
         ("truc-catalan", {}, {}, "en", "truc-catalan for 2, to 12 points, 30 s a move, everybody signs"),
-        ("truco-argentino", {"target": 15}, {"bank_ms": 120_000, "decision_ms": 60_000}, "es",
-         "truco-argentino para 2, a 15 puntos, 1 min por jugada y 2 min de reserva, todos firman"),
+        (
+            "truco-argentino",
+            {"target": 15},
+            {"bank_ms": 120_000, "decision_ms": 60_000},
+            "es",
+            "truco-argentino para 2, a 15 puntos, 1 min por jugada y 2 min de reserva, todos firman",
+        ),
         (
             *(
                 "truc-french",
@@ -70,7 +75,7 @@ def test_list_of_tables_cannot_control_the_terminal(width) -> None:
         ),
         ("mine", {"target": 5}, {}, "en", "mine for 2, 30 s a move, everybody signs"),
     ],
-)  # fmt: skip
+)
 def test_terms_are_told_in_one_line(variant, options, opts, lang, said) -> None:
     shown = table_state(preset("truc-french"), Opts(**{"bank_ms": 0, **opts}), 2)
     table = replace(shown, variant=variant, options=options)

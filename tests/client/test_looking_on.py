@@ -189,11 +189,14 @@ async def test_what_is_not_checked_says_so_in_each_line_and_is_neither_drawn_nor
         ({"what": "state", "score": [["\x1b", 0, 0], [0, 0, 0]]},),
         ({**STATE, "dealer": 15},),
         ({**STATE, "dealer": "north"},),
-        ({"what": "card_played", "seat": 15, "card": 5}, {"what": "stake_asked"},
-         {"what": "value_said", "seat": None}),
+        (
+            {"what": "card_played", "seat": 15, "card": 5},
+            {"what": "stake_asked"},
+            {"what": "value_said", "seat": None},
+        ),
         (CLOSED, {"what": "hands_opened", "cards": 5}),
     ],
-)  # fmt: skip
+)
 def test_nonsense_that_is_not_checked_is_not_told(means) -> None:
     told = shown(RecordUnchecked(8, "act", means), terminal=True)
     assert told.startswith("The server does not give out what came before.")

@@ -22,15 +22,18 @@ TABLE = """| raise to | players say | worth |
     "line, faces, shown",
     [
         ("## The stake", SPANISH, "The stake"),
-        ("* The seat after the dealer is *eldest*; `accept` takes it.", SPANISH,
-         "* The seat after the dealer is eldest; accept takes it."),
+        (
+            "* The seat after the dealer is *eldest*; `accept` takes it.",
+            SPANISH,
+            "* The seat after the dealer is eldest; accept takes it.",
+        ),
         ("the [common rules](README.md#rules) and **all**", SPANISH, "the common rules and all"),
         ("12 in `o` (oros), `e` (espadas): 1e, 10o, 7.", SPANISH, "12 in ◉ (oros), † (espadas): 1†, 10◉, 7."),
         ("3 in `s` (spades): 4c, 7h, As, 7d, 3", FRENCH, "3 in ♠ (spades): 4♣, 7♥, A♠, 7♦, 3"),
         ("As soon as a card, as 7d, lies there", FRENCH, "As soon as a card, as 7♦, lies there"),
         ("in `o` (oros): 1e", Faces(is_spanish=True, is_plain=True), "in o (oros): 1e"),
     ],
-)  # fmt: skip
+)
 def test_marks_are_gone_and_suits_are_those_of_the_table(line, faces, shown) -> None:
     assert [*rendered([line], faces, 80)] == [shown]
 

@@ -36,19 +36,23 @@ def keys(*lines: str, board: ShownHand = HAND) -> list[str]:
         (("raise 2", "concede", *PLAYS), "1: play 7e; 2: play 3b; 3: play 1o; 6: raise 2; 0: concede"),
         (("raise 2", "play 1o"), "3: play 1o; 6: raise 2"),
         (("accept", "raise 3", "decline"), "4: accept; 5: decline; 6: raise 3"),
-        (("raise 2", *WITH_ASK[1:], *PLAYS[1:]),
-         "2: play 3b; 3: play 1o; 6: raise 2; 7: play 3b raise 2, play 1o raise 2"),
+        (
+            ("raise 2", *WITH_ASK[1:], *PLAYS[1:]),
+            "2: play 3b; 3: play 1o; 6: raise 2; 7: play 3b raise 2, play 1o raise 2",
+        ),
         (WITH_ASK, "1: play 7e raise 2; 2: play 3b raise 2; 3: play 1o raise 2"),
         (("cover 3b", "cover 1o", "play 3b"), "2: play 3b; 7: cover 3b, cover 1o"),
         (("raise 4", "raise rest", "play 3b"), "2: play 3b; 6: raise 4; 18: raise rest"),
-        (("raise 2", "raise 3", "raise 4", "raise 5", "play 3b"),
-         "2: play 3b; 6: raise 2, raise 3, raise 4, raise 5"),
+        (
+            ("raise 2", "raise 3", "raise 4", "raise 5", "play 3b"),
+            "2: play 3b; 6: raise 2, raise 3, raise 4, raise 5",
+        ),
         (("raise 4", "raise 5", "raise 7", "raise 9"), "4: raise 4; 5: raise 5; 7: raise 7; 9: raise 9"),
         (("points 27", "good", "silent"), "10: points 27; 11: good; 12: silent"),
         (("order 7", "play 3b"), "2: play 3b"),
         (("cut", "tap"), "1: cut; 2: tap"),
     ],
-)  # fmt: skip
+)
 def test_plays_come_first_and_giving_up_last_and_moves_that_are_alike_have_one_key(lines, expected) -> None:
     assert "; ".join(keys(*lines)) == expected
 

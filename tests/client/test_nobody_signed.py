@@ -47,8 +47,11 @@ def bent_setup(message):
 
 
 BENT = {
-    "position": bent_position, "options": bent_box, "signature": bent_signature, "setup": bent_setup,
-}  # fmt: skip
+    "position": bent_position,
+    "options": bent_box,
+    "signature": bent_signature,
+    "setup": bent_setup,
+}
 
 
 @pytest.fixture(params=BENT.values(), ids=BENT.keys())

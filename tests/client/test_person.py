@@ -290,18 +290,34 @@ MUTED = RefusedError(Code.MUTED, "the host lets you play but not talk")
 @each_row(
     "typed, refusal, lang, said",
     [
-        ("sign three", RefusedError(Code.ILLEGAL_ACTION, "seat 0 cannot"), "pt",
-         "Agora você não pode fazer o sinal"),
-        ("sign three", ChoiceError("nobody sees a sign of this seat"), "pt",
-         "Agora ninguém vê um sinal seu."),
+        (
+            "sign three",
+            RefusedError(Code.ILLEGAL_ACTION, "seat 0 cannot"),
+            "pt",
+            "Agora você não pode fazer o sinal",
+        ),
+        (
+            "sign three",
+            ChoiceError("nobody sees a sign of this seat"),
+            "pt",
+            "Agora ninguém vê um sinal seu.",
+        ),
         ("chat hello", MUTED, "en", "lets you play, but not talk"),
         ("chat hello", MUTED, "es", "pero no hablar"),
-        ("claim", RefusedError(Code.NOT_NOW, "expected a side that is gone", retry_after_ms=6_001), "en",
-         "Not yet. A claim is granted in 7 s at the earliest."),
-        ("claim", RefusedError(Code.NOT_SEATED, "expected an opponent"), "en",
-         "expected an opponent (not_seated)"),
+        (
+            "claim",
+            RefusedError(Code.NOT_NOW, "expected a side that is gone", retry_after_ms=6_001),
+            "en",
+            "Not yet. A claim is granted in 7 s at the earliest.",
+        ),
+        (
+            "claim",
+            RefusedError(Code.NOT_SEATED, "expected an opponent"),
+            "en",
+            "expected an opponent (not_seated)",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_what_is_not_granted_is_told_in_the_players_language(typed, refusal, lang, said) -> None:
     table = FakeTable(turn("play 3b"), refusal=refusal)
     assert said in await play(table, typed, terminal=True, lang=lang, signs=("three",))

@@ -75,14 +75,24 @@ def test_what_cannot_be_asked_is_one_line_and_status_1(truc, real_server) -> Non
 @each_row(
     "changes, lang, told",
     [
-        ({"name": "ann", "points": -312}, "en",
-         ["place  name  rating  played  won  tag",
-         "    1  ann      688       3    2  T3YF6NWGKNC4VOBLQXRF2VKWLM  provisional"]),
-        ({"name": "no\x1b[2Jrth\n", "points": 312, "matches": 14, "bot": True}, "fr",
-         ["rang  nom       classement  jouées  gagnées  étiquette",
-         "   1  no[2Jrth        1312      14        2  T3YF6NWGKNC4VOBLQXRF2VKWLM  bot de l'hôte"]),
+        (
+            {"name": "ann", "points": -312},
+            "en",
+            [
+                "place  name  rating  played  won  tag",
+                "    1  ann      688       3    2  T3YF6NWGKNC4VOBLQXRF2VKWLM  provisional",
+            ],
+        ),
+        (
+            {"name": "no\x1b[2Jrth\n", "points": 312, "matches": 14, "bot": True},
+            "fr",
+            [
+                "rang  nom       classement  jouées  gagnées  étiquette",
+                "   1  no[2Jrth        1312      14        2  T3YF6NWGKNC4VOBLQXRF2VKWLM  bot de l'hôte",
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_places_stand_under_their_heads(changes, lang, told) -> None:
     assert [*board([replace(STANDING, **changes)], None, Speech(lang))] == told
 

@@ -129,9 +129,17 @@ def test_record_that_fails_is_the_last_page_and_the_status_says_so(tmp_path) -> 
 def test_keys_step_by_records_and_hands_and_to_the_ends(french) -> None:
     first, second, newest = french.hands[0].first, french.hands[1].first, french.hands[-1].first
     reached_by = {
-        "nn pq": 2, "]q": first, "]]q": second, "2\rq": second, ">[q": newest, ">q": len(french.stages) - 1,
-        ">n<q": 0, "]]npn[q": second, "p[<q": 0, ">n]>q": len(french.stages) - 1,
-    }  # fmt: skip
+        "nn pq": 2,
+        "]q": first,
+        "]]q": second,
+        "2\rq": second,
+        ">[q": newest,
+        ">q": len(french.stages) - 1,
+        ">n<q": 0,
+        "]]npn[q": second,
+        "p[<q": 0,
+        ">n]>q": len(french.stages) - 1,
+    }
     assert {keys: walked(french, keys)[0].at for keys in reached_by} == reached_by
 
 

@@ -57,9 +57,13 @@ TURN = YourTurn(
     30_000,
 )
 STATE = {
-    "what": "state", "phase": "hand", "score": [[0, 0, 3], [1, 0, 5]], "dealer": 1, "stake": 2,
+    "what": "state",
+    "phase": "hand",
+    "score": [[0, 0, 3], [1, 0, 5]],
+    "dealer": 1,
+    "stake": 2,
     "tricks": [0],
-}  # fmt: skip
+}
 
 
 FOUR = ("north", "east", "south", "west")
@@ -108,26 +112,47 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
         ((ChatSaid("TAGTAG", "north", "hello"), ChatSaid("OTHER", "North", "no")), {}, '"North" (OTHE): no'),
         ((MatchWaits((1,), None),), {"players": ("north", "[bold]east")}, "[bold]east"),
         ((ASKED,), {"lang": "fr", "words": "catalan"}, "east demande 2 (« truc »)"),
-        ((stands(stake=2), seen({"what": "stake_asked", "seat": 1, "stake": 4})), {"words": "french"},
-         "east asks for 4 (“deux de plus ?”)"),
-        ((stands(points=(8, 21)), TURN), {"words": "argentine", "target": 30},
-         "north: 8/30 (8 malas); east: 21/30 (6 buenas)"),
-        ((TRUTS, TURN), {"words": "trut", "target": 7},
-         "north: 2/7 truts and 1 point; east: 0/7 truts and 2 points"),
+        (
+            (stands(stake=2), seen({"what": "stake_asked", "seat": 1, "stake": 4})),
+            {"words": "french"},
+            "east asks for 4 (“deux de plus ?”)",
+        ),
+        (
+            (stands(points=(8, 21)), TURN),
+            {"words": "argentine", "target": 30},
+            "north: 8/30 (8 malas); east: 21/30 (6 buenas)",
+        ),
+        (
+            (TRUTS, TURN),
+            {"words": "trut", "target": 7},
+            "north: 2/7 truts and 1 point; east: 0/7 truts and 2 points",
+        ),
         ((stands(tricks=[("0 7e 1 7o", None)]), TURN), {"words": "argentine"}, "tricks        parda"),
-        ((stands(seats=4, dealer=2, orders=(OrderInForce("low", 1), None)), TURN), {"players": FOUR},
-         "low (south)"),
-        ((stands(seats=4, dealer=3), TURN), {"players": FOUR, "words": "argentine"},  # rules.md 13b.16
-         "captains (pies)  west, south"),
+        (
+            (stands(seats=4, dealer=2, orders=(OrderInForce("low", 1), None)), TURN),
+            {"players": FOUR},
+            "low (south)",
+        ),
+        (
+            (stands(seats=4, dealer=3), TURN),
+            {"players": FOUR, "words": "argentine"},  # rules.md 13b.16
+            "captains (pies)  west, south",
+        ),
         (
             (stands(seats=4, dealer=3), TURN),  # rules.md 6.1
             {"players": FOUR, "words": "french"},
             "governors  west, north",
         ),
-        ((stands(seats=4, each=2), PartnerCards(2, ("7e", "3b")), TURN), {"players": FOUR},
-         "south holds  7e  3b"),
-        ((PhraseSaid(2, "come"),), {"players": FOUR, "lang": "pt", "words": "argentine"},
-         "south diz: vení (Jogue a sua carta mais baixa)"),
+        (
+            (stands(seats=4, each=2), PartnerCards(2, ("7e", "3b")), TURN),
+            {"players": FOUR},
+            "south holds  7e  3b",
+        ),
+        (
+            (PhraseSaid(2, "come"),),
+            {"players": FOUR, "lang": "pt", "words": "argentine"},
+            "south diz: vení (Jogue a sua carta mais baixa)",
+        ),
         (
             (
                 stands(offers=(RedealAsk(Seat(1), (Seat(0),)),)),
@@ -137,7 +162,7 @@ ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
             "4. agree to new cards  [accept]",  # and not to the stake that is asked for
         ),
     ],
-)  # fmt: skip
+)
 def test_screen_tells_what_the_game_calls_so(happenings, game, told) -> None:
     assert told in shown(*happenings, **game)
 

@@ -170,10 +170,13 @@ def test_json_has_an_object_for_each_record_with_its_player_and_the_cards_as_the
     "name, said, unsaid",
     [
         (b"\x1b[2Jred", "[2Jred", "\x1b"),
-        (b"the server", 'seat, signed by seat 0 "the server", the signature is valid',
-         "seat, signed by the server"),
+        (
+            b"the server",
+            'seat, signed by seat 0 "the server", the signature is valid',
+            "seat, signed by the server",
+        ),
     ],
-)  # fmt: skip
+)
 def test_name_is_not_obeyed_by_the_terminal_nor_taken_for_the_server(show, monkeypatch, name, said, unsaid):
     monkeypatch.setattr(Puppet, "name", name)
     told = show(Table(small()).run().file()).output

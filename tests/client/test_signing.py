@@ -206,13 +206,16 @@ async def test_phrase_is_told(talking, player) -> None:
     [
         ("player", lambda server: [server.clear("two")], "expected a sign in a box"),
         ("player", lambda server: [server.boxed("two")] * 2, "counter above"),
-        ("guest", lambda server: [BoxedSignSeen(**server.here, sender=2, box=bytes(300))],  # who has no box
-         "expected a sign in clear"),
+        (
+            "guest",
+            lambda server: [BoxedSignSeen(**server.here, sender=2, box=bytes(300))],  # who has no box
+            "expected a sign in clear",
+        ),
         ("player", lambda server: [server.boxed("wink")], "expected a word"),
         ("player", lambda server: [server.boxed("two", sender=9)], "C9"),
     ],
     ids=["outside its box", "sent twice", "in a box to a guest", "no word", "no seat"],
-)  # fmt: skip
+)
 async def test_sign_that_cannot_be_one_is_not_believed_and_drops_the_line(talking, request, who, make, why):
     server = talking()
     async with in_the_hand(server, request.getfixturevalue(who)) as table:

@@ -48,20 +48,31 @@ LOST = Interrupted("it was lost")
 @each_row(
     "happenings, options, lines",
     [
-        ((*(TableChanged(OPEN), LobbyChanged(LobbyState(online=1, tables=1, playing=0))),
-         *(TableChanged(FULL), GONE)), {},
-         [SHOWN, 'K7PQA  truc-french  2/2 seats  open  "north", "south"  2 min',
-         "K7PQA  the table is closed: nobody started it"]),
+        (
+            (
+                *(TableChanged(OPEN), LobbyChanged(LobbyState(online=1, tables=1, playing=0))),
+                *(TableChanged(FULL), GONE),
+            ),
+            {},
+            [
+                SHOWN,
+                'K7PQA  truc-french  2/2 seats  open  "north", "south"  2 min',
+                "K7PQA  the table is closed: nobody started it",
+            ],
+        ),
         ((TableChanged(OPEN), GONE), {"lang": "es"}, [SHOWN, "K7PQA  la mesa está cerrada: nadie la empezó"]),
         ((TableChanged(OPEN), TableChanged(LATER)), {}, [SHOWN]),  # that time has passed is no change
         ((TableChanged(OPEN), GONE), {"variant": "put"}, []),
         ((TableChanged(OPEN),), {"variant": "truc-french"}, [SHOWN]),
         ((TableChanged(OPEN), LOST, TableChanged(OPEN)), {}, [SHOWN]),
-        ((TableChanged(OPEN), LOST, TableGone(MEANWHILE, "K7PQA")), {},
-         [SHOWN, "K7PQA  the table is closed: while the connection was lost"]),
+        (
+            (TableChanged(OPEN), LOST, TableGone(MEANWHILE, "K7PQA")),
+            {},
+            [SHOWN, "K7PQA  the table is closed: while the connection was lost"],
+        ),
         ((ChatSaid("TAG", "north", "hello"),), {}, []),
     ],
-)  # fmt: skip
+)
 def test_every_change_is_a_line_and_nothing_else_is(happenings, options, lines) -> None:
     assert told(*happenings, **options) == lines
 

@@ -122,12 +122,14 @@ def in_the_hand(change) -> bytes:
     "change, said",
     [
         (lambda table: table.rule("forfeit", 0, "absent"), "The server made a ruling that it may not make"),
-        (lambda table: table.dealer.move(table.ledger)._replace(sig=bytes(64)),
-         "the records do not show who is to blame"),
+        (
+            lambda table: table.dealer.move(table.ledger)._replace(sig=bytes(64)),
+            "the records do not show who is to blame",
+        ),
         (lambda table: table.rule("x; to blame: seat 1", None, "y", ()), "C22: ruling 'x; to blame: seat 1"),
         (lambda table: table.act(deciders(table.ledger.match)[0], "accept"), 'to blame: seat 0 "player 0"'),
     ],
-)  # fmt: skip
+)
 def test_record_that_fails_is_explained_and_whoever_is_to_blame_named(write, change, said) -> None:
     told = verify(write("a", in_the_hand(change))).output
     assert (said in told, "None" in told) == (True, False)
@@ -143,18 +145,24 @@ def resigned(*, by_guest: bool) -> Table:
 @each_row(
     "table, told",
     [
-        (lambda: Table(small(), guests=(1,)).run(),
-         r'seat 0: "player 0" \(key\): signed what stands before record'),
+        (
+            lambda: Table(small(), guests=(1,)).run(),
+            r'seat 0: "player 0" \(key\): signed what stands before record',
+        ),
         (lambda: Table(small(), guests=(1,)).run(), r'seat 1: "guest 1" \(guest\): signed nothing'),
-        (lambda: Table(small()).run(),
-         r'; seat 0 "player 0": [^"]*\d+ points?; seat 1 "player 1": [^"]*\d+ points?\n'),
+        (
+            lambda: Table(small()).run(),
+            r'; seat 0 "player 0": [^"]*\d+ points?; seat 1 "player 1": [^"]*\d+ points?\n',
+        ),
         (lambda: resigned(by_guest=True).run(), "1 act of a guest: the server's word"),
-        (lambda: resigned(by_guest=True).run(),
-         r"\(resigned; a guest's resignation: the server's word, signed by nobody else\)"),
+        (
+            lambda: resigned(by_guest=True).run(),
+            r"\(resigned; a guest's resignation: the server's word, signed by nobody else\)",
+        ),
         (lambda: resigned(by_guest=False), r"\(resigned; as far as the records go\)"),
         (lambda: resigned(by_guest=False).run(), r"\(resigned\); "),
     ],
-)  # fmt: skip
+)
 def test_what_each_seat_has_signed_scored_and_given_up_is_told_with_whose_word_it_is(write, table, told):
     assert re.search(told, verify(write("a", table().file())).output)
 

@@ -42,9 +42,12 @@ pytestmark = [pytest.mark.slow, needs_node]
 
 PROGRAM = Path(__file__).with_name("web_state.mjs")
 ANSWERING = {
-    StakeAsk: "stake", EnvidoAsk: "envido", ContraflorAsk: "flor", RedealAsk: "redeal",
+    StakeAsk: "stake",
+    EnvidoAsk: "envido",
+    ContraflorAsk: "flor",
+    RedealAsk: "redeal",
     LastPointAsk: "last-point",
-}  # fmt: skip
+}
 
 
 def games() -> Iterator[tuple[Variant, int]]:

@@ -46,9 +46,20 @@ ANSWERING = ("", "stake", "rest", "envido", "flor", "redeal", "last-point")
 ANSWERS = {"accept", "decline", "raise", "envido"}
 """What may be called otherwise by what it answers."""
 SAMPLES: Mapping[str, object] = {
-    "seat": 1, "seats": [0, 1], "cards": ["7e", "3o"], "digests": [], "index": 3, "dealer": 0, "giver": 0,
-    "receiver": 1, "kind": "play", "reason": "target", "winner": 1, "role": 0, "ruling": "act",
-}  # fmt: skip
+    "seat": 1,
+    "seats": [0, 1],
+    "cards": ["7e", "3o"],
+    "digests": [],
+    "index": 3,
+    "dealer": 0,
+    "giver": 0,
+    "receiver": 1,
+    "kind": "play",
+    "reason": "target",
+    "winner": 1,
+    "role": 0,
+    "ruling": "act",
+}
 """Of each field of the records' facts a value."""
 
 

@@ -11,10 +11,19 @@ NOBODY = "127.0.0.1:1"
 SAID = f"to {NOBODY}, the only server known here\n"
 TAG = fingerprint(bytes(32))
 WITHOUT_ADDRESS = [
-    ("play",), ("create", "truc-french"), ("join", "k7pqa"), ("watch", "K7PQA"),
-    ("watch", "K7PQAK7PQAK7PQA2"), ("tables",), ("leaderboard", "truc-french"), ("profile", TAG), ("bot",),
-    ("history", "--fetch"), ("history", "--get", "495bf62a"), ("forget", "--yes"),
-]  # fmt: skip
+    ("play",),
+    ("create", "truc-french"),
+    ("join", "k7pqa"),
+    ("watch", "K7PQA"),
+    ("watch", "K7PQAK7PQAK7PQA2"),
+    ("tables",),
+    ("leaderboard", "truc-french"),
+    ("profile", TAG),
+    ("bot",),
+    ("history", "--fetch"),
+    ("history", "--get", "495bf62a"),
+    ("forget", "--yes"),
+]
 
 
 @pytest.fixture

@@ -12,14 +12,20 @@ from truc_terminal.screen.wrapping import wrapped
 @each_row(
     "text, width, lines",
     [
-        ("refuser ; l'autre camp marque 1", 9,  # no line begins with a mark
-         ["refuser ;", "   l'autre", "   camp", "   marque", "   1"]),
+        (
+            "refuser ; l'autre camp marque 1",
+            9,  # no line begins with a mark
+            ["refuser ;", "   l'autre", "   camp", "   marque", "   1"],
+        ),
         ("bot 1 demande 3 (« retruco »)", 19, ["bot 1 demande 3", "   (« retruco »)"]),
         ("Pour revenir : truc play localhost", 16, ["Pour revenir :", "   truc play localhost"]),
-        ("De nou: truc replay f6364a; com a pàgina: truc report f6364a", 30,
-         ["De nou: truc replay f6364a;", "   com a pàgina:", "   truc report f6364a"]),
+        (
+            "De nou: truc replay f6364a; com a pàgina: truc report f6364a",
+            30,
+            ["De nou: truc replay f6364a;", "   com a pàgina:", "   truc report f6364a"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_line_is_broken_between_words_but_for_marks_quotations_and_commands_to_copy(text, width, lines):
     assert wrapped(text, width) == lines
 

@@ -12,8 +12,10 @@ FAULTS = {
     "short-pong": ("C0.ping", "session.md#keep-alive"),
     "strict-fields": ("C0.unknown-fields", "evolution.md#what-a-receiver-does-with-what-it-does-not-know"),
     "strict-notices": ("C0.unknown-notices", "evolution.md#what-a-receiver-does-with-what-it-does-not-know"),
-    "strict-info": ("C0.unknown-capabilities",
-        "evolution.md#what-a-receiver-does-with-what-it-does-not-know"),
+    "strict-info": (
+        "C0.unknown-capabilities",
+        "evolution.md#what-a-receiver-does-with-what-it-does-not-know",
+    ),
     "deaf-to-bye": ("C0.bye", "session.md#goodbye"),
     "skips-empty": ("C0.empty-frame", "transport.md#frames"),
     "no-limit": ("C0.long-frame", "transport.md#frames"),
@@ -44,7 +46,7 @@ FAULTS = {
     "leaves-with-others": ("C2.away", "messages.md#away"),
     "fights": ("C2.taken-over", "messages.md#seat_taken_over"),
     "waits-for-ever": ("C2.closed", "messages.md#closed"),
-}  # fmt: skip
+}
 """By fault the case that finds it, and the clause."""
 DEEP = {
     "odd-number": ("C0.messages", "transport.md#messages"),

@@ -209,8 +209,9 @@ FAULTS = (
     BrokenServer("closes without goodbye", ConnectionEnd, {"refuse": refuse_without_goodbye}, "S0.array"),
     BrokenServer("says nothing to strangers", ConnectionEnd, {"answer": answer_without_a_line}, "S0.http"),
     BrokenServer("refuses what it does not know", connection, {"decode": strict_decode}, "S0.unknown-fields"),
-    BrokenServer("allows no second use of an id", ConnectionEnd, {"_track": track_ids_for_ever},
-                 "S0.id-again"),
+    BrokenServer(
+        "allows no second use of an id", ConnectionEnd, {"_track": track_ids_for_ever}, "S0.id-again"
+    ),
     BrokenServer("repeats its nonce", login, {"token_bytes": bytes}, "S0.server-hello"),
     BrokenServer("takes logins of other connections", login, {"check_login": key_alone}, "S1.replayed"),
     BrokenServer("takes unsigned logins", login, {"check_login": check_login_unsigned}, "S1.bad-signature"),
@@ -222,45 +223,76 @@ FAULTS = (
     BrokenServer("seats two on one chair", TableBoard, {"free_seat": any_seat}, "S2.seat-taken"),
     BrokenServer("admits every guest", TableBoard, {"check_guest": nothing}, "S2.no-guests"),
     BrokenServer("forgets what it has stored", RecentRecords, {"find": nothing}, "S3.act-again"),
-    BrokenServer("plays unsigned acts", acceptance, {"keys": SimpleNamespace(verify=lambda *_: True)},
-                 "S3.act-signature"),
+    BrokenServer(
+        "plays unsigned acts",
+        acceptance,
+        {"keys": SimpleNamespace(verify=lambda *_: True)},
+        "S3.act-signature",
+    ),
     BrokenServer("refuses without evidence", dealer.Dealer, {"refuse": nothing}, "S3.illegal"),
     BrokenServer("shows the open hand", spectator_feed, {"WATCH_BY_HAND": -1}, "S2.watch-held"),
-    BrokenServer("pads no boxes", boxes,
-                 {"pad": lambda plain, *rest: pad(plain, *rest) + bytes(len(plain) % 16)}, "S3.sizes"),
+    BrokenServer(
+        "pads no boxes",
+        boxes,
+        {"pad": lambda plain, *rest: pad(plain, *rest) + bytes(len(plain) % 16)},
+        "S3.sizes",
+    ),
     BrokenServer("deals from a stacked deck", dealer, {"dealing": stacked}, "S3.audit"),
     BrokenServer("lets anybody talk", lobby_requests, {"_check_place": nothing}, "S2.chat-outsider"),
     BrokenServer("takes everybody for a player", history, {"_bound": bound_of_anybody}, "S2.history-none"),
-    BrokenServer("ranks the worst first", Store,
-                 {"leaderboard": lambda *args, **page: best(*args, **page)[::-1]}, "S2.leaderboard"),
+    BrokenServer(
+        "ranks the worst first",
+        Store,
+        {"leaderboard": lambda *args, **page: best(*args, **page)[::-1]},
+        "S2.leaderboard",
+    ),
     BrokenServer("lists the matches of others", Store, {"matches_of": played_by_anybody}, "S2.matches"),
-    BrokenServer("counts a table as an hour old", spectator_feed.SpectatorFeed,
-                 {"age_ms": lambda *args, **named: 3_600_000}, "S2.table-age"),
+    BrokenServer(
+        "counts a table as an hour old",
+        spectator_feed.SpectatorFeed,
+        {"age_ms": lambda *args, **named: 3_600_000},
+        "S2.table-age",
+    ),
     BrokenServer("says nothing of a take-over", table, {"SeatTakenOver": table_lost}, "S3.take-over"),
-)  # fmt: skip
+)
 BLIND = (
     BrokenServer("takes unsound points", sealed_pack, {"_check_sound": nothing}, "S3.blind-mask-unsound"),
     BrokenServer("takes points twice", sealed_pack, {"_check_new": nothing}, "S3.blind-mask-twice"),
     BrokenServer("opens hands early", blind_records, {"_may_open": lambda *_: True}, "S3.blind-early-link"),
     BrokenServer("takes any link", blind_records, {"open_link": lambda ledger, *_: ledger}, "S3.blind-link"),
-    BrokenServer("says it is too early for bad keys", acceptance,
-                 {"CODES": {**acceptance.CODES, "C46": Code.NOT_NOW}}, "S3.blind-keys-short"),
+    BrokenServer(
+        "says it is too early for bad keys",
+        acceptance,
+        {"CODES": {**acceptance.CODES, "C46": Code.NOT_NOW}},
+        "S3.blind-keys-short",
+    ),
     BrokenServer("seats who does not deal", seating, {"check_deals": nothing}, "S3.blind-unwanted"),
     BrokenServer("takes any key", sealed_pack, {"fits_lock": lambda *_: True}, "S3.blind-turned-up"),
     BrokenServer("waits for no cards to be lent", blind_records, {"next_share": nothing}, "S3.blind-lends"),
     BrokenServer("believes any value", blind_records, {"_judge_opened": believed}, "S3.blind-false-value"),
-    BrokenServer("answers keys where they came first", HeldKeys, {"hold": keep_the_first},
-                 "S3.blind-keys-again"),
-    BrokenServer("waits for keys for ever", auto_rulings, {"seats_owing": lambda _ledger: frozenset()},
-                 "S3.blind-silent-keys"),
-)  # fmt: skip
+    BrokenServer(
+        "answers keys where they came first", HeldKeys, {"hold": keep_the_first}, "S3.blind-keys-again"
+    ),
+    BrokenServer(
+        "waits for keys for ever",
+        auto_rulings,
+        {"seats_owing": lambda _ledger: frozenset()},
+        "S3.blind-silent-keys",
+    ),
+)
 UNDER_LOW_LIMITS = (
-    BrokenServer("lets time run while nobody is there", deadlines.MatchClock, {"halt": nothing},
-                 "S3.time-stands"),
-    BrokenServer("takes any word", options, {"_word": lambda given, option, words, default: default},
-                 "S3.claim-word"),
-    BrokenServer("grants a claim to every side", auto_rulings,
-                 {"_of_other_side": lambda seat, seats: tuple(seats)}, "S3.claim-partner"),
+    BrokenServer(
+        "lets time run while nobody is there", deadlines.MatchClock, {"halt": nothing}, "S3.time-stands"
+    ),
+    BrokenServer(
+        "takes any word", options, {"_word": lambda given, option, words, default: default}, "S3.claim-word"
+    ),
+    BrokenServer(
+        "grants a claim to every side",
+        auto_rulings,
+        {"_of_other_side": lambda seat, seats: tuple(seats)},
+        "S3.claim-partner",
+    ),
     *(
         BrokenServer(
             "grants every claim",
@@ -277,9 +309,13 @@ UNDER_LOW_LIMITS = (
     BrokenServer("counts no failed login", Meter, {"owes": no_time, "pay": no_time}, "S3.failed-logins"),
     BrokenServer("counts no table", Meter, {"owes": no_time, "pay": no_time}, "S3.tables-rate"),
     BrokenServer("leaves its door open", Admission, {"enter": enter_without_limit}, "S3.connections"),
-    BrokenServer("waits for the silent", peer,
-                 {"keep_alive": lambda *arguments, **named: peer.KeepAlive.REST}, "S3.drip"),
-)  # fmt: skip
+    BrokenServer(
+        "waits for the silent",
+        peer,
+        {"keep_alive": lambda *arguments, **named: peer.KeepAlive.REST},
+        "S3.drip",
+    ),
+)
 NEVER_TIRES = BrokenServer("never tires", peer.Bucket, {"take": no_time}, "S3.flood")
 JUDGED = [
     *((fault, QUICK, 0.5) for fault in FAULTS),

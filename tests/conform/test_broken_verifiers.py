@@ -18,8 +18,11 @@ HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.seat-again", "C3.release", "C3.
 }
 OF_OTHERS = {"C3.own-options"}  # it has no rules, and says so
 ONLY_BY_THE_RULES = {
-    "C3.cheat-score", "C3.cheat-options-forbidden", "C4.cheat-unshared", "C4.cheat-blind-slot",
-}  # fmt: skip
+    "C3.cheat-score",
+    "C3.cheat-options-forbidden",
+    "C4.cheat-unshared",
+    "C4.cheat-blind-slot",
+}
 FAULTS = {
     "unbound-login": ("C3.login", "security.md#the-handshake"),
     "old-link": ("C3.release", "../fairness/specification.md#13-what-a-client-does"),

@@ -44,12 +44,20 @@ GREASED = {group: CASES[group] for group in ("session", "company", "play")} | CO
 BROWSED = {group: CASES[group] for group in ("transport", "session", "talk")} | COMING_BACK
 """What a door for browsers could do otherwise; what tables and matches are like it does not see, and pages play there as well."""
 LOW = {
-    "connections_per_address": 8, "failed_logins_per_min": 60, "tables_per_min": 20, "idle_s": 1,
+    "connections_per_address": 8,
+    "failed_logins_per_min": 60,
+    "tables_per_min": 20,
+    "idle_s": 1,
     "login_s": 2,
-}  # fmt: skip
+}
 UNJUDGED = {
-    "S1.fingerprint", "S1.guests-refused", "S1.invite", "S2.unannounced", "S3.uncalled", "S3.unwanted",
-}  # fmt: skip
+    "S1.fingerprint",
+    "S1.guests-refused",
+    "S1.invite",
+    "S2.unannounced",
+    "S3.uncalled",
+    "S3.unwanted",
+}
 """What a run this short, against an open server that has everything, only tells."""
 
 UNFRAMED = {"S0.http", "S0.ssh", "S0.tls"}
@@ -251,12 +259,16 @@ def test_case_has_a_level_a_clause_and_an_expectation(case):
         ("[::1]:7000", ServerAddress("::1", 7000)),
         ("[::1]", ServerAddress("::1", 7373)),
         ("truc://example.org:7000/K7PQ?invite=ABCDEFGH#FINGER", ServerAddress("example.org", 7000, "FINGER")),
-        ("ws://[::1]:7374#FINGER",
-         ServerAddress("::1", 7374, "FINGER", Origin("::1", 7374, is_secure=False))),
-        ("wss://example.org",
-         ServerAddress("example.org", 443, None, Origin("example.org", 443, is_secure=True))),
+        (
+            "ws://[::1]:7374#FINGER",
+            ServerAddress("::1", 7374, "FINGER", Origin("::1", 7374, is_secure=False)),
+        ),
+        (
+            "wss://example.org",
+            ServerAddress("example.org", 443, None, Origin("example.org", 443, is_secure=True)),
+        ),
     ],
-)  # fmt: skip
+)
 def test_address_is_read(text, address):
     assert read_address(text) == address
 

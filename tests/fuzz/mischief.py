@@ -26,8 +26,18 @@ _DEADLY: Final = 0.03  # of the changes: those after which the stream is out of 
 
 
 WAYS: Final[tuple[str, ...]] = (
-    "drop", "double", "hold", "change", "change", "borrow", "borrow", "number", "replay", "add", "flip",
-)  # fmt: skip
+    "drop",
+    "double",
+    "hold",
+    "change",
+    "change",
+    "borrow",
+    "borrow",
+    "number",
+    "replay",
+    "add",
+    "flip",
+)
 
 
 class Booty:

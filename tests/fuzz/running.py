@@ -160,9 +160,15 @@ def _arguments(plan: Plan, corpus: Path) -> list[str]:
     folder = plan.crashes / plan.target
     folder.mkdir(parents=True, exist_ok=True)
     return [
-        "fuzz", f"-seed={plan.seed}", f"-timeout={SLOW_S}", "-max_len=40000", "-rss_limit_mb=1024",
-        "-verbosity=0", f"-artifact_prefix={folder}/", str(corpus),
-    ]  # fmt: skip
+        "fuzz",
+        f"-seed={plan.seed}",
+        f"-timeout={SLOW_S}",
+        "-max_len=40000",
+        "-rss_limit_mb=1024",
+        "-verbosity=0",
+        f"-artifact_prefix={folder}/",
+        str(corpus),
+    ]
 
 
 def _end(tally: Tally) -> None:

@@ -205,9 +205,14 @@ def exported_keys() -> tuple[bytes, ...]:
 def subjects() -> tuple[bytes, ...]:
     """Return entries of a list of players and addresses, a line each."""
     entries = (
-        "A" * 26, f"guest-{'B' * 20}", "192.0.2.0/24", "2001:db8::/32", "::ffff:192.0.2.1", "::ffff:0:0/96",
+        "A" * 26,
+        f"guest-{'B' * 20}",
+        "192.0.2.0/24",
+        "2001:db8::/32",
+        "::ffff:192.0.2.1",
+        "::ffff:0:0/96",
         "fe80::1%eth0",
-    )  # fmt: skip
+    )
     return ("\n".join(entries).encode(), *(entry.encode() for entry in entries))
 
 
@@ -256,9 +261,12 @@ def addresses() -> tuple[bytes, ...]:
 def names() -> tuple[bytes, ...]:
     """Return names of players, in several scripts, and with what looks like nothing or like something else."""
     scripts = (
-        "Ana", "N\u00faria  Vila", "\u0418\u0432\u0430\u043d\u0430", "\u5c71\u7530 \u592a\u90ce",
+        "Ana",
+        "N\u00faria  Vila",
+        "\u0418\u0432\u0430\u043d\u0430",
+        "\u5c71\u7530 \u592a\u90ce",
         "\u0915\u094d\u0937\u093f",
-    )  # fmt: skip
+    )
     wide, joined = "\uff37\uff49\uff44\uff45", "\U0001f469\u200d\U0001f33e"
     strange = (wide, joined, "\u202eanA", "Ana\u200d", "\u0430\u0301\u0302b", "Ana 2", "\ufdfa")
     return tuple(text.encode() for text in (*scripts, *strange))

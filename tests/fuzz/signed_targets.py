@@ -101,17 +101,37 @@ def _info(*items: object) -> bytes:
 _PRIVATE: Final = boxes.downward_key(SHARED, MID, 1)
 _UPWARD: Final = boxes.upward_key(SHARED, MID, 1)
 _OPENED: Final = (
-    (lambda box: boxes.open_hand(SHARED, MID, j=0, d=0, seat=1, box=box), _info("truc/1/box", 0, 0, 1), b"",
-     b""),
-    (lambda box: boxes.open_share(SHARED, MID, j=0, d=0, giver=1, receiver=3, box=box),
-     _info("truc/1/sharebox", 0, 0, 1, 3), b"", b""),
-    (lambda box: boxes.open_options(_PRIVATE, MID, seat=1, at=41, offer=40, box=box, after=-1), _PRIVATE,
-     bytes(8), enc(["truc/1/options", MID, 1, 41, 40])),
-    (lambda box: boxes.open_sign(_PRIVATE, MID, seat=1, at=41, sender=3, box=box, after=-1), _PRIVATE,
-     bytes(8), enc(["truc/1/sign", MID, 1, 41, 3])),
-    (lambda box: boxes.open_sign_up(_UPWARD, MID, seat=1, at=41, to=3, box=box), _UPWARD, bytes(12),
-     enc(["truc/1/sign-up", MID, 1, 41, 3])),
-)  # fmt: skip
+    (
+        lambda box: boxes.open_hand(SHARED, MID, j=0, d=0, seat=1, box=box),
+        _info("truc/1/box", 0, 0, 1),
+        b"",
+        b"",
+    ),
+    (
+        lambda box: boxes.open_share(SHARED, MID, j=0, d=0, giver=1, receiver=3, box=box),
+        _info("truc/1/sharebox", 0, 0, 1, 3),
+        b"",
+        b"",
+    ),
+    (
+        lambda box: boxes.open_options(_PRIVATE, MID, seat=1, at=41, offer=40, box=box, after=-1),
+        _PRIVATE,
+        bytes(8),
+        enc(["truc/1/options", MID, 1, 41, 40]),
+    ),
+    (
+        lambda box: boxes.open_sign(_PRIVATE, MID, seat=1, at=41, sender=3, box=box, after=-1),
+        _PRIVATE,
+        bytes(8),
+        enc(["truc/1/sign", MID, 1, 41, 3]),
+    ),
+    (
+        lambda box: boxes.open_sign_up(_UPWARD, MID, seat=1, at=41, to=3, box=box),
+        _UPWARD,
+        bytes(12),
+        enc(["truc/1/sign-up", MID, 1, 41, 3]),
+    ),
+)
 
 
 def server_hellos(frame: bytes) -> None:

@@ -29,9 +29,11 @@ CONTROLS: Final = {
 }
 NAMED: Final = CONTROLS | {"dialog", "alertdialog", "tablist", "image", "img"}
 PARENTS: Final = {
-    "listitem": {"list"}, "tab": {"tablist"}, "row": {"rowgroup", "table"},
+    "listitem": {"list"},
+    "tab": {"tablist"},
+    "row": {"rowgroup", "table"},
     "term": {"DescriptionList", "descriptionList"},
-}  # fmt: skip
+}
 LEAST, LEAST_BIG = 4.5, 3.0
 WISHES: Final = {"prefers_contrast": "more", "forced_colors": "active"}
 """What readers may ask of their devices, beside no motion, which all other looks ask for."""

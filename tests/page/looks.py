@@ -85,8 +85,12 @@ def answers(name: str) -> Mapping[str, Any]:
     """Return what is answered to wishes, by their kind."""
     place = {"player": "B", "name": "Blai", "rank": 1, "points": 232, "matches": 41, "won": 30}
     match = {
-        "match": "ab" * 32, "variant": "truco-argentino", "names": ["Ada", "Blai"], "seat": 0, "winner": 0,
-    }  # fmt: skip
+        "match": "ab" * 32,
+        "variant": "truco-argentino",
+        "names": ["Ada", "Blai"],
+        "seat": 0,
+        "winner": 0,
+    }
     past = {
         **match,
         "isOver": True,

@@ -29,9 +29,12 @@ PACKS: Final = ("spanish", "french")
 MOST_OFF, MOST_BLOCKS = 6, 0.002
 QUALITY: Final = 80
 SHOWN: Final = {
-    "sit": ("phone", "light"), "lobby": ("desktop", "light"), "duel": ("desktop", "dark"),
-    "four": ("phone", "dark"), "end": ("desktop", "dark"),
-}  # fmt: skip
+    "sit": ("phone", "light"),
+    "lobby": ("desktop", "light"),
+    "duel": ("desktop", "dark"),
+    "four": ("phone", "dark"),
+    "end": ("desktop", "dark"),
+}
 
 DIFFERENCE = """(async (one, other) => {
   const data = await Promise.all([one, other].map(async (picture) => {

@@ -15,9 +15,14 @@ from truc_protocol.setup import GONE_SUBSTITUTE, Opts
 from truc_rules import deciders, preset, presets, with_options
 
 GAMES = [
-    ("truc-french", 2), ("truc-catalan", 4), ("le-truc", 2), ("truc-partnership", 4), ("trut", 2),
-    ("truco-argentino-flor", 4), ("truco-paulista", 4),
-]  # fmt: skip
+    ("truc-french", 2),
+    ("truc-catalan", 4),
+    ("le-truc", 2),
+    ("truc-partnership", 4),
+    ("trut", 2),
+    ("truco-argentino-flor", 4),
+    ("truco-paulista", 4),
+]
 LONG = "TRUC_EXAMPLES" in os.environ
 REVEALS = ("hand", "match")
 EVERY_GAME = [

@@ -676,9 +676,12 @@ def test_coalition_of_all_but_one_that_keeps_to_the_protocol_finds_no_card_of_th
             locks = [deal.secrets[seat].lock(p) for seat in seats]
             masks = [deal.secrets[seat].mask() for seat in seats]
             return [
-                1, product(locks), product(masks), product(locks + masks),
+                1,
+                product(locks),
+                product(masks),
+                product(locks + masks),
                 product(locks) * inverse(product(masks)),
-            ]  # fmt: skip
+            ]
 
         return numbers
 

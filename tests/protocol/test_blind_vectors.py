@@ -144,9 +144,15 @@ def blind_opening(group, test):
 
 
 RECOMPUTED = {
-    "rep": rep, "scalar": hashed_scalar, "fixed": fixed, "card": card, "sound": sound,
-    "seat-secrets": seat_secrets, "blind-deal": blind_deal, "blind-opening": blind_opening,
-}  # fmt: skip
+    "rep": rep,
+    "scalar": hashed_scalar,
+    "fixed": fixed,
+    "card": card,
+    "sound": sound,
+    "seat-secrets": seat_secrets,
+    "blind-deal": blind_deal,
+    "blind-opening": blind_opening,
+}
 GROUPS = json.loads(FILE.read_text(encoding="utf-8"))["testGroups"]
 
 

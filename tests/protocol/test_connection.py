@@ -149,10 +149,14 @@ def test_request_that_cannot_be_taken_is_refused_by_name_and_ends_what_is_not_we
     [
         (0, Role.CLIENT, Join(id=3, table="A"), "client cannot send join in state new"),
         (2, Role.CLIENT, GuestLogin(id=2, name="B" * 2100), "1 to 2048 bytes"),
-        (3, Role.SERVER, refusal(Code.GUESTS_NOT_ALLOWED, "expected a key", re=2),
-         "server cannot send error in state entering"),
+        (
+            3,
+            Role.SERVER,
+            refusal(Code.GUESTS_NOT_ALLOWED, "expected a key", re=2),
+            "server cannot send error in state entering",
+        ),
     ],
-)  # fmt: skip
+)
 def test_sending_out_of_step_or_above_the_limit_is_our_error(steps, role, message, told):
     ends = dict(zip((Role.CLIENT, Role.SERVER), pair(steps), strict=True))
     with pytest.raises(LocalError, match=told):

@@ -21,10 +21,19 @@ FIELDS = {
 }
 RECORDS = {kind_tag(kind.body).removeprefix("truc/1/") for kind in KINDS}
 OUTSIDE_REQUESTS = {
-    Code.BAD_FRAME, Code.FRAME_TOO_LARGE, Code.BAD_MSGPACK, Code.UNKNOWN_REQUEST, Code.AUTH_REQUIRED,
-    Code.SERVER_FULL, Code.SLOW_CONSUMER, Code.TIMEOUT, Code.KICKED, Code.SHUTTING_DOWN, Code.MOVED,
+    Code.BAD_FRAME,
+    Code.FRAME_TOO_LARGE,
+    Code.BAD_MSGPACK,
+    Code.UNKNOWN_REQUEST,
+    Code.AUTH_REQUIRED,
+    Code.SERVER_FULL,
+    Code.SLOW_CONSUMER,
+    Code.TIMEOUT,
+    Code.KICKED,
+    Code.SHUTTING_DOWN,
+    Code.MOVED,
     Code.FORGOTTEN,
-}  # fmt: skip
+}
 
 
 @each_row("direction", Direction)

@@ -66,9 +66,13 @@ def known_server(known=None, **changes):
 def hello_with(**changes):
     """Return a hello whose body was changed and signed again."""
     fields = {
-        "spk": SERVER.public, "sn": SN, "client_hello": sha256(CLIENT_FRAME), "proto": 1, "cert": None,
+        "spk": SERVER.public,
+        "sn": SN,
+        "client_hello": sha256(CLIENT_FRAME),
+        "proto": 1,
+        "cert": None,
         "info": sha256(INFO),
-    }  # fmt: skip
+    }
     body = body_of(Hello(**fields | changes))
     return ServerHello(re=1, body=body, sig=SERVER.sign(body), info=INFO)
 

@@ -43,10 +43,13 @@ def without(text: str, field: str) -> str:
         ('[redeal]\nconsent = "all"\nmax = 2', CATALAN, {"redeal": Redeal(consent="all", max=2)}),
         ('pack = "fr36"\norder = "fr36"', LANES, {"pack": LANES_36.pack, "order": LANES_36.order}),
         ('ladder = "x2"', LANES, {"ladder": "x2"}),
-        ('words = "club"\nphrases = ["bona nit!", "som-hi"]', CATALAN,
-         {"words": "club", "phrases": ("bona nit!", "som-hi")}),
+        (
+            'words = "club"\nphrases = ["bona nit!", "som-hi"]',
+            CATALAN,
+            {"words": "club", "phrases": ("bona nit!", "som-hi")},
+        ),
     ],
-)  # fmt: skip
+)
 def test_file_is_its_base_under_another_name_but_for_the_fields_that_it_gives(fields, base, changes):
     assert read(fields, base.name) == replace(base, name="club-truc", **changes)
 
@@ -99,23 +102,37 @@ def test_written_text_with_a_delete_character_is_toml():
     [
         # a contradiction
         ("players = [4, 2]", "players: expected some of 2, 4, 6, ascending, got [4, 2]"),
-        ('pack = ["1o", "2o", "3o"]\norder = ["1", "2", "3"]',
-         "pack: expected at least 12 cards for 4 seats, got 3"),
-        (f"pack = {[f'{rank}{suit}' for suit in 'oce' for rank in range(43)]}",
-         "pack: expected at most 128 cards, got 129"),
-        ('answerer = "governor"',
-         'answerer: expected any, as only four players have governors, got "governor"'),
-        ("blind = true\nlast_point = false",
-         "blind: expected a rule for the last point, or no blind hands, got true"),
+        (
+            'pack = ["1o", "2o", "3o"]\norder = ["1", "2", "3"]',
+            "pack: expected at least 12 cards for 4 seats, got 3",
+        ),
+        (
+            f"pack = {[f'{rank}{suit}' for suit in 'oce' for rank in range(43)]}",
+            "pack: expected at most 128 cards, got 129",
+        ),
+        (
+            'answerer = "governor"',
+            'answerer: expected any, as only four players have governors, got "governor"',
+        ),
+        (
+            "blind = true\nlast_point = false",
+            "blind: expected a rule for the last point, or no blind hands, got true",
+        ),
         ("cover_from_trick = 1", "cover_from_trick: expected 0, or a trick from 2 to 3, got 1"),
         ('[signals]\nvocabulary = ["nod"]', 'signals.vocabulary: expected words such as three, got ["nod"]'),
-        ('[turnup]\ncycle = ["3"]\nsuits = ["o"]',
-         'turnup.cycle: expected every rank of the pack, each once, got ["3"]'),
-        ("[pica]\nmin = 5\nmax = 20",
-         "pica: expected six players, who meet in pairs, got { min = 5, max = 20 }"),
-        ('[signals]\nvisible_to = "governor"',
-         "signals: expected four players, where governors are signed to or give orders,"
-         ' got { visible_to = "governor" }'),
+        (
+            '[turnup]\ncycle = ["3"]\nsuits = ["o"]',
+            'turnup.cycle: expected every rank of the pack, each once, got ["3"]',
+        ),
+        (
+            "[pica]\nmin = 5\nmax = 20",
+            "pica: expected six players, who meet in pairs, got { min = 5, max = 20 }",
+        ),
+        (
+            '[signals]\nvisible_to = "governor"',
+            "signals: expected four players, where governors are signed to or give orders,"
+            ' got { visible_to = "governor" }',
+        ),
         # a value of a wrong kind
         ("match = 2.5", "match: expected a number from 0 on, got 2.5"),
         ("match = 1979-05-27", "match: expected a number from 0 on, got 1979-05-27"),
@@ -126,15 +143,21 @@ def test_written_text_with_a_delete_character_is_toml():
         ("[redeal]\nmax = 2", "redeal.consent: expected this field, got none"),
         ("match = 0x1ffffffffffffffff", "match: expected a number of at most 64 bits, got 65"),
         ("match = [[07:30:00, {a = 1, b = inf}]]", "match: expected a number from 0 on, got [[07:30:00, { a"),
-        ("[scoring]\ntarget = 9223372036854775807",
-         "scoring.target: expected at most 1000, got 9223372036854775807"),
+        (
+            "[scoring]\ntarget = 9223372036854775807",
+            "scoring.target: expected at most 1000, got 9223372036854775807",
+        ),
         # what can be no field, card or phrase
         ("laddr = [1, 2]", "laddr: expected a field of a variant, got laddr; the nearest is ladder"),
-        ("[scoring]\ntarge = 20",
-         "scoring.targe: expected a field of scoring, got targe; the nearest is target"),
-        ("[scoring]\nmatch = 3",
-         "scoring.match: expected a field of scoring, got match;"
-         " fields of no group stand above the first [group]"),
+        (
+            "[scoring]\ntarge = 20",
+            "scoring.targe: expected a field of scoring, got targe; the nearest is target",
+        ),
+        (
+            "[scoring]\nmatch = 3",
+            "scoring.match: expected a field of scoring, got match;"
+            " fields of no group stand above the first [group]",
+        ),
         ("target = 3", "target: expected a field of a variant, got target; it stands below [scoring]"),
         ("max = 3", "max: expected a field of a variant, got max; it stands below [redeal] or [pica]"),
         ('pack = ["7e", "10 e"]', 'pack: expected cards such as 7e, Kh or 10c, got "10 e"'),
@@ -145,7 +168,7 @@ def test_written_text_with_a_delete_character_is_toml():
         (f'phrases = ["{"x" * 41}"]', "phrases: expected 1 to 40 printable ASCII characters, got "),
         ('phrases = ["a", "b", "a"]', 'phrases: expected every phrase once, got ["a", "b", "a"]'),
     ],
-)  # fmt: skip
+)
 def test_problem_names_file_field_expected_and_got(fields, problem):
     (told,) = refused_of(fields)
     assert told.startswith(f"club.toml: {problem}")
@@ -178,15 +201,21 @@ def test_what_came_in_the_place_of_a_name_is_told_last(text, got):
         ('name = "put"\nversion = 1\nbase = "put"', ('name: expected a name that no preset has, got "put"',)),
         ('name = "club"\nversion = 0\nbase = "put"', ("version: expected at least 1, got 0",)),
         ('base = "put"', ("name: expected this field, got none", "version: expected this field, got none")),
-        (f'{HEAD}base = "truco-argentino-6"\nplayers = [2]',  # a group of the base, as a file would have it
-         ("pica: expected six players, who meet in pairs, got { max = 20, min = 5 }",)),
-        (f'{HEAD}base = "truc-catalan"\nmatch = 0x{"f" * 5_000}',
-         ("match: expected a number of at most 64 bits, got 20000",)),
-        (without(variant_file(CATALAN), "short_deal"),
-         ("base: expected a preset's name, or every field; there is no short_deal",)),
+        (
+            f'{HEAD}base = "truco-argentino-6"\nplayers = [2]',  # a group of the base, as a file would have it
+            ("pica: expected six players, who meet in pairs, got { max = 20, min = 5 }",),
+        ),
+        (
+            f'{HEAD}base = "truc-catalan"\nmatch = 0x{"f" * 5_000}',
+            ("match: expected a number of at most 64 bits, got 20000",),
+        ),
+        (
+            without(variant_file(CATALAN), "short_deal"),
+            ("base: expected a preset's name, or every field; there is no short_deal",),
+        ),
         ("#" * (MAX_FILE + 1), (f"expected at most {MAX_FILE} bytes, got {MAX_FILE + 1}",)),
     ],
-)  # fmt: skip
+)
 def test_problems_of_a_file_are_told_each_once_and_no_others(text, problems):
     assert refused(text) == tuple(f"club.toml: {problem}" for problem in problems)
 
@@ -194,15 +223,19 @@ def test_problems_of_a_file_are_told_each_once_and_no_others(text, problems):
 @each_row(
     "text, problem",
     [
-        (f'{HEAD}base = "truc-frensh"',
-         'base: expected the name of a preset, got "truc-frensh"; the nearest are truc-french'),
+        (
+            f'{HEAD}base = "truc-frensh"',
+            'base: expected the name of a preset, got "truc-frensh"; the nearest are truc-french',
+        ),
         ("name = \n", "expected TOML, got: Invalid value (at line 1"),
         (f"match = {'9' * 5_000}", "expected "),
         (f"match = {'[' * 10_000}", "expected "),
-        (f'{HEAD}base = "truc-catalan"\nphrases = {[f"{number:040}" for number in range(500)]}',
-         "expected rules that fit a document of 16384 bytes: "),
+        (
+            f'{HEAD}base = "truc-catalan"\nphrases = {[f"{number:040}" for number in range(500)]}',
+            "expected rules that fit a document of 16384 bytes: ",
+        ),
     ],
-)  # fmt: skip
+)
 def test_text_that_is_no_variant_is_refused_with_what_was_expected(text, problem):
     assert refused(text)[0].startswith(f"club.toml: {problem}")
 

@@ -106,8 +106,10 @@ def test_house_variant_has_a_summary():
         (scoring(replace(PAULISTA, last_point=None), target=10), "No raise is to more than 10.\n"),
         (replace(EXPLAINED, remainder="none"), "make more than 12 together.\n"),
         (replace(EXPLAINED, cap="no_overkill"), "does not raise it. The remainder is not barred by this."),
-        (replace(PARTNERSHIP, answerer="any"),
-         "The other side scores the stake. The dealer governs its side"),
+        (
+            replace(PARTNERSHIP, answerer="any"),
+            "The other side scores the stake. The dealer governs its side",
+        ),
         # the side bets
         (envido(max_real=0), "envido at most twice, falta envido once"),
         (replace(ARGENTINE, words="house"), "*no quiero* declines"),
@@ -126,7 +128,7 @@ def test_house_variant_has_a_summary():
         (replace(CATALAN, reveal="match"), "all other cards are opened at the end of the match"),
         (replace(CATALAN, absent="concede"), "the hand is given up"),
     ],
-)  # fmt: skip
+)
 def test_value_of_a_rule_has_its_sentence(variant, sentence):
     assert sentence in rules_page(variant)
 
@@ -177,12 +179,19 @@ def test_flores_are_worth_what_the_table_says():
     [
         # rules.md 1.6
         (MINEIRO_2, ["4 *truco* 4 2", "6 *seis* 6 4", "10 *dez* 10 6", "12 *doze* 12 10"]),
-        (preset("truc-sackson"),
-         ["2 *deux de plus ?* 2 1", "4 *deux de plus ?* 4 2", "8  8 4", "16  16 8",
-         "the remainder *mon reste* the game the stake before"]),
+        (
+            preset("truc-sackson"),
+            [
+                "2 *deux de plus ?* 2 1",
+                "4 *deux de plus ?* 4 2",
+                "8  8 4",
+                "16  16 8",
+                "the remainder *mon reste* the game the stake before",
+            ],
+        ),
         (replace(MINEIRO_2, words="of no game"), ["4 4 2", "6 6 4", "10 10 6", "12 12 10"]),
     ],
-)  # fmt: skip
+)
 def test_raises_are_worth_what_the_table_says_and_called_as_players_say(variant, raises):
     assert [" ".join(row) for row in cells(variant, "The stake")] == raises
 

@@ -20,10 +20,20 @@ from truc_words.catalogue import read_spoken
 SHOWN_OTHERWISE = {"called", "released", "hands_committed", "hand_closed", "hands_opened", "acked"}
 OTHERS = [lang for lang in LANGUAGES if lang != "en"]
 TONGUES = {
-    "catalan": "ca", "lanes": "fr", "explained": "en", "french": "fr", "trut": "fr", "argentine": "es",
-    "uruguayan": "es", "venezuelan": "es", "valencian": "ca", "gauderio": "pt", "paulista": "pt",
-    "mineiro": "pt", "put": "en",
-}  # fmt: skip
+    "catalan": "ca",
+    "lanes": "fr",
+    "explained": "en",
+    "french": "fr",
+    "trut": "fr",
+    "argentine": "es",
+    "uruguayan": "es",
+    "venezuelan": "es",
+    "valencian": "ca",
+    "gauderio": "pt",
+    "paulista": "pt",
+    "mineiro": "pt",
+    "put": "en",
+}
 
 
 def said(lang: str, words: str = "") -> dict[str, str]:

@@ -36,14 +36,17 @@ def test_fact_that_is_shown_otherwise_is_not_told() -> None:
         ("envido_called", {"seat": 0, "call": "envido"}, "north calls envido"),
         ("envido_called", {"seat": 0, "call": "real-envido"}, "north calls real envido"),
         ("contraflor_called", {"seat": 0, "call": "contraflor"}, "north calls contraflor"),
-        ("points_scored", {"side": 0, "points": 3, "reason": "envido"},
-         "3 points for north and south (envido)"),
+        (
+            "points_scored",
+            {"side": 0, "points": 3, "reason": "envido"},
+            "3 points for north and south (envido)",
+        ),
         ("envido_declined", {"seat": 0}, "north declines the envido (“no quiero”)"),
         ("value_yielded", {"seat": 0}, "north gives in without saying any points (“son buenas”)"),
         ("trick_tied", {"leader": 0}, "the trick is tied; north leads (“parda”)"),
         ("card_played", {"seat": 0, "card": "7e"}, "north plays 7e"),
     ],
-)  # fmt: skip
+)
 def test_fact_is_told_with_the_word_of_the_game(what, fields, sentence) -> None:
     assert told(what, words="argentine", **fields) == sentence
 
@@ -60,25 +63,37 @@ def test_call_that_has_another_word_the_second_time_is_told_without_either(words
     [
         ("dealt", {"each": 3}, "everybody is dealt 3 cards"),
         ("card_count_chosen", {"seat": 0, "each": 1}, "north deals 1 card each"),
-        ("points_scored", {"side": 0, "points": 1, "reason": "declined"},
-         "1 point for north and south (declined)"),
+        (
+            "points_scored",
+            {"side": 0, "points": 1, "reason": "declined"},
+            "1 point for north and south (declined)",
+        ),
         ("cards_shown", {"seat": 0, "cards": ["7e", "6e"]}, "north shows 7e 6e"),
         ("order_given", {"seat": 0, "order": "low"}, "north orders south to play the lowest card"),
         ("order_given", {"seat": 3, "order": "9"}, "west orders east to play a nine"),
         ("order_given", {"seat": 3, "order": "leave"}, "west orders east to leave the trick"),
-        ("points_scored", {"side": 0, "points": 3, "reason": "envido"},
-         "3 points for north and south (envido)"),
+        (
+            "points_scored",
+            {"side": 0, "points": 3, "reason": "envido"},
+            "3 points for north and south (envido)",
+        ),
         ("flor_claim_settled", {"target": 1, "held": True}, "east had kept a flor quiet"),
         ("flor_claim_settled", {"target": 1, "held": False}, "east had kept no flor quiet"),
         ("duel_begun", {"seat": 0, "opponent": 3}, "north plays against west"),
         ("stake_asked", {"seat": 1, "stake": "rest"}, "east asks for the whole game"),
-        ("match_ended", {"winner": 0, "reason": "forfeit"},
-         "the match is over: time ran out; winner: north and south"),
+        (
+            "match_ended",
+            {"winner": 0, "reason": "forfeit"},
+            "the match is over: time ran out; winner: north and south",
+        ),
         ("match_ended", {"winner": 1, "reason": "won"}, "the match is over; winner: east and west"),
-        ("match_ended", {"winner": None, "reason": "abandoned"},
-         "the match is over without a winner: it was abandoned"),
+        (
+            "match_ended",
+            {"winner": None, "reason": "abandoned"},
+            "the match is over without a winner: it was abandoned",
+        ),
     ],
-)  # fmt: skip
+)
 def test_fact_is_told_in_plain_words(what, fields, sentence) -> None:
     assert told(what, **fields) == sentence
 

@@ -114,17 +114,27 @@ def test_word_of_the_game_is_explained_in_the_players_language(lang, label) -> N
 @each_row(
     "line, lang, words, hints, label",
     [
-        ("play 7e raise 2", "en", "catalan", {"stake": 2, "declined": 1},
-         "play 7e: truc (ask for 2; worth 1 if they decline)"),
-        ("raise 6", "en", "french", {"stake": 6, "declined": 4},
-         "deux de plus ? (ask for 6; worth 4 if they decline)"),
+        (
+            "play 7e raise 2",
+            "en",
+            "catalan",
+            {"stake": 2, "declined": 1},
+            "play 7e: truc (ask for 2; worth 1 if they decline)",
+        ),
+        (
+            "raise 6",
+            "en",
+            "french",
+            {"stake": 6, "declined": 4},
+            "deux de plus ? (ask for 6; worth 4 if they decline)",
+        ),
         ("raise 5", "en", "french", {"stake": 5, "declined": 2}, "ask for 5 (worth 2 if they decline)"),
         ("raise rest", "en", "french", {"stake": "game"}, "mon reste (take it: play for the whole game)"),
         ("accept", "en", "lanes", {"answering": "redeal"}, "agree to new cards"),
         ("play 7e", "fr", "argentine", {}, "jouer 7e"),
         ("raise 2", "es", HOUSE, {"stake": 2, "declined": 1}, "pedir 2 (1 si no aceptan)"),
     ],
-)  # fmt: skip
+)
 def test_move_is_called_by_the_word_that_the_game_has_for_just_that(line, lang, words, hints, label) -> None:
     assert called(line, lang, words, **hints) == label
 
@@ -273,8 +283,13 @@ def test_word_of_the_country_keeps_its_capital_and_leaves_the_names_to_fill_in()
         (sign_label, "three", "en", "catalan", "a three (close one eye)"),
         (sign_label, "three", "en", "argentine", "a three (bite the lower lip)"),
         (sign_label, "eight", "fr", "french", "un huit (faire un clin d'œil)"),
-        (sign_label, "ace-swords", "en", "argentine",
-         "el ancho de espadas (the ace of swords; raise both eyebrows)"),
+        (
+            sign_label,
+            "ace-swords",
+            "en",
+            "argentine",
+            "el ancho de espadas (the ace of swords; raise both eyebrows)",
+        ),
         (sign_label, "zap", "en", "mineiro", "zap (the four of clubs)"),
         (sign_label, "three", "pt", "mineiro", "um três"),
         (sign_label, "ace", "es", HOUSE, "un as"),
@@ -283,7 +298,7 @@ def test_word_of_the_country_keeps_its_capital_and_leaves_the_names_to_fill_in()
         (phrase_label, "dry", "pt", HOUSE, "estou seco (Não tenho nem envido nem boas cartas)"),
         (phrase_label, "\x1bstrange", "en", "argentine", "strange"),
     ],
-)  # fmt: skip
+)
 def test_sign_or_phrase_is_labelled(label_of, word, lang, words, label) -> None:
     assert label_of(word, lang, words) == label
 

@@ -67,14 +67,21 @@ def test_real_envido_is_called_twice_where_the_game_says_so():
     [
         (TWO, (), "0 real-envido", (EnvidoCalled(0, "real-envido"),)),
         (TWO, ("0 envido", "1 real-envido"), "0 accept", (EnvidoAccepted(0, 5),)),
-        (TWO, ("0 envido", "1 real-envido"), "0 decline",
-         (EnvidoDeclined(0), PointsScored(1, 2, "envido"))),
-        (TWO[::-1], ("0 envido", "1 accept", "0 points 28"), "1 points 33",
-         (ValueSaid(1, 33), PointsScored(1, 2, "envido"))),
-        (TWO, ("0 real-envido", "1 accept", "0 points 33"), "1 good",
-         (ValueYielded(1), PointsScored(0, 3, "envido"))),
+        (TWO, ("0 envido", "1 real-envido"), "0 decline", (EnvidoDeclined(0), PointsScored(1, 2, "envido"))),
+        (
+            TWO[::-1],
+            ("0 envido", "1 accept", "0 points 28"),
+            "1 points 33",
+            (ValueSaid(1, 33), PointsScored(1, 2, "envido")),
+        ),
+        (
+            TWO,
+            ("0 real-envido", "1 accept", "0 points 33"),
+            "1 good",
+            (ValueYielded(1), PointsScored(0, 3, "envido")),
+        ),
     ],
-)  # fmt: skip
+)
 def test_calls_answers_and_values_are_told_with_their_points(hands, moves, line, told):
     assert events(played(dealt(ARGENTINE, *hands), *moves), line) == told
 

@@ -109,11 +109,14 @@ def test_a_call_out_of_turn_names_who_is_waited_for(match, line, said):
 @each_row(
     "match, chosen, said",
     [
-        (GOVERNED, Action(Seat(0), Kind.ORDER, (), "up"),
-         "seat 0 cannot order up: expected one of A, K, Q, J, 10, 9, 8, 7, low, high, leave"),
+        (
+            GOVERNED,
+            Action(Seat(0), Kind.ORDER, (), "up"),
+            "seat 0 cannot order up: expected one of A, K, Q, J, 10, 9, 8, 7, low, high, leave",
+        ),
         (ORDERED, Action(Seat(2), Kind.PLAY), "seat 2 cannot play: it does not hold that card"),
     ],
-)  # fmt: skip
+)
 def test_an_order_or_a_card_that_does_not_exist_is_refused(match, chosen, said):
     assert refused(match, chosen)[1] == said
 

@@ -71,10 +71,13 @@ def test_the_card_that_decides_the_hand_carries_no_ask():
     "match, chosen, said",
     [
         (FRENCH_2, Action(Seat(2), Kind.STAND), "seat 2 cannot stand: expected a seat of 0 to 1"),
-        (STOOD, Action(Seat(0), Kind.PLAY, (99,)),
-         "seat 0 cannot play a card outside the pack: it does not hold that card"),
+        (
+            STOOD,
+            Action(Seat(0), Kind.PLAY, (99,)),
+            "seat 0 cannot play a card outside the pack: it does not hold that card",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_seat_or_a_card_that_is_not_there_is_refused(match, chosen, said):
     assert refused(match, chosen) == ("illegal_action", said)
 

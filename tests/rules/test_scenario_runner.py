@@ -52,13 +52,16 @@ def last_line(text):
         ("0 stand\nseats 2", "expected `seats` before the first move, got seats 2"),
         ("0 stand\nrule match 1", "expected `rule` before the first move"),
         ("! 0 stand", "expected a refusal, got `0 stand` taken"),
-        ("! 1 stand illegal_action",
-         "expected the code illegal_action, got not_your_turn: seat 1 cannot stand"),
+        (
+            "! 1 stand illegal_action",
+            "expected the code illegal_action, got not_your_turn: seat 1 cannot stand",
+        ),
         ("! 1 stnad", "expected one of play, .* got 'stnad'"),
-        ("! 1 stand not_your_trun",
-         "expected the code not_your_turn or illegal_action or void_bet, got not_your_trun"),
-        ("! 1 stand void-bet",
-         "expected the code not_your_turn or illegal_action or void_bet, got void-bet"),
+        (
+            "! 1 stand not_your_trun",
+            "expected the code not_your_turn or illegal_action or void_bet, got not_your_trun",
+        ),
+        ("! 1 stand void-bet", "expected the code not_your_turn or illegal_action or void_bet, got void-bet"),
         ("! 1", "expected `! SEAT MOVE`, and perhaps an error code, got ! 1"),
         ("! x stand", "expected a number, got x"),
         ("! 1 void_bet", "expected one of play, .* got 'void_bet'"),
@@ -95,8 +98,10 @@ def last_line(text):
         ("shown 0 -", "expected `rule reveal match` before the first move"),
         ("0 concede\ndeal 0 8h\nnext 1", "expected 3 cards dealt to seat 0, got 1"),
         ("0 concede\ndeal 0 8h Jd 9c 9d\nnext 1", "expected 3 cards dealt to seat 0, got 4"),
-        ("0 concede\ndeal 0 8h Jd 9c\ndeal 1 8h As Ad\nnext 1",
-         "expected every card once in a hand, got 8h again"),
+        (
+            "0 concede\ndeal 0 8h Jd 9c\ndeal 1 8h As Ad\nnext 1",
+            "expected every card once in a hand, got 8h again",
+        ),
         ("0 concede\ndeal 0 8h Jd 9c\ndeal 0 8d As Ad", "expected a seat of 0 to 1, each once a deal, got 0"),
         ("0 concede\ndeal 2 8h Jd 9c", "expected a seat of 0 to 1, each once a deal, got 2"),
         ("0 concede\ndeal 0 8h 8h 9c", "expected every card once, got 8h twice"),
@@ -104,7 +109,7 @@ def last_line(text):
         ("0 concede\ndeal 0", "expected `deal SEAT CARD...`, got deal 0"),
         ("0 stand\nturn 4d", "expected a variant that turns a card up, as truc-french does not, got turn 4d"),
     ],
-)  # fmt: skip
+)
 def test_a_line_that_fails_says_what_was_expected_and_what_came(lines, said):
     text = FRENCH + lines
     number, message = failure(text)
@@ -115,38 +120,65 @@ def test_a_line_that_fails_says_what_was_expected_and_what_came(lines, said):
 @each_row(
     "text, number, said",
     [
-        ("scenario X\n", 1,
-         "expected a line `variant NAME` or `variant FILE.toml` under the title, got scenario X"),
-        ("scenario X\nvariant truc-klingon\n", 2,
-         r"expected the name of a preset, or a FILE\.toml, got truc-klingon$"),
+        (
+            "scenario X\n",
+            1,
+            "expected a line `variant NAME` or `variant FILE.toml` under the title, got scenario X",
+        ),
+        (
+            "scenario X\nvariant truc-klingon\n",
+            2,
+            r"expected the name of a preset, or a FILE\.toml, got truc-klingon$",
+        ),
         ("scenario X\nvariant truc-frensh\n", 2, "got truc-frensh; the nearest are? truc-french"),
-        ("scenario X\nvariant truco-argentino-6\nseats 4\n", 3,
-         "expected 6 seats for truco-argentino-6, got 4"),
+        (
+            "scenario X\nvariant truco-argentino-6\nseats 4\n",
+            3,
+            "expected 6 seats for truco-argentino-6, got 4",
+        ),
         ("scenario X\nvariant truc-french\nscore 1 0\ndealer 2\n", 4, "expected a dealer of 0 to 1, got 2"),
         ("scenario X\nvariant\n", 2, "expected `variant NAME` or `variant FILE.toml`, got variant"),
         ("scenario X\nvariant truc-french\nvariant truc-catalan\n", 3, "expected one line `variant`"),
         ("scenario X\nvariant truc-french\nseats 4\n", 3, "expected 2 seats for truc-french, got 4"),
         ("scenario X\nvariant truc-french\nseats two\n", 3, "expected a number, got two"),
         ("scenario X\nvariant truc-french\ndealer 2\n", 3, "expected a dealer of 0 to 1, got 2"),
-        ("scenario X\nvariant truc-french\nscore 12 0\n", 3,
-         "expected a score at which a game to 12 goes on, got score 12 0"),
+        (
+            "scenario X\nvariant truc-french\nscore 12 0\n",
+            3,
+            "expected a score at which a game to 12 goes on, got score 12 0",
+        ),
         ("scenario X\nvariant truc-french\nscore 1\n", 3, "expected `score SIDE-0 SIDE-1`, got score 1"),
-        ("scenario X\nvariant truc-french\nrule pica on\n", 3,
-         "pica: expected a game of six with envido, got truc-french"),
+        (
+            "scenario X\nvariant truc-french\nrule pica on\n",
+            3,
+            "pica: expected a game of six with envido, got truc-french",
+        ),
         ("scenario X\nvariant truc-french\nrule match\n", 3, "expected `rule NAME VALUE`, got rule match"),
         ("scenario X\nvariant truc-french\nturn 4d\n", 3, "expected a variant that turns a card up"),
-        ("scenario X\nvariant trut\nscore 1+2 0+1\nnext 0\nscore 1+2 0+0\n", 5,
-         r"^expected score 1\+2 0\+0, got score 1\+2 0\+1$"),
-        ("scenario X\nvariant truc-french\nrule match 1\nscore 11 0\n1 concede\nmatch 0\ndeal 0 8h Jd 9c\n", 7,
-         "^expected a match that is not won, got deal 0 8h Jd 9c$"),
-        ("scenario X\nvariant truco-paulista\ndeal 0 7c 4h 5h\n", 1,
-         "^expected a line `turn CARD` before the first move, got scenario X$"),
-        ("scenario X\nvariant truco-paulista\nturn 4h\nturn 5h\n", 4,
-         "^expected one line `turn` a deal, got turn 5h$"),
+        (
+            "scenario X\nvariant trut\nscore 1+2 0+1\nnext 0\nscore 1+2 0+0\n",
+            5,
+            r"^expected score 1\+2 0\+0, got score 1\+2 0\+1$",
+        ),
+        (
+            "scenario X\nvariant truc-french\nrule match 1\nscore 11 0\n1 concede\nmatch 0\ndeal 0 8h Jd 9c\n",
+            7,
+            "^expected a match that is not won, got deal 0 8h Jd 9c$",
+        ),
+        (
+            "scenario X\nvariant truco-paulista\ndeal 0 7c 4h 5h\n",
+            1,
+            "^expected a line `turn CARD` before the first move, got scenario X$",
+        ),
+        (
+            "scenario X\nvariant truco-paulista\nturn 4h\nturn 5h\n",
+            4,
+            "^expected one line `turn` a deal, got turn 5h$",
+        ),
         # a deal that was never played
         ("scenario X\nvariant truc-french\ndeal 0 8h Jd\n", 1, "^expected 3 cards dealt to seat 0, got 2$"),
     ],
-)  # fmt: skip
+)
 def test_a_line_of_set_up_units_or_cards_that_fails_is_named(text, number, said):
     at, message = failure(text)
     assert at == number

@@ -138,14 +138,22 @@ def test_known_cards_forbid_a_sign_once_they_are_all():
         (partnership(), 3, "seven", "seat 3 cannot sign: the governor gives orders, its partner signs"),
         (argentine(*SPANISH[:2]), 0, "three", "seat 0 cannot sign: it has no partner"),
         *(
-            (new_match(preset(name), seats=2, dealer=Seat(0)), 0, "three",
-             "seat 0 cannot sign: this table is played without signs")
+            (
+                new_match(preset(name), seats=2, dealer=Seat(0)),
+                0,
+                "three",
+                "seat 0 cannot sign: this table is played without signs",
+            )
             for name in ("truc-french", "put")
         ),
-        (new_match(preset("truc-catalan"), seats=4, dealer=Seat(3)), 1, "three",
-         "seat 1 cannot sign: the cards are not dealt yet"),
+        (
+            new_match(preset("truc-catalan"), seats=4, dealer=Seat(3)),
+            1,
+            "three",
+            "seat 1 cannot sign: the cards are not dealt yet",
+        ),
     ],
-)  # fmt: skip
+)
 def test_sign_that_cannot_be_made_is_refused_with_the_reason(match, seat, word, said):
     assert refusal(match, seat, word).message == said
 

@@ -44,8 +44,12 @@ def test_an_option_gives_a_field_what_the_option_names(variant, option, field, v
         (FRENCH, "colour", "red", "colour: expected an option: one of reveal, .*redeals"),
         (FRENCH, "targt", 3, "targt: expected an option; the nearest is target"),
         (FRENCH, "pica", "on", "pica: expected a game of six with envido, got truc-french"),
-        (CATALAN, "show", "owner",
-         "show: expected a game in which cards are shown by choice, got truc-catalan"),
+        (
+            CATALAN,
+            "show",
+            "owner",
+            "show: expected a game in which cards are shown by choice, got truc-catalan",
+        ),
         (FRENCH, "reveal", "never", "reveal: expected hand or match, got 'never'"),
         (FRENCH, "end_check", 1, "end_check: expected immediate or hand_end, got 1"),
         (FRENCH, "match", 2, "match: expected 1 or 3 or 5, got 2"),
@@ -74,7 +78,7 @@ def test_an_option_gives_a_field_what_the_option_names(variant, option, field, v
         (CATALAN, "signals", "all", "signals: expected off or partner or table, got 'all'"),
         (preset("le-truc"), "show", "all", "show: expected owner or none, got 'all'"),
     ],
-)  # fmt: skip
+)
 def test_an_option_that_does_not_fit_is_refused_with_its_reason(variant, name, value, said):
     with pytest.raises(VariantError, match=said):
         with_options(variant, {name: value})

@@ -67,14 +67,20 @@ def test_an_unknown_preset_is_answered_with_those_like_it():
         ("ladder", "x3", 'ladder: expected a list of stakes, or one of "x2", .*"trut", got "x3"'),
         ("ladder", None, "ladder: expected a list of stakes, or one of .*, got nil"),
         ("redeal", [["consent", "dealer"]], "redeal.max: expected this field, got none"),
-        ("redeal", [["consent", "dealer"], ["max", "often"]],
-         'redeal.max: expected a number from 1 on, or "pack", got "often"'),
-        ("scoring", [["end_check", "immediate"], ["points_per_unit", 0], ["target", 12], ["x", 1]],
-         "scoring.x: expected no such field"),
+        (
+            "redeal",
+            [["consent", "dealer"], ["max", "often"]],
+            'redeal.max: expected a number from 1 on, or "pack", got "often"',
+        ),
+        (
+            "scoring",
+            [["end_check", "immediate"], ["points_per_unit", 0], ["target", 12], ["x", 1]],
+            "scoring.x: expected no such field",
+        ),
         ("scoring", [["target"]], "scoring.params: expected a name, once, and its value"),
         ("scoring", [["target", 12], ["target", 13]], "scoring.params: expected a name, once, and its value"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_value_is_refused_by_field(name, value, said):
     with pytest.raises(VariantError, match=said):
         rebuilt(CATALAN, **{name: value})
@@ -100,8 +106,10 @@ def test_a_field_that_is_missing_or_unknown_is_refused_by_name(entries, said):
         ({"ladder": (1,)}, "ladder: expected two or more rising stakes"),
         ({"ladder": ()}, "ladder: expected two or more rising stakes"),
         ({"ladder": "game", "raise_in_answer": False}, "remainder: expected accept or counter"),
-        ({"ladder": "game", "remainder": "accept", "accept": "explicit"},
-         "ladder: expected stakes that an answer can raise"),
+        (
+            {"ladder": "game", "remainder": "accept", "accept": "explicit"},
+            "ladder: expected stakes that an answer can raise",
+        ),
         ({"remainder": "accept"}, "accept: expected explicit"),
         ({"players": ()}, "players: expected some of 2, 4, 6"),
         ({"players": (4, 2)}, "players: expected some of 2, 4, 6"),
@@ -115,18 +123,24 @@ def test_a_field_that_is_missing_or_unknown_is_refused_by_name(entries, said):
         ({"match": 2}, "match: expected an odd number of games, got 2"),
         ({"version": 0}, "version: expected at least 1, got 0"),
         ({"scoring": Scoring(1, 0, "immediate")}, "scoring.target: expected more than 1, got 1"),
-        ({"last_point": LastPoint(12, 3, 1, share=False)},
-         "last_point.at: expected 1 to 11 points short, got 12"),
-        ({"last_point": LastPoint(1, 0, 1, share=False)},
-         "last_point.stake: expected at least the first stake"),
-        ({"last_point": LastPoint(1, 3, 0, share=False)},
-         "last_point.stake: expected at least the first stake"),
+        (
+            {"last_point": LastPoint(12, 3, 1, share=False)},
+            "last_point.at: expected 1 to 11 points short, got 12",
+        ),
+        (
+            {"last_point": LastPoint(1, 0, 1, share=False)},
+            "last_point.stake: expected at least the first stake",
+        ),
+        (
+            {"last_point": LastPoint(1, 3, 0, share=False)},
+            "last_point.stake: expected at least the first stake",
+        ),
         # beyond all games
         ({"match": 1001}, "match: expected at most 1000, got 1001"),
         ({"last_point": LastPoint(1, 1001, 1, share=False)}, "last_point.stake: expected at most 1000"),
         ({"last_point": LastPoint(1, 3, 1001, share=False)}, "last_point.decline: expected at most 1000"),
     ],
-)  # fmt: skip
+)
 def test_a_contradiction_is_refused_with_its_reason(changes, said):
     with pytest.raises(VariantError, match=said):
         replace(CATALAN, **changes)
@@ -148,18 +162,33 @@ def test_duels_leave_no_room_for_the_question_at_the_last_point():
         # rules.md 2, "Cut and deal": what bars it is a side one point short of the target, 11 of 12; truts are none
         (TRUT, {"short_deal": True}, "^short_deal: expected three cards each, where points make units"),
         # rules.md 6.4: an order is for cards of a rank, the lowest or the highest; 9: blind cards nobody has seen
-        (preset("truc-partnership"), {"blind": True, "last_point": LAST_POINT},
-         "^signals.orders: expected none, where hands are blind"),
-        (TRUT, {"scoring": replace(TRUT.scoring, points_per_unit=1001)},
-         "scoring.points_per_unit: expected at most 1000, got 1001"),
-        (FRENCH, {"pack": (*FRENCH.pack, "s"), "order": (*FRENCH.order, "")},
-         "pack: expected cards of a rank and a suit"),
-        (PIECES, {"flor": replace(PIECES.flor, kind="run")},
-         "flor.kind: expected suit, where pieces are of any suit"),
-        (SIX, {"envido": replace(SIX.envido, settle="hand_end")},
-         "envido.settle: expected said, where a deal is played as three games"),
+        (
+            preset("truc-partnership"),
+            {"blind": True, "last_point": LAST_POINT},
+            "^signals.orders: expected none, where hands are blind",
+        ),
+        (
+            TRUT,
+            {"scoring": replace(TRUT.scoring, points_per_unit=1001)},
+            "scoring.points_per_unit: expected at most 1000, got 1001",
+        ),
+        (
+            FRENCH,
+            {"pack": (*FRENCH.pack, "s"), "order": (*FRENCH.order, "")},
+            "pack: expected cards of a rank and a suit",
+        ),
+        (
+            PIECES,
+            {"flor": replace(PIECES.flor, kind="run")},
+            "flor.kind: expected suit, where pieces are of any suit",
+        ),
+        (
+            SIX,
+            {"envido": replace(SIX.envido, settle="hand_end")},
+            "envido.settle: expected said, where a deal is played as three games",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_rule_that_does_not_fit_its_game_is_refused_with_its_reason(variant, changes, said):
     with pytest.raises(VariantError, match=said):
         replace(variant, **changes)

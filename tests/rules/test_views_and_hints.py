@@ -68,8 +68,11 @@ SPANISH = ("3o 7e 4b", "2o 1e 5c")
         (played(dealt(FRENCH, *HANDS), "0 stand", "0 raise 2"), "1 accept", {"stake": 2}),
         (played(dealt(FRENCH, *HANDS), "0 stand", "0 raise 2"), "1 decline", {"loses": 1}),
         (played(dealt(FRENCH, *HANDS), "0 stand", "0 raise rest"), "1 raise rest", {"stake": "game"}),
-        (played(dealt(FRENCH, *HANDS), "0 stand", "0 raise rest", "1 raise rest"), "1 concede",
-         {"loses": "game"}),
+        (
+            played(dealt(FRENCH, *HANDS), "0 stand", "0 raise rest", "1 raise rest"),
+            "1 concede",
+            {"loses": "game"},
+        ),
         (played(dealt(LANES, *HANDS), "0 stand", "0 raise rest"), "1 accept", {"stake": "game"}),
         (dealt(CATALAN, *SPANISH, **CUT), "0 play 3o raise 2", {"stake": 2, "declined": 1}),
         (played(dealt(CATALAN, *SPANISH, **CUT), "0 raise 2"), "1 raise 3", {"stake": 3, "declined": 2}),
@@ -80,7 +83,7 @@ SPANISH = ("3o 7e 4b", "2o 1e 5c")
         (played(new_match(CATALAN, seats=2, dealer=Seat(1)), "0 tap"), "1 deal 3", {"cards": 3}),
         (new_match(CATALAN, seats=2, dealer=Seat(1)), "0 tap", {}),
     ],
-)  # fmt: skip
+)
 def test_an_option_comes_with_its_figures(match, line, figures):
     assert hinted(match, line) == figures
 

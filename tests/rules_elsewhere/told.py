@@ -237,8 +237,12 @@ def _args(action: Action, slots: Sequence[int]) -> dict[str, Any]:
 
 
 _NAMED: Mapping[Kind, str] = {
-    Kind.BLIND: "slot", Kind.RAISE: "stake", Kind.CLAIM: "seat", Kind.ORDER: "rank", Kind.DEAL: "count",
-}  # fmt: skip
+    Kind.BLIND: "slot",
+    Kind.RAISE: "stake",
+    Kind.CLAIM: "seat",
+    Kind.ORDER: "rank",
+    Kind.DEAL: "count",
+}
 
 
 def _sure(match: Match, seat: Seat, awaited: Sequence[int]) -> str:

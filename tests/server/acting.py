@@ -9,9 +9,12 @@ from truc_protocol.bodies import Act
 def act(player: RawSeat, kind: str, args=(), **fields) -> Act:
     ledger = player.ledger
     body = {
-        "k": ledger.k, "head": ledger.head, "j": ledger.deal_index, "seat": player.seat,
+        "k": ledger.k,
+        "head": ledger.head,
+        "j": ledger.deal_index,
+        "seat": player.seat,
         "mid": ledger.setup.mid,
-    }  # fmt: skip
+    }
     return Act(**{**body, **fields}, kind=kind, args=args)
 
 

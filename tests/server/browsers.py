@@ -20,9 +20,12 @@ from truc_web.tree import Tree, read_tree
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 UPGRADE = {
-    "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": KEY,
-    "Sec-WebSocket-Version": "13", "Sec-WebSocket-Protocol": "truc.1",
-}  # fmt: skip
+    "Upgrade": "websocket",
+    "Connection": "Upgrade",
+    "Sec-WebSocket-Key": KEY,
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Protocol": "truc.1",
+}
 
 
 class Door:

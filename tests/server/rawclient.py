@@ -5,5 +5,13 @@ from truc_conform.raw_client import RawClient, frame, length
 from truc_conform.raw_seat import RawSeat, bodies, is_rash
 
 __all__ = [
-    "GoneError", "Map", "RawClient", "RawSeat", "UnexpectedError", "bodies", "frame", "is_rash", "length",
-]  # fmt: skip
+    "GoneError",
+    "Map",
+    "RawClient",
+    "RawSeat",
+    "UnexpectedError",
+    "bodies",
+    "frame",
+    "is_rash",
+    "length",
+]

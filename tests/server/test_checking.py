@@ -51,31 +51,45 @@ def test_sound_folder_has_nothing_wrong(folder):
 # Settings among themselves
 
 WRONG = (
-    ("[listen]\nport = 7400\npublic_host = 'x.example'\n[metrics]\nport = 7400",
-     "metrics.port: is listen.port as well: give the two different ports"),
+    (
+        "[listen]\nport = 7400\npublic_host = 'x.example'\n[metrics]\nport = 7400",
+        "metrics.port: is listen.port as well: give the two different ports",
+    ),
     (
         f"[access]\nbots = ['{BOT}']\nbanned = ['{BOT}', '10.0.0.1']",
         "access.bots: one of them is in access.banned, and cannot come when it is called: take it out of one list",
     ),
-    ("[tables]\nbots = 3\n[limits]\nconnections_per_address = 3",
-     "limits.connections_per_address: not enough for tables.bots, who all come from this machine: set more"),
-    ("[listen]\nport = 7400\npublic_host = 'x.example'\n[access]\nmoved_to = 'x.example:7400'",
-     "access.moved_to: is this server itself, and everybody would be sent in a circle: take it out"),
-    ("[listen]\npublic_host = 'x.example'\n[cluster]\nnode = 'one'",
-     "cluster.node: set, so store.url must be the PostgreSQL database that the nodes share"),
-    ("[listen]\npublic_host = 'x.example'\n[cluster]\nnode = 'one'\nroute = 'proxy'",
-     "cluster.inner: empty, so no other node can bring players to the tables of this one: set it where"
-     ' cluster.route = "proxy"'),
+    (
+        "[tables]\nbots = 3\n[limits]\nconnections_per_address = 3",
+        "limits.connections_per_address: not enough for tables.bots, who all come from this machine: set more",
+    ),
+    (
+        "[listen]\nport = 7400\npublic_host = 'x.example'\n[access]\nmoved_to = 'x.example:7400'",
+        "access.moved_to: is this server itself, and everybody would be sent in a circle: take it out",
+    ),
+    (
+        "[listen]\npublic_host = 'x.example'\n[cluster]\nnode = 'one'",
+        "cluster.node: set, so store.url must be the PostgreSQL database that the nodes share",
+    ),
+    (
+        "[listen]\npublic_host = 'x.example'\n[cluster]\nnode = 'one'\nroute = 'proxy'",
+        "cluster.inner: empty, so no other node can bring players to the tables of this one: set it where"
+        ' cluster.route = "proxy"',
+    ),
     (
         "[listen]\npublic_host = 'x.example'\n[cluster]\nnode = 'one'\n[web]\nlisten = '127.0.0.1:0'",
         "cluster.inner: empty, so no browser comes to the tables of this node from another: a page cannot be sent to"
         " another address, so set it where browsers are served",
     ),
-    ("[cluster]\nnode = 'one'",
-     "cluster.public: not set, and neither is listen.public_host: players cannot be sent to this node"),
-    ("[access]\nmoved_to = 'there.example:7373'\n[cluster]\nnode = 'one'",
-     "access.moved_to: set, so this node sends everybody away and takes up no table: take cluster.node out"),
-)  # fmt: skip
+    (
+        "[cluster]\nnode = 'one'",
+        "cluster.public: not set, and neither is listen.public_host: players cannot be sent to this node",
+    ),
+    (
+        "[access]\nmoved_to = 'there.example:7373'\n[cluster]\nnode = 'one'",
+        "access.moved_to: set, so this node sends everybody away and takes up no table: take cluster.node out",
+    ),
+)
 
 
 @pytest.mark.parametrize(("settings", "told"), WRONG, ids=[told.split(":")[0] for _, told in WRONG])
@@ -86,37 +100,55 @@ def test_settings_that_nobody_can_want_are_wrong(folder, settings, told, monkeyp
 
 
 NOTES = (
-    ('[access]\nmembers = "keys"',
-     'access.members: no guest may log in where it is "keys", although guests = true'),
-    ("guests = false\n[match]\nguests = 2",
-     "match.guests: seats are kept for guests, although guests = false lets none log in"),
-    ('[metrics]\nport = 7401\nhost = "0.0.0.0"',
-     "metrics.host: whoever reaches that address can read the figures; 127.0.0.1 keeps them on this machine"),
+    (
+        '[access]\nmembers = "keys"',
+        'access.members: no guest may log in where it is "keys", although guests = true',
+    ),
+    (
+        "guests = false\n[match]\nguests = 2",
+        "match.guests: seats are kept for guests, although guests = false lets none log in",
+    ),
+    (
+        '[metrics]\nport = 7401\nhost = "0.0.0.0"',
+        "metrics.host: whoever reaches that address can read the figures; 127.0.0.1 keeps them on this machine",
+    ),
     (
         "[limits]\nconnections = 10",
         "limits.connections_per_address: more than limits.connections, so that one address may take all of them",
     ),
-    ("[limits]\ntables = 10",
-     "limits.tables_per_address: more than limits.tables, so that one address may open all of them"),
-    ("[match]\ndecision_ms = 0",
-     "match.bank_ms: never used, as match.decision_ms = 0 sets no time for a decision"),
-    ("[access]\nmoved_to = 'there.example:7373'",
-     "access.moved_to: everybody is sent to there.example:7373, and no table is taken up"),
-    ('[web]\norigin = "https://truc.example"\nproxies = ["127.0.0.1"]',
-     "web.origin: not used, as web.listen is empty and no browser is served"),
+    (
+        "[limits]\ntables = 10",
+        "limits.tables_per_address: more than limits.tables, so that one address may open all of them",
+    ),
+    (
+        "[match]\ndecision_ms = 0",
+        "match.bank_ms: never used, as match.decision_ms = 0 sets no time for a decision",
+    ),
+    (
+        "[access]\nmoved_to = 'there.example:7373'",
+        "access.moved_to: everybody is sent to there.example:7373, and no table is taken up",
+    ),
+    (
+        '[web]\norigin = "https://truc.example"\nproxies = ["127.0.0.1"]',
+        "web.origin: not used, as web.listen is empty and no browser is served",
+    ),
     (
         '[web]\nlisten = "127.0.0.1:0"\norigin = "http://truc.example"',
         "web.origin: http://truc.example is neither https nor this machine: browsers have no keys there, and play as guests",
     ),
-    ('[web]\nlisten = "127.0.0.1:0"\norigin = "https://truc.example"',
-     "web.proxies: empty, so all who come through your proxy count as one address; name the proxy"),
+    (
+        '[web]\nlisten = "127.0.0.1:0"\norigin = "https://truc.example"',
+        "web.proxies: empty, so all who come through your proxy count as one address; name the proxy",
+    ),
     (
         "[cluster]\ninner = '127.0.0.1:7375'",
         "cluster.node: empty, so this is the only server on its database, and no other setting of cluster is used",
     ),
-    ("motd = 'hello'",
-     "listen.public_host: not set, so invites lead to this machine only; set the name that players use"),
-)  # fmt: skip
+    (
+        "motd = 'hello'",
+        "listen.public_host: not set, so invites lead to this machine only; set the name that players use",
+    ),
+)
 
 
 @pytest.mark.parametrize(("settings", "told"), NOTES, ids=[told.split(":")[0] for _, told in NOTES])

@@ -283,18 +283,31 @@ ROWS = [
     Row(Code.FORGOTTEN, forgotten_guest, None, bye(Code.FORGOTTEN)),
     refused(Code.MUTED, talks_in_the_lobby, access={"muted": ("127.0.0.1",)}),
     refused(Code.MUTED, phrase_at_the_table, access={"muted": ("127.0.0.1",)}),
-    refused(Code.RATE_LIMITED, many_requests, retryable=True, also=("retry_after_ms",),
-            limits={"requests_per_s": 1, "burst": 5}),
+    refused(
+        Code.RATE_LIMITED,
+        many_requests,
+        retryable=True,
+        also=("retry_after_ms",),
+        limits={"requests_per_s": 1, "burst": 5},
+    ),
     fatal(Code.SERVER_FULL, one_connection_too_many, retryable=True, limits={"connections": 1}),
     refused(Code.TOO_MANY_TABLES, one_table_too_many, retryable=True, limits={"tables_per_player": 1}),
-    Row(Code.SLOW_CONSUMER, never_reads, None, bye(Code.SLOW_CONSUMER, retryable=True), (),
-        {"limits": {"outbox_bytes": 65_536}}),
+    Row(
+        Code.SLOW_CONSUMER,
+        never_reads,
+        None,
+        bye(Code.SLOW_CONSUMER, retryable=True),
+        (),
+        {"limits": {"outbox_bytes": 65_536}},
+    ),
     refused(Code.NO_SUCH_TABLE, after_login({"t": "join", "table": "NOPE"}), field="table"),
     refused(Code.NO_SUCH_VARIANT, after_login({"t": "create", "variant": "whist"}), field="variant"),
     refused(Code.NO_SUCH_MATCH, in_play(resumes_another), field="match"),
-    refused(Code.BAD_OPTION,
-            after_login({"t": "create", "variant": "truc-french", "options": {"flying": 1}}),
-            field="options/flying"),
+    refused(
+        Code.BAD_OPTION,
+        after_login({"t": "create", "variant": "truc-french", "options": {"flying": 1}}),
+        field="options/flying",
+    ),
     refused(Code.PRIVATE_TABLE, at_table({"t": "watch"}, options={"spectators": 0})),
     refused(Code.TABLE_FULL, at_table({"t": "join"}), retryable=True),
     refused(Code.TABLE_NOT_OPEN, in_play(leaves)),
@@ -309,10 +322,16 @@ ROWS = [
     refused(Code.PAUSED, move_in_a_pause, also=("refuse",)),
     Row(Code.KICKED, kicked, None, bye(Code.KICKED)),
     Row(Code.SHUTTING_DOWN, stopped, None, bye(Code.SHUTTING_DOWN, retryable=True), ("reconnect_after_ms",)),
-    Row(Code.MOVED, moved, None, bye(Code.MOVED, retryable=True, to="truc.example:7373"), (),
-        {"access": {"moved_to": "truc.example:7373"}}),
+    Row(
+        Code.MOVED,
+        moved,
+        None,
+        bye(Code.MOVED, retryable=True, to="truc.example:7373"),
+        (),
+        {"access": {"moved_to": "truc.example:7373"}},
+    ),
     refused(Code.INTERNAL, failing, retryable=True, also=("detail",)),
-]  # fmt: skip
+]
 TIMED = [Code.TIMEOUT, Code.SEAT_GONE]
 """Rows that need a clock of their own; their tests stand below."""
 

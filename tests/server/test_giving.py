@@ -372,9 +372,14 @@ async def test_cluster_is_shown_on_any_node(nodes):
 
 def test_cluster_is_a_table_for_people():
     row = {
-        "node": "one", "here": True, "epoch": 7, "came_under": 5, "left_ms": 4_210, "renewed_ms": 790,
+        "node": "one",
+        "here": True,
+        "epoch": 7,
+        "came_under": 5,
+        "left_ms": 4_210,
+        "renewed_ms": 790,
         "tables": 12,
-    }  # fmt: skip
+    }
     row |= {"version": "0.1.0", "draining": False, "public": "one.example:7373", "inner": "", "since_ms": 0}
     other = {**row, "node": "two", "here": False, "draining": True, "public": ""}
     gone = {**row, "node": "three", "here": False, "left_ms": -5, "renewed_ms": 5_005}

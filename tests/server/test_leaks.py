@@ -37,10 +37,18 @@ LARGEST = replace(
 )
 """A house's own game with as many cards as any may have."""
 GAMES = [
-    (LARGEST.name, 2), ("truc-french", 2), ("truc-catalan", 2), ("truc-partnership", 4),
-    ("truco-argentino", 2), ("truco-argentino-flor", 2), ("truco-argentino-flor", 4), ("truco-gauderio", 4),
-    ("truco-uruguayo", 4), ("truco-venezolano", 2), ("truc-valencia", 2),
-]  # fmt: skip
+    (LARGEST.name, 2),
+    ("truc-french", 2),
+    ("truc-catalan", 2),
+    ("truc-partnership", 4),
+    ("truco-argentino", 2),
+    ("truco-argentino-flor", 2),
+    ("truco-argentino-flor", 4),
+    ("truco-gauderio", 4),
+    ("truco-uruguayo", 4),
+    ("truco-venezolano", 2),
+    ("truc-valencia", 2),
+]
 KNOWING = [((), ()), ((ALTERED,), (ALTERED,)), ((), (ALTERED,))]
 """In each of two deals, the seats that make their own options."""
 SEEDS = range(int(os.environ.get("TRUC_EXAMPLES", "0")) // 10)

@@ -62,8 +62,12 @@ async def test_act_has_its_connection_table_and_position_and_no_token(server, li
 def late(seat) -> dict:
     """Return a guest's choice for a position that is long gone."""
     return {
-        "t": "act", "table": seat.table.lower(), "match": seat.ledger.setup.mid, "at": 0, "choose": "tap",
-    }  # fmt: skip
+        "t": "act",
+        "table": seat.table.lower(),
+        "match": seat.ledger.setup.mid,
+        "at": 0,
+        "choose": "tap",
+    }
 
 
 async def test_refused_act_has_its_connection_table_and_the_position_that_comes_next(server, lines):

@@ -438,8 +438,13 @@ class TestNodes:
 
     def test_flags_are_passed_on_as_they_were_given(self):
         flags = {
-            "hosts": ("a", "b"), "tls": True, "name": None, "port": 5, "log_level": "info", "grease": False,
-        }  # fmt: skip
+            "hosts": ("a", "b"),
+            "tls": True,
+            "name": None,
+            "port": 5,
+            "log_level": "info",
+            "grease": False,
+        }
         given = ["--host", "a", "--host", "b", "--tls", "--log-level", "info"]
         assert as_arguments(flags, but={"port"}) == given
 

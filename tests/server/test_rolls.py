@@ -189,7 +189,7 @@ def test_unfinished_key_that_the_rolls_do_not_lead_to_is_not_taken(folder, first
         (lambda folder: next(folder.earlier.iterdir()).chmod(0o644), "is open to other users"),
     ],
     ids=["lost", "without an identity", "damaged", "open to others"],
-)  # fmt: skip
+)
 def test_rolls_and_earlier_keys_that_came_to_harm_are_refused(folder, first, harm, told):
     rolled(folder)
     harm(folder)

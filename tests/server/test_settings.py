@@ -94,17 +94,23 @@ class TestFile:
             ("name = ''", "line 1: name expected text of 1 to 64 bytes, got ''"),
             ('[log]\nformat = "xml"', 'line 2: log.format expected one of "human", "json", got \'xml\''),
             ('guests = "yes"', "line 1: guests expected true or false, got 'yes'"),
-            ("[listen]\nhosts = []",
-             "line 2: listen.hosts expected a list of one or more addresses or names, got []"),
-            ("[listen]\nhosts = ['::1', 'a..b']",
-             "line 2: listen.hosts expected a list of one or more addresses or names, got 'a..b' in it"),
+            (
+                "[listen]\nhosts = []",
+                "line 2: listen.hosts expected a list of one or more addresses or names, got []",
+            ),
+            (
+                "[listen]\nhosts = ['::1', 'a..b']",
+                "line 2: listen.hosts expected a list of one or more addresses or names, got 'a..b' in it",
+            ),
             ("[metrics]\nhost = 'a..b'", "line 2: metrics.host expected a name or an address, got 'a..b'"),
             ("listen = 5", "line 1: listen expected a section [listen], got 5"),
             ("[listen]\nprot = 5", "line 2: unknown key listen.prot; the nearest is listen.port"),
             ("\n[limit]\n", "line 2: unknown key limit; the nearest is limits"),
-            ("[access]\nbanned = ['192.0.2.1', 'Ana']",
-             "line 2: access.banned expected a list of at most 1000 fingerprints, tags of guests, addresses"
-             " and networks, got 'Ana' in it"),
+            (
+                "[access]\nbanned = ['192.0.2.1', 'Ana']",
+                "line 2: access.banned expected a list of at most 1000 fingerprints, tags of guests, addresses"
+                " and networks, got 'Ana' in it",
+            ),
             *(
                 (
                     f"[listen]\npublic_host = '{host}'",
@@ -128,7 +134,7 @@ class TestFile:
                 for kind in ("postgres", "mysql")
             ),
         ],
-    )  # fmt: skip
+    )
     def test_mistake_is_told_with_its_line_and_what_was_expected(self, text, told):
         assert refusal(text) == f"truc.toml {told}"
 

@@ -24,9 +24,13 @@ async def under_terms(server, **fields) -> tuple[list[RawSeat], MatchTerms]:
 def seat_body(player: RawSeat, terms: MatchTerms, **fields) -> SeatTaken:
     chain = Chain(player.key.public, terms.table.tn, token_bytes(32), first=0, count=terms.table.links)
     body = {
-        "th": terms.th, "seat": player.seat, "pk": player.key.public, "anchor": chain.anchor,
-        "x": keys.generate_box_key().public, "name": player.name.encode(),
-    }  # fmt: skip
+        "th": terms.th,
+        "seat": player.seat,
+        "pk": player.key.public,
+        "anchor": chain.anchor,
+        "x": keys.generate_box_key().public,
+        "name": player.name.encode(),
+    }
     return SeatTaken(**{**body, **fields})
 
 

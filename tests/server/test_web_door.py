@@ -276,8 +276,12 @@ async def test_the_own_origin_and_no_origin_come_in_and_a_plain_get_is_told_how(
         ("empty", [masked(2, b"")], "bad_frame", 1002),
         ("no msgpack", [masked(2, b"\xc1")], "bad_msgpack", 1002),
         ("too long", [masked(2, b"\0" * 9_000)], "frame_too_large", 1009),
-        ("too long in pieces", [masked(2, b"\0" * 5_000, fin=False), masked(0, b"\0" * 5_000)],
-         "frame_too_large", 1009),
+        (
+            "too long in pieces",
+            [masked(2, b"\0" * 5_000, fin=False), masked(0, b"\0" * 5_000)],
+            "frame_too_large",
+            1009,
+        ),
         ("a huge length", [masked(2, b"\0" * 9_000, length=1 << 40)], "frame_too_large", 1009),
         ("a reserved bit", [b"\xc2" + masked(2, PING)[1:]], "bad_frame", 1002),
         ("a reserved opcode", [masked(3, b"")], "bad_frame", 1002),
@@ -288,7 +292,7 @@ async def test_the_own_origin_and_no_origin_come_in_and_a_plain_get_is_told_how(
         ("crumbs", [masked(2, b"\x81", fin=False) + masked(0, b"", fin=False) * 100], "rate_limited", 1013),
         ("pings for ever", [masked(9, b"x") * 200], "rate_limited", 1013),
     ],
-)  # fmt: skip
+)
 async def test_a_websocket_ends_by(web, test):
     _, pieces, code, status = test
     client = await web.client()

@@ -47,8 +47,12 @@ INNER_PORT: Final = 4701
 HOST: Final = "truc.example"
 LONGEST_S: Final = 7_200.0
 GAMES: Final = (
-    ("truc-french", 2), ("truc-catalan", 2), ("truco-argentino", 2), ("put", 2), ("truc-valencia", 4),
-)  # fmt: skip
+    ("truc-french", 2),
+    ("truc-catalan", 2),
+    ("truco-argentino", 2),
+    ("put", 2),
+    ("truc-valencia", 4),
+)
 BLIND_GAMES: Final = (("truc-french", 2), ("truc-catalan", 2), ("put", 2))
 BLIND_SHARE: Final = 0.15
 """Of the tables, at which the seats deal among themselves; they are slow."""

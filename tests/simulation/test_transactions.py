@@ -90,14 +90,16 @@ def seen(store: Store, answer: object) -> tuple[object, int]:
 OPERATIONS = {
     "append": Operation("one", lambda scene: scene.one.commit([record(1)])),
     "commit": Operation("one", lambda scene: scene.one.commit([record(1), SEAT])),
-    "renew": Operation("beside",
-        lambda scene: scene.one.renew(scene.lease, lease_ms=LONG_MS, place=PLACE, draining=False)),
+    "renew": Operation(
+        "beside", lambda scene: scene.one.renew(scene.lease, lease_ms=LONG_MS, place=PLACE, draining=False)
+    ),
     "release": Operation("beside", lambda scene: scene.one.release(scene.lease)),
     "take": Operation("two", lambda scene: seen(scene.two, scene.two.take_tables(scene.other, most=9))),
-    "again": Operation("third",
-        lambda scene: seen(scene.third, scene.third.join("one", PLACE, lease_ms=LONG_MS))),
+    "again": Operation(
+        "third", lambda scene: seen(scene.third, scene.third.join("one", PLACE, lease_ms=LONG_MS))
+    ),
     "alone": Operation("third", lambda scene: seen(scene.third, scene.third.claim("alone"))),
-}  # fmt: skip
+}
 END = "the lease of one ends"
 
 

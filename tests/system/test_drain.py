@@ -22,9 +22,13 @@ pytestmark = pytest.mark.slow
 
 DRAINING = {**QUICK, "TRUC_TABLES_DRAIN_S": "30"}
 TABLES = (
-    ("truc-french", 2, ()), ("truc-french", 2, (0, 1)), ("truco-argentino-flor", 2, ()),
-    ("truc-catalan", 4, (2,)), ("truco-paulista", 2, (1,)), ("put", 2, ()),
-)  # fmt: skip
+    ("truc-french", 2, ()),
+    ("truc-french", 2, (0, 1)),
+    ("truco-argentino-flor", 2, ()),
+    ("truc-catalan", 4, (2,)),
+    ("truco-paulista", 2, (1,)),
+    ("put", 2, ()),
+)
 """Variant, seats, and which of them are guests."""
 
 

@@ -102,10 +102,15 @@ def newcomer() -> BlindTable:
 
 
 MATCHES: Final[Mapping[str, Callable[[], BlindTable]]] = {
-    "french-redeals.truc": redeals, "mineiro-4-lends.truc": lends, "argentino-6.truc": six,
-    "paulista-unseen.truc": unseen, "french-exposed.truc": exposed, "french-unopened.truc": unopened,
-    "french-garbled.truc": garbled, "catalan-4-newcomer.truc": newcomer,
-}  # fmt: skip
+    "french-redeals.truc": redeals,
+    "mineiro-4-lends.truc": lends,
+    "argentino-6.truc": six,
+    "paulista-unseen.truc": unseen,
+    "french-exposed.truc": exposed,
+    "french-unopened.truc": unopened,
+    "french-garbled.truc": garbled,
+    "catalan-4-newcomer.truc": newcomer,
+}
 
 
 if __name__ == "__main__":

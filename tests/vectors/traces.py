@@ -27,49 +27,84 @@ _ASKED: Final = ("* raise 2", "* accept", "* raise 3", "* decline")
 _TRUCO: Final = ("* play", "* raise 3", "* accept", "* raise 6", "* decline")
 HANDS: Final[Mapping[str, tuple[str, Script]]] = {
     "catalan": ("Truc is accepted, retruc declined", Script("truc-catalan", 1, ("* cut", *_ASKED))),
-    "french": ("New cards are granted, two more declined",
-        Script("truc-french", 1, ("* redeal", "* accept", "* raise 2", "* decline"))),
-    "le-truc": ("The stake is doubled twice, and the second time declined",
-        Script("le-truc", 1, ("* stand", "* raise 2", "* accept", "* raise 4", "* decline"))),
-    "trut": ("Trut is said and accepted, and the hand played out",
-        Script("trut", 1, ("* raise trut", "* accept"))),
-    "lanes": ("Three more are accepted, the rest declined",
-        Script("truc-lanes", 1, ("* stand", "* raise 3", "* accept", "* raise rest", "* decline"))),
-    "partnership": ("Four seats: a governor gives an order, two more are declined",
-        Script("truc-partnership", 1, ("* stand", "* order low", "* raise 2", "* decline"), seats=4)),
-    "argentine": ("Envido is accepted, truco declined",
-        Script("truco-argentino", 1, ("* envido", "* accept", "* raise 2", "* decline"))),
-    "argentine-flor": ("A flor is declared, truco declined",
-        Script("truco-argentino-flor", 23, ("* flor", "* raise 2", "* decline"))),
-    "gaucho": ("Envido is raised and declined, truco declined",
-        Script("truco-gauderio", 1, ("* envido", "* real-envido", "* decline", "* raise 2", "* decline"))),
+    "french": (
+        "New cards are granted, two more declined",
+        Script("truc-french", 1, ("* redeal", "* accept", "* raise 2", "* decline")),
+    ),
+    "le-truc": (
+        "The stake is doubled twice, and the second time declined",
+        Script("le-truc", 1, ("* stand", "* raise 2", "* accept", "* raise 4", "* decline")),
+    ),
+    "trut": (
+        "Trut is said and accepted, and the hand played out",
+        Script("trut", 1, ("* raise trut", "* accept")),
+    ),
+    "lanes": (
+        "Three more are accepted, the rest declined",
+        Script("truc-lanes", 1, ("* stand", "* raise 3", "* accept", "* raise rest", "* decline")),
+    ),
+    "partnership": (
+        "Four seats: a governor gives an order, two more are declined",
+        Script("truc-partnership", 1, ("* stand", "* order low", "* raise 2", "* decline"), seats=4),
+    ),
+    "argentine": (
+        "Envido is accepted, truco declined",
+        Script("truco-argentino", 1, ("* envido", "* accept", "* raise 2", "* decline")),
+    ),
+    "argentine-flor": (
+        "A flor is declared, truco declined",
+        Script("truco-argentino-flor", 23, ("* flor", "* raise 2", "* decline")),
+    ),
+    "gaucho": (
+        "Envido is raised and declined, truco declined",
+        Script("truco-gauderio", 1, ("* envido", "* real-envido", "* decline", "* raise 2", "* decline")),
+    ),
     "paulista": ("A card is turned up; truco is accepted, six declined", Script("truco-paulista", 1, _TRUCO)),
     "mineiro": ("Truco is accepted, six declined", Script("truco-mineiro", 1, _TRUCO)),
-    "uruguayan": ("Envido with pieces is accepted, truco declined",
-        Script("truco-uruguayo", 1, ("* envido", "* accept", "* raise 2", "* decline"))),
-    "venezuelan": ("Envido is accepted, truco declined",
-        Script("truco-venezolano", 1, ("* envido", "* accept", "* raise 3", "* decline"))),
-    "valencian": ("Envit is accepted and settled at the end of the hand, truc declined",
-        Script("truc-valencia", 1, ("* envido", "* accept", "* raise 2", "* decline"))),
-    "put": ("A card is played, then put is said and declined",
-        Script("put", 1, ("* play", "* raise rest", "* decline"))),
-    "two-keys": ("Two keys: the remainder is accepted, and the match goes on to its end and both acks",
-        Script("put", 1, ("* raise rest", "* accept"), keys=2, to_end=True)),
+    "uruguayan": (
+        "Envido with pieces is accepted, truco declined",
+        Script("truco-uruguayo", 1, ("* envido", "* accept", "* raise 2", "* decline")),
+    ),
+    "venezuelan": (
+        "Envido is accepted, truco declined",
+        Script("truco-venezolano", 1, ("* envido", "* accept", "* raise 3", "* decline")),
+    ),
+    "valencian": (
+        "Envit is accepted and settled at the end of the hand, truc declined",
+        Script("truc-valencia", 1, ("* envido", "* accept", "* raise 2", "* decline")),
+    ),
+    "put": (
+        "A card is played, then put is said and declined",
+        Script("put", 1, ("* play", "* raise rest", "* decline")),
+    ),
+    "two-keys": (
+        "Two keys: the remainder is accepted, and the match goes on to its end and both acks",
+        Script("put", 1, ("* raise rest", "* accept"), keys=2, to_end=True),
+    ),
     "sealed": (
         "Cards are opened after the match alone: a close without a link, and an end that opens everything",
-        Script("put", 1, ("* raise rest", "* accept"), options=(("reveal", "match"),), to_end=True)),
+        Script("put", 1, ("* raise rest", "* accept"), options=(("reveal", "match"),), to_end=True),
+    ),
     "coming-back": (
         "Both want a pause; a guest loses the connection and comes back; they go on, and one resigns",
-        Script("truc-french", 1, ("* concede",),
-               turns=("pause 0", "pause 1", "leave 1", "return 1", "resume 1", "resume 0", "resign 0")),
+        Script(
+            "truc-french",
+            1,
+            ("* concede",),
+            turns=("pause 0", "pause 1", "leave 1", "return 1", "resume 1", "resume 0", "resign 0"),
+        ),
     ),
     "claim": (
         "A guest misses a decision and is gone; the other side claims the match",
-        Script("truc-french", 1, ("* raise 2", "* decline"),
-               options=(("decision_ms", 20_000), ("bank_ms", 0), ("gone_after", 1), ("claim", "opponents")),
-               turns=("wait", "claim 0")),
+        Script(
+            "truc-french",
+            1,
+            ("* raise 2", "* decline"),
+            options=(("decision_ms", 20_000), ("bank_ms", 0), ("gone_after", 1), ("claim", "opponents")),
+            turns=("wait", "claim 0"),
+        ),
     ),
-}  # fmt: skip
+}
 _HEX_WIDTH: Final = 128
 _SHOWN_BYTES: Final = 32
 _GENERATED: Final = "<!-- Made by `python -m vectors.traces`. Change the code, not this page. -->"

@@ -71,8 +71,11 @@ def told(verdict: OwnVerdict) -> Verdict:
     if refutation is not None:
         in_setup = refutation.k is None and not is_of_the_whole_file(refutation.check, refutation.setup)
         failed = (
-            str(refutation.check), refutation.k, refutation.setup if in_setup else None, refutation.culprit,
-        )  # fmt: skip
+            str(refutation.check),
+            refutation.k,
+            refutation.setup if in_setup else None,
+            refutation.culprit,
+        )
     return Verdict(str(verdict.result), verdict.level, verdict.records, *failed)
 
 
@@ -273,9 +276,15 @@ def test_every_vector_is_agreed_on():
 
 FIGURES = {"value", "order", "picked", "shared", "pin", "pk"}  # what invalid tests do not give
 ACCEPTED = (
-    ("encoding", "canonical"), ("shuffle", "shuffle"), ("shuffle", "pick"), ("keys", "exchange"),
-    ("records", "record"), ("handshake", "hello"), ("handshake", "login"), ("handshake", "revoke"),
-)  # fmt: skip
+    ("encoding", "canonical"),
+    ("shuffle", "shuffle"),
+    ("shuffle", "pick"),
+    ("keys", "exchange"),
+    ("records", "record"),
+    ("handshake", "hello"),
+    ("handshake", "login"),
+    ("handshake", "revoke"),
+)
 
 
 @pytest.mark.parametrize(("name", "kind"), ACCEPTED)

@@ -74,20 +74,38 @@ ruling
 2 accept, 3 play 1o, 0 play 3e, 1 play 2c, 2 play 11c
 0 play 2e, 1 play 6e, 2 play 1b, 3 play 4c""",
     ),
-    "argentine-match.truc": Script("truco-argentino-flor", seed=26,
-        options={"target": 15, "match": 1, "reveal": "match"}),
-    "paulista-4-blind.truc": Script("truco-paulista", seed=2, seats=4,
-        options={"target": 4, "blind": "on", "cover_from_trick": 2}, guests=(3,)),
-    "paulista-turned.truc": Script("truco-paulista", seed=53,
-        options={"target": 4, "cover_from_trick": 2, "reveal": "match"}),
-    "le-truc-newcomer.truc": Script("le-truc", seed=34, options={"target": 5, "match": 1},
-        opts=Opts(voids=2, gone=1), links=3,
-        course="to called 1, void 1, sub 1, to between 3, rekey 0, on"),
-    "put-forfeit.truc": Script("put", seed=0, options={"match": 1}, opts=Opts(gone_after=2),
+    "argentine-match.truc": Script(
+        "truco-argentino-flor", seed=26, options={"target": 15, "match": 1, "reveal": "match"}
+    ),
+    "paulista-4-blind.truc": Script(
+        "truco-paulista",
+        seed=2,
+        seats=4,
+        options={"target": 4, "blind": "on", "cover_from_trick": 2},
+        guests=(3,),
+    ),
+    "paulista-turned.truc": Script(
+        "truco-paulista", seed=53, options={"target": 4, "cover_from_trick": 2, "reveal": "match"}
+    ),
+    "le-truc-newcomer.truc": Script(
+        "le-truc",
+        seed=34,
+        options={"target": 5, "match": 1},
+        opts=Opts(voids=2, gone=1),
+        links=3,
+        course="to called 1, void 1, sub 1, to between 3, rekey 0, on",
+    ),
+    "put-forfeit.truc": Script(
+        "put",
+        seed=0,
+        options={"match": 1},
+        opts=Opts(gone_after=2),
         rules={"version": 1, "concede": "vs_ask"},
-        course="to hand 2, away 1, to between 4, forfeit 1 absent, on"),
-    "trut-resigned.truc": Script("trut", seed=1, options={"match": 1},
-        course="to hand 2, pause, resign 0, on"),
+        course="to hand 2, away 1, to between 4, forfeit 1 absent, on",
+    ),
+    "trut-resigned.truc": Script(
+        "trut", seed=1, options={"match": 1}, course="to hand 2, pause, resign 0, on"
+    ),
     "le-truc-resigned.truc": Script(
         "le-truc",
         seed=2,
@@ -96,10 +114,17 @@ ruling
 0 stand, 0 raise 2, 1 decline
 resign 1, on""",
     ),
-    "truc-lanes-4-forfeit.truc": Script("truc-lanes", seed=54, seats=4, options={"match": 1},
-        opts=Opts(gone=1), course="to called 1, void 0 1, sub 0, forfeit 1 silent, on"),
-    "gauderio-guests.truc": Script("truco-gauderio", seed=51, options={"target": 12, "match": 1},
-        guests=(0, 1), boxed=False),
+    "truc-lanes-4-forfeit.truc": Script(
+        "truc-lanes",
+        seed=54,
+        seats=4,
+        options={"match": 1},
+        opts=Opts(gone=1),
+        course="to called 1, void 0 1, sub 0, forfeit 1 silent, on",
+    ),
+    "gauderio-guests.truc": Script(
+        "truco-gauderio", seed=51, options={"target": 12, "match": 1}, guests=(0, 1), boxed=False
+    ),
     "uruguayo.truc": Script(
         "truco-uruguayo",
         seed=12,
@@ -131,9 +156,10 @@ on""",
 1 play 6b, 0 play 1e
 on""",
     ),
-    "truc-lanes-incomplete.truc": Script("truc-lanes", seed=129, options={"match": 1}, guests=(1,),
-        course="to hand 2, 1 pause, stop"),
-}  # fmt: skip
+    "truc-lanes-incomplete.truc": Script(
+        "truc-lanes", seed=129, options={"match": 1}, guests=(1,), course="to hand 2, 1 pause, stop"
+    ),
+}
 
 
 def play(script: Script) -> Table:
