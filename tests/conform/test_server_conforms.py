@@ -37,19 +37,15 @@ CASES = {
     group: [each.case for each in cases if each.case not in (*PRESSURE, *SLOW_READER, *SILENCE)]
     for group, cases in server_cases.GROUPS.items()
 }
-LIMITS = CASES.pop("limits")
+DRIPS = named("S3.drip", "S3.drip-login")
+LIMITS = [case for case in CASES.pop("limits") if case not in DRIPS]
 """These and those above need other settings."""
 COMING_BACK = {"away": [case for case in CASES["away"] if case.clause == "session.md#coming-back"]}
 GREASED = {group: CASES[group] for group in ("session", "company", "play")} | COMING_BACK
 BROWSED = {group: CASES[group] for group in ("transport", "session", "talk")} | COMING_BACK
 """What a door for browsers could do otherwise; what tables and matches are like it does not see, and pages play there as well."""
-LOW = {
-    "connections_per_address": 8,
-    "failed_logins_per_min": 60,
-    "tables_per_min": 20,
-    "idle_s": 1,
-    "login_s": 2,
-}
+LOW = {"connections_per_address": 8, "failed_logins_per_min": 60, "tables_per_min": 20}
+SHORT = {"idle_s": 1, "login_s": 3}
 UNJUDGED = {
     "S1.fingerprint",
     "S1.guests-refused",
@@ -63,10 +59,9 @@ UNJUDGED = {
 UNFRAMED = {"S0.http", "S0.ssh", "S0.tls"}
 """What cannot be sent in a WebSocket."""
 CALLING = {"access": {"bots": ("A" * 26,)}, "tables": {"company_s": 1}}
-IMPATIENT = changed(QUICK, limits={"idle_s": 3, "login_s": 1})
-ORDINARY = changed(
-    QUICK, limits={"requests_per_s": LimitSettings().requests_per_s, "burst": LimitSettings().burst}
-)
+IMPATIENT = changed(QUICK, limits={"idle_s": 3, "login_s": 3})
+SLOW_REFILL = changed(QUICK, limits={"requests_per_s": 2, "burst": LimitSettings().burst})
+"""So that requests one after the other are too many on a slow machine too."""
 
 
 @asynccontextmanager
@@ -148,9 +143,11 @@ async def test_server_that_offers_no_table_whose_host_sees_no_card_is_not_judged
 
 
 SET_OTHERWISE = {
-    "ordinary limits": (PRESSURE, ORDINARY, serving),
+    "few requests": (PRESSURE, SLOW_REFILL, serving),
     "low limits": (LIMITS, changed(QUICK, limits=LOW), serving),
     "low limits, browsers": (LIMITS, changed(QUICK, limits=LOW), serving_browsers),
+    "short silence": (DRIPS, changed(QUICK, limits=SHORT), serving),
+    "short silence, browsers": (DRIPS, changed(QUICK, limits=SHORT), serving_browsers),
     "calls bots": (CALLS, changed(QUICK, **CALLING), serving),
     "small outbox": (SLOW_READER, changed(QUICK, limits={"outbox_bytes": 65_536}), serving),
     "impatient": (SILENCE, IMPATIENT, serving),
