@@ -4,6 +4,7 @@ from server.acting import act
 from server.calls import after
 from server.conftest import play_on
 from server.rawclient import RawSeat
+from server.visitors import hang_up
 from trio.testing import wait_all_tasks_blocked
 
 
@@ -34,5 +35,10 @@ async def come_back(server, seat) -> None:
 
 
 async def leave(seat) -> None:
-    await seat.client.stream.aclose()
+    await hang_up(seat.client)
+
+
+async def pass_time(clock, seconds: float) -> None:
+    """Let time pass, and what is due happen."""
+    clock.jump(seconds)
     await wait_all_tasks_blocked()

@@ -7,6 +7,7 @@ from collections import deque
 
 import pytest
 import trio
+from server.clocks import pass_time
 from trio.testing import wait_all_tasks_blocked
 
 from truc_server.net.listening import AGAIN_S, accept, open_listeners, port_of
@@ -124,8 +125,7 @@ async def test_system_that_accepts_nobody_does_so_later_and_it_is_said_once(
     (other,) = await connect(await came.open())
     before = len(came.streams)
     for _ in range(3):
-        mock_clock.jump(AGAIN_S)
-        await wait_all_tasks_blocked()
+        await pass_time(mock_clock, AGAIN_S)
     assert (before, len(came.streams), shown.getvalue().count("cannot_accept")) == (0, 1, 1)
     other.close()
 
@@ -134,7 +134,6 @@ async def test_listeners_are_closed_while_they_rest(came, failing, mock_clock):
     failing.append(OSError(errno.EMFILE, "Too many open files"))
     (other,) = await connect(await came.open())
     await came.close()
-    mock_clock.jump(2 * AGAIN_S)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, 2 * AGAIN_S)
     assert came.streams == []
     other.close()

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 import trio
+from server.clocks import pass_time
 from server.conftest import QUICK, changed, under
 from server.rawclient import frame, length
-from server.visitors import guest, keyed
+from server.visitors import guest, hang_up, keyed
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
@@ -32,16 +33,14 @@ async def fail_to_log_in(server, count=2) -> None:
     for _ in range(count):
         client = await server.connect()
         assert (await client.login_token(WRONG_TOKEN))["code"] == "bad_token"
-        await client.stream.aclose()
-        await wait_all_tasks_blocked()
+        await hang_up(client)
 
 
 async def connect_and_leave(server, count) -> None:
     for _ in range(count):
         client = await server.connect()
         await client.hello()
-        await client.stream.aclose()
-        await wait_all_tasks_blocked()
+        await hang_up(client)
 
 
 async def test_connection_that_comes_too_soon_is_told_when_to_come_back(server, mock_clock):
@@ -73,8 +72,7 @@ async def test_connection_that_is_turned_away_has_no_peer_and_counts_no_more(ser
     clients = [await guest(server) for _ in range(3)]
     await (await server.connect()).closed()
     assert len(made) == 3
-    await clients[0].stream.aclose()
-    await wait_all_tasks_blocked()
+    await hang_up(clients[0])
     assert (await (await server.connect()).login_guest())["t"] == "welcome"
 
 
@@ -118,8 +116,7 @@ async def test_who_is_turned_away_and_does_not_leave_is_cut(server, mock_clock):
     fourth = await server.connect()
     await fourth.closed()
     await wait_all_tasks_blocked()
-    mock_clock.jump(2.01)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, 2.01)
     with pytest.raises(trio.BrokenResourceError):
         await talk_on(fourth)
 
@@ -164,8 +161,7 @@ async def test_seated_guest_comes_back_among_failed_logins_of_the_same_address(s
     await client.ask({"t": "create", "variant": "truc-french", "options": {"guests": 2}})
     await fail_to_log_in(server, 2)
     await (await server.connect()).login_token(WRONG_TOKEN)
-    await client.stream.aclose()
-    await wait_all_tasks_blocked()
+    await hang_up(client)
     assert (await (await server.connect()).login_token(client.welcome["token"]))["t"] == "welcome"
 
 
@@ -174,8 +170,7 @@ async def test_name_that_cannot_be_used_is_no_failed_login(server):
         client = await server.connect()
         await client.hello()
         assert (await client.ask({"t": "login", "name": "\x07"}))["code"] == "bad_message"
-        await client.stream.aclose()
-        await wait_all_tasks_blocked()
+        await hang_up(client)
     assert await keyed(server)
 
 
@@ -190,8 +185,7 @@ async def drip(client, raw, mock_clock) -> None:
     for byte in raw:
         await client.send_bytes(bytes([byte]))
         await wait_all_tasks_blocked()
-        mock_clock.jump(1.01)
-        await wait_all_tasks_blocked()
+        await pass_time(mock_clock, 1.01)
 
 
 async def test_bytes_that_drip_after_login_are_no_sign_of_life(server, mock_clock):

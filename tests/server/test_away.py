@@ -5,12 +5,11 @@ from msgspec.structs import replace
 from protocol.peers import Table
 from rows import each_row
 from server.calls import BRIEF, after, nothing, rulings
-from server.clocks import come_back, leave, stand
+from server.clocks import come_back, leave, pass_time, stand
 from server.conftest import PATIENT, asked, holder_of, in_hand, play_on
 from server.rawclient import RawSeat
 from server.substituting import offered, standing_by, state_of, step_in, vacancies
 from server.visitors import guest
-from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.ledger import seats_missing
 from truc_protocol.records import Phase
@@ -133,8 +132,7 @@ async def test_who_watches_by_hand_is_told_what_was_held_back_when_the_hand_is_s
     before = [heard for heard in visitor.log if heard["t"] == "away"]
     for _ in range(12):
         await visitor.ask({"t": "tables"})
-        mock_clock.jump(1.01)
-        await wait_all_tasks_blocked()
+        await pass_time(mock_clock, 1.01)
     assert (before, mover.seat in {heard["seat"] for heard in visitor.log if heard["t"] == "away"}) == (
         [],
         True,

@@ -3,6 +3,7 @@
 import pytest
 from server.blind_seats import blind_match, choose_again, is_due, is_in_hand, rest_in_hand
 from server.calls import bodies, rulings
+from server.clocks import pass_time
 from server.conftest import PATIENT, only_cut, play_on
 from server.gates import Gate
 from trio.testing import wait_all_tasks_blocked
@@ -103,8 +104,7 @@ async def keys_are_checked_when_the_time_is_over(seats, mock_clock, monkeypatch)
         patched.setattr(acts, "judged", gate.before(acts.judged))
         await seats[1].follow()
         await gate.reached()
-        mock_clock.jump(5.01)
-        await wait_all_tasks_blocked()
+        await pass_time(mock_clock, 5.01)
         gate.open()
         await play_on(seats, lambda seat: seat.done or is_in_hand(seat))
     return rulings(seats[0])

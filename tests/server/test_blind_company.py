@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from server.acting import act
 from server.blind_seats import BlindSeat, blind_match, blind_seat, choose_again, is_due, rest_in_hand
 from server.calls import rulings
+from server.clocks import pass_time
 from server.conftest import PATIENT, QUICK, changed, in_hand, play_on, running
 from server.late import eye_at
 from server.substituting import follow, step_in
@@ -198,8 +199,7 @@ async def test_match_that_everybody_has_left_is_abandoned_and_nobody_blamed_for_
     for seat in seats:
         await seat.client.stream.aclose()
     await wait_all_tasks_blocked()
-    mock_clock.jump(QUICK.tables.expiry_s + 1)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, QUICK.tables.expiry_s + 1)
     assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
     assert rulings(seats[0]) == [("abandon", None, "server")]
 

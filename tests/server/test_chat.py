@@ -2,10 +2,10 @@
 
 import pytest
 from rows import each_row
+from server.clocks import pass_time
 from server.conftest import QUICK, changed, play_on, running, under
 from server.visitors import follower, guest, heard, keyed, said, say
 from structlog.testing import capture_logs
-from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
 from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
@@ -254,8 +254,7 @@ async def test_line_comes_to_the_seats_at_once_and_to_who_watches_as_late_as_the
     seats, watcher = await late_match(server)
     await say(seats[0].client, "hello", seats[0].table)
     assert (await said(seats[1].client), await said(watcher)) == (["hello"], [])
-    mock_clock.jump(20.1)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, 20.1)
     assert await said(watcher) == ["hello"]
 
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from server.calls import after, rulings
-from server.clocks import ask_pause, come_back, stand
+from server.clocks import ask_pause, come_back, pass_time, stand
 from server.conftest import PATIENT, holder_of, in_hand, play_on, under
 from server.rawclient import RawSeat
 from structlog.testing import capture_logs
@@ -179,8 +179,7 @@ async def deserted(server) -> list[RawSeat]:
 
 async def test_a_match_without_any_player_connected_is_abandoned_in_the_end(server, mock_clock):
     seats = await deserted(server)
-    mock_clock.jump(1_801)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, 1_801)
     await come_back(server, seats[0])
     await seats[0].play(until=lambda seat: seat.ledger.phase is Phase.ENDED)
     assert rulings(seats[0]) == [("abandon", None, "server")]
@@ -189,8 +188,7 @@ async def test_a_match_without_any_player_connected_is_abandoned_in_the_end(serv
 async def test_a_table_deserted_by_its_match_is_closed_later(server, mock_clock):
     await deserted(server)
     for _ in range(2):
-        mock_clock.jump(1_801)
-        await wait_all_tasks_blocked()
+        await pass_time(mock_clock, 1_801)
     client = await server.connect()
     await client.login_guest()
     assert (await client.ask({"t": "tables"}))["tables"] == []
@@ -200,7 +198,6 @@ async def test_a_player_who_comes_back_in_time_or_stays_alone_keeps_the_match(se
     seats = await deserted(server)
     mock_clock.jump(1_000)
     await come_back(server, seats[1])
-    mock_clock.jump(1_801)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, 1_801)
     await come_back(server, seats[0])
     assert rulings(seats[0]) == []

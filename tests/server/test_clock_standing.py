@@ -5,12 +5,11 @@ from msgspec.structs import replace
 from protocol.peers import Table
 from rows import each_row
 from server.calls import after, rulings
-from server.clocks import ask_pause, come_back, first_told, leave, stand, wish
+from server.clocks import ask_pause, come_back, first_told, leave, pass_time, stand, wish
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import holder_of, in_hand, play_on, running
 from server.gates import Gate
 from server.rawclient import RawSeat
-from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.ledger import seats_missing
 from truc_protocol.records import Phase, parse
@@ -20,11 +19,6 @@ from truc_server.matches.choices import position
 from truc_server.matches.deadlines import Clocks, MatchClock, charged, full_clocks, left_ms, opens_decision
 
 QUICKLY = {"decision_ms": 1000, "bank_ms": 900}
-
-
-async def pass_time(mock_clock, seconds) -> None:
-    mock_clock.jump(seconds)
-    await wait_all_tasks_blocked()
 
 
 async def test_time_goes_on_where_it_stood_when_the_last_seat_left(server, mock_clock):

@@ -7,6 +7,7 @@ import pytest
 import trio
 from server.acting import paused
 from server.admins import host_says, hosting
+from server.clocks import pass_time
 from server.conftest import (
     PATIENT,
     QUICK,
@@ -21,7 +22,6 @@ from server.conftest import (
 from server.rawclient import GoneError, RawClient, RawSeat, bodies
 from server.restarting import come_back
 from server.visitors import guest, keyed
-from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.bodies import Call, Close
 from truc_protocol.crypto.keys import generate_signing_key
@@ -209,8 +209,7 @@ class TestAfterwards:
             await play_on(seats, is_between)
             mock_clock.jump(5.01)
             assert (await seats[0].want_rekey())["t"] == "ok"
-            mock_clock.jump(1)
-            await wait_all_tasks_blocked()
+            await pass_time(mock_clock, 1)
             server.stop()
         assert seats[0].ledger.setup.mid.hex() not in json.loads(data.unasked.read_text())
 

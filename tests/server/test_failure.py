@@ -7,11 +7,12 @@ from functools import partial
 import pytest
 import trio
 from chaos.faulty_store import Fault, FaultyStore, Point
+from server.clocks import pass_time
 from server.conftest import QUICK, changed, in_hand, running
 from server.gates import Gate
 from server.rawclient import RawClient
 from server.stored import sql
-from server.visitors import guest
+from server.visitors import guest, hang_up
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
@@ -72,8 +73,7 @@ async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_o
         async with running(path, settings) as server:
             client = await guest(server)
             tables = [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]]
-            mock_clock.jump(61)
-            await wait_all_tasks_blocked()
+            await pass_time(mock_clock, 61)
     assert sql(path / "truc.db", "select code from tables") == [(broken[0].table,)]
     assert sql(path / "truc.db", "select count(*) from secrets") == [(1,)]
     assert tables == [whole[0].table]
@@ -91,8 +91,7 @@ async def test_table_that_fails_in_an_unforeseen_way_stays_in_the_store(
         patched.setattr(Table, broken, lambda *_, **__: 1 / 0)
         async with running(path, settings) as server:
             client = await guest(server)
-            mock_clock.jump(61)
-            await wait_all_tasks_blocked()
+            await pass_time(mock_clock, 61)
             assert (await client.ask({"t": "tables"}))["tables"] == []
     async with running(path, settings) as server:
         client = await guest(server)
@@ -117,8 +116,7 @@ async def test_failure_while_a_connection_is_left_ends_no_other(server, monkeypa
     await second.login_guest()
     with monkeypatch.context() as broken:
         broken.setattr(server_module.Lobby, "drop_connection", lambda *_: 1 / 0)
-        await first.stream.aclose()
-        await wait_all_tasks_blocked()
+        await hang_up(first)
     assert (await second.ask({"t": "tables"}))["t"] == "ok"
 
 

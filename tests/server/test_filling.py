@@ -4,8 +4,8 @@ import pytest
 from server.conftest import QUICK, changed, under
 from server.rawclient import RawSeat
 from server.test_calling import BOTS, bot
+from server.visitors import hang_up
 from structlog.testing import capture_logs
-from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto.keys import fingerprint
 
@@ -76,8 +76,7 @@ async def test_bot_is_called_again_as_long_as_somebody_waits(server, mock_clock)
 
 
 async def leave_the_line(seat: RawSeat) -> None:
-    await seat.client.stream.aclose()
-    await wait_all_tasks_blocked()
+    await hang_up(seat.client)
 
 
 @pytest.mark.parametrize(

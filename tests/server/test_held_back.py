@@ -6,13 +6,13 @@ from functools import partial
 
 import pytest
 import trio
+from server.clocks import pass_time
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import asked, holder_of, in_hand, only_cut, play_on, running, together
 from server.late import LATE, SHORT, eye_at, played, played_again, stand
 from server.substituting import standing_by, step_in, voided
-from server.visitors import follower, guest, keyed
+from server.visitors import follower, guest, hang_up, keyed
 from server.watching import Eye
-from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
 from truc_protocol.crypto import keys
@@ -212,8 +212,7 @@ async def test_closed_table_is_gone_with_the_last_who_watches(server, monkeypatc
     assert len(feeds) == 0
     _, eye = await closed(server)
     before = len(feeds)
-    await eye.client.stream.aclose()
-    await wait_all_tasks_blocked()
+    await hang_up(eye.client)
     gc.collect()
     assert (before, len(feeds)) == (1, 0)
 
@@ -392,8 +391,7 @@ async def test_table_that_was_given_away_tells_the_lobby_no_more_when_all_of_it_
     lobby.given(table)
     del stranger.client.log[:]
     for _ in range(2):
-        mock_clock.jump(61)
-        await wait_all_tasks_blocked()
+        await pass_time(mock_clock, 61)
     await stranger.ask({"t": "tables"})
     assert stranger.client.came("table") == []
 

@@ -4,8 +4,7 @@ import pytest
 import trio
 from server.conftest import only_cut, play_on, running
 from server.gates import Gate
-from server.visitors import follower, guest, heard, keyed, said, say
-from trio.testing import wait_all_tasks_blocked
+from server.visitors import follower, guest, hang_up, heard, keyed, said, say
 
 from truc_protocol.crypto import keys
 from truc_server.requests.lobby_requests import IGNORED
@@ -94,8 +93,7 @@ async def test_what_a_connection_that_leaves_says_of_whom_to_ignore_holds_for_on
         tasks.start_soon(second.login_key, key, "kay")
         await gate.reached()
         await (first.ask({"t": "forget"}) if forgets else ignore(first, other))
-        await first.stream.aclose()
-        await wait_all_tasks_blocked()
+        await hang_up(first)
         gate.open()
     await second.ask({"t": "lobby"})
     await say(other, "hello")

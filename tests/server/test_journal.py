@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 import trio
+from server.clocks import pass_time
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
@@ -287,8 +288,7 @@ async def test_commit_that_does_not_return_is_in_the_log_while_it_hangs_once(sta
     number = journal.write(guest(2))
     with capture_logs() as logged:
         for _ in range(4):
-            mock_clock.jump(SLOW_S)
-            await wait_all_tasks_blocked()
+            await pass_time(mock_clock, SLOW_S)
     assert [(entry["event"], entry["waiting"]) for entry in logged] == [("store_is_slow", 1)]
     store.open()
     await journal.wait_durable(number)

@@ -2,6 +2,7 @@
 
 import pytest
 from rows import each_row
+from server.clocks import pass_time
 from server.conftest import play_on, together, under
 from server.rawclient import frame
 from server.visitors import follower, guest, heard, keyed
@@ -107,8 +108,7 @@ async def test_table_that_nobody_starts_expires_when_it_says_so(server, mock_clo
     code = (await client.ask(FRENCH))["table"]
     assert (await client.until("table"))["expires_ms"] == 1_800_000
     for _ in range(61):
-        mock_clock.jump(30)
-        await wait_all_tasks_blocked()
+        await pass_time(mock_clock, 30)
         await client.send({"t": "ping", "n": 1})
         await client.until("pong")
     assert {"t": "closed", "table": code, "reason": "expired"} in client.log
@@ -198,8 +198,7 @@ async def codes(client) -> set[str]:
 async def later(mock_clock, seconds) -> None:
     """Let time pass, and what is due happen."""
     await wait_all_tasks_blocked()
-    mock_clock.jump(seconds)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, seconds)
 
 
 # At once

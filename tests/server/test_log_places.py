@@ -4,11 +4,11 @@ import json
 from io import StringIO
 
 import pytest
+from server.clocks import pass_time
 from server.conftest import QUICK, changed, holder_of, in_hand, play_on, running
 from server.test_snapshots import overflown
-from server.visitors import guest
+from server.visitors import guest, hang_up
 from server.watching import Eye, Held
-from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.bodies import Act
 from truc_protocol.crypto import keys
@@ -35,8 +35,7 @@ def lines():
 async def test_logins_have_the_numbers_of_their_connections_none_given_again(server, lines):
     for _ in range(3):
         client = await guest(server)
-        await client.stream.aclose()
-        await wait_all_tasks_blocked()
+        await hang_up(client)
     assert [line["connection"] for line in lines("login")] == [1, 2, 3]
 
 
@@ -117,8 +116,7 @@ async def test_failure_in_an_act_has_its_connection_table_and_position(server, l
 async def test_ruling_has_its_table_position_and_seat(tmp_path, lines, mock_clock):
     async with running(tmp_path / "other", changed(SETTINGS, limits={"idle_s": 3600})) as server:
         mover, _ = holder_of(await in_hand(server))
-        mock_clock.jump(151)
-        await wait_all_tasks_blocked()
+        await pass_time(mock_clock, 151)
     (told,) = lines("ruled")[:1]
     assert (told["table"], told["k"], told["seat"]) == (mover.table, mover.next, mover.seat)
 

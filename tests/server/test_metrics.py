@@ -15,7 +15,7 @@ from server.conftest import QUICK, changed, holder_of, in_hand, play_on, running
 from server.gates import Gate
 from server.rawclient import frame
 from server.test_snapshots import overflown
-from server.visitors import guest, keyed
+from server.visitors import guest, hang_up, keyed
 from server.watching import Eye, Held
 from trio.testing import wait_all_tasks_blocked
 
@@ -213,8 +213,7 @@ async def test_who_is_turned_away_is_counted_by_the_reason(path, reason, changes
             client = await server.connect()
             await wait_all_tasks_blocked()
             if reason == "pace":
-                await client.stream.aclose()
-                await wait_all_tasks_blocked()
+                await hang_up(client)
         told = await figures(server)
     reasons = [*(row[0] for row in TURNED_AWAY), "site"]  # which needs addresses of IPv6
     assert {one: told[f'truc_turned_away_total{{reason="{one}"}}'] for one in reasons} == {
@@ -230,8 +229,7 @@ async def test_connection_that_does_not_agree_on_tls_is_counted_as_such(path):
             await client.send_bytes(first)
             with contextlib.suppress(trio.BrokenResourceError):
                 await client.stream.receive_some(1_000)
-            await client.stream.aclose()
-            await wait_all_tasks_blocked()
+            await hang_up(client)
             told = await figures(server)
             failures.append(told["truc_tls_failures_total"])
     assert (failures, told["truc_connections_opened_total"]) == ([1, 2, 3], 0)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
+from server.clocks import pass_time
 from server.conftest import running, under
 from server.test_terms import hand_in, seat_body, under_terms
-from server.visitors import guest, keyed
-from trio.testing import wait_all_tasks_blocked
+from server.visitors import guest, hang_up, keyed
 
 from truc_protocol.crypto import keys
 from truc_server.lobby import names as names_module
@@ -249,12 +249,10 @@ async def test_name_of_who_has_left_is_free_unless_they_are_seated(server):
         client = await guest(server, "Anna")
         if has_seat:
             await client.ask(FRENCH)
-        await client.stream.aclose()
-        await wait_all_tasks_blocked()
+        await hang_up(client)
         again = await guest(server, "Anna")
         assert again.welcome["name"] == name
-        await again.stream.aclose()
-        await wait_all_tasks_blocked()
+        await hang_up(again)
 
 
 async def test_name_of_who_was_seated_is_taken_after_a_restart(path):
@@ -268,10 +266,8 @@ async def test_name_of_who_was_seated_is_taken_after_a_restart(path):
 async def test_name_is_free_when_the_last_seat_of_who_is_gone_is_given_up(server, mock_clock):
     client = await guest(server, "Anna")
     await client.ask(FRENCH)
-    await client.stream.aclose()
-    await wait_all_tasks_blocked()
-    mock_clock.jump(10.01)
-    await wait_all_tasks_blocked()
+    await hang_up(client)
+    await pass_time(mock_clock, 10.01)
     assert (await guest(server, "Anna")).welcome["name"] == "Anna"
 
 
@@ -280,8 +276,7 @@ async def test_guest_with_a_number_comes_back_with_it(server):
     client = await guest(server, "Anna")
     await client.ask(FRENCH)
     token = client.welcome["token"]
-    await client.stream.aclose()
-    await wait_all_tasks_blocked()
+    await hang_up(client)
     assert (await (await server.connect()).login_token(token))["name"] == "Anna 2"
 
 

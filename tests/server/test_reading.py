@@ -4,6 +4,7 @@ import errno
 import socket
 
 import trio
+from server.clocks import pass_time
 from server.conftest import running, under
 from server.rawclient import frame
 from structlog.testing import capture_logs
@@ -104,8 +105,7 @@ async def test_connection_that_is_given_up_is_left_though_something_takes_time(
     await gate.reached.wait()
     mock_clock.jump(90 + LOOK_S)  # without a sign of life
     await wait_all_tasks_blocked()
-    mock_clock.jump(LINGER_S)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, LINGER_S)
     assert (await seat.client.closed())[-1]["code"] == "timeout"
     assert (await (await server.connect()).login_guest())["t"] == "welcome"
 

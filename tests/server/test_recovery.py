@@ -11,6 +11,7 @@ import pytest
 import trio
 from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from server.calls import BRIEF
+from server.clocks import pass_time
 from server.conftest import QUICK, changed, holder_of, in_hand, play_on, play_out, running, together
 from server.rawclient import GoneError, RawSeat
 from server.restarting import LOSSES, come_back, interrupted
@@ -118,8 +119,7 @@ async def test_a_table_nobody_started_is_dropped_after_a_restart_too(path, mock_
         await server.seats(2)
     async with running(path, settings) as server:
         client = await guest(server)
-        mock_clock.jump(61)
-        await trio.testing.wait_all_tasks_blocked()
+        await pass_time(mock_clock, 61)
         assert (await client.ask({"t": "tables"}))["tables"] == []
 
 
@@ -128,8 +128,7 @@ async def test_a_match_nobody_comes_back_to_after_a_restart_is_ended_by_a_ruling
     async with running(path, settings) as server:
         seats = await in_hand(server)
     async with running(path, settings) as server:
-        mock_clock.jump(61)
-        await trio.testing.wait_all_tasks_blocked()
+        await pass_time(mock_clock, 61)
         await come_back(server, seats[0])
         await seats[0].play(until=lambda seat: seat.ledger.phase == "ended")
     assert seats[0].auditor.verdict().reason == "abandoned"

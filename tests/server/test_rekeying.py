@@ -2,6 +2,7 @@
 
 import pytest
 from server.calls import BRIEF, after, awake, bodies, called, held, is_ended, results, rulings
+from server.clocks import pass_time
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import changed, play_on, running
 from server.rawclient import RawSeat
@@ -312,8 +313,7 @@ async def test_match_without_any_player_connected_is_abandoned_in_a_hold_too(one
     for seat in seats:
         await seat.client.stream.aclose()
     await wait_all_tasks_blocked()
-    mock_clock.jump(1_801)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, 1_801)
     await come_back(one_link, seats[0])
     await play_on(seats[:1], is_ended)
     assert rulings(seats[0]) == [("abandon", None, "server")]

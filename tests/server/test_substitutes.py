@@ -15,7 +15,7 @@ from server.substituting import (
     vacancies,
     voided,
 )
-from trio.testing import wait_all_tasks_blocked
+from server.visitors import hang_up
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Sub, Void
@@ -282,8 +282,7 @@ async def test_newcomer_whose_connection_has_ended_takes_no_place(server, mock_c
     seats = await voided(server, mock_clock)
     newcomer = await standing_by(server, seats)
     gone = await standing_by(server, seats, seed=8)
-    await gone.client.stream.aclose()
-    await wait_all_tasks_blocked()
+    await hang_up(gone.client)
     for seed in range(20, 20 + MOST - 1):
         assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
     assert (await step_in(newcomer))["t"] == "ok"

@@ -2,10 +2,10 @@
 
 from secrets import token_bytes
 
+from server.clocks import pass_time
 from server.conftest import running
 from server.gates import Gate
 from server.rawclient import RawSeat
-from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.bodies import Ack, SeatTaken
 from truc_protocol.crypto import keys
@@ -62,8 +62,7 @@ async def test_time_to_sign_runs_from_when_the_terms_are_stored(tmp_path, mock_c
         await seats[0].ready()
         await seats[1].client.send({"t": "ready", "table": seats[1].table})
         await gate.reached()
-        mock_clock.jump(5.5)
-        await wait_all_tasks_blocked()
+        await pass_time(mock_clock, 5.5)
         gate.open()
         message = await seats[0].client.until("terms")
         terms = open_terms(message["doc"], Record(*message["record"]))
@@ -73,12 +72,10 @@ async def test_time_to_sign_runs_from_when_the_terms_are_stored(tmp_path, mock_c
 async def test_terms_are_not_dropped_while_the_journal_takes_no_signatures(server, mock_clock, monkeypatch):
     seats, terms = await under_terms(server, options={"release_ms": 5000})
     monkeypatch.setattr("truc_server.storage.journal.Journal.is_full", True)
-    mock_clock.jump(5.5)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, 5.5)
     monkeypatch.undo()
     assert (await hand_in(seats[0], seat_body(seats[0], terms)))["t"] == "ok"
-    mock_clock.jump(5.5)
-    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, 5.5)
     assert (await hand_in(seats[1], seat_body(seats[1], terms)))["code"] == "terms_refused"
 
 

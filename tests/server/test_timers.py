@@ -5,6 +5,7 @@ import weakref
 
 import pytest
 import trio
+from server.clocks import pass_time
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import enc_trusted
@@ -30,8 +31,7 @@ def after(timers: Timers, seconds: float, call) -> Alarm:
 
 async def passed(clock, seconds) -> None:
     await wait_all_tasks_blocked()
-    clock.jump(seconds)
-    await wait_all_tasks_blocked()
+    await pass_time(clock, seconds)
 
 
 async def test_calls_come_in_the_order_of_their_moments_and_not_before_unless_cancelled(timers, mock_clock):

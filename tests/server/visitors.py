@@ -1,6 +1,7 @@
 """Players who are not in a match: guests and keys that log in, and what has come to them."""
 
 from server.rawclient import RawClient
+from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
 from truc_protocol.crypto.keys import SigningKey
@@ -18,6 +19,12 @@ async def keyed(server, name="Kay", key: SigningKey | None = None) -> RawClient:
     client = await server.connect()
     assert (await client.login_key(key or keys.generate_signing_key(), name))["t"] == "welcome"
     return client
+
+
+async def hang_up(client: RawClient) -> None:
+    """Close a connection, and let the server hear of it."""
+    await client.stream.aclose()
+    await wait_all_tasks_blocked()
 
 
 async def follower(server, name="Flo") -> RawClient:
