@@ -4,6 +4,7 @@ import pytest
 import trio
 from rows import each_row
 from server.conftest import QUICK, changed, in_hand, running, under
+from server.visitors import greeted
 
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.lobby import members
@@ -16,8 +17,7 @@ OWN = fingerprint(KEY.public)
 
 async def log_in(server, key=KEY, **fields):
     """Log a key in with more fields in its login; return the client and the answer."""
-    client = await server.connect()
-    await client.hello()
+    client = await greeted(server)
     return client, await client.enter({**client.auth(key), "name": "Ana", **fields})
 
 
@@ -103,8 +103,7 @@ class TestInvites:
 
     async def test_invite_of_a_bad_login_is_not_used_up(self, server):
         code = invite(server)
-        client = await server.connect()
-        await client.hello()
+        client = await greeted(server)
         await client.enter({**client.auth(KEY), "sig": bytes(64), "invite": code})
         await log_in(server, invite=code, name="\n")
         assert (await log_in(server, invite=code))[1]["t"] == "welcome"

@@ -18,7 +18,7 @@ from server.acting import paused
 from server.admins import calling, host_says, hosting
 from server.conftest import QUICK, changed, in_hand, no_more_files, play_on
 from server.rawclient import bodies
-from server.visitors import guest, keyed, say
+from server.visitors import greeted, guest, keyed, say
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import End
@@ -69,7 +69,7 @@ class TestWho:
 
     async def test_text_picks_by_name_and_whoever_is_not_logged_in_is_listed_without_one(self, server):
         assert (await run(server.folder, "who")).stdout == "none\n"
-        await (await server.connect()).hello()
+        await greeted(server)
         for name in ("Anna", "Berta"):
             await guest(server, name)
         assert [row["name"] for row in (await ask(server, "who"))["rows"]] == [None, "Anna", "Berta"]
@@ -140,14 +140,14 @@ class TestKick:
         assert noted["arguments"]["subject"] == OWN
 
     async def test_number_of_who_is_not_logged_in_means_the_address(self, server):
-        await (await server.connect()).hello()
+        await greeted(server)
         assert (await ask(server, "kick", subject="1"))["subject"] == "127.0.0.1"
 
 
 class TestSay:
     async def test_everybody_who_is_logged_in_is_told(self, server):
         clients = [await guest(server), await keyed(server, key=KEY)]
-        await (await server.connect()).hello()
+        await greeted(server)
         assert (await ask(server, "say", text="  the cellar  floods ")) == {"ok": True, "connections": 2}
         assert [(await client.until("host_says"))["text"] for client in clients] == ["the cellar  floods"] * 2
         assert (await run(server.folder, "say", "at nine")).stdout == "said to 2 connections\n"

@@ -9,7 +9,7 @@ import trio
 from server.clocks import pass_time
 from server.conftest import QUICK, changed, under
 from server.rawclient import frame, length
-from server.visitors import guest, hang_up, keyed
+from server.visitors import greeted, guest, hang_up, keyed
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
@@ -38,8 +38,7 @@ async def fail_to_log_in(server, count=2) -> None:
 
 async def connect_and_leave(server, count) -> None:
     for _ in range(count):
-        client = await server.connect()
-        await client.hello()
+        client = await greeted(server)
         await hang_up(client)
 
 
@@ -167,8 +166,7 @@ async def test_seated_guest_comes_back_among_failed_logins_of_the_same_address(s
 
 async def test_name_that_cannot_be_used_is_no_failed_login(server):
     for _ in range(3):
-        client = await server.connect()
-        await client.hello()
+        client = await greeted(server)
         assert (await client.ask({"t": "login", "name": "\x07"}))["code"] == "bad_message"
         await hang_up(client)
     assert await keyed(server)

@@ -5,7 +5,7 @@ from server.acting import act
 from server.acting import hand_in as hand_in_act
 from server.conftest import holder_of, in_hand
 from server.test_terms import hand_in, seat_body, under_terms
-from server.visitors import keyed
+from server.visitors import greeted, keyed
 
 from truc_protocol.crypto import keys
 from truc_protocol.wire import handshake
@@ -73,8 +73,7 @@ async def login_of(client, **fields) -> dict:
 
 
 async def test_login_for_another_connection_costs_no_verification(server, verified):
-    first = await server.connect()
-    await first.hello()
+    first = await greeted(server)
     body = first.auth(keys.generate_signing_key())["body"]
     second = await server.connect()
     reply = await login_of(second, body=body)

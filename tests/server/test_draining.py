@@ -21,7 +21,7 @@ from server.conftest import (
 )
 from server.rawclient import GoneError, RawClient, RawSeat, bodies
 from server.restarting import come_back
-from server.visitors import guest, keyed
+from server.visitors import greeted, guest, keyed
 
 from truc_protocol.bodies import Call, Close
 from truc_protocol.crypto.keys import generate_signing_key
@@ -120,8 +120,7 @@ class TestWhatBegins:
     async def test_everybody_is_told_why_nothing_begins_and_for_how_long(self, server):
         seats = await in_hand(server)
         visitor = await guest(server)
-        before = await server.connect()
-        await before.hello()
+        await greeted(server)
         await drain(server)
         told = [await client.until("draining") for client in (seats[0].client, seats[1].client, visitor)]
         most_ms = server.settings.tables.drain_s * 1_000

@@ -18,7 +18,7 @@ from server.admins import host_says
 from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, under
 from server.rawclient import RawClient, RawSeat, frame
 from server.substituting import standing_by, step_in, voided
-from server.visitors import guest
+from server.visitors import greeted, guest
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto import keys
@@ -90,14 +90,12 @@ def after_login(message: dict):
 
 
 async def unsigned_login(server) -> Sent:
-    client = await server.connect()
-    await client.hello()
+    client = await greeted(server)
     return Sent(client, frame({**client.auth(keys.generate_signing_key()), "id": 77, "sig": bytes(64)}))
 
 
 async def key_login(server) -> Sent:
-    client = await server.connect()
-    await client.hello()
+    client = await greeted(server)
     return Sent(client, frame({**client.auth(OWN), "id": 77}))
 
 
@@ -105,8 +103,7 @@ OWN = keys.signing_key_from_seed(b"\x07" * 32)
 
 
 async def unknown_token(server) -> Sent:
-    client = await server.connect()
-    await client.hello()
+    client = await greeted(server)
     return Sent(client, frame({"t": "login", "id": 77, "token": "x" * 32}))
 
 

@@ -2,7 +2,7 @@
 
 from server.conftest import QUICK, changed, in_hand, over, running
 from server.gates import Gate
-from server.visitors import heard, keyed, said, say
+from server.visitors import greeted, heard, keyed, said, say
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
@@ -25,8 +25,7 @@ async def history(client, seats):
 class TestGuest:
     async def test_guest_who_is_logging_in_meanwhile_is_not_let_in(self, server, monkeypatch):
         guest = await seated_guest(server)
-        client = await server.connect()
-        await client.hello()
+        client = await greeted(server)
         gate = Gate()
         monkeypatch.setattr(server.store, "guests_by_tokens", gate.behind(server.store.guests_by_tokens))
         number = await client.send({"t": "login", "token": guest.token})
@@ -40,8 +39,7 @@ class TestGuest:
     ):
         async with nodes.run("one") as server:
             guest = await seated_guest(server)
-            client = await server.connect()
-            await client.hello()
+            client = await greeted(server)
             gate = Gate()
             with monkeypatch.context() as patched:
                 patched.setattr(server.store, "seats_of", gate.behind(server.store.seats_of))
@@ -54,8 +52,7 @@ class TestGuest:
 
     async def test_guest_who_logs_in_before_it_is_stored_is_not_let_in(self, server, monkeypatch):
         guest = await seated_guest(server)
-        client = await server.connect()
-        await client.hello()
+        client = await greeted(server)
         gate = Gate()
         monkeypatch.setattr(server.store, "commit", gate.before(server.store.commit))
         await guest.client.send(FORGET)
@@ -171,8 +168,7 @@ class TestMatches:
 async def test_member_stays_a_member(path):
     key = generate_signing_key()
     async with running(path, changed(QUICK, access={"members": "invite"})) as server:
-        client = await server.connect()
-        await client.hello()
+        client = await greeted(server)
         code = members.issue_invite(server.store, uses=1, days=1)
         await client.enter({**client.auth(key), "name": "Kay", "invite": code})
         await client.ask(FORGET)

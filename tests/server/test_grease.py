@@ -5,6 +5,7 @@ import random
 import pytest
 from rows import each_row
 from server.conftest import QUICK, changed, play_on, running
+from server.visitors import greeted
 
 from truc_docs.protocol.examples import EXAMPLES
 from truc_protocol.codec import unpack
@@ -94,6 +95,5 @@ async def test_the_info_of_a_server_with_grease_is_signed_with_it(server):
 
 async def test_a_server_without_the_setting_sends_none(tmp_path):
     async with running(tmp_path / "plain", QUICK) as server:
-        client = await server.connect()
-        await client.hello()
+        client = await greeted(server)
         assert not any("grease" in name for name in (*client.info, *client.info["caps"]))

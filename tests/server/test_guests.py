@@ -9,6 +9,7 @@ import trio
 import trio.testing
 from server.conftest import QUICK, changed, running
 from server.gates import Gate
+from server.visitors import greeted
 
 from truc_server.storage import SaveGuest, StoreError
 from truc_server.storage.guest_tokens import GuestTokens
@@ -123,7 +124,7 @@ async def test_server_that_has_moved_forgets_nobody(path, pruned):
     guest = await left_behind(path, 3_000)
     moved = changed(QUICK, access={"moved_to": "truc.example:7373"})
     async with running(path, moved) as server:
-        await (await server.connect()).hello()
+        await greeted(server)
     assert await comes_back(path, guest, pruned, FOREVER) == "welcome"
 
 

@@ -9,7 +9,7 @@ from server.commands import call
 from server.conftest import play_on, running
 from server.restarting import come_back, play_until_stopped
 from server.stored import sql
-from server.visitors import guest
+from server.visitors import greeted, guest
 from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result, verify
@@ -175,8 +175,7 @@ class TestCommands:
 async def test_hello_and_log_list_it(data):
     with capture_logs() as logged:
         async with running(data.root) as server:
-            client = await server.connect()
-            await client.hello()
+            client = await greeted(server)
     assert [entry["names"] for entry in logged if entry["event"] == "own_games"] == ["club-truc"]
     assert client.info["variants"][-1] == {"name": "club-truc", "seats": [2, 4]}
 

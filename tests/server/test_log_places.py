@@ -7,7 +7,7 @@ import pytest
 from server.clocks import pass_time
 from server.conftest import QUICK, changed, holder_of, in_hand, play_on, running
 from server.test_snapshots import overflown
-from server.visitors import guest, hang_up
+from server.visitors import greeted, guest, hang_up
 from server.watching import Eye, Held
 
 from truc_protocol.bodies import Act
@@ -97,8 +97,7 @@ async def test_wrong_signature_of_an_act_has_its_connection_table_and_position(s
 
 
 async def test_refused_login_has_its_connection(server, lines):
-    client = await server.connect()
-    await client.hello()
+    client = await greeted(server)
     await client.send({**client.auth(keys.generate_signing_key()), "sig": bytes(64)})
     await client.closed()
     (told,) = lines("login_refused")

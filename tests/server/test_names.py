@@ -9,7 +9,7 @@ from rows import each_row
 from server.clocks import pass_time
 from server.conftest import running, under
 from server.test_terms import hand_in, seat_body, under_terms
-from server.visitors import guest, hang_up, keyed
+from server.visitors import greeted, guest, hang_up, keyed
 
 from truc_protocol.crypto import keys
 from truc_server.lobby import names as names_module
@@ -239,8 +239,7 @@ async def test_name_is_told_as_it_was_cleaned_and_as_another_where_it_looks_like
     key = keys.generate_signing_key()
     named = f"player {keys.fingerprint(key.public)[:6]}"
     await guest(server, named)
-    client = await server.connect()
-    await client.hello()
+    client = await greeted(server)
     assert (await client.enter(client.auth(key)))["name"] == f"{named} 2"
 
 

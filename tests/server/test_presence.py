@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from server.conftest import QUICK, changed, running, under
-from server.visitors import guest, heard, keyed
+from server.visitors import greeted, guest, heard, keyed
 
 from truc_protocol.crypto import keys
 from truc_server.lobby import online_players
@@ -22,7 +22,7 @@ async def players(client, **fields) -> list[dict]:
 async def test_everybody_who_is_logged_in_is_listed_ascending_by_tag(server):
     key = keys.generate_signing_key()
     clients = [await guest(server, "Gus"), await keyed(server, "Kay", key), await guest(server, "Gin")]
-    await (await server.connect()).hello()
+    await greeted(server)
     listed = await players(clients[0])
     assert [player["player"] for player in listed] == sorted(c.welcome["player"] for c in clients)
     assert {player["name"]: player["kind"] for player in listed} == {

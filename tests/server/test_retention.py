@@ -10,6 +10,7 @@ import trio
 from server.commands import call
 from server.conftest import QUICK, changed, in_hand, play_on, running
 from server.stored import MATCH, MID, TABLE, TH, record, url
+from server.visitors import greeted
 
 from truc_protocol.audit import Result
 from truc_server.operation import logs
@@ -224,7 +225,7 @@ async def test_match_that_is_not_old_enough_is_kept_at_the_start(left, emptied):
 async def test_server_that_keeps_everything_or_has_moved_deletes_nothing(left, monkeypatch, settings, days):
     monkeypatch.setattr(Store, "old_matches", lambda *_, **__: pytest.fail("looked for old matches"))
     async with running(path := left(days), settings) as server:
-        await (await server.connect()).hello()
+        await greeted(server)
     assert counts(path)[0] == 1
 
 

@@ -6,7 +6,7 @@ import pytest
 import trio
 from server.conftest import in_hand, only_cut, play_on, running, under
 from server.stored import url
-from server.visitors import follower, guest, heard, keyed, said, say
+from server.visitors import follower, greeted, guest, heard, keyed, said, say
 
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.net.sanctions import Sanctions, in_force
@@ -74,8 +74,7 @@ class TestBan:
         assert [await goodbye(client) for client in clients] == ["banned", "banned"]
 
     async def test_address_is_cut_also_before_the_login(self, server):
-        client = await server.connect()
-        await client.hello()
+        client = await greeted(server)
         server.store.impose(order(BAN, "127.0.0.0/8"))
         assert await goodbye(client) == "banned"
 

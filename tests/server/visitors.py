@@ -7,6 +7,13 @@ from truc_protocol.crypto import keys
 from truc_protocol.crypto.keys import SigningKey
 
 
+async def greeted(server) -> RawClient:
+    """Return a connection that has said hello, and not logged in."""
+    client = await server.connect()
+    await client.hello()
+    return client
+
+
 async def guest(server, name="Gus") -> RawClient:
     """Return a guest who is logged in."""
     client = await server.connect()
