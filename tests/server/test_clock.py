@@ -1,4 +1,4 @@
-"""Time that runs out becomes a signed ruling; what it does, the terms of the match say."""
+"""Time that runs out becomes a signed ruling; what it does, the terms of the match say, and orders do not stop it."""
 
 from functools import partial
 
@@ -11,8 +11,9 @@ from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
-from truc_protocol.bodies import Void
+from truc_protocol.bodies import Act, Void
 from truc_protocol.records import Phase, parse
+from truc_rules import deciders
 
 SETTINGS = PATIENT
 
@@ -201,3 +202,37 @@ async def test_a_player_who_comes_back_in_time_or_stays_alone_keeps_the_match(se
     await pass_time(mock_clock, 1_801)
     await come_back(server, seats[0])
     assert rulings(seats[0]) == []
+
+
+def stand_if_asked(_message, options):
+    return next((option for option in options if option["kind"] == "stand"), None)
+
+
+def stood(seat):
+    return bool(
+        seat.auditor
+        and seat.ledger
+        and seat.ledger.hand
+        and seat.ledger.match.hand.phase.name == "PLAY"
+        and (seat.options or seat.waiting)
+    )
+
+
+@pytest.mark.slow
+@under(limits={"idle_s": 3600}, match={"decision_ms": 30_000, "bank_ms": 0})
+async def test_orders_do_not_stop_the_clock(server, mock_clock):
+    seats = await server.match(4, "truc-partnership")
+    for seat in seats:
+        seat.chooses = stand_if_asked
+    await play_on(seats, stood)
+    eldest = deciders(seats[0].ledger.match)[0]
+    governor = seats[eldest]
+    mock_clock.jump(20)
+    now = governor.ledger
+    order = Act(now.setup.mid, now.k, now.head, now.deal_index, eldest, "order", ["low"])
+    await governor.act(governor.sign(order))
+    await governor.play(lambda seat: seat.next > now.k)
+    mock_clock.jump(15)
+    await governor.play(lambda seat: seat.next > now.k + 1)
+    ruled = parse(governor.records[-1])
+    assert (ruled.ruling, ruled.seat, ruled.kind) == ("move", eldest, "play")
