@@ -42,6 +42,12 @@ async def standing_by(server, seats, *, seed=7, seat=None, **fields) -> RawSeat:
     return newcomer
 
 
+async def with_newcomer(server, mock_clock, **options) -> tuple[list[RawSeat], RawSeat]:
+    """Return seats of which the second was silent at the first hand, and a newcomer who stands by for it."""
+    seats = await voided(server, mock_clock, **options)
+    return seats, await standing_by(server, seats)
+
+
 async def follow(newcomer: RawSeat, seats) -> dict:
     match = seats[0].ledger.setup.mid
     wanted = {"t": "resume", "table": newcomer.table, "match": match, "next": -1}

@@ -6,7 +6,7 @@ from server.conftest import PATIENT as SETTINGS
 from server.conftest import give_up, only_cut, play_on, running, together
 from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_stopped
-from server.substituting import TERMS, offered, standing_by, step_in, vacancies, voided
+from server.substituting import TERMS, offered, standing_by, step_in, vacancies, voided, with_newcomer
 
 from truc_protocol.audit import Result
 from truc_protocol.records import Phase, parse
@@ -91,8 +91,7 @@ async def test_seat_is_offered_after_a_restart_too(path, mock_clock):
 @pytest.mark.slow
 async def test_newcomer_has_the_seat_after_a_restart_too(path, mock_clock):
     async with running(path, SETTINGS) as server:
-        seats = await voided(server, mock_clock)
-        newcomer = await standing_by(server, seats)
+        seats, newcomer = await with_newcomer(server, mock_clock)
         await step_in(newcomer)
         await play_until_stopped(server, (seats[0], newcomer), lambda seat: seat.ledger.hand is not None)
     async with running(path, SETTINGS) as server:
@@ -124,8 +123,7 @@ async def test_table_of_a_match_that_is_over_has_no_vacant_seat(server, mock_clo
 
 
 async def test_rematch_is_between_those_who_sit_there_now(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock)
     await step_in(newcomer)
     players = [seats[0], newcomer]
     await play_on(players)

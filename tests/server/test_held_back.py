@@ -10,7 +10,7 @@ from server.clocks import pass_time
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import asked, holder_of, in_hand, only_cut, play_on, running, together
 from server.late import LATE, SHORT, eye_at, played, played_again, stand
-from server.substituting import standing_by, step_in, voided
+from server.substituting import step_in, voided, with_newcomer
 from server.visitors import follower, guest, hang_up, keyed
 from server.watching import Eye
 
@@ -472,8 +472,7 @@ async def test_row_that_is_not_as_it_was_written_keeps_back_no_other(nursery):
 async def test_who_stands_by_at_a_table_shown_late_sees_what_the_seats_see_and_takes_one_over(
     server, mock_clock
 ):
-    seats = await voided(server, mock_clock, **LATE)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock, **LATE)
     assert newcomer.next == seats[0].next
     assert (await step_in(newcomer))["t"] == "ok"
     await together(seats[0].play, newcomer.play)

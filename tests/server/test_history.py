@@ -4,7 +4,7 @@ import pytest
 from rows import each_row
 from server.conftest import PATIENT, holder_of, in_hand, over, running, under
 from server.gates import Gate
-from server.substituting import standing_by, step_in, voided
+from server.substituting import step_in, with_newcomer
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.bodies import Guest
@@ -180,15 +180,13 @@ async def test_what_is_not_durable_yet_is_waited_for(server, monkeypatch):
 @under(PATIENT)
 class TestSubstitutes:
     async def test_who_has_stepped_in_and_who_has_lost_the_seat_read_the_match(self, server, mock_clock):
-        seats = await voided(server, mock_clock, spectators=0)
-        newcomer = await standing_by(server, seats)
+        seats, newcomer = await with_newcomer(server, mock_clock, spectators=0)
         await step_in(newcomer)
         for client in (newcomer.client, seats[1].client):
             assert (await ask(client, mid_of(seats)))["past"]
 
     async def test_who_only_stands_by_reads_nothing_where_nobody_may_watch(self, server, mock_clock):
-        seats = await voided(server, mock_clock, spectators=0)
-        newcomer = await standing_by(server, seats)
+        seats, newcomer = await with_newcomer(server, mock_clock, spectators=0)
         assert (await ask(newcomer.client, mid_of(seats)))["code"] == "private_table"
 
 

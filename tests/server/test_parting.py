@@ -4,7 +4,7 @@ import pytest
 from server.calls import BRIEF, after
 from server.conftest import PATIENT, QUICK, play_on
 from server.late import eye_at
-from server.substituting import standing_by, step_in, voided
+from server.substituting import step_in, with_newcomer
 from server.watching import Eye, Held
 
 from truc_protocol.messages import TableClosed
@@ -131,8 +131,7 @@ def test_watcher_who_is_skipped_while_they_catch_up_has_a_snapshot_and_then_what
 
 
 async def test_who_stands_by_and_lacks_records_has_no_seat_yet(server, mock_clock, monkeypatch):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
+    _, newcomer = await with_newcomer(server, mock_clock)
     with monkeypatch.context() as patch:
         patch.setattr(Audience, "is_skipped", lambda *_: True)
         assert (await step_in(newcomer))["code"] == "not_now"

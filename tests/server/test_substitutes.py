@@ -14,6 +14,7 @@ from server.substituting import (
     step_in,
     vacancies,
     voided,
+    with_newcomer,
 )
 from server.visitors import hang_up
 
@@ -59,8 +60,7 @@ async def test_match_is_abandoned_where_nobody_takes_over_seats_of_both_sides(se
 
 async def test_newcomer_takes_the_seat_over_and_plays_to_a_proven_end(server, mock_clock):
     """The match is rated for who has left it, and not for the newcomer."""
-    seats = await voided(server, mock_clock, spectators=0)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock, spectators=0)
     assert newcomer.records == seats[0].records
     signed = newcomer.sign(newcomer.sub())
     first, again = await newcomer.ask(signed), await newcomer.ask(signed)
@@ -81,8 +81,7 @@ async def test_newcomer_is_told_how_long_the_seat_is_offered_still(server, mock_
 
 
 async def test_who_stands_by_in_vain_is_shown_no_more_of_a_match_that_nobody_may_watch(server, mock_clock):
-    seats = await voided(server, mock_clock, spectators=0)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock, spectators=0)
     mock_clock.jump(5.01)
     await play_on(seats[:1], is_ended)
     assert (await newcomer.ask({"t": "tables"}))["t"] == "ok"
@@ -90,8 +89,7 @@ async def test_who_stands_by_in_vain_is_shown_no_more_of_a_match_that_nobody_may
 
 
 async def test_newcomer_has_the_seat_and_everybody_is_told_who_had_it_too(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock)
     late = seats[1].sign(seats[1].rekey())
     await step_in(newcomer)
     await play_on(seats[:1], lambda seat: not vacancies(seat) and len(bodies(seat, Sub)) == 1)
@@ -139,8 +137,7 @@ async def test_first_of_two_newcomers_to_sign_has_the_seat(server, mock_clock):
 async def test_newcomer_whose_seat_another_took_is_told_and_shown_no_more_where_nobody_may_watch(
     server, mock_clock
 ):
-    seats = await voided(server, mock_clock, spectators=0)
-    late = await standing_by(server, seats)
+    seats, late = await with_newcomer(server, mock_clock, spectators=0)
     newcomer = await standing_by(server, seats, seed=8)
     taken = (await step_in(newcomer))["k"]
     assert (await late.ask({"t": "tables"}))["t"] == "ok"
@@ -152,8 +149,7 @@ async def test_newcomer_whose_seat_another_took_is_told_and_shown_no_more_where_
 
 
 async def test_newcomer_whose_seat_another_took_follows_on_where_anybody_may_watch(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    late = await standing_by(server, seats)
+    seats, late = await with_newcomer(server, mock_clock)
     newcomer = await standing_by(server, seats, seed=8)
     await step_in(newcomer)
     await together(seats[0].play, newcomer.play)
@@ -162,8 +158,7 @@ async def test_newcomer_whose_seat_another_took_follows_on_where_anybody_may_wat
 
 
 async def test_sub_for_a_position_that_has_passed_is_stale(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock)
     stale = newcomer.sign(newcomer.sub())
     await seats[0].act(seats[0].sign(seats[0].rekey()))
     await play_on([newcomer], after(newcomer.next + 1))
@@ -179,8 +174,7 @@ async def test_sub_for_another_seat_than_stood_by_for_is_refused(server, mock_cl
 async def test_newcomer_signs_the_name_and_the_keys_that_the_server_knows_with_its_own_key(
     server, mock_clock
 ):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock)
     for wrong in ({"name": seats[1].name.encode()}, {"pk": seats[1].key.public}):
         reply = await step_in(newcomer, **wrong)
         assert (reply["code"], reply["msg"].partition(":")[0]) == ("terms_refused", *wrong)
@@ -192,8 +186,7 @@ async def test_newcomer_signs_the_name_and_the_keys_that_the_server_knows_with_i
 
 
 async def test_nothing_but_a_sub_is_taken_from_who_stands_by_and_a_sub_from_nobody_else(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock)
     assert (await newcomer.ask(newcomer.sign(newcomer.rekey())))["code"] == "not_now"
     assert (await seats[0].ask(seats[0].sign(seats[0].sub())))["code"] == "not_now"
     await newcomer.ask({"t": "unwatch", "table": newcomer.table})
@@ -231,8 +224,7 @@ async def test_wishes_that_came_to_nothing_do_not_count_for_who_takes_the_seat_o
 
 
 async def test_second_void_is_beyond_the_terms_and_forfeits(server, mock_clock):
-    seats = await voided(server, mock_clock, voids=1)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock, voids=1)
     newcomer.follow = nothing
     await step_in(newcomer)
     await play_on([seats[0], newcomer], lambda seat: hand_called(seat, 1))
@@ -259,8 +251,7 @@ async def test_one_key_under_two_names_stands_by_once(server, mock_clock):
 
 
 async def test_more_newcomers_than_a_table_holds_take_the_place_of_the_first(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    first = await standing_by(server, seats)
+    seats, first = await with_newcomer(server, mock_clock)
     second = await standing_by(server, seats, seed=8)
     for seed in range(20, 20 + MOST - 1):
         assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
@@ -269,8 +260,7 @@ async def test_more_newcomers_than_a_table_holds_take_the_place_of_the_first(ser
 
 
 async def test_newcomer_who_joins_again_keeps_its_place_among_the_others(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    first = await standing_by(server, seats)
+    seats, first = await with_newcomer(server, mock_clock)
     for seed in range(20, 20 + MOST - 1):
         assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
     assert (await first.join(seats[0].table))["t"] == "ok"
@@ -279,8 +269,7 @@ async def test_newcomer_who_joins_again_keeps_its_place_among_the_others(server,
 
 
 async def test_newcomer_whose_connection_has_ended_takes_no_place(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock)
     gone = await standing_by(server, seats, seed=8)
     await hang_up(gone.client)
     for seed in range(20, 20 + MOST - 1):
@@ -289,8 +278,7 @@ async def test_newcomer_whose_connection_has_ended_takes_no_place(server, mock_c
 
 
 async def test_newcomer_crowded_out_is_shown_no_more_of_a_match_that_nobody_may_watch(server, mock_clock):
-    seats = await voided(server, mock_clock, spectators=0)
-    first = await standing_by(server, seats)
+    seats, first = await with_newcomer(server, mock_clock, spectators=0)
     for seed in range(20, 20 + MOST):
         assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
     k = first.next
@@ -302,15 +290,13 @@ async def test_newcomer_crowded_out_is_shown_no_more_of_a_match_that_nobody_may_
 
 @pytest.mark.parametrize("request_", ["leave", "unwatch"])
 async def test_who_stands_by_may_step_back(server, mock_clock, request_):
-    seats = await voided(server, mock_clock)
-    first = await standing_by(server, seats)
+    _, first = await with_newcomer(server, mock_clock)
     assert (await first.ask({"t": request_, "table": first.table}))["t"] == "ok"
     assert (await step_in(first))["code"] == "not_seated"
 
 
 async def test_newest_connection_of_a_player_stands_by(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock)
     newcomer.client = await server.connect()
     await newcomer.client.login_key(newcomer.key, newcomer.name)
     assert (await newcomer.join(seats[0].table))["t"] == "ok"
@@ -321,8 +307,7 @@ async def test_newest_connection_of_a_player_stands_by(server, mock_clock):
 async def test_older_connection_of_who_stands_by_sees_no_more_of_a_match_that_nobody_may_watch(
     server, mock_clock
 ):
-    seats = await voided(server, mock_clock, spectators=0)
-    newcomer = await standing_by(server, seats)
+    seats, newcomer = await with_newcomer(server, mock_clock, spectators=0)
     older, newcomer.client = newcomer.client, await server.connect()
     seen = len(older.log)
     await newcomer.client.login_key(newcomer.key, newcomer.name)
