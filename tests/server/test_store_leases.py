@@ -235,12 +235,6 @@ class TestTaking:
         assert (fresh.is_any_table_free(one), third.is_any_table_free(three)) == (True, True)
         assert third.take_tables(three, most=9).codes == ("ABC",)
 
-    def test_given_table_is_taken_by_whom_it_was_given_to(self, fresh, rival):
-        enter(fresh, "one")
-        two = enter(rival, "two")
-        fresh.commit([TABLE, GiveTable("ABC", "two")])
-        assert rival.take_tables(two, most=9).codes == ("ABC",)
-
     def test_saving_a_table_does_not_change_whose_it_is(self, fresh, rival):
         enter(fresh, "one")
         two = enter(rival, "two")
@@ -264,14 +258,6 @@ class TestTaking:
             (taken.epoch, "two"),
         ]
         assert rows(rival, nodes.c.claimed, nodes.c.epoch) == [(two.epoch, taken.epoch)]
-
-    def test_match_is_still_the_tables_after_it_changed_hands(self, fresh, rival):
-        enter(fresh, "one")
-        fresh.commit([TABLE._replace(match=MID), MATCH, record(0)])
-        two = enter(rival, "two")
-        end_lease(rival, "one")
-        rival.take_tables(two, most=1)
-        assert rival.table("ABC").match == MID
 
 
 @pytest.mark.parametrize("length", [5, 16])
