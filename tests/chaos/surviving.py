@@ -197,6 +197,19 @@ class Survivor(RawSeat):
             self._compare(self.records[: self._setup], [Record(*record) for record in message["records"]])
         else:
             await super().react(message)
+        if message["t"] == "waiting" and message.get("what") == "rekey" and self.seat in message["seats"]:
+            await self._end_hold(message["at"])
+
+    async def _end_hold(self, at: int) -> None:
+        """Begin a new chain where a server that was killed waits for one, as it no longer knows who asked for the time.
+
+        Else the table would stand still for all the time there is for a release, which no run outlasts.
+        """
+        if self.key is not None and at == self.next and not self._has_signed_at(at):
+            await self.sign_once("rekey", at, self.rekey())
+
+    def _has_signed_at(self, k: int) -> bool:
+        return not {("act", k), ("rekey", k)}.isdisjoint(self.stored)
 
     async def _look(self, table: Map) -> None:
         """See the table's state: what came with the seat, or what has changed since."""
@@ -264,7 +277,7 @@ class Survivor(RawSeat):
         """Do what nobody is waited for."""
         await self._chat()
         kind = wish(self.ledger, self.seat, self._whims)
-        if kind is not None and not {("act", self.next), ("rekey", self.next)} & self.stored.keys():
+        if kind is not None and not self._has_signed_at(self.next):
             asked = self.act_message({"at": self.next}, {"key": kind, "kind": kind, "args": ()})
             self.stored["act", self.next] = asked
             await self.act(asked)
