@@ -112,14 +112,6 @@ async def test_commitment_of_another_seat_or_guest_is_refused_and_a_wrong_signat
     assert (reply["code"], reply["close"]) == ("bad_signature", True)
 
 
-async def test_seat_record_without_terms_is_refused(server):
-    seats = await server.seats(2)
-    reply = await seats[0].client.ask(
-        {"t": "act", "table": seats[0].table, "body": b"\x90", "sig": bytes(64)}
-    )
-    assert reply["code"] == "terms_refused"
-
-
 async def test_joining_again_brings_the_table_and_then_the_terms_again(server):
     seats, terms = await under_terms(server)
     client = await server.connect()
