@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from client.playing import tables_in_turn
-from clients_elsewhere.programs import NODE, needs_node
+from clients_elsewhere.programs import NODE, needs_node, node_version
 from rules.chance import random_hand, with_each_option
 
 from truc_protocol.documents import rule_document
@@ -134,5 +134,14 @@ def test_state_and_screens_in_node() -> None:
 
 def test_tab_that_has_lost_the_key_before_its_session_began_begins_none() -> None:
     program = PROGRAM.with_name("web_lock.mjs")
+    done = subprocess.run([NODE, str(program)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(
+    node_version() < 20, reason="node 20 or later, in which a module can be lost, is not installed"
+)
+def test_wish_whose_module_cannot_be_fetched_is_answered_so_and_granted_the_next_time() -> None:
+    program = PROGRAM.with_name("web_loading.mjs")
     done = subprocess.run([NODE, str(program)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Act, Close, Rekey, Resign
-from truc_protocol.messages import MatchRecord, Ok, Ping, Pong
+from truc_protocol.messages import MatchRecord, Ok, Ping, Pong, SeatHeld
 from truc_protocol.records import parse
 
 DEALS = 3
@@ -128,7 +128,9 @@ async def test_client_asks_again_where_what_has_failed_binds_nobody_and_ends_at_
         return replace(message, sig=bytes(64)) if is_second else message
 
     server.bend, times = damage, 2
-    server.held = partial(ScriptedServer.held, server)
+    server.held = lambda: (
+        () if server.setup is None else (SeatHeld(table=CODE, match=server.setup.match, seat=0),)
+    )
     await visit(server, tmp_path / "store.json", client=client)
     assert (len(bent), server.ledger.deal_index) == (2, DEALS)
     times = 9

@@ -33,6 +33,12 @@ const MOST_MOVES = 3     // of one request, from server to server
 
 /** @typedef {{ n: number, t: string, fields: any, moves: number }} Wish */
 
+/** A module could not be fetched, and may be another time. */
+class NotFetched extends Error {}
+
+/** @template T @param {Promise<T>} module @returns {Promise<T>} */
+const fetched = (module) => module.catch((fault) => { throw new NotFetched(fault.message) })
+
 /** @typedef {import('../../lib/login.mjs').Me} Me */
 
 /**
@@ -273,7 +279,7 @@ export class Session {
   /** What follows a table is loaded with the first: it is not needed to come to a seat. @param {string} table @param {number | null} seat */
   async attend(table, seat) {
     if (this.attended.get(table)?.number !== seat) this.tell({ what: 'seated', table, seat })
-    const { AttendedTable } = await import('./attended.mjs')
+    const { AttendedTable } = await fetched(import('./attended.mjs'))
     const known = this.attended.get(table)
     if (known !== undefined && known.number === seat) return known
     const attended = new AttendedTable(this.means, table, seat)
@@ -336,6 +342,16 @@ export class Session {
    * @param {any} wish
    */
   async grant(wish) {
+    try {
+      await this.grantNow(wish)
+    } catch (fault) {
+      if (!(fault instanceof NotFetched)) throw fault
+      this.answer(wish.n, 'no_line')
+    }
+  }
+
+  /** @param {any} wish */
+  async grantNow(wish) {
     const { n, table } = wish
     const attended = this.attended.get(table)
     switch (wish.do) {
@@ -354,7 +370,7 @@ export class Session {
   /** A match is fetched, judged and kept. @param {{ n: number } & import('./fetching.mjs').Known} wish */
   async fetch({ n, ...known }) {
     const match = fromHex(known.match)
-    const { fetchMatch } = await import('./fetching.mjs')
+    const { fetchMatch } = await fetched(import('./fetching.mjs'))
     const found = await fetchMatch((from, limit) => new Promise((resolve) => {
       if (!this.line?.isOpen) return resolve({ t: 'error', code: 'no_line' })
       this.pages.set(this.line.nextId, resolve)
