@@ -66,6 +66,7 @@ class Dealer:
             self._new_chain(first, root) for first, root in ((0, secrets.root), *secrets.later)
         )
         self._shuffled: Shuffled | None = None
+        self._exchanged: dict[bytes, bytes] = {}
 
     def _new_chain(self, first: int, root: bytes) -> Chain:
         return Chain(self._key.public, self._tn, root, first=first, count=self._links)
@@ -201,7 +202,7 @@ class Dealer:
         if public is None:
             return b""
         return boxes.seal_hand(
-            self._box_key.exchange(public),
+            self.exchange(public),
             ledger.setup.mid,
             j=ledger.deal_index,
             d=d,
@@ -212,11 +213,14 @@ class Dealer:
     def shared(self, ledger: Ledger, seat: int) -> bytes | None:
         """Return the secret shared with a seat, which its private boxes are keyed from; None without a box key."""
         public = box_public(ledger, seat)
-        return None if public is None else self._box_key.exchange(public)
+        return None if public is None else self.exchange(public)
 
     def exchange(self, public: bytes) -> bytes:
-        """Return the secret shared with the owner of a box key."""
-        return self._box_key.exchange(public)
+        """Return the secret shared with the owner of a box key: made once, as every deal and every box asks for it."""
+        shared = self._exchanged.get(public)
+        if shared is None:
+            shared = self._exchanged[public] = self._box_key.exchange(public)
+        return shared
 
     def _share(self, ledger: Ledger) -> Record:
         owed = next_share(ledger)
