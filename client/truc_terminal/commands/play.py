@@ -322,7 +322,7 @@ async def _sit_down(
         if own and wanted.code is not None:
             return None
         if wanted.code is not None:
-            return await _join(connection, await connection.join(wanted.code), screen, lines)
+            return await _join(await connection.join(wanted.code), screen, lines)
         return await _find(connection, wanted, screen, lines)
     except _LeftError:
         return None
@@ -367,7 +367,7 @@ async def _sit_again(connection: Connection, place: HeldPlace, screen: Screen) -
     return table
 
 
-async def _join(connection: Connection, table: Table, screen: Screen, lines: Lines) -> Table | None:
+async def _join(table: Table, screen: Screen, lines: Lines) -> Table | None:
     """Agree to play at a table just joined, or to step in there; None if the player leaves the seat to others."""
     if await look_on(table, screen):
         if not _answered(await agrees_to_step_in(table, screen, lines)):
@@ -382,11 +382,11 @@ async def _join(connection: Connection, table: Table, screen: Screen, lines: Lin
 
 async def _find(connection: Connection, wanted: WantedTable, screen: Screen, lines: Lines) -> Table | None:
     if wanted.seating is SeatChoice.QUICK and "seek" in connection.capabilities:
-        return await _join(connection, await _seek(connection, wanted), screen, lines)
+        return await _join(await _seek(connection, wanted), screen, lines)
     if not wanted.is_new:
         code = await _open_table(connection, wanted)
         if code is not None:
-            return await _join(connection, await connection.join(code), screen, lines)
+            return await _join(await connection.join(code), screen, lines)
         # A `sub` record brings a key (specification.md, "Deals", New chains).
         if not connection.session.account.is_guest:
             table = await _step_in(connection, wanted, screen, lines)
@@ -396,7 +396,7 @@ async def _find(connection: Connection, wanted: WantedTable, screen: Screen, lin
     options = {"guests": 1, **wanted.options} if connection.session.account.is_guest else wanted.options
     variant = wanted.variant or _DEFAULT_VARIANT
     made = await connection.create(variant, seats=wanted.seats, options=options, private=wanted.private)
-    return await _join(connection, made, screen, lines)
+    return await _join(made, screen, lines)
 
 
 async def _seek(connection: Connection, wanted: WantedTable) -> Table:
@@ -415,7 +415,7 @@ async def _step_in(connection: Connection, wanted: WantedTable, screen: Screen, 
         except RefusedError:
             continue  # somebody was quicker, or this player has been in that match before
         try:
-            stepped_in = await _join(connection, table, screen, lines)
+            stepped_in = await _join(table, screen, lines)
         except NotPlayedError as error:
             screen.say(str(error), "yellow")
             continue
