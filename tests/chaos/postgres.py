@@ -21,6 +21,7 @@ from psycopg.sql import SQL, Identifier
 
 _OWNER: Final = "postgres"
 _INSTALLED: Final = Path("/usr/lib/postgresql")
+_TRIES: Final = 5
 
 
 def programs() -> Path | None:
@@ -98,17 +99,30 @@ def cluster() -> Iterator[Cluster]:
     is_root = os.geteuid() == 0
     owner = _OWNER if is_root else getpass.getuser()
     as_owner = ["runuser", "-u", owner, "--"] if is_root else []
-    port = free_port()
     with TemporaryDirectory() as folder:
         shutil.chown(folder, owner)
         control = [*as_owner, str(where / "pg_ctl"), "-D", f"{folder}/data", "-w", "-l", f"{folder}/log"]
-        options = f"-k {folder} -p {port} -c listen_addresses={HOST}"
         _run([*as_owner, str(where / "initdb"), "-D", f"{folder}/data", "-A", "trust", "-N", "-E", "UTF8"])
-        _run([*control, "-o", options, "start"])
+        port, at_port = _start(control, Path(folder))
         try:
-            yield Cluster(port, owner, Path(folder), [*control, "-o", options])
+            yield Cluster(port, owner, Path(folder), at_port)
         finally:
             _run([*control, "-m", "immediate", "stop"])
+
+
+def _start(control: list[str], folder: Path) -> tuple[int, list[str]]:
+    """Start it on a free port; return the port, and the command that controls it there.
+
+    Raises:
+        OSError: It does not start; its log is told.
+    """
+    for _ in range(_TRIES):  # a port may be taken by a server of another test before it is taken here
+        port = free_port()
+        at_port = [*control, "-o", f"-k {folder} -p {port} -c listen_addresses={HOST}"]
+        started = subprocess.run([*at_port, "start"], check=False, cwd="/", stdout=subprocess.DEVNULL)
+        if started.returncode == 0:
+            return port, at_port
+    raise OSError(f"PostgreSQL did not start in {_TRIES} tries: {(folder / 'log').read_text()}")
 
 
 def _run(command: list[str]) -> None:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from itertools import cycle, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -40,7 +41,11 @@ QUICK: Final = MappingProxyType(
 )
 """What lets a server play as fast as it can, with everybody at one address, and end as soon as it is told to."""
 SERVER: Final = ("truc_server", "run")
-_PORTS: Final = range(20_000, 30_000)
+# Each worker of the tests has a tenth of its own, and gives none of it twice before all of it was given: a port that
+# was free may be taken by a server only seconds later.
+_WORKER: Final = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+_PORTS: Final = range(20_000 + int(_WORKER[2:]) % 10, 30_000, 10)
+_NEXT_PORTS: Final = cycle(random.SystemRandom().sample(_PORTS, len(_PORTS)))
 _FAULT: Final = re.compile(r"internal|Traceback|Error\b")
 
 
@@ -50,7 +55,7 @@ class StartError(Exception):
 
 def free_port() -> int:
     """Return a port that nobody listens on, and that the system gives to nobody by itself."""
-    for port in random.SystemRandom().sample(_PORTS, 100):
+    for port in islice(_NEXT_PORTS, len(_PORTS)):
         with socket.socket() as tried:
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
