@@ -203,9 +203,14 @@ async def test_server_that_the_watchdog_ends_leaves_a_traceback_without_values(t
     told_python = dict(
         line.split("=", 1) for line in values(UNIT, "Environment") if line.startswith("PYTHON")
     )
-    async with serving(tmp_path / "data", {**QUICK, **told_python}) as server:
-        server.signal(signal.SIGABRT)
-        assert await server.wait() == -signal.SIGABRT
+    # Python reads the stacks of threads that may still run, and now and then stumbles over one: then it is tried again.
+    for n in range(3):
+        async with serving(tmp_path / f"data{n}", {**QUICK, **told_python}) as server:
+            server.signal(signal.SIGABRT)
+            status = await server.wait()
+        if status != -signal.SIGSEGV:
+            break
+    assert status == -signal.SIGABRT
     left = server.log.read_text()
     assert "Fatal Python error: Aborted" in left
     assert re.search(r'run\.py", line \d+ in run$', left, re.MULTILINE)
