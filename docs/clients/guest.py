@@ -63,7 +63,7 @@ class Guest:
         while (reply := self.receive()).get("re") != number or reply.get("close"):  # then bye follows
             self.take(reply)
         if "retry_after_ms" in reply:
-            time.sleep(min(reply["retry_after_ms"] / 1000, MOST_S))  # as long as the server asks
+            time.sleep(min(reply["retry_after_ms"] / 1000, MOST_S))  # what the server asks, within reason
             return self.ask(kind, **fields)
         if reply["t"] == "error" and kind != "ready" and reply["code"] != "no_such_match":
             sys.exit(reply["msg"])
@@ -75,7 +75,7 @@ class Guest:
             case {"t": "ping", "n": n}:
                 self.send("pong", n=n)
             case {"t": "bye", "code": code, "msg": why}:
-                time.sleep(min(message.get("reconnect_after_ms", 0) / 1000, MOST_S))
+                time.sleep(min(message.get("reconnect_after_ms", 0) / 1000, MOST_S))  # the same
                 self.moves += "to" in message
                 self.server = urlsplit(f"truc://{message['to']}") if "to" in message else self.server
                 self.token = None if code == "bad_token" else self.token  # good once its guest has sat down

@@ -98,7 +98,7 @@ def begin_anew(url: str, folder: Folder, chosen: OpenMatches) -> PlayUnderWay:
         # A lease that was dumped with the rest looks like that of a node that runs; only a node that does run
         # renews its own meanwhile.
         left_ms = max((node.left_ms or 0 for node in store.nodes()), default=0)
-        time.sleep(min(max(0, left_ms) / 1_000, _LONGEST_LEASE_S))
+        time.sleep(min(max(0, left_ms) / 1_000, _LONGEST_LEASE_S))  # a node that runs has renewed by then
         with nullcontext() if chosen == "continue" else _half_done(folder):
             # Above any epoch of the original, which counts claims from 1 or from its own restore (decision 17).
             play = store.raise_epoch(int(time.time()))
