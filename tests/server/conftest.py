@@ -236,6 +236,17 @@ def no_more_files():
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@contextmanager
+def no_file_longer_than(size):
+    """Let no file that is written within the block get longer, as if the disk were full then."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
 async def together(*tasks) -> None:
     """Run plays at the same time, with an end to patience."""
     with trio.fail_after(30):

@@ -82,6 +82,7 @@ class TestMaking:
         monkeypatch.setattr("os.fsync", full)
         with pytest.raises(OSError, match=f"No space left on device: '{tmp_path / 'identity.pem'}'"):
             write_private(tmp_path / "identity.pem", b"key")
+        assert list(tmp_path.iterdir()) == []
 
     def test_everything_stands_in_the_folder(self):
         folder = Folder(Path("/data"))

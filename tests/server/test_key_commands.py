@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 from rows import each_row
-from server.conftest import in_hand, play_on, running
+from server.conftest import in_hand, no_file_longer_than, play_on, running
 from server.stored import MATCH, TABLE, older, sql, url
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
@@ -115,6 +115,12 @@ class TestRevocation:
         result = call("key revocation", str(tmp_path / "kept.txt"))
         assert (result.exit_code, (tmp_path / "kept.txt").read_text()) == (1, "mine")
         assert result.stderr == f"truc-server: cannot write {tmp_path}/kept.txt: File exists\n"
+
+    def test_file_that_the_disk_has_no_room_for_is_not_there(self, call, first, tmp_path):
+        with no_file_longer_than(100):
+            result = call("key revocation", str(tmp_path / "kept.txt"))
+        assert result.stderr == f"truc-server: cannot write {tmp_path}/kept.txt: File too large\n"
+        assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
     def test_dash_is_standard_output(self, call, first):
         assert read_revocation(call("key revocation", "-").stdout) == first.key.public

@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 from click.testing import CliRunner
 from server.commands import call
+from server.conftest import no_file_longer_than
 
 from truc_server.identity.identity import load_identity, read_identity, unsealed_files
 from truc_server.main import main
@@ -153,6 +154,16 @@ def test_init_that_was_killed_is_repeated(init, folder, monkeypatch):
     before = read_identity(folder)
     assert init().exit_code == 0
     assert (read_identity(folder).key.public, folder.settings.exists()) == (before.key.public, True)
+
+
+def test_settings_that_the_disk_has_no_room_for_are_not_there_and_the_same_command_goes_on(init, tmp_path):
+    file = tmp_path / "etc" / "truc.toml"
+    file.parent.mkdir()
+    with no_file_longer_than(4_096):
+        result = init("--settings", str(file))
+    assert (result.exit_code, result.stderr) == (1, f"truc-server: {file}: File too large\n")
+    assert list(file.parent.iterdir()) == []
+    assert init("--settings", str(file)).exit_code == 0
 
 
 def test_folder_of_a_running_server_is_left(init, folder):

@@ -3,7 +3,6 @@
 Commands that sign ask for the passphrase if the keys have one; those that only show do without.
 """
 
-import os
 import sys
 import time
 from collections import Counter
@@ -41,7 +40,7 @@ from truc_server.identity.identity import (
     unsealed_files,
 )
 from truc_server.identity.identity import roll as give_new_key
-from truc_server.settings.folder import Folder, locked, open_folder
+from truc_server.settings.folder import Folder, locked, open_folder, write_new
 from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
 
@@ -176,7 +175,11 @@ def revocation(file: Path | None, out: Path, **flags: object) -> None:
         if out == _STANDARD_STREAM:
             click.echo(text, nl=False)
             return
-        _write_new(out, text)
+        try:
+            # Whoever has the file can give the key up.
+            write_new(out, text.encode("ascii"), 0o600)
+        except OSError as error:
+            raise CommandError(f"cannot write {out}: {error.strerror}") from error
     click.echo(
         f"{out} gives up the key {identity.fingerprint}. Keep it offline, away from this machine; if the key is stolen,"
         " hand it to your players (truc keys revoke FILE). Whoever has the file can do that."
@@ -272,12 +275,3 @@ def _warn(folder: Folder, public: bytes) -> None:
 
 def _was_own(identity: PublicIdentity, public: bytes) -> bool:
     return any(rotation.change.old == public for rotation in identity.rotations)
-
-
-def _write_new(path: Path, text: str) -> None:
-    # Nothing is replaced, and nobody else may read it: whoever has the file can give the key up.
-    try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(text)
-    except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror}") from error

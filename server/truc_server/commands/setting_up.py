@@ -25,7 +25,7 @@ from truc_server.commands.command_line import (
 )
 from truc_server.identity.identity import Identity, load_identity
 from truc_server.identity.passphrases import passphrase_of
-from truc_server.settings.folder import Folder, default_root, locked, open_folder, write_private
+from truc_server.settings.folder import Folder, default_root, locked, open_folder, write_new, write_private
 from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import FILE_VARIABLE, settings_text
 
@@ -94,8 +94,8 @@ def _write(folder: Folder, path: Path, settings: Settings) -> None:
         write_private(path, settings_text(msgspec.structs.replace(settings, data="")).encode())
         return
     # Elsewhere others may have to read it, such as the user whom the server runs as: the umask says who may.
-    with path.open("x", encoding="utf-8") as written:
-        written.write(settings_text(msgspec.structs.replace(settings, data=str(folder.root))))
+    text = settings_text(msgspec.structs.replace(settings, data=str(folder.root)))
+    write_new(path, text.encode(), 0o666)
 
 
 def _web_settings(origin: str) -> dict[str, object]:

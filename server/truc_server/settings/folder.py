@@ -4,6 +4,7 @@ The folder is created for its owner alone. Invariant: while one process is in `l
 the process, so a killed server leaves none behind.
 """
 
+import errno
 import fcntl
 import os
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 
 class FolderError(Exception):
@@ -136,17 +138,40 @@ def used_folder(root: Path) -> Folder:
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a file for the folder's owner alone: the whole of it or nothing, even if the power fails."""
-    unfinished = path.with_name(f".{path.name}.new")
+    with _naming(path), _unfinished(path, 0o600) as file:
+        _hand_over(file.fileno(), path.parent)
+        file.write(content)
+
+
+def write_new(path: Path, content: bytes, mode: int) -> None:
+    """Write a file where the host wants it, less private by the umask alone: the whole of it or nothing, as `write_private`.
+
+    Raises:
+        FileExistsError: There is a file of that name; it stays.
+    """
     with _naming(path):
-        # Removed first and made anew: nobody has it open, and it is no link to a file elsewhere.
-        unfinished.unlink(missing_ok=True)
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            _hand_over(descriptor, path.parent)
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        with _unfinished(path, mode) as file:
             file.write(content)
+
+
+@contextmanager
+def _unfinished(path: Path, mode: int) -> Iterator[BinaryIO]:
+    """Give a file to write that gets its name when it is whole; otherwise it is removed."""
+    unfinished = path.with_name(f".{path.name}.new")
+    # Removed first and made anew: nobody has it open, and it is no link to a file elsewhere.
+    unfinished.unlink(missing_ok=True)
+    try:
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
             file.flush()
             os.fsync(descriptor)
         move(unfinished, path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)  # on a full disk it takes room from what others have to say
+        raise
 
 
 @contextmanager
