@@ -6,24 +6,21 @@ from typing import Final
 from truc_conform.expectations import Map, UnexpectedError
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import RawSeat
-from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, PackStage, SealedPack, SeatStep
+from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, SealedPack, SeatStep
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
-from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read_hand
+from truc_protocol.blind_mode.seat_steps import CardWithKeys
 from truc_protocol.bodies import Body, Release
-from truc_protocol.checks import CheckError
-from truc_protocol.ledger import learn, sealed_pack
+from truc_protocol.ledger import sealed_pack
 from truc_protocol.own_steps import (
     Duty,
     body_of_step,
     duty,
     garbled_body,
     make_step,
-    own_options,
     place_of_step,
     secrets_of,
 )
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
-from truc_rules import CardError
 
 WANT: Final = (OWN_OPTIONS, BLIND_TABLES)
 StepCheat = Callable[[SeatStep], SeatStep]
@@ -77,7 +74,6 @@ class BlindSeat(RawSeat):
         super().__init__(client, seed=seed)
         self.withheld: frozenset[Duty] = frozenset()
         self.cheats: StepCheat = lambda step: step
-        self._hands: dict[tuple[int, int], tuple[CardWithKeys, ...]] = {}
         self.taken: dict[tuple[object, ...], Map] = {}
 
     async def login(self, *, want: Sequence[str] = WANT) -> Map:
@@ -85,8 +81,8 @@ class BlindSeat(RawSeat):
         return await super().login(want=want)
 
     def begin(self, message: Map) -> None:
-        """Start to audit a match; what was read and taken in the one before it is of other deals with the same numbers."""
-        self._hands, self.taken = {}, {}
+        """Start to audit a match; what was taken in the one before it is of other deals with the same numbers."""
+        self.taken = {}
         super().begin(message)
 
     def pack(self) -> SealedPack:
@@ -106,38 +102,19 @@ class BlindSeat(RawSeat):
             raise ValueError("a seat deals after it has joined")
         return secrets_of(self.ledger, self.chain)
 
-    def hand(self) -> tuple[CardWithKeys, ...]:
-        """Return what this seat reads of its newest cards; they are read once."""
-        pack = self.pack()
-        place = pack.plan.j, pack.d
-        if self.x is None:
-            raise ValueError("a seat with a key has a box key")
-        if place not in self._hands:
-            self._hands[place] = read_hand(pack, self.secrets(), self.seat, self.x)
-        return self._hands[place]
-
-    def is_garbled(self) -> bool:
-        """Tell whether this seat reads no hand of cards where all keys are in."""
-        pack = sealed_pack(self.ledger)
-        if pack is None or pack.stage is not PackStage.READY or pack.plan.unseen:
-            return False
-        try:
-            cards = [held.card for held in self.hand()]
-            if self.ledger.hand is not None:
-                learn(self.ledger, self.seat, cards)
-        except (GarbledError, CheckError, CardError):
-            return True
-        return False
-
     def duty(self) -> Duty | None:
         """Return what this seat owes now."""
-        return duty(self.ledger, self.seat, is_garbled=self.is_garbled())
+        is_garbled = self.auditor is not None and self.auditor.is_garbled
+        return duty(self.ledger, self.seat, is_garbled=is_garbled)
+
+    def hand(self) -> tuple[CardWithKeys, ...]:
+        """Return what this seat reads of its newest cards."""
+        openings = () if self.auditor is None else self.auditor.openings
+        return tuple(held for held in openings if isinstance(held, CardWithKeys))
 
     def step(self, wanted: Duty) -> SeatStep:
         """Return the step that is due, as the seat's link says."""
-        # Only a lend needs the cards: before all keys are in they cannot be read.
-        hand = self.hand() if wanted is Duty.LEND else ()
-        return make_step(self.ledger, self.seat, self.secrets(), hand, wanted)
+        return make_step(self.ledger, self.seat, self.secrets(), self.hand(), wanted)
 
     def body_of(self, step: SeatStep) -> Body:
         """Return the body of a step, in its place."""
@@ -189,18 +166,3 @@ class BlindSeat(RawSeat):
                 return garbled_body(self.ledger, self.seat)
             case _:
                 return self.body_of(self.cheats(self.step(wanted)))
-
-    def find_options(self, waiting: Map) -> Map:
-        """Find out what may be done while the match waits for a decision; nothing if it waits for anything else."""
-        self.options, self.offered = waiting, []
-        ledger = self.ledger
-        if waiting.get("what", "decision") != "decision" or self.is_garbled():
-            return waiting
-        held: tuple[CardWithKeys, ...] = ()
-        if ledger.hand is not None and not self.pack().plan.unseen:
-            held = self.hand()
-            ledger = learn(ledger, self.seat, [each.card for each in held])
-        made = own_options(ledger, self.seat, held, waiting["seats"])
-        self.options = {**waiting, "must": self.seat in waiting["seats"]}
-        self.offered = [{"key": o.line, "kind": o.kind, "args": o.args, "hints": dict(o.hints)} for o in made]
-        return self.options

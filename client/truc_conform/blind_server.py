@@ -9,20 +9,19 @@ from msgspec.structs import replace
 
 from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame
 from truc_conform.forging import note_cheat
-from truc_conform.playing import Pick, quiet
+from truc_conform.playing import CUT, Pick, quiet
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE
 from truc_protocol import messages
 from truc_protocol.acts import write_args
-from truc_protocol.blind_mode.sealed_pack import PackStage, SealedPack, SeatStep
+from truc_protocol.audit import OwnSeat
+from truc_protocol.audit.own_seat import read_sealed
+from truc_protocol.blind_mode.sealed_pack import SealedPack, SeatStep
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
-from truc_protocol.blind_mode.seat_steps import CardWithKeys, GarbledError, read_hand
-from truc_protocol.checks import CheckError
-from truc_protocol.dealer import Dealer
+from truc_protocol.blind_mode.seat_steps import CardWithKeys
 from truc_protocol.errors import Code
 from truc_protocol.ledger import Ledger, deciding_match, learn, sealed_pack, seats_unopened
 from truc_protocol.ledger.state import owes_forfeit
-from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.own_steps import Duty, body_of_step, duty, garbled_body, make_step, secrets_of
 from truc_protocol.records import BLIND, Phase, Record
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
@@ -53,27 +52,11 @@ class BlindServer(ScriptedServer):
         self.cheats: dict[int, StepCheat] = {}
         self.silent: frozenset[int] = frozenset()
         self.decides: Pick = quiet
-        self._read: dict[int, tuple[SealedPack, tuple[CardWithKeys, ...]]] = {}
+        self._read: dict[int, tuple[SealedPack, tuple[CardWithKeys, ...] | None]] = {}
 
     def state(self) -> messages.TableState:
         """Return the state of the table, with its mode."""
         return replace(super().state(), mode=self.shown_mode)
-
-    def make_terms(self) -> Record:
-        """Make the terms of a match in the mode that is signed."""
-        super().make_terms()
-        secrets = self.dealer.secrets
-        self.dealer = Dealer(self.key, MatchSecrets(secrets.root, secrets.x, secrets.tn), links=self.links)
-        terms = self.dealer.terms(
-            self.variant,
-            seats=self.seats,
-            opts=self.opts,
-            name="a server",
-            opened_at=1_700_000_000,
-            mode=self.signed_mode,
-        )
-        self.terms = messages.Terms(table=CODE, record=terms.record, doc=self.document)
-        return terms.record
 
     def other(self) -> Record | None:
         """Return the next record that is not the remote seat's."""
@@ -102,16 +85,9 @@ class BlindServer(ScriptedServer):
     def step_of(self, seat: int, wanted: Duty) -> SeatStep:
         """Return the step of a puppet, as its cheat leaves it."""
         ledger = self.at_play()
-        hand = self.hand(seat) if wanted is Duty.LEND else ()
+        hand = (self.hand(seat) or ()) if wanted is Duty.LEND else ()
         step = make_step(ledger, seat, self.secrets(seat), hand, wanted)
         return self.cheats[seat](step) if seat in self.cheats else step
-
-    def pack(self) -> SealedPack:
-        """Return the pack of the hand; RuntimeError if none is called."""
-        pack = sealed_pack(self.at_play())
-        if pack is None:
-            raise RuntimeError("no hand is called")
-        return pack
 
     def secrets(self, seat: int) -> SeatSecrets:
         """Return what a puppet draws from its link."""
@@ -120,33 +96,31 @@ class BlindServer(ScriptedServer):
             raise RuntimeError("a puppet deals after it has joined")
         return secrets_of(self.at_play(), chain)
 
-    def hand(self, seat: int) -> tuple[CardWithKeys, ...]:
-        """Return what a puppet reads of its newest cards: once for as long as nothing is done with the pack."""
-        pack = self.pack()
+    def hand(self, seat: int) -> tuple[CardWithKeys, ...] | None:
+        """Return what a puppet reads of its newest cards, once all keys are in; None if they are no hand of cards."""
+        ledger, player = self.at_play(), self.players[seat]
+        pack = sealed_pack(ledger)
         read_of, hand = self._read.get(seat, (None, ()))
-        if read_of is not pack:
-            hand = read_hand(pack, self.secrets(seat), seat, self.players[seat].x)
+        # Once for as long as nothing is done with the pack.
+        if pack is not None and read_of is not pack:
+            hand = read_sealed(ledger, OwnSeat(seat, player.x, player.chain)) if pack.is_keyed else ()
             self._read[seat] = pack, hand
         return hand
 
     def is_garbled(self, seat: int) -> bool:
         """Tell whether a puppet reads no hand of cards."""
-        pack = sealed_pack(self.at_play())
-        if pack is None or pack.stage is not PackStage.READY or pack.plan.unseen:
-            return False
         try:
             self.seen(seat)
-        except (GarbledError, CheckError, CardError):
+        except CardError:
             return True
-        return False
+        return self.hand(seat) is None
 
     def seen(self, seat: int) -> Ledger:
         """Return the match with the cards of a puppet."""
-        ledger = self.at_play()
-        pack = sealed_pack(ledger)
-        if ledger.hand is None or pack is None or pack.plan.unseen:
-            return ledger
-        return learn(ledger, seat, [held.card for held in self.hand(seat)])
+        ledger, hand = self.at_play(), self.hand(seat)
+        return (
+            learn(ledger, seat, [held.card for held in hand]) if ledger.hand is not None and hand else ledger
+        )
 
     def servers(self, ledger: Ledger) -> Record | None:
         """Return what the server writes next."""
@@ -168,8 +142,8 @@ class BlindServer(ScriptedServer):
         for seat in deciders(match):
             if seat in self.players:
                 action = self.decides([*legal(self.seen(seat).match or match, Seat(seat))])
-                held = () if ledger.hand is None or self.pack().plan.unseen else self.hand(seat)
-                return self.players[seat].act(ledger, str(action.kind), write_args(action, held, cut=7))
+                args = write_args(action, self.hand(seat) or (), cut=CUT)
+                return self.players[seat].act(ledger, str(action.kind), args)
         return None
 
     async def answer_other(self, message: messages.ClientMessage) -> None:

@@ -256,7 +256,7 @@ class RawSeat:
         """Start to audit a match from its setup."""
         self.document = message["doc"]
         self.records = [Record(*record) for record in message["records"]]
-        self.auditor = Auditor(self.document, OwnSeat(self.seat, self.x) if self.x else None)
+        self.auditor = Auditor(self.document, OwnSeat(self.seat, self.x, self.chain) if self.x else None)
         for record in self.records:
             self.auditor.feed(record)
         self.next, self.stored, self.counter, self.done = 0, {}, boxes.NO_COUNTER, False
@@ -310,7 +310,7 @@ class RawSeat:
             chain = Chain(self.key.public, table.tn, token_bytes(32), first=first, count=table.links)
             self.fresh = chain, keys.generate_box_key()
             # Before the record is sent: what is boxed for it may follow at once.
-            self.auditor.add_box_key(self.fresh[1])
+            self.auditor.add_box_key(self.fresh[1], chain)
         return self.fresh
 
     def rekey(self) -> Rekey:
@@ -372,10 +372,16 @@ class RawSeat:
         ]
 
     def find_options(self, waiting: Map) -> Map:
-        """Find out by the rules what may be done while the match waits for these seats; return it as `options` would."""
-        openings = () if self.auditor is None else self.auditor.openings
-        made = own_options(self.ledger, self.seat, openings, waiting["seats"])
-        self.options = {**waiting, "must": self.seat in waiting["seats"]}
+        """Find out by the rules what may be done while the match waits for these seats; return it as `options` would.
+
+        Nothing while it waits for anything but a decision, or where no hand of cards can be read.
+        """
+        auditor, awaited = self.auditor, waiting["seats"]
+        is_asked = waiting.get("what", "decision") == "decision"
+        made: tuple[boxes.Option, ...] = ()
+        if is_asked and auditor is not None and auditor.seen is not None and not auditor.is_garbled:
+            made = own_options(auditor.seen, self.seat, auditor.openings, awaited)
+        self.options = {**waiting, "must": is_asked and self.seat in awaited}
         self.offered = [{"key": o.line, "kind": o.kind, "args": o.args, "hints": dict(o.hints)} for o in made]
         return self.options
 

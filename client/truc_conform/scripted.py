@@ -28,7 +28,7 @@ from truc_protocol.errors import Code
 from truc_protocol.ledger import Due, Ledger, due, seats_missing, start_ledger
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.match_secrets import MatchSecrets
-from truc_protocol.records import Phase, Record, parse
+from truc_protocol.records import DEALT, Phase, Record, parse
 from truc_protocol.setup import Opts, close_setup, open_terms
 from truc_protocol.wire.connection import ConnectionEnd, Failure, Role
 from truc_protocol.wire.handshake import Challenge, Greeting, Roll, check_login, server_hello
@@ -68,6 +68,7 @@ class ScriptedServer:
         self.boxes = 0
         self.offer: int | None = None
         self.opts = Opts(guests=1)
+        self.signed_mode = DEALT
         self.links = 64
         self.is_call_held = False
         self.is_away = False
@@ -264,7 +265,12 @@ class ScriptedServer:
         root, x = (secret(f"{name} {self.match}", self.seed) for name in ("root", "x"))
         self.dealer = Dealer(self.key, MatchSecrets(root, x, self.nonce()), links=self.links)
         terms = self.dealer.terms(
-            self.variant, seats=self.seats, opts=self.opts, name="a server", opened_at=1_700_000_000
+            self.variant,
+            seats=self.seats,
+            opts=self.opts,
+            name="a server",
+            opened_at=1_700_000_000,
+            mode=self.signed_mode,
         )
         self.terms = messages.Terms(table=CODE, record=terms.record, doc=self.document)
         return terms.record

@@ -223,7 +223,7 @@ async def test_seat_whose_boxes_do_not_open_is_exposed_once_the_other_says_so(se
         seat.chooses = only_cut
     seats[0].find_options = lambda waiting: waiting  # it cannot read its cards
     await play_on(seats, lambda seat: seat.next and seat.ledger.hand is not None)
-    assert seats[0].is_garbled()
+    assert seats[0].auditor.is_garbled
     ledger = seats[0].ledger
     await seats[0].act(
         seats[0].sign(
