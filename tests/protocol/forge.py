@@ -12,7 +12,6 @@ from rows import each_row
 from protocol import edwards
 from truc_protocol import dealing
 from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation
-from truc_protocol.audit.own_seat import Accepted
 from truc_protocol.bodies import Deal, Open, Proxy
 from truc_protocol.crypto.curve import ORDER
 from truc_protocol.crypto.keys import SigningKey
@@ -32,7 +31,6 @@ class Forgery(NamedTuple):
     document: bytes
     records: list[Record]
     own: OwnSeat | None = None
-    accepted: Accepted | None = None
 
 
 class Case(NamedTuple):
@@ -77,7 +75,7 @@ def refusals(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> Callabl
 
 
 def refused(forgery: Forgery) -> Refutation:
-    auditor = audit(forgery.document, forgery.records[:-1], forgery.own, accepted=forgery.accepted)
+    auditor = audit(forgery.document, forgery.records[:-1], forgery.own)
     return refutation(auditor, forgery.records[-1])
 
 

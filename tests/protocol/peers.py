@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from truc_conform.playing import Puppet, here, secret
 from truc_protocol.acts import write_args
-from truc_protocol.audit import Accepted, Auditor, OwnSeat
+from truc_protocol.audit import Auditor, OwnSeat
 from truc_protocol.bodies import Body, Guest, Rule
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import Dealer, MatchSecrets, proxy_body
@@ -227,19 +227,13 @@ class Table:
     def file(self) -> bytes:
         return write_transcript(self.document, self.records)
 
-    def audit(self, own: OwnSeat | None = None, *, accepted: Accepted | None = None) -> Auditor:
-        return audit(self.document, self.records, own, accepted=accepted)
+    def audit(self, own: OwnSeat | None = None) -> Auditor:
+        return audit(self.document, self.records, own)
 
 
-def audit(
-    document: bytes,
-    records: Iterable[Record],
-    own: OwnSeat | None = None,
-    *,
-    accepted: Accepted | None = None,
-) -> Auditor:
+def audit(document: bytes, records: Iterable[Record], own: OwnSeat | None = None) -> Auditor:
     """Feed a whole transcript."""
-    auditor = Auditor(document, own, accepted=accepted)
+    auditor = Auditor(document, own)
     for record in records:
         auditor.feed(record)
     return auditor

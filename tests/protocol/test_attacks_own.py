@@ -1,4 +1,4 @@
-"""Forgeries that no file can show: what one client accepted (C9), what one seat opens (C18), and a body too long to be kept.
+"""Forgeries that no file can show: what one seat opens (C18), and a body too long to be kept.
 
 All others are kept with their verdicts in tests/vectors, where test_tampered_vectors.py replays them.
 """
@@ -23,16 +23,16 @@ from protocol.forge import (
     until,
     with_card,
 )
-from protocol.peers import Table, secret
+from protocol.peers import Table
 from protocol.shared import paulista, sharing_table
 from rows import each_row
 
 from truc_protocol import boxes
-from truc_protocol.audit import Accepted, OwnSeat
+from truc_protocol.audit import OwnSeat
 from truc_protocol.bodies import Call, Deal, SeatTaken
 from truc_protocol.crypto import keys
 from truc_protocol.dealing import Opening
-from truc_protocol.records import Record, body_hash, encode, parse
+from truc_protocol.records import Record, encode, parse
 
 
 def body_too_long():
@@ -45,37 +45,6 @@ def body_too_long():
 test_body_that_no_file_can_hold_is_refused = refusals(("C1", None, body_too_long))
 
 
-def accepting(table: Table, **fields) -> Accepted:
-    honest = Accepted(table.terms.table.spk, table.terms.th, level="A", seat_hash=body_hash(table.records[1]))
-    return honest._replace(**fields)
-
-
-def as_seat_0(table: Table, count: int, **fields) -> Forgery:
-    own = OwnSeat(0, table.players[0].x)
-    return Forgery(table.document, table.records[:count], own, accepting(table, **fields))
-
-
-def own_seat_with_another_box_key():
-    table = Table()
-    own = OwnSeat(0, keys.box_key(secret("other", 1)))
-    return Forgery(table.document, table.records[:4], own, accepting(table, seat_hash=None))
-
-
-test_match_that_was_not_accepted_is_refused = refusals(
-    ("C9", SERVER, own_seat_with_another_box_key),
-    *forged("C9", None, unpinned_server_key=lambda: as_seat_0(Table(), 1, spk=bytes(32))),
-    *forged(
-        "C9",
-        SERVER,
-        other_terms_than_accepted=lambda: as_seat_0(Table(), 1, th=bytes(32)),
-        table_that_served_before=lambda: as_seat_0(Table(), 1, seen=frozenset({Table().terms.th})),
-        nonce_that_served_before=lambda: as_seat_0(Table(), 1, seen=frozenset({Table().terms.table.tn})),
-        guest_where_none_was_accepted=lambda: as_seat_0(Table(guests=(1,)), 4),
-        own_seat_with_another_record=lambda: as_seat_0(Table(), 4, seat_hash=bytes(32)),
-    ),
-)
-
-
 @each_row("point", sorted(keys.SMALL_ORDER))
 def test_small_order_key_takes_no_seat(point: bytes) -> None:
     table = Table()
@@ -84,22 +53,10 @@ def test_small_order_key_takes_no_seat(point: bytes) -> None:
     check_refused(Case("C4", None, lambda: Forgery(table.document, [table.records[0], weak])))
 
 
-def test_match_as_accepted_passes() -> None:
-    table = Table(guests=(1,)).run()
-    auditor = table.audit(OwnSeat(0, table.players[0].x), accepted=accepting(table, level="B"))
-    assert auditor.verdict().result == "proven"
-
-
-def test_guest_with_a_box_key_accepts_a_match_in_which_it_has_signed_nothing() -> None:
+def test_guest_with_a_box_key_sees_its_cards() -> None:
     table = Table(guests=(0,), boxed_guests=True).to("hand")
-    accepted = accepting(table, level="B", seat_hash=None)
-    auditor = table.audit(OwnSeat(0, table.guest_keys[0]), accepted=accepted)
+    auditor = table.audit(OwnSeat(0, table.guest_keys[0]))
     assert auditor.openings == table.dealer.openings(table.ledger, 0)
-
-
-def test_spectator_accepts_a_match_without_a_seat_of_its_own() -> None:
-    table = Table()
-    assert table.audit(accepted=accepting(table, seat_hash=None)).ledger is not None
 
 
 def sealed_for(table: Table, seat: int, hand) -> bytes:

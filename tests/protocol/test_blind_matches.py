@@ -16,7 +16,6 @@ from vectors.blind_matches import FOLDER, MATCHES, other_order, shut_boxes
 
 from truc_protocol.audit import Auditor, Result, verify
 from truc_protocol.audit.equivocation import compare
-from truc_protocol.audit.own_seat import Accepted
 from truc_protocol.blind_mode.points import scalar, times
 from truc_protocol.blind_mode.sealed_pack import LockStep, MaskStep, find_card, turned_up
 from truc_protocol.bodies import Act, Deal, Garbled, Keys, Lend, Lock, Mask, Release
@@ -132,14 +131,6 @@ def test_every_game_that_is_not_excluded_says_why_or_is_taken():
     assert all("flor" in why or "signs" in why or "reveal" in why for why in excluded.values())
     assert len(presets()) - len(excluded) > 20
     assert blind_hindrance(preset_of("truc-french"), 1)
-
-
-def test_client_refuses_a_table_of_a_mode_it_did_not_agree_to():
-    table = french()
-    accepted = Accepted(table.server.public, table.terms.th)
-    refused = refutation(Auditor(table.document, accepted=accepted), table.records[0])
-    assert (refused.check, refused.culprit) == ("C9", "server")
-    Auditor(table.document, accepted=accepted._replace(mode="blind")).feed(table.records[0])
 
 
 def test_kept_forgeries_are_refused_as_they_say():

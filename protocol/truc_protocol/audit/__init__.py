@@ -14,5 +14,5 @@ from truc_protocol.audit.cross_audit import (
 from truc_protocol.audit.equivocation import Equivocation, compare
 from truc_protocol.audit.evidence import Judgement, WeighedItem
 from truc_protocol.audit.hands import ClosedHand
-from truc_protocol.audit.own_seat import Accepted, OwnSeat
+from truc_protocol.audit.own_seat import OwnSeat
 from truc_protocol.audit.verdict import Refutation, Result, Verdict, is_preset

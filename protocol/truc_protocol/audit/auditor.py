@@ -11,10 +11,7 @@ from typing import NamedTuple
 from truc_protocol.acts import HeldCard
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand
 from truc_protocol.audit.own_seat import (
-    Accepted,
     OwnSeat,
-    check_setup,
-    check_terms,
     open_deal,
     open_share,
     read_lent,
@@ -92,15 +89,12 @@ class _ClosedHands(NamedTuple):
 class Auditor:
     """Check the records of one match, in order."""
 
-    def __init__(
-        self, document: bytes, own: OwnSeat | None = None, *, accepted: Accepted | None = None
-    ) -> None:
+    def __init__(self, document: bytes, own: OwnSeat | None = None) -> None:
         self._document = document
         self._own = own
         # of all keys that the seat has had: only the ledger tells which is in force
         self._own_keys = {} if own is None else {own.x.public: own.x}
         self._own_chains = {} if own is None else {own.x.public: own.chain}
-        self._accepted = accepted
         self._setup: tuple[Record, ...] = ()
         self._terms: MatchTerms | None = None
         self._seats: tuple[SeatTaken | Guest, ...] = ()
@@ -261,18 +255,13 @@ class Auditor:
     def _feed_setup(self, record: Record) -> AnyBody:
         body = parse(record)
         if self._terms is None:
-            terms = open_terms(self._document, record)
-            if self._accepted is not None:
-                check_terms(self._accepted, terms)
-            self._terms = terms
+            self._terms = open_terms(self._document, record)
         elif len(self._seats) < self._terms.table.seats:
             seats = (*self._seats, read_seat(self._terms, record))
             check_seats(self._terms, seats)
             self._seats = seats
         else:
             setup = close_setup(self._terms, self._setup[1:], record)
-            if self._accepted is not None:
-                check_setup(self._accepted, setup, self._own)
             self._ledger = self._signed = start_ledger(setup)
         self._setup = (*self._setup, record)
         return body

@@ -1,4 +1,4 @@
-"""What one seat can check at once: its own sealed cards, and that the match is the one its user accepted."""
+"""What one seat can check at once: its own sealed cards, and what its partners show it."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -13,8 +13,6 @@ from truc_protocol.crypto.keys import BoxKey
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger, box_public, deal_public, learn
 from truc_protocol.own_steps import secrets_of
-from truc_protocol.records import DEALT, body_hash
-from truc_protocol.setup import MatchSetup, MatchTerms
 from truc_rules import CardError
 
 _SERVER = "server"
@@ -29,63 +27,6 @@ class OwnSeat(NamedTuple):
     seat: int
     x: BoxKey
     chain: Chain | None = None
-
-
-class Accepted(NamedTuple):
-    """What a client's user has agreed to, before the match (C9).
-
-    Attributes:
-        spk: the key pinned for this server.
-        th: the hash of the table record that the user was shown.
-        level: the lowest assurance level the user takes: "C" takes all, "A" only a table without guests.
-        seen: th and tn of every other match this client has ever joined.
-        seat_hash: the hash of the own seat record's body; None for a guest or a spectator.
-        mode: the mode of the table that was agreed to.
-    """
-
-    spk: bytes
-    th: bytes
-    level: str = "C"
-    seen: frozenset[bytes] = frozenset()
-    seat_hash: bytes | None = None
-    mode: str = DEALT
-
-
-def check_terms(accepted: Accepted, terms: MatchTerms) -> None:
-    """Check that a table record is the one accepted.
-
-    Raises:
-        CheckError: C9.
-    """
-    # who signs under another key binds the pinned server to nothing, so nobody is to blame
-    if terms.table.spk != accepted.spk:
-        raise CheckError("C9", "the table is signed by another key than the one pinned for this server")
-    if terms.th != accepted.th:
-        raise CheckError("C9", "the table record is not the one that was accepted", _SERVER)
-    if terms.table.mode != accepted.mode:
-        message = f"expected a table of mode {accepted.mode}, got one of mode {terms.table.mode!r}"
-        raise CheckError("C9", message, _SERVER)
-    # a second match on one table record would be dealt from links that the first has opened
-    if accepted.seen & {terms.th, terms.table.tn}:
-        raise CheckError("C9", "the table record or its nonce has served another match", _SERVER)
-
-
-def check_setup(accepted: Accepted, setup: MatchSetup, own: OwnSeat | None) -> None:
-    """Check that the closed set of seats is one the user accepts, with the own seat in its place.
-
-    Raises:
-        CheckError: C9.
-    """
-    # by letter: A is better than B, B than C
-    if setup.level > accepted.level:
-        message = f"expected an assurance level of {accepted.level} or better, got {setup.level}"
-        raise CheckError("C9", message, _SERVER)
-    if own is None:
-        return
-    at = own.seat + 1  # after the table record
-    another = accepted.seat_hash is not None and body_hash(setup.records[at]) != accepted.seat_hash
-    if another or setup.seats[own.seat].x != own.x.public:
-        raise CheckError("C9", f"the record of seat {own.seat} is not the one this client signed", _SERVER)
 
 
 def _shared_secret(ledger: Ledger, seat: int, own: BoxKeys) -> bytes | None:
