@@ -26,6 +26,7 @@ const SPEECHES = Object.fromEntries(LANGUAGES.map((lang) => [lang, new Speech(ca
 const SETTINGS = { isLoud: true, isFour: false, isTaught: true }
 const IS_LONG = process.env.TRUC_EXAMPLES !== undefined
 const TIMES = IS_LONG ? 6 : 2     // of each visit, in another order
+const NAMES = ['Ana', 'Ben', 'Cleo', 'Dora', 'Eva', 'Fran']
 const SHEETS = ['proof', 'signs', 'menu', 'keys']
 
 Object.defineProperty(performance, 'now', { value: () => 0 })
@@ -476,7 +477,7 @@ test('every option of every game can be pressed, says what it answers, and is ca
   const answering = new Map()
   for (const { document, seats, steps } of hands) {
     const rules = rulesOf(fromHex(document))
-    const names = ['Ana', 'Ben', 'Cleo', 'Dora', 'Eva', 'Fran'].slice(0, seats)
+    const names = NAMES.slice(0, seats)
     const people = names.map((name, seat) => ({ seat, kind: 'key', name, ready: true, online: true }))
     const begin = [
       told({ t: 'table', table: 'T', variant: rules.variant, seats: people, n: seats, state: 'playing', opts: [], options: {}, private: true }),
@@ -516,14 +517,16 @@ function checkOptions(state, lang, answers, answering) {
   for (const option of table.options.list) {
     const where = `${table.rules.variant} ${option.key}`
     assert(slotOf(option) === null ? played.includes(option) : pressed.includes(option), `${where} cannot be pressed`)
-    const { word } = speech.move(option, answeringOf(table), ['Ana', 'Ben', 'Cleo', 'Dora', 'Eva', 'Fran'])
+    const { word } = speech.move(option, answeringOf(table), NAMES)
     assert.notEqual(word, '', where)
     assert.notEqual(speech.meaning(option.key, answeringOf(table), option.hints), '', where)
   }
   for (const { word, letter, title, id } of buttons) assert(word !== '' && letter.length === 1 && title !== '', `${table.rules.variant} ${id}`)
-  for (const { id, options } of buttons.filter((each) => each.options.length > 1 && !ARMED.includes(each.id))) {
+  for (const { id, word, options } of buttons.filter((each) => each.options.length > 1 && !ARMED.includes(each.id))) {
     const called = choicesIn(screenAt(state, lang, { chooser: id }))
     assert.deepEqual([called.length, new Set(called).size], [options.length, options.length], `${table.rules.variant}: ${called}`)
+    const words = options.map((option) => speech.move(option, answeringOf(table), NAMES).word)
+    assert(new Set(words).size === 1 || !words.includes(word), `${table.rules.variant} ${lang}: the slot of ${words} is called as one of them`)
   }
   const isAsked = table.options.list.some(({ kind }) => ANSWERS.includes(kind))
   if (!isAsked) return

@@ -47,6 +47,19 @@ def test_what_comes_first_is_few_files_and_few_bytes():
     assert PAGE not in first
 
 
+def test_no_class_is_a_state_of_one_element_and_the_name_of_another():
+    """A drawer that was `open` was drawn as what lay `open` when a hand was over."""
+    files = read_tree().files
+    written = "".join(
+        text.decode() for path, text in files.items() if path.startswith("page/") and path.endswith(".mjs")
+    )
+    states = set(re.findall(r"\? ' ([a-z-]+)'", written))
+    names = {name for each in re.findall(r"class: '([a-z -]+)'", written) for name in each.split()}
+    assert "armed" in states
+    assert "veil" in names
+    assert states & names == set()
+
+
 SAID_LATER = "page/words.mjs"  # how everything is said that is said at a table
 
 

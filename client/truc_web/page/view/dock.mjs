@@ -2,6 +2,7 @@
 
 import { h } from '../h.mjs'
 import { awaited } from '../state/table.mjs'
+import { capital } from '../words.mjs'
 import { answeringOf, askOf, buttonsOf } from './model.mjs'
 
 const COLUMNS = 12
@@ -78,7 +79,7 @@ function chooser(ui, table, speech) {
   if (!slot || slot.options.length < 2) return null
   const names = (table.shown?.seats ?? []).map((/** @type {any} */ { name }) => name ?? '')
   return h('div', { class: 'veil', onclick: (/** @type {any} */ event) => event.target === event.currentTarget && ui.put('chooser', null) },
-    h('section', { class: 'sheet small', role: 'dialog', 'aria-label': slot.word, 'data-dialog': 'chooser' }, h('h2', null, slot.word),
+    h('section', { class: 'sheet small', role: 'dialog', 'aria-label': slot.word, 'data-dialog': 'chooser' }, h('h2', null, capital(slot.word)),
       h('div', { class: 'choices' }, slot.options.map((/** @type {any} */ option) => {
         const { word, isOwn, cost, gloss } = speech.move(option, answeringOf(table), names)
         const more = cost || gloss     // what tells apart those that the game has one word for

@@ -23,7 +23,7 @@ export function handEnd(ui, table, speech) {
   return h('div', { class: 'veil', key: `end-${closed.j}` }, h('section', { class: 'sheet', role: 'dialog', 'aria-label': title, 'data-dialog': 'end' },
     h('h2', null, title, table.ended === null ? gained(table, points) : finalScore(table, speech)),
     h('p', null, points.map((fact) => speech.tell(fact, names)).filter(Boolean).join('; ')),
-    h('div', { class: 'open' }, Object.entries(closed.opened).map(([seat, cards]) => h('div', { class: sideOf(table, Number(seat)) },
+    h('div', { class: 'opened' }, Object.entries(closed.opened).map(([seat, cards]) => h('div', { class: sideOf(table, Number(seat)) },
       h('p', null, names[Number(seat)]),
       cards.map((name) => h('span', null, card(name, pack), isProved && h('b', { class: 'checked', style: { '--i': String(tick++) }, 'aria-hidden': 'true' }, '✓')))))),
     proofLines(table, speech, isProved),

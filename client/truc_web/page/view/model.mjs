@@ -125,7 +125,7 @@ export function buttonsOf(table, speech, armed) {
     const isPlain = !said.isOwn && speech.moveKey(first?.key ?? keyOf(slot.id, table), first === undefined ? '' : answering) === slot.id
     return {
       ...slot, options, isPossible: options.length > 0 && table.chosen === null, isArmed: armed === slot.id, isArming: ARMED.includes(slot.id),
-      word: isChoice || isPlain || (first === undefined && !said.isOwn) ? slotWord(slot.id, said.word, speech) : said.word,
+      word: isChoice || isPlain || (first === undefined && !said.isOwn) ? slotWord(isChoice && first.kind in speech.catalogue.slots ? first.kind : slot.id, said.word, speech) : said.word,
       isOwn: said.isOwn && !isChoice, gloss: isChoice ? '' : first?.kind === 'claim' ? names[Number(first.key.split(' ')[1])] : said.cost || said.gloss, letter: speech.say(`keys.${slot.id}`),
       isPressed: options.some(({ key }) => key === table.chosen?.key),
       title: speech.meaning(first?.key ?? keyOf(slot.id, table), answering, first?.hints)
