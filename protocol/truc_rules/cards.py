@@ -4,8 +4,9 @@ A card is its index in the variant's pack. Its name is its rank and a suit lette
 number: cards of equal strength tie. Suits count only where an order names single cards.
 """
 
+import re
 from collections.abc import Iterable, Sequence
-from typing import NewType
+from typing import Final, NewType
 
 from truc_rules.errors import CardError, VariantError
 
@@ -23,6 +24,9 @@ LARGEST_PACK = 128
 
 With more, the length of a box, which everybody sees, would tell how many high cards a hand holds.
 """
+
+# other names would read otherwise elsewhere: with a space two entries of an order, `01` the number 1
+_NAME: Final = re.compile(r"([1-9][0-9]*|[A-Z])[a-z]")
 
 SPANISH_SUITS = "oceb"
 FRENCH_SUITS = "shdc"
@@ -50,6 +54,11 @@ def card_named(pack: Sequence[str], name: str) -> Card:
 def card_names(pack: Sequence[str], cards: Iterable[Card]) -> str:
     """Return the names of `cards`, with a space between them."""
     return " ".join([pack[card] for card in cards])
+
+
+def is_card_name(name: str) -> bool:
+    """Tell whether a name is a rank, a number or a capital letter, and a small letter of suit."""
+    return _NAME.fullmatch(name) is not None
 
 
 def rank_of(name: str) -> str:
@@ -105,7 +114,8 @@ def strengths(pack: Sequence[str], order: Sequence[str]) -> tuple[int, ...]:
 def _places(order: Sequence[str]) -> dict[str, int]:
     place: dict[str, int] = {}
     for below, entry in enumerate(reversed(order), start=1):
-        for name in entry.split():
+        # by each single space: an empty word names no card, and is refused
+        for name in entry.split(" "):
             if name in place:
                 raise VariantError(f"order: expected every rank and card once, got {name!r} twice")
             place[name] = below

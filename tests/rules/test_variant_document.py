@@ -119,6 +119,7 @@ def test_a_field_that_is_missing_or_unknown_is_refused_by_name(entries, said):
         ({"order": (*CATALAN.order, "7")}, "order: expected every rank and card once, got '7' twice"),
         ({"order": CATALAN.order[1:]}, "order: expected a place for every card of the pack, got none for 3o"),
         ({"order": (*CATALAN.order, "8")}, "order: expected ranks or cards of the pack, got '8'"),
+        ({"order": (*CATALAN.order, "")}, "order: expected ranks or cards of the pack, got ''"),
         ({"redeal": Redeal("dealer", 0)}, "redeal.max: expected at least 1"),
         ({"match": 2}, "match: expected an odd number of games, got 2"),
         ({"version": 0}, "version: expected at least 1, got 0"),
@@ -172,10 +173,13 @@ def test_duels_leave_no_room_for_the_question_at_the_last_point():
             {"scoring": replace(TRUT.scoring, points_per_unit=1001)},
             "scoring.points_per_unit: expected at most 1000, got 1001",
         ),
-        (
-            FRENCH,
-            {"pack": (*FRENCH.pack, "s"), "order": (*FRENCH.order, "")},
-            "pack: expected cards of a rank and a suit",
+        *(
+            (
+                FRENCH,
+                {"pack": (*FRENCH.pack, name), "order": (*FRENCH.order, name)},
+                "pack: expected cards of a",
+            )
+            for name in ("s", "0s", "01s", "1S", "as", "AAs", "1 s", "1!")
         ),
         (
             PIECES,

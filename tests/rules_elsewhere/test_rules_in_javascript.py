@@ -104,6 +104,23 @@ def is_read(document):
     return True
 
 
+def with_word(document, word):
+    """Return documents with a word that is none: a card of the pack with its place, an entry of the order, and a sign."""
+    *_, pack, params = document
+    values = dict(params)
+    signs = [[name, [word] if name == "vocabulary" else value] for name, value in values["signals"]]
+    order = {"order": [*values["order"], word]}
+    for cards, changed in ((pack, {"signals": signs}), (pack, order), ([*pack, word], order)):
+        yield [*document[:4], cards, [[name, changed.get(name, value)] for name, value in params]]
+
+
+def test_words_that_are_none_are_refused_as_ours_refuses_them(rules):
+    document = json.loads(json.dumps(document_of(preset("truc-partnership"))))
+    words = ("toString", "", "01e", "1E", "ae", "1 e", " ", "3 ")
+    odd = [(word, each) for word in words for each in with_word(document, word)]
+    assert [(word, each) for word, each in odd if is_read(each) or rules.reads(each)] == []
+
+
 def test_a_document_is_taken_where_ours_takes_it(rules):
     chance, judged = random.Random(5), []
     for name in presets():

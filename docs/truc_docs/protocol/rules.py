@@ -45,7 +45,7 @@ The rule document of a match says by which rules it is played; its SHA-256 is in
 _CONTRADICTIONS: Final = """
 A document whose values contradict each other is refused too (C5). It must hold that:
 
-* no card is twice in `pack`, each card is a rank and one letter of suit, and there are 3 cards for each seat of the largest number in `players`;
+* no card is twice in `pack`, each is a rank, a number from 1 or a capital letter, and a small letter of suit, and there are 3 cards for each seat of the largest number in `players`;
 * `players` is one or more of 2, 4 and 6, in ascending order; every card has one place in `order`, by itself or by its rank;
 * no entry of `order` is there twice or names what is not in the pack; a card named by itself does not count with its rank;
 * `redeal.max` is at least 1, or `"pack"`; `match` is odd and at most 1000; `version` is at least 1;

@@ -13,6 +13,7 @@ from truc_rules.cards import (
     CARDS_EACH,
     LARGEST_PACK,
     envido_numbers,
+    is_card_name,
     rank_of,
     strengths,
     suit_of,
@@ -359,7 +360,8 @@ def _check_table(variant: Variant) -> None:
     pack, players = variant.pack, variant.players
     _require("pack", "no card twice", holds=len(set(pack)) == len(pack))
     _require("pack", f"at most {LARGEST_PACK} cards, got {len(pack)}", holds=len(pack) <= LARGEST_PACK)
-    _require("pack", "cards of a rank and a suit", holds=all(rank_of(name) for name in pack))
+    cards = "cards of a rank, a number or a capital letter, and a small letter of suit"
+    _require("pack", cards, holds=all(map(is_card_name, pack)))
     seated = (
         bool(players)
         and all(seats in SEAT_COUNTS for seats in players)

@@ -256,8 +256,10 @@ function checkFit(pack, p, version) {
   if (signals !== null) {
     const { vocabulary, truth, orders } = signals
     must(isEachOnce(vocabulary), 'signals.vocabulary')
-    must(vocabulary.every((/** @type {string} */ word) => word in CARD_SIGNS || OTHER_SIGNS.includes(word)), 'signals.vocabulary')
-    must(truth === 'free' || vocabulary.every((/** @type {string} */ word) => word in CARD_SIGNS), 'signals.truth')
+    // `in` would find what every object has besides: `toString`
+    const isCardSign = (/** @type {string} */ word) => Object.hasOwn(CARD_SIGNS, word)
+    must(vocabulary.every((/** @type {string} */ word) => isCardSign(word) || OTHER_SIGNS.includes(word)), 'signals.vocabulary')
+    must(truth === 'free' || vocabulary.every(isCardSign), 'signals.truth')
     must(orders === 'none' || !p.blind, 'signals.orders')
   }
   const governed = [p.answerer, p.concede, signals?.visible_to].includes('governor') || signals?.orders === 'binding'
