@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from clients_elsewhere.programs import NODE, needs_node
+from msgspec.structs import replace
 from protocol.blind_peers import BlindTable
 from protocol.forge import altered, place, resigned
 from protocol.peers import Table, here
@@ -25,7 +26,7 @@ from vectors.blind_matches import MATCHES, other_order
 from truc_conform.playing import Puppet
 from truc_protocol.audit import AuditError, verify
 from truc_protocol.audit import Verdict as OwnVerdict
-from truc_protocol.bodies import Close, Garbled, Void
+from truc_protocol.bodies import Close, Garbled, Release, Void
 from truc_protocol.ledger import score, start_ledger
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
@@ -401,6 +402,15 @@ def test_what_comes_out_of_its_time_in_mode_blind(tmp_path):
             prefix.add(record)
     checks = {each.check for each in check_agreement(files, tmp_path)}
     assert checks >= {"C11", "C22", "C43", None}
+
+
+def test_link_of_the_hand_before_is_no_repeat_once_a_match_of_mode_blind_is_won(tmp_path):
+    table = BlindTable(short("truc-french"), seed=65).run(until=lambda ledger: ledger.phase == "over")
+    release = next(body for body in map(parse, reversed(table.records)) if isinstance(body, Release))
+    again = resigned(table, replace(place(table, release), j=table.ledger.deal_index))
+    file = write_transcript(table.document, [*table.records, again])
+    [verdict] = check_agreement([read("once more", file)], tmp_path)
+    assert (verdict.check, verdict.culprit) == ("C15", f"seat {release.seat}")
 
 
 def test_ends_of_matches_of_mode_blind(tmp_path):

@@ -165,9 +165,10 @@ function garbled(ledger, fields) {
 function release(ledger, fields) {
   const { sealing } = ledger
   if (!ledger.drawn && ledger.phase === 'called') return CALLS.release(ledger, fields)
+  ledger.must(sealing !== null, 'C15')     // the links are still those of the index before
   const before = ledger.links.get(fields.seat + 1)
   const isRepeat = before !== undefined && same(before, fields.link)
-  ledger.must(sealing !== null && before === undefined, 'C15', isRepeat ? null : ledger.blame)
+  ledger.must(before === undefined, 'C15', isRepeat ? null : ledger.blame)
   ledger.must(ledger.garbled !== null || ledger.won !== null || isHandOver(ledger), 'C49')
   ledger.openLink(fields.seat + 1, fields.link)
   // the first seat that is exposed stays the one (blind.md, "Records"): later links change nothing

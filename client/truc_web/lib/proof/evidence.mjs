@@ -6,7 +6,7 @@ import { Malformed, decode, sha256 } from './encoding.mjs'
 import { boxKeyOf, exchange, signatureHolds } from './keys.mjs'
 import { boxKey, openHand } from './boxes.mjs'
 import { leafOf } from './deals.mjs'
-import { EVIDENCE, itemsOf, recordShape } from './files.mjs'
+import { EVIDENCE, ITEM_LIMIT, itemsOf, readItem } from './files.mjs'
 import { SERVER } from './records.mjs'
 import { tagged } from './shapes.mjs'
 
@@ -40,9 +40,9 @@ const complaintShape = tagged('complaint', 'mid h, k u, seat u, secret h')
 
 /** @param {Uint8Array} item @returns {Complaint | Refusal} */
 function readEvidence(item) {
-  const value = decode(item)
+  const value = decode(item, ITEM_LIMIT)
   if (!Array.isArray(value) || value[0] !== SERVER) return { kind: 'complaint', ...complaintShape(value) }
-  const { body: signed, sig } = recordShape(value)
+  const { body: signed, sig } = readItem(item)
   return { kind: 'refusal', signed, sig, ...refusalShape(decode(signed)) }
 }
 
@@ -151,10 +151,11 @@ export function compare(first, second, evidence) {
   const found = new Map()
   /** @type {(check: string, culprit: number) => void} */
   const convict = (check, culprit) => { found.set(check + culprit, { check, culprit }) }
+  const nonce = nonceOf(first)
+  // a nonce of another server's is another: its lists bind nobody here, whatever they name
+  if (nonce === null || nonce !== nonceOf(second)) return []
   const words = wordsOf(second)
-  const isOneTable = same(nonceOf(first), nonceOf(second))
   for (const [what, bodies] of wordsOf(first)) {
-    if (!isOneTable && !what.startsWith('setup')) continue     // what is of one match counts in lists of that match
     const differs = bodies.some((one) => words.get(what)?.some((other) => !same(one, other)))
     if (differs) convict(what.startsWith('setup') ? 'C36' : 'C33', SERVER)
   }
@@ -185,8 +186,12 @@ function compareMatch(first, second, evidence, found) {
   if (isForked(a, b)) found.set('C33' + SERVER, { check: 'C33', culprit: SERVER })
 }
 
-/** @param {Verdict} transcript @returns {Uint8Array} */
-const nonceOf = ({ table }) => table?.terms?.tn ?? new Uint8Array(0)
+// The server of a list with the nonce of its table, also where the table record is what fails.
+/** @param {Verdict} transcript */
+function nonceOf({ table, failed }) {
+  const { spk, tn } = table?.terms ?? failed?.fields ?? {}
+  return spk === undefined ? null : `${toHex(spk)} ${toHex(tn)}`
+}
 
 /** By the transcript, which is compared with many. @type {WeakMap<Verdict, Map<string, Uint8Array[]>>} */
 const wordsKnown = new WeakMap()

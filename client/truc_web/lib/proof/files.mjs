@@ -7,7 +7,7 @@ import { shape } from './shapes.mjs'
 export const TRANSCRIPT = utf8('truc transcript 1\n')
 export const EVIDENCE = utf8('truc evidence 1\n')
 const FILE_LIMIT = 64 * 1024 * 1024
-const ITEM_LIMIT = 65664
+export const ITEM_LIMIT = 65664
 const BIN_LIMIT = 65536
 
 /** @param {Uint8Array} bytes @param {Uint8Array} magic @returns {boolean} */
@@ -39,7 +39,7 @@ export function * itemsOf(bytes, magic) {
  */
 export const fileOf = (magic, items) => concatAll([magic, ...items.flatMap((item) => [toBigEndian(item.length, 4), item])])
 
-export const recordShape = shape('signer u, body bin, sig bin')
+const recordShape = shape('signer u, body bin, sig bin')
 
 /**
  * A record that is an item of a transcript.
