@@ -173,12 +173,23 @@ async def test_matches_that_wait_for_their_turn_are_all_shown(server, mock_clock
     assert [len(seen) for seen in eye.seen.values()] == lengths
 
 
-async def test_of_matches_that_wait_for_their_turn_only_the_newest_is_in_memory(server, monkeypatch):
+async def test_of_matches_that_wait_for_their_turn_only_the_newest_has_records_in_memory(server, monkeypatch):
     shown = living(monkeypatch, ShownMatch)
     seats, _ = await played(server)
     for _ in range(2):
         await played_again(seats)
-    assert len(shown) == 2
+    assert sorted(each.recent.at(each.recent.end - 1) is not None for each in shown) == [False, True, True]
+
+
+async def test_match_that_was_deleted_before_its_turn_keeps_no_other_back(server, mock_clock):
+    seats, eye = await played(server)
+    await played_again(seats)
+    assert server.store.delete_match(seats[0].ledger.setup.mid, before_ms=clock.now_ms() + 1)
+    await played_again(seats)
+    mock_clock.jump(61)
+    await eye.until(lambda eye: eye.order[-1:] == ["over"])
+    assert [*eye.seen][-1] == seats[0].ledger.setup.mid
+    assert len(eye.seen[seats[0].ledger.setup.mid]) == seats[0].next
 
 
 async def test_match_is_left_out_when_more_are_held_back_than_may_be(server, mock_clock, monkeypatch):

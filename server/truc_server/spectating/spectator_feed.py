@@ -2,12 +2,12 @@
 
 Records go to the seats from the match itself; here they go to the rest. At a table that is shown late, whatever is said
 of a match comes as late as its records, matches come one after another, and the table's state waits until nothing is
-held back. Of matches that are over and wait for their turn only the times when they are due are kept here: the rest is
-in the store. Invariants: every record is shown once, in order, and none before the table's terms allow; what is told of
+held back. Of matches that are over and wait for their turn the records are only in the store, and are read when they are
+due. Invariants: every record is shown once, in order, and none before the table's terms allow; what is told of
 the table meanwhile says no more than the records shown; a table that is gone is kept here only while it is watched.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import starmap
 from typing import Final, NamedTuple
@@ -22,7 +22,7 @@ from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.ledger.facts import Fact
 from truc_protocol.messages import SeatState, ServerMessage, Snapshot, TableClosed, TableState
 from truc_protocol.records import Phase, Record, next_head, parse_own
-from truc_protocol.setup import MatchSetup, close_setup, open_terms
+from truc_protocol.setup import MatchSetup
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.encoding import LENGTH_BYTES
 from truc_server.matches.choices import SeatFrames
@@ -30,7 +30,7 @@ from truc_server.matches.game import RecentRecords, Turn, record_frame, record_o
 from truc_server.net.peer import Peer, tag_of
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.delay_line import DelayLine, Notice
-from truc_server.storage import AddRecord, PastMatch, PlayerKind
+from truc_server.storage import AddRecord, PlayerKind
 from truc_server.storage.page_reader import PAGE, PageReader
 from truc_server.storage.sql import Store
 from truc_server.table_data.board import Lineup, TableBoard, setup_message
@@ -38,8 +38,8 @@ from truc_server.table_data.codes import label
 from truc_server.table_data.options import WATCH_BY_HAND, WATCH_LATE
 from truc_server.timing.clock import Alarm, Timers, now_ms
 
-# Matches held back at one table. Beyond that the third oldest is left out: the first is being shown, and the
-# second may be under way from the store.
+# Matches held back at one table. Beyond that the third oldest is left out: the first is being shown, and the second
+# comes next.
 MATCHES: Final = 32
 _S: Final = 1_000  # milliseconds
 
@@ -57,6 +57,7 @@ class ShownMatch:
     """What has been shown of one match.
 
     Attributes:
+        line: when the records that are held back are due.
         recent: the newest records made.
         k: the next position to be shown.
         hand_start: where the hand that watchers see begins: at the newest call, or after a close that came later.
@@ -64,9 +65,10 @@ class ShownMatch:
         ended_ms: when the end was made; None before.
     """
 
-    def __init__(self, table: str, lineup: Lineup, recent: RecentRecords) -> None:
+    def __init__(self, table: str, lineup: Lineup, recent: RecentRecords, line: DelayLine) -> None:
         self.setup = lineup.setup
         self.recent = recent
+        self.line = line
         self.k = 0
         self.hand_start = HandStart(0, None)
         self.began_ms: int | None = None
@@ -168,27 +170,11 @@ def _seat_state(seat: SeatTaken | Guest | Sub, guest: bytes | None) -> SeatState
     return SeatState(seat=seat.seat, kind="key", name=name, player=fingerprint(seat.pk))
 
 
-class QueuedMatch(NamedTuple):
-    """A match in the queue of those to be shown; `shown` is None for one that is over and waits for its turn."""
-
-    match: bytes
-    line: DelayLine
-    shown: ShownMatch | None
-
-
 class ShownExtent(NamedTuple):
     """How far a match has been shown: the next position, and whether that is all there is."""
 
     k: int
     is_all: bool
-
-
-class StoredMatch(NamedTuple):
-    """A match as the store has it, with the ids of its guests, by seat, and when its first record was made."""
-
-    match: PastMatch
-    guests: Mapping[int, bytes]
-    began_ms: int
 
 
 class SpectatorFeed:
@@ -220,7 +206,7 @@ class SpectatorFeed:
         self._page_reader = page_reader
         self._board = board
         self._on_shown = on_shown
-        self._queue: list[QueuedMatch] = []
+        self._queue: list[ShownMatch] = []
         self._is_reading = False
         self._owes_state = False
         self._closed: TableClosed | None = None
@@ -229,7 +215,7 @@ class SpectatorFeed:
     @property
     def match(self) -> ShownMatch | None:
         """The match that is being shown."""
-        return self._queue[0].shown if self._queue else None
+        return self._queue[0] if self._queue else None
 
     @property
     def holds_back(self) -> bool:
@@ -249,15 +235,13 @@ class SpectatorFeed:
     @property
     def held_back_match(self) -> bytes | None:
         """The newest match, if the rest of it is held back only until its time comes."""
-        return self._queue[-1].match if self.is_behind else None
+        return self._queue[-1].setup.mid if self.is_behind else None
 
     def extent(self, match: bytes) -> ShownExtent | None:
         """Return how far a match has been shown, 0 if it waits for its turn; None if it is no longer here."""
-        for place, queued in enumerate(self._queue):
-            if queued.match == match and queued.shown is not None:
-                return ShownExtent(queued.shown.k, is_all=not place and queued.shown.is_complete)
-            if queued.match == match:
-                return ShownExtent(0, is_all=False)
+        for place, shown in enumerate(self._queue):
+            if shown.setup.mid == match:
+                return ShownExtent(shown.k, is_all=not place and shown.is_complete)
         return None
 
     def begin(self, lineup: Lineup, recent: RecentRecords) -> ShownMatch:
@@ -265,13 +249,12 @@ class SpectatorFeed:
         if not self.holds_back:
             self._queue.clear()
         elif len(self._queue) > 1:
-            # decision 13: over, and not shown for a while: its times stay in memory, the rest is read again
-            self._queue[-1] = self._queue[-1]._replace(shown=None)
+            # decision 13: over, and not shown for a while: its records are read again
+            self._queue[-1].recent = RecentRecords(self._queue[-1].recent.end)
         if len(self._queue) == MATCHES:
             del self._queue[2]
-        shown = ShownMatch(self.table, lineup, recent)
-        self._queue.append(QueuedMatch(lineup.setup.mid, DelayLine(self.delay_s), shown))
-        return shown
+        self._queue.append(ShownMatch(self.table, lineup, recent, DelayLine(self.delay_s)))
+        return self._queue[-1]
 
     def restore(self, lineup: Lineup, rows: Sequence[AddRecord]) -> None:
         """Show the rest of an earlier match of the table, if it is held back only until its time comes."""
@@ -283,9 +266,7 @@ class SpectatorFeed:
 
     def add_record(self, turn: Turn) -> None:
         """Show the next record that the newest match has taken, now or later."""
-        shown, ledger = self._queue[-1].shown, turn.here.ledger
-        if shown is None:
-            return  # only matches before the newest one are read again
+        shown, ledger = self._queue[-1], turn.here.ledger
         if shown.began_ms is None or ledger.phase is Phase.ENDED:
             shown.note_made_at(turn.body, turn.at_ms)
         if self.delay_s:
@@ -322,7 +303,7 @@ class SpectatorFeed:
     def _show_due(self) -> None:
         """Show everything that is due, until something has to be read first."""
         while self.match is not None and not self._is_reading:
-            line = self._queue[0].line
+            line = self.match.line
             mark = line.due(trio.current_time())
             if mark is None:
                 break
@@ -350,7 +331,10 @@ class SpectatorFeed:
         self._is_reading = False
         if self.match is None:
             return
-        shown, mark = self.match, self._queue[0].line.due(trio.current_time())
+        shown, mark = self.match, self.match.line.due(trio.current_time())
+        # the match was deleted meanwhile: nothing more of it can be shown
+        if not rows:
+            shown.k = shown.recent.end
         for row in rows:
             # the page may reach beyond what is due
             if mark is not None and shown.k == row.k < mark.k:
@@ -388,46 +372,11 @@ class SpectatorFeed:
             self._end_watching(self._closed)
 
     def _take_next(self) -> None:
-        """Begin to show the next match; one that is over is read first."""
+        """Begin to show the next match."""
         # views.md, "Shown late": the state first, then the setup, then the records in their time
-        mid, _, shown = self._queue[1]
-        if shown is None:
-            self._is_reading = True
-            self._page_reader.ask(partial(self._read_past, mid), self._take_past)
-            return
         del self._queue[0]
         self._tell_shown_state()
-        self.audience.show_watchers(broadcast_frame(setup_message(self.table, shown.setup)))
-
-    def _read_past(self, mid: bytes) -> StoredMatch | None:
-        """Return a match as the store has it; blocks."""
-        found, first = self._store.past_match(mid), self._store.records(mid, first=0, limit=1)
-        return (
-            StoredMatch(found, self._store.guests(mid), first[0].at_ms)
-            if found is not None and first
-            else None
-        )
-
-    def _take_past(self, found: StoredMatch | None) -> None:
-        """Show the match that was read when its turn comes."""
-        self._is_reading = False
-        if not self._queue:
-            return
-        # left out if it was deleted meanwhile
-        queued = self._queue.pop(1)
-        if found is not None:
-            self._queue.insert(1, queued._replace(shown=self._shown_of(found, queued.line.end)))
-        self._tell_owed_state()
-        self._go_on()
-        self._show_due()
-
-    def _shown_of(self, found: StoredMatch, end: int) -> ShownMatch:
-        """Return a match whose records are all in the store, and none of them shown yet."""
-        (terms, *seats, match), document = found.match.setup, found.match.document
-        setup = close_setup(open_terms(document, terms), tuple(seats), match)
-        shown = ShownMatch(self.table, Lineup(setup, found.guests), RecentRecords(end))
-        shown.began_ms = found.began_ms
-        return shown
+        self.audience.show_watchers(broadcast_frame(setup_message(self.table, self._queue[0].setup)))
 
     def ask(self, asked: SeatFrames) -> None:
         """Ask seats for their decision, each by its own frame, and tell watchers whom the match waits for."""
@@ -505,7 +454,7 @@ class SpectatorFeed:
     def age_ms(self) -> int:
         """Return how long the newest match has been played or over, or, if there is none, since the table was made."""
         created_ms, is_playing = self._board.blueprint.created_ms, self._board.state == "playing"
-        newest = self._queue[-1].shown if self._queue else None
+        newest = self._queue[-1] if self._queue else None
         if is_playing:
             return age(None if newest is None else newest.began_ms)
         return age(created_ms if newest is None or newest.ended_ms is None else newest.ended_ms)
@@ -529,8 +478,8 @@ class SpectatorFeed:
         """While nobody watches, drop what is said, and everything if the table is gone."""
         if self.audience.watchers:
             return
-        for queued in self._queue:
-            queued.line.hush()
+        for shown in self._queue:
+            shown.line.hush()
         if self._closed is not None:
             self._queue.clear()
             self._alarm.stop()
