@@ -184,8 +184,9 @@ async def test_of_matches_that_wait_for_their_turn_only_the_newest_has_records_i
 async def test_match_that_was_deleted_before_its_turn_keeps_no_other_back(server, mock_clock):
     seats, eye = await played(server)
     await played_again(seats)
-    assert server.store.delete_match(seats[0].ledger.setup.mid, before_ms=clock.now_ms() + 1)
+    deleted = seats[0].ledger.setup.mid
     await played_again(seats)
+    assert server.store.delete_match(deleted, before_ms=clock.now_ms() + 1)
     mock_clock.jump(61)
     await eye.until(lambda eye: eye.order[-1:] == ["over"])
     assert [*eye.seen][-1] == seats[0].ledger.setup.mid
