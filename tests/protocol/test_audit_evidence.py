@@ -1,5 +1,7 @@
 """Complaints about sealed hands: upheld, dismissed, or none; and nobody is convicted by a key that is not the seat's."""
 
+from dataclasses import replace
+
 from protocol.forge import altered, cheat, garbled, until, with_card
 from protocol.peers import Table, secret
 from protocol.rewriting import forked
@@ -14,6 +16,7 @@ from truc_protocol.evidence_file import Complaint
 from truc_protocol.ledger import next_share
 from truc_protocol.records import Record, parse
 from truc_protocol.transcript import Transcript
+from truc_rules import preset
 
 
 def complaint(table: Table, seat: int = 0) -> Complaint:
@@ -46,12 +49,36 @@ def test_complaint_about_a_card_that_the_seat_had_before_the_redeal_is_upheld():
     assert judged(table, complaint(table), until(table, Deal)) is Judgement.UPHELD
 
 
-def test_complaint_about_a_redeal_is_judged_also_after_a_garbled_first_deal():
-    table, record = garbled()
-    table.add(record)
+def redealt(table: Table) -> Record:
+    """Return the deal that follows once seats have agreed to new cards."""
     table.play("redeal")
     table.play("accept")
-    assert judged(table, complaint(table), until(table, Deal)) is Judgement.DISMISSED
+    return until(table, Deal)
+
+
+def test_complaint_about_a_redeal_is_judged_also_after_a_garbled_first_deal():
+    french = preset("truc-french")
+    table, record = garbled(Table(replace(french, redeal=replace(french.redeal, max="pack"))))
+    table.add(record)
+    second = redealt(table)
+    assert judged(table, complaint(table), second) is Judgement.DISMISSED
+    table.add(second)
+    old = table.dealer._cards(table.ledger, 2)[1].hands[0][0].card
+    third = redealt(table)
+    assert judged(table, complaint(table), third) is Judgement.DISMISSED
+    cheat(table, lambda cards: with_card(cards, 0, 0, cards.hands[0][0]._replace(card=old)))
+    assert judged(table, complaint(table), until(table, Deal)) is Judgement.UPHELD
+
+
+def test_complaint_about_a_card_of_a_first_deal_that_had_one_twice_is_upheld():
+    table = Table().to("called").careless()
+    until(table, Deal)
+    own = table.dealer._cards(table.ledger, 1)[0].hands[0][1].card
+    cheat(table, lambda cards: with_card(cards, 0, 0, cards.hands[0][0]._replace(card=own)))
+    table.step()
+    redealt(table)
+    cheat(table, lambda cards: with_card(cards, 0, 2, cards.hands[0][2]._replace(card=own)))
+    assert judged(table, complaint(table), until(table, Deal)) is Judgement.UPHELD
 
 
 def test_complaint_is_upheld_also_when_the_match_went_on():

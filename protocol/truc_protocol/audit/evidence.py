@@ -9,14 +9,14 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from truc_protocol.audit.equivocation import refused_record
-from truc_protocol.audit.own_seat import OwnSeat, open_deal, open_share
+from truc_protocol.audit.own_seat import read_deal, read_share
 from truc_protocol.audit.verdict import Refutation
-from truc_protocol.audit.verified_prefix import DealSpot, PassedRecord, PassedRecords
+from truc_protocol.audit.verified_prefix import DealSpot, PassedRecords
 from truc_protocol.bodies import AnyBody, Deal, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import box_key
 from truc_protocol.evidence_file import Complaint, EvidenceItem, SignedRefusal
-from truc_protocol.ledger import Ledger, box_public, fold
+from truc_protocol.ledger import box_public
 
 
 class Judgement(StrEnum):
@@ -79,12 +79,13 @@ def judge(transcript: PassedRecords, complaint: Complaint) -> JudgedComplaint:
         return _no_complaint("the transcript has no sound record there that holds a box")
     if not _is_sealed_to(spot.item.body, complaint.seat):
         return _no_complaint("the record holds no box for that seat")
-    own = OwnSeat(complaint.seat, box_key(complaint.secret))
+    key = box_key(complaint.secret)
     # with a secret of its own making a seat could accuse the server of any box
-    if box_public(spot.before, own.seat) != own.x.public:
+    if box_public(spot.before, complaint.seat) != key.public:
         return _no_complaint("the secret is not that of the key in force for that seat")
+    shared = key.exchange(spot.before.setup.terms.table.x)
     try:
-        _fold_and_open(_as_seat_knows(spot, own), spot.item, own)
+        _check_box(spot, shared, complaint.seat)
     except CheckError as error:
         return JudgedComplaint(Judgement.UPHELD, f"upheld: {error.message}")
     return JudgedComplaint(Judgement.DISMISSED, "dismissed: the box opens, and holds the cards committed to")
@@ -94,39 +95,39 @@ def _no_complaint(why: str) -> JudgedComplaint:
     return JudgedComplaint(Judgement.NO_COMPLAINT, f"no complaint: {why}")
 
 
-def _as_seat_knows(spot: DealSpot, own: OwnSeat) -> Ledger:
-    """Return the ledger before a spot as its seat knows it, or as all know it if an earlier box was garbled."""
-    # its cards of earlier deals too: one of them dealt again in the same hand upholds the complaint. Not what partners
-    # have shown it: a complaint is about its own cards (specification.md 14)
-    ledger = spot.start
-    for item in spot.since:
-        try:
-            if isinstance(item.body, Share):
-                ledger = fold(ledger, item.record, item.body).ledger
-            else:
-                ledger = _fold_and_open(ledger, item, own)
-        except CheckError:  # that box is for another complaint
-            return spot.before
-    return ledger
-
-
 def _is_sealed_to(body: AnyBody, seat: int) -> bool:
     if isinstance(body, Deal):
         return seat < len(body.boxes) and bool(body.boxes[seat])
     return isinstance(body, Share) and seat == body.receiver
 
 
-def _fold_and_open(before: Ledger, item: PassedRecord, own: OwnSeat) -> Ledger:
-    """Return the ledger after a record of a hand as a seat knows it, its box opened if there is one for it.
+def _check_box(spot: DealSpot, shared: bytes, seat: int) -> None:
+    """Check that a box opens, and holds cards of the pack that the seat can have, or be shown.
 
     Raises:
-        CheckError: C18, or what else contradicts the cards that the seat knows.
+        CheckError: C18.
     """
-    after, keys = fold(before, item.record, item.body).ledger, {own.x.public: own.x}
-    match item.body:
+    body, hand = spot.item.body, spot.before.hand
+    deals = () if hand is None else hand.deals
+    # not what partners have shown it: a complaint is about the seat's own cards (specification.md 14)
+    known = {card for deal in deals for card in (*deal.up, *_dealt(shared, deal, seat))}
+    match body:
         case Deal():
-            return open_deal(after, item.body, own.seat, keys)[0]
+            known.update(body.up)
+            opened = read_deal(shared, body, seat)
         case Share():
-            return open_share(after, item.body, keys)[0]
-        case _:
-            return after
+            opened = read_share(shared, deals[-1], body)
+        case _:  # no other record is a spot
+            return
+    cards = {each.card for each in opened}
+    if len(cards) < len(opened) or cards & known or max(cards) >= spot.before.setup.terms.table.deck:
+        message = "expected cards of the pack, none of them twice or elsewhere in the hand, got others"
+        raise CheckError("C18", message)
+
+
+def _dealt(shared: bytes, deal: Deal, seat: int) -> tuple[int, ...]:
+    """Return the cards that a seat was dealt, or none if that box is for another complaint."""
+    try:
+        return tuple(each.card for each in read_deal(shared, deal, seat))
+    except CheckError:
+        return ()

@@ -46,11 +46,8 @@ def open_deal(ledger: Ledger, body: Deal, seat: int, own: BoxKeys) -> Opened:
     shared = _shared_secret(ledger, seat, own)
     if shared is None or deal_public(ledger, seat) is None:
         return ledger, ()
-    try:
-        hand = boxes.open_hand(shared, body.mid, j=body.j, d=body.d, seat=seat, box=body.boxes[seat])
-    except boxes.BoxError as error:
-        raise CheckError("C18", f"the box of seat {seat} does not open: {error}", _SERVER) from error
-    return _learn_opened(ledger, body, seat, hand), hand
+    hand = read_deal(shared, body, seat)
+    return _learn_opened(ledger, seat, hand), hand
 
 
 def open_share(ledger: Ledger, body: Share, own: BoxKeys) -> Opened:
@@ -62,22 +59,49 @@ def open_share(ledger: Ledger, body: Share, own: BoxKeys) -> Opened:
     shared = _shared_secret(ledger, body.receiver, own)
     if shared is None or ledger.hand is None:
         return ledger, ()
-    place = {"j": body.j, "d": body.d, "giver": body.giver, "receiver": body.receiver}
+    hand = read_share(shared, ledger.hand.deals[-1], body)
+    return _learn_opened(ledger, body.giver, hand), hand
+
+
+def read_deal(shared: bytes, deal: Deal, seat: int) -> tuple[Opening, ...]:
+    """Open the box of a seat in a deal; its cards hash to the seat's leaves, whatever else they are.
+
+    Raises:
+        CheckError: C18; the culprit is the server.
+    """
     try:
-        hand = boxes.open_share(shared, body.mid, box=body.box, **place)
+        hand = boxes.open_hand(shared, deal.mid, j=deal.j, d=deal.d, seat=seat, box=deal.boxes[seat])
     except boxes.BoxError as error:
-        message = f"the share for seat {body.receiver} does not open: {error}"
+        raise CheckError("C18", f"the box of seat {seat} does not open: {error}", _SERVER) from error
+    return _fitting(deal, seat, hand)
+
+
+def read_share(shared: bytes, deal: Deal, share: Share) -> tuple[Opening, ...]:
+    """Open the box of a share of this deal, as `read_deal` does.
+
+    Raises:
+        CheckError: C18; the culprit is the server.
+    """
+    place = {"j": share.j, "d": share.d, "giver": share.giver, "receiver": share.receiver}
+    try:
+        hand = boxes.open_share(shared, share.mid, box=share.box, **place)
+    except boxes.BoxError as error:
+        message = f"the share for seat {share.receiver} does not open: {error}"
         raise CheckError("C18", message, _SERVER) from error
-    return _learn_opened(ledger, ledger.hand.deals[-1], body.giver, hand), hand
+    return _fitting(deal, share.giver, hand)
 
 
-def _learn_opened(ledger: Ledger, deal: Deal, seat: int, hand: tuple[Opening, ...]) -> Ledger:
+def _fitting(deal: Deal, seat: int, hand: tuple[Opening, ...]) -> tuple[Opening, ...]:
     leaves = tuple(
         dealing.leaf(deal.mid, j=deal.j, d=deal.d, seat=seat, slot=slot, opening=opening)
         for slot, opening in enumerate(hand)
     )
     if leaves != deal.leaves[seat]:
         raise CheckError("C18", f"the cards in the box of seat {seat} do not hash to its leaves", _SERVER)
+    return hand
+
+
+def _learn_opened(ledger: Ledger, seat: int, hand: tuple[Opening, ...]) -> Ledger:
     try:
         return learn(ledger, seat, tuple(opening.card for opening in hand))
     except CardError as error:

@@ -35,17 +35,10 @@ class PassedRecord(NamedTuple):
 
 
 class DealSpot(NamedTuple):
-    """A deal or a share, with the ledger before it, and what came since the first deal of its hand.
-
-    Attributes:
-        start: the ledger before that first deal.
-        since: the records from it on, up to this one.
-    """
+    """A deal or a share, with the ledger before it."""
 
     item: PassedRecord
     before: Ledger
-    start: Ledger
-    since: tuple[PassedRecord, ...]
 
 
 class EvidenceWanted(NamedTuple):
@@ -97,7 +90,6 @@ class PassedRecorder:
         self._bodies: dict[bytes, int] = {}
         self._failed: PassedRecord | None = None
         self._unsure: list[int] = []
-        self._start: tuple[Ledger, int] | None = None
 
     def note(self, before: Ledger | None, record: Record, finding: Finding) -> None:
         """Note a record that passed after `before`."""
@@ -106,7 +98,9 @@ class PassedRecorder:
         item = PassedRecord(record, finding.body, finding.k, key)
         match item.body:
             case Deal() | Share() if before is not None:
-                self._note_spot(before, item)
+                place = before.setup.mid, before.k
+                if place in self._asked.places:
+                    self._spots[place] = DealSpot(item, before)
             case Act() | Resign() if before is not None and _hangs_on_cards(before, item.body):
                 self._unsure.append(at)
                 item = item._replace(is_sure=False)
@@ -130,15 +124,6 @@ class PassedRecorder:
     def fail(self, record: Record) -> None:
         """Note the record that fails, if the server has signed it."""
         self._failed = servers_word(self._items[0].record if self._items else record, record)
-
-    def _note_spot(self, before: Ledger, item: PassedRecord) -> None:
-        # a complaint is judged by all that its seat knew, which begins with the first deal of the hand
-        if self._start is None or (isinstance(item.body, Deal) and item.body.d == 0):
-            self._start = before, len(self._items)
-        place = before.setup.mid, before.k
-        if place in self._asked.places:
-            start, at = self._start
-            self._spots[place] = DealSpot(item, before, start, tuple(self._items[at:]))
 
     def passed(self) -> PassedRecords:
         """Return what was noted."""
