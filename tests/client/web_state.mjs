@@ -7,6 +7,7 @@ import test from 'node:test'
 
 import { Goodbye, Seat, fromHex } from '../../client/truc_web/lib/index.mjs'
 import { effects } from '../../client/truc_web/page/effects.mjs'
+import { keyPressed } from '../../client/truc_web/page/keys.mjs'
 import { load, screenOf } from '../../client/truc_web/page/route.mjs'
 import { rulesOf } from '../../client/truc_web/page/session/plain.mjs'
 import { Session } from '../../client/truc_web/page/session/session.mjs'
@@ -57,13 +58,17 @@ const folded = (events, first = FIRST) => events.reduce(after, frozen(first))
 const at = (table) => frozen({ ...FIRST, path: `/t/${table}`, screen: { watch: true } })
 
 /** What stands on the screen of a state; whatever cannot be shown throws. */
-function screenAt(state, lang, screen = {}) {
-  const ui = Object.assign(Object.create(Ui.prototype), {
+const screenAt = (state, lang, screen) => screenOf(uiAt(state, lang, screen))
+
+/** What shows a state. */
+function uiAt(state, lang, screen = {}) {
+  return Object.assign(Object.create(Ui.prototype), {
     state: { ...state, screen: { ...state.screen, ...screen } }, speech: SPEECHES[lang], settings: SETTINGS, own, asked: new Map(), wishes: 0, waiting: new Map(), isUp: false, early: [],
     gameName: (variant) => own.games[variant] ?? variant
   })
-  return screenOf(ui)
 }
+/** What every element is given. */
+const propsIn = ({ props, children = [] }) => [...props ? [props] : [], ...children.flatMap(propsIn)]
 const shown = (state, lang) => JSON.stringify(screenAt(state, lang))
 
 /** Every text and attribute that is shown. */
@@ -471,6 +476,22 @@ test('a match that is shown again shows after each record what was seen when it 
       }
     }
   })
+})
+
+test('the key of the chat leads to where one writes, whatever was read there, and Escape back to the keys that play', () => {
+  const { table, events } = VISITS.find((visit) => visit.events.some((event) => isTold(event, 'setup')))
+  const ui = uiAt(folded(events, at(table)), 'en', { tab: 'rules' })
+  ui.happen = (event) => { ui.state = reduce(ui.state, event) }
+  ui.draw = () => {}
+  ui.dialog = null
+  const focused = () => propsIn(screenOf(ui)).filter((props) => props['data-focus'] === true).map(({ name }) => name)
+  const press = (key, target) => keyPressed(ui, { key, target, preventDefault() {} })
+  assert.deepEqual(focused(), [])
+  press('c', { tagName: 'BODY' })
+  assert.deepEqual(focused(), ['text'])
+  let isLeft = false
+  press('Escape', { tagName: 'INPUT', blur: () => { isLeft = true } })
+  assert.deepEqual([isLeft, focused()], [true, []])
 })
 
 test('every option of every game can be pressed, says what it answers, and is called something', () => {

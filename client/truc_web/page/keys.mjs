@@ -6,11 +6,18 @@ import { buttonsOf, ownCards } from './view/model.mjs'
 
 const TYPED = ['INPUT', 'TEXTAREA', 'SELECT']
 
+/** Whether keys are written there. @param {EventTarget | null} target */
+const isTyped = (target) => TYPED.includes(/** @type {Element} */ (target).tagName)
+
 /** @param {Ui} ui @param {KeyboardEvent} event */
 export function keyPressed(ui, event) {
   const { target, key, ctrlKey, metaKey, altKey } = event
-  if (key === 'Escape') return closeTop(ui)
-  if (ctrlKey || metaKey || altKey || TYPED.includes(/** @type {Element} */ (target).tagName)) return
+  if (key === 'Escape') {
+    // else the keys that play would go on being written
+    if (isTyped(target)) /** @type {HTMLElement} */ (target).blur()
+    return closeTop(ui)
+  }
+  if (ctrlKey || metaKey || altKey || isTyped(target)) return
   const table = ui.tableHere
   if (table === null) return stepped(ui, event)
   if (key === '?') return ui.put('sheet', 'keys')

@@ -44,6 +44,8 @@ export class Ui {
     this.isDue = false
     this.wishes = 0
     this.isUp = false
+    // a keyboard on the screen would cover what there is to read
+    this.isTouched = matchMedia('(pointer: coarse)').matches
     /** @type {any[]} */
     this.early = []
     /** @type {Map<number, (message: any) => void>} */
@@ -322,10 +324,13 @@ export class Ui {
     if (await this.ask('chat', { text, ...(table && { table }) })) form.reset()
   }
 
-  /** @param {Table} table */
+  /** What is said at a table, where one writes at once. @param {Table} table */
   openSide(table) {
-    this.put('side', this.state.screen.side !== true)
+    this.wanted = null     // the field gets the focus again where it stands open already
+    this.put('tab', 'table')
+    this.put('side', true)
     this.happen({ what: 'read', table: table.code })
+    this.draw()
   }
 
   /** @param {Table} table */

@@ -35,7 +35,7 @@ function talk(ui, table, speech) {
       class: 'chip', title: speech.phrase(phrase).meaning, lang: speech.tongue, onclick: () => ui.ask('say', { table: table.code, phrase })
     }, speech.phrase(phrase).word))),
     table.code !== '' && h('form', { class: 'send', onsubmit: (/** @type {any} */ event) => ui.sendChat(event, table.code) },
-      h('input', { name: 'text', maxlength: 200, autocomplete: 'off', 'aria-label': speech.say('page.message'), placeholder: speech.say('page.say_something') }))
+      h('input', { name: 'text', maxlength: 200, 'data-focus': ui.state.screen.side === true && !ui.isTouched, autocomplete: 'off', 'aria-label': speech.say('page.message'), placeholder: speech.say('page.say_something') }))
   ]
 }
 
