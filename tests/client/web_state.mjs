@@ -263,6 +263,17 @@ test('a name that is said while the login is signed goes with it', async () => {
   assert.deepEqual(asked, [['login', { name: 'Ana' }]])
 })
 
+test('who plays is called as they have signed, where they have left the table before its match is told', () => {
+  each(({ table, events }) => {
+    const { message: setup } = events.find((event) => isTold(event, 'setup'))
+    const { message: shown } = events.find((event) => isTold(event, 'table'))
+    const left = { ...shown, state: 'over', seats: shown.seats.map(({ seat }) => ({ seat, kind: 'empty' })) }
+    const after = folded([told(left), ...events.filter((event) => !isTold(event, 'table'))], at(table)).tables[table]
+    assert.deepEqual(after.players, setup.names)
+    assert(setup.names.length === shown.seats.length && setup.names.every((name) => name !== ''), setup.names)
+  })
+})
+
 test('the end of a hand tells a player what it has brought, and who watches whose it is; that of a match tells its score', () => {
   const seen = { hand: 0, match: 0 }
   each(({ table, events }) => {

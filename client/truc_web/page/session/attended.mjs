@@ -8,7 +8,7 @@ import { Stopped } from '../../lib/line.mjs'
 import { somewhere } from '../../lib/own_options.mjs'
 import { Seat } from '../../lib/seat.mjs'
 import { Doubts, SeatTalk, failureOf, fileBy } from '../../lib/seat_talk.mjs'
-import { plain, readableName, rulesOf } from './plain.mjs'
+import { nameIn, plain, readableName, rulesOf } from './plain.mjs'
 import { worthOf } from './worth.mjs'
 
 /** @typedef {import('../../lib/proof/ledger.mjs').Ledger} Ledger */
@@ -294,8 +294,8 @@ export class AttendedTable {
     const setup = this.talk?.seat.setup ?? this.follower.setup
     if (this.means.vault === null || file === null || !setup?.mid) return null
     const ledger = this.talk?.seat.ledger ?? this.follower.ledger
-    const seats = this.shown?.seats ?? []
-    const names = seats.map((/** @type {any} */ { name, seat }) => readableName(name ?? `${seat}`))
+    const seated = this.shown?.state === 'playing' ? this.shown.seats : []
+    const names = setup.records.slice(1, -1).map(({ body }, seat) => seated[seat]?.name ? readableName(seated[seat].name) : nameIn(body))
     const match = toHex(setup.mid)
     const rules = rulesOf(setup.document)
     const winner = ledger?.result?.winner ?? null

@@ -1,9 +1,8 @@
 // A match that the server still has: fetched page by page, and judged here as any other program judges the file.
 
 import { verify } from '../../lib/proof/audit.mjs'
-import { decode } from '../../lib/proof/encoding.mjs'
 import { fileBy } from '../../lib/seat_talk.mjs'
-import { plain, readableName, rulesOf } from './plain.mjs'
+import { nameIn, plain, rulesOf } from './plain.mjs'
 
 const PAGE = 64
 
@@ -38,7 +37,3 @@ export async function fetchMatch(ask, { match, names, seat, ended }) {
     winner: ledger?.result?.winner ?? null, isOver: ledger?.phase === 'ended', failed: isBad ? check : null
   }
 }
-
-// The last field of a seat's record and of a guest's.
-/** @param {Uint8Array} body @returns {string} */
-const nameIn = (body) => readableName(new TextDecoder().decode(/** @type {any[]} */ (decode(body)).at(-1)))

@@ -34,21 +34,34 @@ function plainValue(value, most = LONGEST_TEXT) {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plainValue(each, NAMES.includes(name) ? LONGEST_NAME : LONGEST_TEXT)]))
 }
 
-/** A message without what is only there to be checked; of a setup with its rules. @param {any} message @returns {any} */
+/** A message without what is only there to be checked; of a setup with its rules and names. @param {any} message @returns {any} */
 export function plain(message) {
   const shown = Object.fromEntries(Object.entries(message).filter(([name]) => !UNSHOWN.includes(name)))
-  return { ...plainValue(shown), ...(message.doc && rulesIn(message.doc)) }
+  return { ...plainValue(shown), ...(message.doc && rulesIn(message.doc)), ...(message.t === 'setup' && namesIn(message.records)) }
 }
 
-/** A document that cannot be read has none to show; what that means, the checks will say. @param {Uint8Array} doc */
-function rulesIn(doc) {
+/** The name that somebody has signed with a seat: the last field, of a guest too. @param {unknown} body */
+export function nameIn(body) {
+  const fields = isBytes(body) ? decode(body) : null
+  const name = Array.isArray(fields) ? fields.at(-1) : null
+  return isBytes(name) ? readableName(new TextDecoder().decode(name)) : ''
+}
+
+/** What cannot be read has nothing to show; what that means, the checks will say. @template T @param {() => T} read */
+function readFrom(read) {
   try {
-    return { rules: rulesOf(doc) }
+    return read()
   } catch (error) {
     if (error instanceof Malformed) return {}
     throw error
   }
 }
+
+/** @param {Uint8Array} doc */
+const rulesIn = (doc) => readFrom(() => ({ rules: rulesOf(doc) }))
+
+/** @param {unknown} records of a setup: the server's are around those of the seats */
+const namesIn = (records) => Array.isArray(records) ? readFrom(() => ({ names: records.slice(1, -1).map((record) => nameIn(record?.[1])) })) : {}
 
 /**
  * A rule document as docs/rules/parameters.md has it, its groups as objects.

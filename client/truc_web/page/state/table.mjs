@@ -109,7 +109,7 @@ export function toldTable(table, message, now) {
     case 'table': return { ...table, shown: message, players: playersAfter(table, message) }
     case 'setup': return {
       ...freshTable(table.code, table.seat), shown: table.shown, log: logBefore(table, message), match: message.match, rules: message.rules,
-      players: playersAfter({ ...table, ended: null }, table.shown), backlog: message.isPast ? 'whole' : null
+      players: playersIn(message, table.shown), backlog: message.isPast ? 'whole' : null
     }
     // only the next one: what is known is not told again, and behind a gap nothing is shown
     case 'record': return message.k === table.next && message.match === table.match ? toldRecord(table, message, now) : table
@@ -145,10 +145,17 @@ export function judgedTable(table, event) {
   }
 }
 
+/** Who plays: in a match whose end was missed the seats may have gone to others since, or be free. @param {any} setup @param {any} shown @returns {(string | null)[]} */
+function playersIn({ names = [] }, shown) {
+  const seated = shown?.seats.map((/** @type {any} */ { name = null }) => name) ?? []
+  const [first, second] = shown?.state === 'playing' ? [seated, names] : [names, seated]
+  return Array.from({ length: Math.max(first.length, second.length) }, (_, seat) => first[seat] ?? second[seat] ?? null)
+}
+
 // Who has left after the match is still called what they were called in it.
 /** @param {Table} table @param {any} shown */
-const playersAfter = ({ players, ended, view }, shown) =>
-  ended !== null || shown === null ? players : shown.seats.map((/** @type {any} */ { name = null }, /** @type {number} */ seat) => name ?? (view.phase === 'none' ? null : players[seat] ?? null))
+const playersAfter = ({ players, ended, match }, shown) =>
+  ended !== null ? players : shown.seats.map((/** @type {any} */ { name = null }, /** @type {number} */ seat) => name ?? (match === null ? null : players[seat] ?? null))
 
 /** A choice stands as pressed until the record comes, or it was of no use: then `key` is null. */
 /** @param {Table} table @param {number} at @param {string | null} key @returns {Table} */
