@@ -179,17 +179,3 @@ async def test_clock_is_asked_for_again_by_every_ping(server, player, autojump_c
     async with connect("host", player, dial=server.dial) as connection:
         await trio.sleep(31 * 9)  # so many answers later the one of the hello is not among the newest
         assert 59_000 < connection.clock_offset_ms < 61_000
-
-
-async def test_server_that_says_when_to_come_back_is_not_asked_before(server, player, autojump_clock) -> None:
-    dialed: list[float] = []
-
-    async def dial(address: Address) -> trio.abc.Stream:
-        dialed.append(trio.current_time())
-        return await server.dial(address)
-
-    async with connect("host", player, dial=dial) as connection:
-        await server.send(bye(Code.SHUTTING_DOWN, "back soon", reconnect_after_ms=7_000))
-        await trio.testing.wait_all_tasks_blocked()
-        await connection.tables()
-    assert dialed[1] - dialed[0] >= 7.0

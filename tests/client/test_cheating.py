@@ -2,14 +2,13 @@
 
 import pytest
 from client.cheats import abandoned, caught
-from client.playing import at_table, at_turn, play_on, visit
+from client.playing import at_turn, play_on, visit
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, ServerKeyError
 from truc_client.verifying import verify_file
-from truc_conform.forging import on, on_record, signed_again
+from truc_conform.forging import on_record, signed_again
 from truc_protocol.audit import Result
-from truc_protocol.messages import Terms
 
 TARGET = 12
 
@@ -23,23 +22,6 @@ async def test_wrong_head_stops_the_match_and_the_evidence_shows_that_check_alon
     assert stopped.check == "C10"
     assert (verdict.result, verdict.refutation.check) == (Result.REFUTED, "C10")
     assert len(stopped.kept.files) == 1  # no secret stands beside it
-
-
-async def test_table_record_that_served_before_is_not_signed_again(scripted, player) -> None:
-    server = scripted(target=3)
-    first: list[Terms] = []
-
-    def again(message: Terms) -> Terms:
-        first.append(message)
-        return first[0]
-
-    server.bend = on(Terms, again)
-    async with at_table(server, player) as table:
-        await play_on(table)
-        await table.ready()
-        with pytest.raises(CheckFailedError) as stopped:
-            await play_on(table)
-    assert stopped.value.check == "C9"
 
 
 async def test_nothing_about_the_player_is_said_to_another_server(server, player) -> None:

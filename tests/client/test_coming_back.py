@@ -31,7 +31,6 @@ from truc_client import (
 from truc_conform.forging import on
 from truc_protocol import messages
 from truc_protocol.audit import Result
-from truc_protocol.bodies import Release
 from truc_protocol.errors import Code
 from truc_protocol.records import Phase
 
@@ -100,20 +99,6 @@ async def test_act_stored_before_a_crash_is_sent_after_it_without_asking_again(s
         seen += await play_on(table)
     assert kept.body == sent.body
     assert all(happening.at > position for happening in seen if isinstance(happening, YourTurn))
-
-
-async def test_one_body_for_a_position_and_one_release_for_a_deal_are_sent(scripted, player, autojump_clock):
-    server = scripted(target=6)
-    server.stop_after = lambda message: isinstance(message, messages.MatchRecord) and message.k > 9
-    async with at_table(server, player) as table:
-        await play_on(table)
-    places = {(place_of(body_of(message)), message.body) for message in acts(server)}
-    assert len({place for place, _ in places}) == len(places)
-
-
-def place_of(body) -> tuple[str, int]:
-    """Return the place a body was signed for: a deal's index, or a position."""
-    return ("release", body.j) if isinstance(body, Release) else ("act", body.k)
 
 
 async def test_release_asked_for_again_under_another_head_stops_the_match(server, player) -> None:

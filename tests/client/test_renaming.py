@@ -3,14 +3,14 @@
 import pytest
 from client.deserting import DesertedServer
 from client.hosting import Hosting
-from client.playing import my_turn, play_on, seated, signed
+from client.playing import play_on, signed
 from client.viewed import screen_of
 from msgspec.structs import replace
 from rows import each_row
 
 from truc_client import Substituted, TableChanged, connect
 from truc_conform.scripted import ScriptedServer
-from truc_protocol.bodies import SeatTaken, Sub
+from truc_protocol.bodies import Sub
 from truc_protocol.messages import ServerMessage, Welcome
 from truc_terminal.commands.play import _greet
 from truc_words import LANGUAGES
@@ -54,13 +54,6 @@ async def test_player_who_comes_in_is_told_where_the_chat_is_logged(scripted, pl
     server = scripted(kind=Hosting)
     server.caps = {"chat": {"tables": True, "logged": is_logged}}
     assert ("the host keeps a log" in await greeting(server, player)) is is_logged
-
-
-async def test_seat_is_signed_with_the_name_that_the_server_gave(server, player) -> None:
-    async with seated(server, player) as (connection, table):
-        await play_on(table, until=my_turn)
-        assert (connection.name, connection.is_renamed) == (GIVEN, True)
-    assert [body.name.decode() for body in signed(server, SeatTaken)] == [GIVEN]
 
 
 async def test_seat_is_taken_over_with_the_name_that_the_server_gave(scripted, player) -> None:
