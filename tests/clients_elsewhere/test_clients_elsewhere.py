@@ -153,11 +153,10 @@ def test_keyed_client_plays_with_the_cryptography_of_a_browser(real_server, tmp_
 
 @pytest.mark.slow
 @needs_node
-@pytest.mark.parametrize("client", KEYED, indirect=True)
-def test_four_clients_of_three_kinds_play_together(real_server, tmp_path, client) -> None:
+def test_four_clients_of_three_kinds_play_together(real_server, tmp_path) -> None:
     options = ("guests=2", "match=1", "target=9")
     with bot(real_server, tmp_path, "truc-catalan", *options, seats=4) as (place, opponent):
-        players = [start(command, place) for command in (GUEST_JS, GUEST_PY, keyed(tmp_path, client))]
+        players = [start(command, place) for command in (GUEST_JS, GUEST_PY, keyed(tmp_path))]
         assert [told(player).code for player in players] == [0, 0, 0]
         assert opponent.wait(60) == 0
     assert result_of(tmp_path) == "proven"
@@ -236,32 +235,26 @@ def test_keyed_client_that_is_killed_goes_on_from_what_it_keeps(real_server, tmp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("client", [*GUESTS, *KEYED], indirect=True)
-def test_client_plays_over_a_line_that_brings_single_bytes(real_server, tmp_path, client) -> None:
-    options = ("guests=1", "match=1", "target=2")
+@needs_node
+def test_keyed_client_plays_over_a_line_that_brings_single_bytes(real_server, tmp_path) -> None:
+    """The guests do at the tables of the kit."""
     with ExitStack() as stack:
-        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", *options))
+        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=1", "target=2"))
         _, way = stack.enter_context(relay(place, size=1))
-        command = client if client in (GUEST_JS, GUEST_PY) else keyed(tmp_path, client)
-        assert told(start(command, way)).code == 0
+        assert told(start(keyed(tmp_path), way)).code == 0
 
 
 @pytest.mark.slow
 @needs_node
-def test_keyed_client_tells_nothing_to_a_server_of_another_key(real_server, tmp_path) -> None:
+def test_keyed_client_tells_nothing_to_a_server_of_another_key_and_keeps_what_it_has_for_its_owner_alone(
+    real_server, tmp_path
+) -> None:
     with bot(real_server, tmp_path, "truc-french", "match=1") as (place, _):
         ended = told(start(keyed(tmp_path), place._replace(fingerprint="A" * 26)))
     assert (ended.code, ended.errors.strip()) == (
         3,
         "stopped at position 0: C37 fails, nobody is shown to blame",
     )
-
-
-@pytest.mark.slow
-@needs_node
-def test_what_the_keyed_client_keeps_is_for_its_owner_alone(real_server, tmp_path) -> None:
-    with bot(real_server, tmp_path, "truc-french", "match=1") as (place, _):
-        told(start(keyed(tmp_path), place._replace(fingerprint="A" * 26)))
     assert stat.S_IMODE((tmp_path / "keep.json").stat().st_mode) == 0o600
 
 

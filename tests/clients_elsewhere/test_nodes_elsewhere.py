@@ -45,12 +45,15 @@ async def against(nodes, command, server, opponent) -> str:
     return played.stdout.decode().splitlines()[-1]
 
 
-@pytest.mark.parametrize("route", ["moved", "proxy"])
 @pytest.mark.parametrize("program", [None, GUEST_PY, GUEST_JS], ids=["keyed", "guest.py", "guest.mjs"])
-async def test_program_plays_at_a_table_of_another_node(nodes, tmp_path, route, program):
+async def test_program_is_sent_to_a_table_of_another_node_and_plays_there(nodes, tmp_path, program):
+    """Where a node brings the client there instead, it sees nothing of that."""
     (player,) = homes(tmp_path, False)
     command = keyed(tmp_path) if program is None else program
-    async with two(nodes, route) as (one, other), connect(f"truc://127.0.0.1:{one.port}", player) as opponent:
+    async with (
+        two(nodes, "moved") as (one, other),
+        connect(f"truc://127.0.0.1:{one.port}", player) as opponent,
+    ):
         assert "by side" in await against(nodes, command, other, opponent)
     if program is None:
         assert verify((tmp_path / "match.truc").read_bytes()).result is Result.PROVEN
