@@ -11,7 +11,6 @@ from click.shell_completion import ShellComplete
 from client.playing import know
 from client.running import truc
 from client.terminals import Terminal
-from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_protocol.setup import Opts
@@ -33,10 +32,6 @@ def home(tmp_path, monkeypatch) -> Path:
     return tmp_path / "home"
 
 
-def test_every_command_is_completed() -> None:
-    assert completed("") == [*main.commands]
-
-
 def test_games_and_languages_are_completed() -> None:
     for command in (("demo", "--variant"), ("bot", "--create"), ("rules",)):
         assert completed(*command, "") == list(presets())
@@ -55,20 +50,6 @@ def test_known_servers_are_completed_from_a_home_that_is_not_made_for_it(home) -
     know(open_home(home), "cards.example:7373")
     assert completed("play", "car") == ["cards.example:7373"]
     assert completed("keys", "forget", "") == ["cards.example:7373"]
-
-
-@each_row(
-    "shell, status, mark",
-    [
-        ("bash", 0, "complete -o nosort"),
-        ("zsh", 0, "#compdef truc"),
-        ("fish", 0, "complete --no-files"),
-        ("csh", 2, "'bash', 'zsh', 'fish'"),
-    ],
-)
-def test_script_is_printed_for_each_shell_that_is_known(shell, status, mark) -> None:
-    told = truc("completion", shell)
-    assert (told.exit_code, mark in told.output) == (status, True)
 
 
 def test_own_matches_are_completed_the_newest_first_each_once(home) -> None:

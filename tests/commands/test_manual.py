@@ -1,10 +1,11 @@
-"""The pages for `man`: one for each command, with all that its help says, and as roff has it."""
+"""The pages for `man`: one for each command, of `truc` in every language, with all that its help says, and as roff has it."""
 
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import click
 import pytest
@@ -14,11 +15,15 @@ from rows import each_row
 from truc_commands.manual import pages, write_pages
 from truc_conform.main import main as conform
 from truc_server.main import main as server
+from truc_terminal.commands.helping import help_in
 from truc_terminal.main import main as truc
+from truc_terminal.manual import pages as pages_in
+from truc_terminal.manual import write
+from truc_words import LANGUAGES
 
 PROGRAMS = {"truc": truc, "truc-server": server, "truc-conform": conform}
 CHECKERS = {
-    "groff": ["groff", "-man", "-Tutf8", "-ww", "-z"],
+    "groff": ["groff", "-Kutf8", "-man", "-Tutf8", "-ww", "-z"],
     "mandoc": ["mandoc", "-man", "-T", "lint", "-W", "error"],
 }
 
@@ -30,8 +35,8 @@ def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Com
 
 
 @cache
-def pages_of(program: str) -> dict[str, str]:
-    return pages(PROGRAMS[program], program)
+def pages_of(program: str, lang: str = "en") -> dict[str, str]:
+    return pages_in(lang) if program == "truc" else pages(PROGRAMS[program], program)
 
 
 def read(page: str) -> str:
@@ -40,6 +45,7 @@ def read(page: str) -> str:
     return re.sub(r"\\f[BR]", "", plain)
 
 
+MADE = [*((program, "en") for program in PROGRAMS), *(("truc", lang) for lang in LANGUAGES if lang != "en")]
 ALL = [
     (program, name, command)
     for program, main in PROGRAMS.items()
@@ -63,9 +69,9 @@ def test_help_has_no_marks_of_markdown_and_breaks_nothing_that_is_to_be_typed(pr
     assert [each for each in typed if " ".join(each.split()) not in whole] == []
 
 
-@pytest.mark.parametrize(("program", "main"), PROGRAMS.items(), ids=list(PROGRAMS))
-def test_every_command_has_a_page(program, main) -> None:
-    assert {f"{name}.1" for name, _ in commands(main, program)} == set(pages(main, program))
+@each_row("program, lang", MADE)
+def test_every_command_has_a_page(program, lang) -> None:
+    assert {f"{name}.1" for name, _ in commands(PROGRAMS[program], program)} == set(pages_of(program, lang))
 
 
 @each_row("program, name, command", ALL)
@@ -79,12 +85,27 @@ def test_page_says_what_stands_below_the_help() -> None:
     assert "Levels: C0" in read(pages_of("truc-conform")["truc-conform-client.1"])
 
 
+def test_pages_are_written_where_man_looks_for_them(tmp_path) -> None:
+    write(tmp_path)
+    places = {path.parent.relative_to(tmp_path) for path in tmp_path.rglob("*.1")}
+    assert places == {Path("man1"), *(Path(lang, "man1") for lang in LANGUAGES if lang != "en")}
+    assert (tmp_path / "es" / "man1" / "truc.1").read_text("utf-8") == pages_of("truc", "es")["truc.1"]
+
+
+def test_page_in_another_language_is_in_it_throughout() -> None:
+    page = read(pages_of("truc", "ca")["truc-verify.1"])
+    heads = re.findall(r"^\.SH (.*)$", page, re.MULTILINE)
+    assert heads == ["NOM", "SINOPSI", "DESCRIPCIÓ", "CODI DE SORTIDA", "OPCIONS", "VEGEU TAMBÉ"]
+    assert "Mostra aquest missatge i surt." in page
+    assert [text for text in help_in("ca").commands if text in page] == []
+
+
 @pytest.mark.parametrize("checker", CHECKERS)
-@pytest.mark.parametrize(("program", "main"), PROGRAMS.items(), ids=list(PROGRAMS))
-def test_page_is_accepted(checker, program, main, tmp_path) -> None:
+@pytest.mark.parametrize(("program", "lang"), MADE)
+def test_page_is_accepted(checker, program, lang, tmp_path) -> None:
     if shutil.which(checker) is None:
         pytest.skip(f"{checker} is not installed")
-    write_pages(pages(main, program), tmp_path / "man1")
+    write_pages(pages_of(program, lang), tmp_path / "man1")
     files = sorted((tmp_path / "man1").iterdir())
     told = subprocess.run([*CHECKERS[checker], *files], capture_output=True, text=True, check=False)
     assert (told.returncode, told.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""What a shell completes of `truc-server` and `truc-conform`: asked as their scripts ask."""
+"""What a shell completes of each program, asked as its script asks; what else it does of `truc`, client/test_completion.py has."""
 
 import os
 import subprocess
@@ -13,8 +13,9 @@ from rows import each_row
 from truc_conform import server_cases
 from truc_conform.main import main as conform
 from truc_server.main import main as server
+from truc_terminal.main import main as truc
 
-PROGRAMS = {"truc-server": server, "truc-conform": conform}
+PROGRAMS = {"truc": truc, "truc-server": server, "truc-conform": conform}
 
 
 def completed(program: str, *arguments: str) -> list[str]:
@@ -27,7 +28,7 @@ def completed(program: str, *arguments: str) -> list[str]:
 
 @each_row("program", PROGRAMS)
 def test_every_command_is_completed(program) -> None:
-    assert completed(program, "") == sorted(PROGRAMS[program].commands)
+    assert sorted(completed(program, "")) == sorted(PROGRAMS[program].commands)
 
 
 def test_words_of_settings_are_completed() -> None:
@@ -47,9 +48,10 @@ def test_names_of_cases_are_completed_for_what_is_judged() -> None:
     "shell, mark",
     [("bash", "complete -o nosort"), ("zsh", "#compdef {}"), ("fish", "complete --no-files --command {}")],
 )
-def test_script_is_printed_for_each_shell(program, shell, mark) -> None:
-    told = CliRunner().invoke(PROGRAMS[program], ["completion", shell])
+def test_script_is_printed_for_each_shell_and_for_no_other(program, shell, mark) -> None:
+    told, other = (CliRunner().invoke(PROGRAMS[program], ["completion", word]) for word in (shell, "csh"))
     assert (told.exit_code, mark.format(program) in told.output) == (0, True)
+    assert (other.exit_code, "'bash', 'zsh', 'fish'" in other.output) == (2, True)
 
 
 @pytest.mark.slow
