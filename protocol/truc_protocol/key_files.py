@@ -19,6 +19,10 @@ _ROLLS_HEAD: Final = "truc server rolls 1"
 _ROLL_WORDS: Final = 3
 
 
+class UnsignedRevocationError(KeyFileError):
+    """A revocation that is damaged, or not signed by the key that it names."""
+
+
 class Rotation(NamedTuple):
     """One change of a server's key: the signed statement, and what it says."""
 
@@ -35,7 +39,8 @@ def read_revocation(text: str) -> bytes:
     """Return the key that a text gives up, which has signed it itself.
 
     Raises:
-        KeyFileError: It is no such text, or the key it names has not signed it.
+        UnsignedRevocationError: The key it names has not signed it.
+        KeyFileError: It is no such text.
     """
     # `split` below would accept the white space of other scripts too
     if len(text) > REVOCATION_LIMIT or not text.isascii():
@@ -52,7 +57,7 @@ def read_revocation(text: str) -> bytes:
     try:
         return check_revoke(SignedBody(*map(_hex, words)))
     except HandshakeError as error:
-        raise KeyFileError(error.message) from error
+        raise UnsignedRevocationError("it is damaged, or not signed by the key that it gives up") from error
 
 
 def rolls_text(rolls: Sequence[Roll]) -> str:

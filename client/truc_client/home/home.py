@@ -23,7 +23,7 @@ from truc_protocol.crypto.keys import (
     player_seed,
     signing_key_from_seed,
 )
-from truc_protocol.key_files import read_revocation
+from truc_protocol.key_files import UnsignedRevocationError, read_revocation
 from truc_words import Sentence
 
 VARIABLE: Final = "TRUC_HOME"
@@ -260,7 +260,9 @@ def accept_revocation(home: Home, text: str) -> bytes:
     try:
         public = read_revocation(text)
     except KeyFileError as error:
-        raise HomeError(Sentence("failures.revocation_expected", error=_plain(error))) from error
+        is_unsigned = isinstance(error, UnsignedRevocationError)
+        why = Sentence("failures.revocation_damaged") if is_unsigned else str(error)
+        raise HomeError(Sentence("failures.revocation_expected", error=why)) from error
     with as_home_error("failures.revocation_unkept", home.revoked):
         home.revoked.mkdir(mode=0o700, exist_ok=True)
         path = home.revoked / f"{fingerprint(public)}.txt"
@@ -268,12 +270,6 @@ def accept_revocation(home: Home, text: str) -> bytes:
         # from being opened, as what cannot be read is an error
         write_whole(path, text.encode("ascii"))
     return public
-
-
-def _plain(error: KeyFileError) -> str:
-    """Return what is wrong with a revocation, without the number of a check, which only the specification explains."""
-    text = str(error)
-    return Sentence("failures.revocation_damaged") if text.startswith("C40:") else text
 
 
 def _read_revocation(path: Path) -> bytes:

@@ -200,7 +200,7 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
         try:
             public = accept_revocation(folder, _text(given))
         except KeyFileError as error:
-            raise CommandError(f"{given.name}: expected a revocation: {_plain(error)}") from error
+            raise CommandError(f"{given.name}: expected a revocation: {error}") from error
         click.echo(f"{fingerprint(public)} was given up; heeded from the next start on")
         _warn(folder, public)
 
@@ -251,12 +251,6 @@ def _new_passphrase(new: Path | None) -> str:
         return passphrases.checked(answer)
     except ValueError as error:
         raise CommandError(str(error)) from error
-
-
-def _plain(error: KeyFileError) -> str:
-    """Return what is wrong with a statement, without the check's number, which only readers of the specification know."""
-    text = str(error)
-    return "it is damaged, or not signed by the key that it gives up" if text.startswith("C40:") else text
 
 
 def _text(given: BinaryIO) -> str:
