@@ -273,14 +273,18 @@ class RawClient:
             raise UnofferedError(f"the server does not announce the capability {capability!r}")
         return caps[capability]
 
-    def need_game(self, game: str) -> None:
+    def games(self, seats: int = PAIR) -> list[str]:
+        """Return the games of the server for so many players."""
+        return [str(offer["name"]) for offer in self.info["variants"] if seats in offer["seats"]]
+
+    def need_game(self, game: str, seats: int = PAIR) -> None:
         """Check that the server has a game.
 
         Raises:
             UnofferedError: It does not.
         """
-        if game not in [offer["name"] for offer in self.info["variants"]]:
-            raise UnofferedError(f"the server does not offer {game}")
+        if game not in self.games(seats):
+            raise UnofferedError(f"the server offers no {game} for {seats}")
 
     def limit(self, name: str, *, most: int) -> int:
         """Return a limit of the server.
@@ -299,7 +303,7 @@ class RawClient:
         Raises:
             UnofferedError: The server has none.
         """
-        offered = [str(offer["name"]) for offer in self.info["variants"] if PAIR in offer["seats"]]
+        offered = self.games()
         if not offered:
             raise UnofferedError("the server offers no game for two")
         # One game wherever there is a choice, so that equal seeds play alike at all servers.

@@ -5,7 +5,7 @@ about. The cases themselves are in server_cases/. Invariant: when a visit is ove
 closed, and its seats have been given up.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import signature
 from types import TracebackType
@@ -191,13 +191,7 @@ class ServerVisit:
         first = await self.seat(0, keyed=0 not in guests, boxed=boxed, want=want)
         second = await self.seat(1, keyed=1 not in guests, boxed=boxed)
         chosen = ({"guests": PAIR} if guests else {}) | options
-        reply = await first.open_table(chosen, game=game, private=private)
-        # specification.md, "Setup": a server may offer less than the format has.
-        if reply["t"] == "error" and reply["code"] == Code.BAD_OPTION:
-            raise UnofferedError(f"no table with the options {chosen}: {reply['msg']}")
-        expect_ok(reply, "a table to be created")
-        expect_ok(await second.join(first.table), "a seat at the table")
-        return [first, second]
+        return await sit_down([first, second], chosen, game=game, private=private)
 
     async def match(self, seats: list[RawSeat] | None = None) -> list[RawSeat]:
         """Return players who have all said ready, at a table as the server makes it unless they sit at another."""
@@ -212,6 +206,21 @@ class ServerVisit:
     async def stranger_refused(self, message: Map, code: Code, *, field: str | None = None) -> None:
         """Check that a request of somebody who has nothing to do with the table is refused."""
         await (await self.player()).refused(message, code, field=field)
+
+
+async def sit_down(
+    seats: list[S], options: Mapping[str, int | str], *, game: str | None, private: bool = True
+) -> list[S]:
+    """Let the first of some players open a table for as many, and the others sit down there; return them."""
+    first, *others = seats
+    reply = await first.open_table(options, game=game, seats=len(seats), private=private)
+    # specification.md, "Setup": a server may offer less than the format has.
+    if reply["t"] == "error" and reply["code"] == Code.BAD_OPTION:
+        raise UnofferedError(f"no table with the options {options}: {reply['msg']}")
+    expect_ok(reply, "a table to be created")
+    for seat in others:
+        expect_ok(await seat.join(first.table), "a seat at the table")
+    return seats
 
 
 async def all_ready(seats: Iterable[RawSeat]) -> None:

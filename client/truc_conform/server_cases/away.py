@@ -13,7 +13,16 @@ import trio
 from truc_conform.expectations import InconclusiveError, Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import RawSeat, bodies
-from truc_conform.server_visit import ServerVisit, all_at_once, case, case_rows, catch_up, held_seats, play_on
+from truc_conform.server_visit import (
+    ServerVisit,
+    all_at_once,
+    case,
+    case_rows,
+    catch_up,
+    held_seats,
+    play_on,
+    sit_down,
+)
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Rule, Sub
 from truc_protocol.errors import Code
@@ -366,15 +375,10 @@ async def _claim_stranger(visit: ServerVisit) -> None:
 async def _four(visit: ServerVisit, **options: int | str) -> list[RawSeat]:
     """Return four players at a table of their own, all ready."""
     seats = [await visit.seat(number) for number in range(PARTNERS)]
-    offers = {offer["name"]: offer["seats"] for offer in seats[0].client.info["variants"]}
-    game = next((name for name, counts in offers.items() if PARTNERS in counts), None)
-    if game is None:
+    games = seats[0].client.games(PARTNERS)
+    if not games:
         raise UnofferedError("the server offers no game for four")
-    made = await seats[0].open_table(options, game=game, seats=PARTNERS)
-    expect_ok(made, "a table for four to be created")
-    for seat in seats[1:]:
-        expect_ok(await seat.join(seats[0].table), "a seat at the table")
-    return await visit.match(seats)
+    return await visit.match(await sit_down(seats, options, game=games[0]))
 
 
 def _nothing(message: Map, options: list[Map]) -> None:

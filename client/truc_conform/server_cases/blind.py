@@ -22,7 +22,6 @@ from truc_conform.expectations import (
     expect_ok,
     shown,
 )
-from truc_conform.raw_client import PAIR
 from truc_conform.raw_seat import RawSeat, bodies
 from truc_conform.server_visit import (
     ServerVisit,
@@ -49,9 +48,8 @@ async def _table(visit: ServerVisit, **options: int | str) -> tuple[BlindSeat, B
     """Return two players at a table whose host sees no card, of the first game that can be played so."""
     (await visit.player()).need(BLIND_TABLES)
     first, second = await visit.dealer(0), await visit.dealer(1)
-    games = [str(offer["name"]) for offer in first.client.info["variants"] if PAIR in offer["seats"]]
     # Not every game can be played so; `bad_option` says why (play.md, "A table whose host sees no card").
-    for game in games:
+    for game in first.client.games():
         reply = await first.open_table({**_MODE, **options}, game=game)
         if reply["t"] == "ok":
             expect_ok(await second.join(first.table), "a seat at the table")

@@ -10,11 +10,11 @@ from typing import Final
 import trio
 
 from truc_conform.blind_seat import BlindSeat
-from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
+from truc_conform.expectations import Map, check_refusal, expect, expect_ok
 from truc_conform.raw_client import PAIR
 from truc_conform.raw_seat import Pick, RawSeat, bodies
 from truc_conform.server_cases.blind import check_proven, go_on, has_closed, in_match, waits_for
-from truc_conform.server_visit import ServerVisit, all_ready, case, case_rows, only_cut, play_on
+from truc_conform.server_visit import ServerVisit, all_ready, case, case_rows, only_cut, play_on, sit_down
 from truc_protocol.blind_mode.points import encoded, scalar
 from truc_protocol.blind_mode.sealed_pack import KeysStep
 from truc_protocol.bodies import Act, Deal, Keys, Lend, Lock, Mask, Rule, Void
@@ -41,14 +41,8 @@ async def _seats(visit: ServerVisit, game: str, count: int = PAIR, **options: in
     """Return players at a table of a game whose host sees no card, all of them ready."""
     (await visit.player()).need(BLIND_TABLES)
     seats = [await visit.dealer(number) for number in range(count)]
-    first, *others = seats
-    offers = {str(offer["name"]): offer["seats"] for offer in first.client.info["variants"]}
-    if count not in offers.get(game, ()):
-        raise UnofferedError(f"this server offers no {game} for {count}")
-    wanted = {"mode": "blind", "decision_ms": 0, **options}
-    expect_ok(await first.open_table(wanted, game=game, seats=count), "a table to be created")
-    for seat in others:
-        expect_ok(await seat.join(first.table), "a seat at the table")
+    seats[0].client.need_game(game, count)
+    await sit_down(seats, {"mode": "blind", "decision_ms": 0, **options}, game=game)
     await all_ready(seats)
     return seats
 
