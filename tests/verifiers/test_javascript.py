@@ -37,6 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VERIFIERS = ROOT / "docs" / "verifiers"
 VECTORS = ROOT / "tests" / "vectors"
 REMEMBERING = Path(__file__).with_name("remembering.mjs")
+COUNTING = Path(__file__).with_name("counting.mjs")
 MAGIC = b"truc transcript 1\n"
 
 
@@ -100,9 +101,11 @@ def javascript(files: list[bytes], folder: Path) -> list[Verdict]:
     ]
 
 
-def node(program: str, *args: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def node(
+    program: str, *args: str, folder: Path = ROOT, loaded: Path = REMEMBERING
+) -> subprocess.CompletedProcess[str]:
     assert NODE is not None
-    command = [NODE, "--import", REMEMBERING.as_uri(), str(VERIFIERS / program), *args]
+    command = [NODE, "--import", loaded.as_uri(), str(VERIFIERS / program), *args]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return done
@@ -311,6 +314,19 @@ def test_fresh_transcripts_are_proven(tmp_path):
     assert {each.level for each in found} == {"A", "B", "C"}
 
 
+def test_links_that_the_end_opens_are_hashed_once_and_not_again_for_each_hand(tmp_path):
+    variant = with_options(preset("put"), {"reveal": "match", "match": 5})
+    table = Table(variant, guests=(0, 1), seed=55).run()
+    indices = table.ledger.deal_index
+    assert indices > 8
+    done = node(
+        "verify.mjs", "--json", written(tmp_path, "a", table.file()), folder=tmp_path, loaded=COUNTING
+    )
+    told, links = done.stdout.splitlines()
+    assert json.loads(told)["result"] == "proven"
+    assert int(links) <= 2 * indices
+
+
 def test_flipped_bits(tmp_path):
     chance = random.Random(7)
     files = [read(name, flipped(table.file(), chance)) for name, table in played().items() for _ in range(6)]
@@ -469,6 +485,14 @@ def test_a_complaint_beside_its_transcript(judgement, status, tmp_path):
     assert [weighed["check"], weighed["record"], weighed["culprit"]] == [
         test.get(field) for field in ("check", "record", "culprit")
     ]
+
+
+def test_million_empty_items_of_evidence_are_not_all_read_before_they_are_too_many(tmp_path):
+    assert NODE is not None
+    file = tmp_path / written(tmp_path, "a.evidence", b"truc evidence 1\n" + bytes(4 * 10**6))
+    command = [NODE, "--max-old-space-size=40", str(VERIFIERS / "verify.mjs"), "--json", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (json.loads(done.stdout)["result"], done.stderr) == ("unreadable", "")
 
 
 def test_watcher_checks_a_match_of_mode_blind_as_its_records_come():
