@@ -118,7 +118,7 @@ def listed(title: str) -> list[str]:
 
 
 def warnings(tree: ast.AST) -> Iterator[str]:
-    """Find the events that a module logs as warnings or errors, by itself or through a `LastingFault`."""
+    """Find the events that a module logs as warnings or errors, by itself or through what it is handed."""
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr=level), args=[ast.Constant(value=str(event)), *_]):

@@ -6,7 +6,6 @@ from enum import StrEnum
 
 import pytest
 import structlog
-import trio
 from rows import each_row
 
 from truc_server.operation.logs import (
@@ -14,7 +13,6 @@ from truc_server.operation.logs import (
     OF_EVENT,
     SECRET,
     WITHHELD,
-    LastingFault,
     LogThrottle,
     configure,
     withhold_secrets,
@@ -164,14 +162,6 @@ def test_line_that_cannot_be_written_harms_nobody():
     structlog.get_logger().warning("disk_full")
 
 
-async def test_what_goes_on_being_wrong_is_said_seldom(mock_clock):
-    seldom, said = LastingFault(), []
-    for wait_s in (0, 0, 59, 1, 1):
-        mock_clock.jump(wait_s)
-        seldom.say(lambda event, at: said.append((event, at)), "wrong", at=trio.current_time())
-    assert [at - said[0][1] for _, at in said] == [0, 60]
-
-
 class Clock:
     """A clock that stands still until it is set."""
 
@@ -214,6 +204,12 @@ def test_next_minute_says_how_many_were_left_out_if_any_were(sparing, clock):
     for minute, left_out in ((60.0, 70), (120.0, None)):
         clock.now = minute
         assert written(sparing, 1, address="192.0.2.1")[0].get("left_out_before") == left_out
+
+
+def test_fault_that_lasts_causes_one_line_a_minute(sparing, clock):
+    assert len(written(sparing, 100, event="store_not_read")) == 1
+    clock.now = 60.0
+    assert written(sparing, 100, event="store_not_read")[0]["left_out_before"] == 99
 
 
 def test_neighbours_of_ipv6_are_one_address(sparing):

@@ -17,7 +17,6 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.other_nodes import BulletinDraft, table_news
 from truc_server.net.admission import Admission
 from truc_server.net.peer import LoggedInPlayer
-from truc_server.operation.logs import LastingFault
 from truc_server.parts import ServerParts
 from truc_server.requests.forgetting import forget_elsewhere
 from truc_server.requests.moderating import kick, say_here
@@ -67,7 +66,6 @@ class BulletinExchange:
         self._has_told = self._has_heard = False
         self._strays: frozenset[str] = frozenset()
         self._hint = trio.Event()
-        self._complaints = LastingFault()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Tell and hear until cancelled; the task counts as started once the others have been heard, if they can be."""
@@ -86,7 +84,7 @@ class BulletinExchange:
         try:
             await work()
         except StoreError as error:
-            self._complaints.say(tell, event, reason=str(error))
+            tell(event, reason=str(error))
         except Exception:
             log.exception("internal", incident="bulletins")
 
@@ -234,7 +232,7 @@ class BulletinExchange:
                 with listener:
                     await self._listen(listener)
             except (StoreError, OSError) as error:
-                self._complaints.say(log.warning, "hints_lost", reason=str(error))
+                log.warning("hints_lost", reason=str(error))
             except Exception:
                 log.exception("internal", incident="bulletins")
             await trio.sleep(RETRY_S)

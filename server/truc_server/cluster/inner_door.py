@@ -33,7 +33,6 @@ from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, listen_at
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
-from truc_server.operation.logs import LastingFault
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import host_and_port
 
@@ -75,7 +74,6 @@ class InnerDoor:
         self._admission = admission
         self._handle = handle
         self._strangers = 0
-        self._warnings = LastingFault()
 
     async def run(self, listeners: list[trio.SocketListener]) -> None:
         """Let other nodes in, until cancelled."""
@@ -102,7 +100,7 @@ class InnerDoor:
                 self._admission.leave_brought()
         except StrangerError as error:
             self._parts.figures.brought[str(error)] += 1
-            self._warnings.say(log.warning, "inner_stranger", reason=str(error))
+            log.warning("inner_stranger", reason=str(error))
         except Exception:  # harms no other connection
             log.exception("internal", incident=token_hex(4))
 

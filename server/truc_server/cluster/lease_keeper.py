@@ -13,7 +13,6 @@ import trio
 
 from truc_server import recovery
 from truc_server.lobby.lobby import Lobby
-from truc_server.operation.logs import LastingFault
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import ClusterSettings
 from truc_server.storage import NodePlace, StoreError, StoreLostError, TakenTables
@@ -52,7 +51,6 @@ class LeaseKeeper:
         self._lease_s = parts.settings.now.cluster.lease_s
         # `since` is a moment before the lease was asked for, as `asked` is in `_renew`.
         self._until = parts.figures.lease_until = since + self._lease_s
-        self._complaints = LastingFault()
         self._place_changed = trio.Event()
 
     def announce(self, place: NodePlace) -> None:
@@ -114,9 +112,7 @@ class LeaseKeeper:
                 return
             except StoreError as error:
                 figures.renewals_failed += 1
-                self._complaints.say(
-                    log.warning, "lease_not_renewed", reason=str(error), left_s=round(self.left_s, 1)
-                )
+                log.warning("lease_not_renewed", reason=str(error), left_s=round(self.left_s, 1))
                 await trio.sleep(_RETRY_S)
                 continue
             self._until = figures.lease_until = asked + self._lease_s
@@ -150,7 +146,7 @@ class LeaseKeeper:
                 self._parts.fail(error)
                 return
             except StoreError as error:
-                self._complaints.say(log.warning, "tables_not_taken", reason=str(error))
+                log.warning("tables_not_taken", reason=str(error))
             else:
                 there_may_be_more = taken is not None and len(taken.codes) == _AT_ONCE
                 taken = None

@@ -16,7 +16,6 @@ from textwrap import indent
 from typing import Any, Final, NamedTuple, TextIO, cast
 
 import structlog
-import trio
 from structlog.typing import EventDict, WrappedLogger
 
 from truc_server.settings.settings import LogSettings
@@ -24,8 +23,22 @@ from truc_server.timing.rate_limits import network_of
 
 OF_ADDRESS: Final = 30  # lines of one event that one address causes in a minute
 OF_EVENT: Final = 600  # lines of one event in a minute
-# Events for which fewer lines a minute say as much: accepting is tried ten times a second.
-RARE: Final[Mapping[str, int]] = {"cannot_accept": 1}
+LASTING: Final = frozenset(
+    {
+        "bulletin_not_told",
+        "bulletins_not_swept",
+        "cannot_accept",
+        "hints_lost",
+        "inner_stranger",
+        "lease_not_renewed",
+        "nodes_not_heard",
+        "orders_not_read",
+        "page_not_read",
+        "store_not_read",
+        "tables_not_taken",
+    }
+)
+"""Events that a fault causes again and again as long as it lasts: one line a minute says as much."""
 
 _MINUTE_S: Final = 60.0
 _KEPT: Final = 4_096  # pairs of event and address that are counted; the oldest are forgotten
@@ -53,7 +66,7 @@ class LogThrottle:
         name, address = str(event.get("event")), event.get("address")
         # The address first: what one has too much of is dropped before it counts among the lines of all.
         of_address = self._count((name, network_of(address)), OF_ADDRESS) if isinstance(address, str) else {}
-        return {**event, **of_address, **self._count((name, None), RARE.get(name, OF_EVENT))}
+        return {**event, **of_address, **self._count((name, None), 1 if name in LASTING else OF_EVENT)}
 
     def _count(self, key: _Key, most: int) -> dict[str, object]:
         """Count a line.
@@ -89,23 +102,8 @@ SECRET: Final = re.compile(
 )
 """The words of a name whose value is withheld."""
 WITHHELD: Final = "(withheld)"
-_COMPLAINT_S: Final = 60.0  # between two lines about a fault that lasts
 _MAX_DEPTH: Final = 4
 _NAMES: Final = 1_024  # of values, which are remembered as secret or not
-
-
-class LastingFault:
-    """A fault that lasts, which is logged once in a while."""
-
-    def __init__(self) -> None:
-        self._said = float("-inf")
-
-    def say(self, tell: Callable[..., object], event: str, **fields: object) -> None:
-        """Log an event by a method of the log, unless it was logged a moment ago."""
-        now = trio.current_time()
-        if now >= self._said + _COMPLAINT_S:
-            self._said = now
-            tell(event, **fields)
 
 
 class _Lenient:

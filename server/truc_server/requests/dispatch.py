@@ -60,7 +60,6 @@ from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, RepeatedActError, TooSoonError
-from truc_server.operation.logs import LastingFault
 from truc_server.requests import (
     acts,
     catching_up,
@@ -100,7 +99,6 @@ class Dispatch:
         self._admission = admission
         self._elsewhere = elsewhere
         self._told = self._introduction(services.settings.now)
-        self._complaints = LastingFault()
 
     def _introduction(self, settings: Settings) -> login.Introduction:
         info = login.info_of(settings, self._lobby.catalogue)
@@ -202,13 +200,12 @@ class Dispatch:
                 peer.refuse(refusal(Code.INTERNAL, "the server has failed", re=request, detail=detail))
 
     def _report(self, error: Exception, incident: str, item: AnyMessage) -> None:
-        """Log what has failed; an unreadable store only once in a while."""
-        # A sick disk fails every request, and anybody can make them.
+        """Log what has failed."""
         if not isinstance(error, StoreError):
             log.exception("internal", incident=incident, message=type(item).__name__, **self._place(item))
         else:
             fields = {"incident": incident, "message": type(item).__name__, "reason": str(error)}
-            self._complaints.say(log.error, "store_not_read", **fields)
+            log.error("store_not_read", **fields)
 
     def _is_let_in(self, peer: Peer, message: AnyMessage) -> bool:
         """Charge for a message, and check that the server offers what it asks for; False if it came too soon."""

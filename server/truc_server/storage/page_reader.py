@@ -11,7 +11,6 @@ from typing import Any, Final, TypeVar
 import structlog
 import trio
 
-from truc_server.operation.logs import LastingFault
 from truc_server.storage import StoreError
 
 PAGE: Final = 64  # records read at once
@@ -28,7 +27,6 @@ class PageReader:
     def __init__(self) -> None:
         self._asked: deque[tuple[Callable[[], Any], Callable[[Any], None]]] = deque()
         self._more = trio.lowlevel.ParkingLot()
-        self._complaints = LastingFault()
 
     def ask(self, read: Callable[[], Found], take: Callable[[Found], None]) -> None:
         """Ask for what `read`, which blocks, returns; `take` is called with it."""
@@ -48,7 +46,7 @@ class PageReader:
         try:
             found = await trio.to_thread.run_sync(read)
         except StoreError as error:
-            self._complaints.say(log.warning, "page_not_read", reason=str(error))
+            log.warning("page_not_read", reason=str(error))
             await trio.sleep(RETRY_S)
             return
         except Exception:  # it concerns those who have asked, and nobody else

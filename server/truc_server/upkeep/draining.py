@@ -22,7 +22,6 @@ from truc_protocol.records import Phase
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import RefusedRequestError
 from truc_server.operation import notify
-from truc_server.operation.logs import LastingFault
 from truc_server.parts import ServerParts
 from truc_server.settings.folder import Folder, write_private
 from truc_server.settings.in_force import Control, CurrentValue, ServerDrain
@@ -75,7 +74,6 @@ class TableGiver:
         self._wanted: dict[str, Node] = {}
         self._under_way = 0
         self._tasks: trio.Nursery | None = None
-        self._complaints = LastingFault()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Give what is asked for as soon as its hand is over, until cancelled."""
@@ -149,7 +147,7 @@ class TableGiver:
                     await self._obey(order)
                     del taken[order.code]
             except StoreError as error:
-                self._complaints.say(log.warning, "orders_not_read", reason=str(error))
+                log.warning("orders_not_read", reason=str(error))
 
     async def _obey(self, order: NodeOrder) -> None:
         if not order.code:
