@@ -237,7 +237,7 @@ def homes(folder: Path, *kinds: bool) -> list[Player]:
 
 
 async def play_bots(url: str, players: list[Player], variant: str, **options) -> list[Verdict]:
-    """Let bots play one match to its end; returns the verdict of each, and the files of the first and the last are proven."""
+    """Let bots play one match to its end; returns the verdict of each; the file of the first is proven, and that of a guest who came last."""
     verdicts: list[Verdict] = []
 
     async def one(player: Player, seed: int, code: str | None, opened: trio.MemorySendChannel | None) -> None:
@@ -251,7 +251,8 @@ async def play_bots(url: str, players: list[Player], variant: str, **options) ->
             ended = await play_match(table, eager_bot(seed))
             assert isinstance(ended, MatchEnded)
             verdicts.append(ended.verdict)
-            if player is players[0] or player is players[-1]:  # a key's file, and a guest's if there is one
+            is_guests = player is players[-1] and player.is_guest
+            if player is players[0] or is_guests:  # a key's file, and a guest's if there is one
                 assert verify_file(ended.transcript).result is Result.PROVEN
             await table.leave()
 

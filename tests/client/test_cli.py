@@ -48,16 +48,6 @@ def test_verify_of_several_files_ends_with_the_worst(truc, transcript, tmp_path)
     assert truc("verify", transcript, tmp_path / "x", transcript).exit_code == 2
 
 
-def test_verify_tells_rulings_and_guests_on_the_servers_word(truc, tmp_path) -> None:
-    table = Table(with_options(preset("truc-french"), {"target": 3, "match": 1}), guests=(1,))
-    table.away = frozenset({0})
-    (tmp_path / "ruled.truc").write_bytes(table.run().file())
-    told = truc("verify", str(tmp_path / "ruled.truc")).output
-    assert "ruling move" in told
-    assert "acts of guests: the server's word" in told
-    assert "assurance level B" in told
-
-
 def rested(*, asked: bool) -> bytes:
     """Return a match that rested, and went on because everybody asked for it or because it was long enough."""
     table = Table(with_options(preset("truc-french"), {"target": 3, "match": 1})).to("hand").rest()

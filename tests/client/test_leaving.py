@@ -145,14 +145,6 @@ def test_whoever_leaves_at_the_question_whether_to_go_on_is_asked_again(seat) ->
         leave(seat.visit(), how)
 
 
-def test_whoever_leaves_at_the_question_whether_to_play_here_plays_on_there(seat) -> None:
-    there = seat.go_on()
-    decide(seat, there)
-    leave(seat.visit("Play here instead? [y/N]"), KILL)
-    seat.plays_on(there)
-    leave(there, KILL)
-
-
 def test_whoever_leaves_at_the_question_after_a_match_may_play_another(seat) -> None:
     terminal = seat.go_on()
     decide(seat, terminal)

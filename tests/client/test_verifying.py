@@ -155,6 +155,7 @@ def resigned(*, by_guest: bool) -> Table:
             r'; seat 0 "player 0": [^"]*\d+ points?; seat 1 "player 1": [^"]*\d+ points?\n',
         ),
         (lambda: resigned(by_guest=True).run(), "1 act of a guest: the server's word"),
+        (lambda: resigned(by_guest=True).run(), "assurance level B"),
         (
             lambda: resigned(by_guest=True).run(),
             r"\(resigned; a guest's resignation: the server's word, signed by nobody else\)",

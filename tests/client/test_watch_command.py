@@ -5,7 +5,6 @@ from client.running import Process
 from client.serving import RealServer
 from client.terminals import Terminal
 
-from truc_client.home.home import master_seed, open_home
 from truc_client.verifying import verify_file
 
 
@@ -14,13 +13,6 @@ def test_watch_without_a_table_asks_for_one(truc) -> None:
     assert told.exit_code == 1
     assert told.stderr.startswith("truc: expected the link of a table, or its code after the address")
     assert told.stderr.endswith("truc tables host:7373\n")
-
-
-def test_forget_asks_first(truc, tmp_path) -> None:
-    master_seed(open_home(tmp_path / "home"))
-    told = truc("forget", "127.0.0.1:1", input="n\n")
-    assert told.exit_code == 1
-    assert "forget you?" in told.output
 
 
 @pytest.mark.parametrize(

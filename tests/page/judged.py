@@ -41,7 +41,6 @@ PATIENCE_S: Final = 60.0
 LINGERS_S: Final = 0.3
 """For how long a page that has stopped is watched, and pressed, before its visit is over."""
 LOOKS_S: Final = 0.03
-SAVED_S: Final = 5.0
 STATUS: Final = {"over": 0, "stopped": 1, "out": 1, "gone": 1}
 """The exit status of a program that had come to stand like this."""
 WORDS: Final = words()
