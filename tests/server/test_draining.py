@@ -25,6 +25,7 @@ from server.visitors import greeted, guest, keyed
 
 from truc_protocol.bodies import Call, Close
 from truc_protocol.crypto.keys import generate_signing_key
+from truc_protocol.ledger import Due, due
 from truc_protocol.records import Phase
 from truc_server.settings.folder import Folder
 
@@ -183,6 +184,17 @@ class TestAfterwards:
             await come_back(server, *seats)
             await give_up(seats)  # sooner than a call waits for who may want time
         assert isinstance(bodies(seats[0].records)[length], Call)
+
+    async def test_hand_with_a_guest_is_played_out_and_its_call_waits_for_the_cut(self, data):
+        async with hosting(data.root) as server:
+            seats = await in_hand(server, "truc-catalan", guests=(1,), boxed=False, options={"match": 1})
+            await drain(server)
+            await to_the_end_of_the_hand(*seats)
+        assert {seat.ledger.phase for seat in seats} == {Phase.BETWEEN}
+        is_cut = due(seats[0].ledger) is Due.CALL  # who cuts may not have done so by then
+        assert json.loads(data.unasked.read_text()) == (
+            {seats[0].ledger.setup.mid.hex(): seats[0].next} if is_cut else {}
+        )
 
     async def test_call_that_somebody_has_asked_to_hold_back_stays_held(self, data):
         async with hosting(data.root) as server:

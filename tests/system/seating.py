@@ -1,8 +1,7 @@
-"""Players at a table of a server process, who may lose it and come back; several tests of processes play like this."""
+"""Players at a table of a server process; several tests of processes play like this."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
-import trio
 from server.rawclient import RawClient, RawSeat
 
 Connect = Callable[[], Awaitable[RawClient]]
@@ -32,16 +31,3 @@ async def all_ready(seats: Sequence[RawSeat]) -> list[RawSeat]:
     for seat in seats:
         assert (await seat.ready())["t"] == "ok"
     return list(seats)
-
-
-async def come_back(seats: Sequence[RawSeat], connect: Connect) -> None:
-    """Let players resume their match on new connections."""
-    for seat in seats:
-        assert (await seat.come_back(await connect()))["t"] == "ok"
-        await seat.send_again()
-
-
-async def close(seats: Sequence[RawSeat]) -> None:
-    """Break the connections of players."""
-    for seat in seats:
-        await trio.aclose_forcefully(seat.client.stream)
