@@ -42,6 +42,24 @@ async def nothing() -> None:
     pass
 
 
+def first_of(*kinds: str):
+    """Return what chooses the first option of these kinds that there is, in this order."""
+
+    def choose(_message, options):
+        found = (option for kind in kinds for option in options if option["kind"] == kind)
+        return next(found, None)
+
+    return choose
+
+
+def towards_a_tie(seat: RawSeat, message, options):
+    """Concede where only the own side is at its last point, ask for nothing, and play whatever comes first."""
+    (first, second) = (each.points for each in seat.ledger.match.score)
+    is_ahead = (first - second) * (1 - 2 * (seat.seat % 2)) > 0
+    wanted = ("decline", "concede") if is_ahead else ("play", "blind", "accept")
+    return next((option for option in options if option["kind"] in wanted and message["must"]), None)
+
+
 async def awake(*seats: RawSeat) -> None:
     """Let seats sign what is due from them, from now on."""
     for seat in seats:

@@ -2,7 +2,7 @@
 
 import pytest
 from server.blind_seats import blind_match, choose_again, is_due, is_in_hand, rest_in_hand
-from server.calls import bodies, rulings
+from server.calls import bodies, first_of, rulings
 from server.clocks import pass_time
 from server.conftest import PATIENT, only_cut, play_on
 from server.gates import Gate
@@ -51,19 +51,6 @@ async def test_mask_or_lock_that_does_not_come_voids_the_deal_and_costs_the_matc
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
     assert [(body.reason, body.seats) for body in bodies(seats[0], Void)] == [("silent", (1,))]
     assert rulings(seats[0]) == [("forfeit", 1, "silent")]
-
-
-async def test_masks_and_locks_of_a_seat_share_their_time(server, mock_clock):
-    seats = await begun(server, withheld={1: "mask"})
-    await play_on(seats, is_due("mask", 1))
-    mock_clock.jump(40)
-    seats[1].withheld = frozenset({"lock"})
-    await seats[1].follow()
-    await play_on(seats, is_due("lock", 1))
-    assert seats[0].waiting["deadline_ms"] <= 20_000
-    mock_clock.jump(20.1)
-    await play_on(seats)
-    assert [body.seats for body in bodies(seats[0], Void)] == [(1,)]
 
 
 async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_written(server, mock_clock):
@@ -317,16 +304,6 @@ async def test_where_a_partner_lends_no_cards_the_question_is_ruled(server, mock
     await play_on(seats, lambda seat: seat.done or bool(rulings(seat)))
     ruling, ruled, _ = rulings(seats[0])[0]
     assert (ruling, ruled % 2) == ("move", giver % 2)
-
-
-def first_of(*kinds: str):
-    """Return what chooses the first option of these kinds that there is, in this order."""
-
-    def choose(_message, options):
-        found = (option for kind in kinds for option in options if option["kind"] == kind)
-        return next(found, None)
-
-    return choose
 
 
 async def test_pause_in_a_redeal_ends_and_the_new_cards_are_locked(server):

@@ -11,6 +11,7 @@ import pytest
 import structlog
 from rows import each_row
 from server.blind_seats import WANT, BlindSeat, blind_match, blind_seat, blind_seats, is_due, is_in_hand
+from server.calls import towards_a_tie
 from server.conftest import play_on, under
 from structlog.testing import capture_logs
 
@@ -202,14 +203,6 @@ async def test_hand_is_played_whose_cards_nobody_has_seen(server):
     assert all(map(is_proven, seats))
     played = [body for body in map(parse, seats[0].records) if isinstance(body, Keys)]
     assert any(body.box is None and body.opened for body in played)
-
-
-def towards_a_tie(seat: BlindSeat, message, options):
-    """Concede where only the own side is at its last point, ask for nothing, and play whatever comes first."""
-    (first, second) = (each.points for each in seat.ledger.match.score)
-    is_ahead = (first - second) * (1 - 2 * (seat.seat % 2)) > 0
-    wanted = ("decline", "concede") if is_ahead else ("play", "blind", "accept")
-    return next((option for option in options if option["kind"] in wanted and message["must"]), None)
 
 
 GAMES = [(2, "truc-catalan"), (2, "truco-paulista")]

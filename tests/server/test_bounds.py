@@ -8,6 +8,7 @@ from server.visitors import follower, guest, heard, keyed, say
 from truc_protocol.crypto.keys import generate_signing_key
 from truc_protocol.messages import SeatHeld, Welcome
 from truc_protocol.wire.encoding import SERVER_LIMIT, encode
+from truc_server.lobby import lobby
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.usage_limits import CHAT, RecentTalk, TooMuchTalkError
 from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL, LISTS, LISTS_SECONDS
@@ -118,9 +119,9 @@ def lobbies(monkeypatch) -> list[Lobby]:
     """Return the lobbies of the servers that are started from now on."""
     made, start = [], Lobby.__init__
 
-    def start_and_note(lobby: Lobby, *parts, **named) -> None:
-        start(lobby, *parts, **named)
-        made.append(lobby)
+    def start_and_note(new: Lobby, *parts, **named) -> None:
+        start(new, *parts, **named)
+        made.append(new)
 
     monkeypatch.setattr(Lobby, "__init__", start_and_note)
     return made
@@ -133,17 +134,19 @@ async def test_nothing_is_kept_of_who_has_made_tables_that_are_gone(server, lobb
     assert len(lobbies[0].made_tables) == 0
 
 
-async def test_connection_keeps_few_codes_of_tables_that_are_gone(server, lobbies):
+async def test_connection_keeps_few_codes_of_tables_that_are_gone(server, lobbies, monkeypatch):
+    monkeypatch.setattr(lobby, "_MANY", 4)
     client = await guest(server)
-    for _ in range(150):
+    for _ in range(9):
         await client.ask({"t": "leave", "table": await make(client)})
     (peer,) = lobbies[0].online.connections(client.welcome["player"])
-    assert len(peer.tables) < 100
+    assert len(peer.tables) < 6
 
 
-async def test_connection_that_has_followed_many_tables_is_still_missed_where_it_sits(server):
+async def test_connection_that_has_followed_many_tables_is_still_missed_where_it_sits(server, monkeypatch):
+    monkeypatch.setattr(lobby, "_MANY", 4)
     seats = await in_hand(server)
-    for _ in range(70):
+    for _ in range(6):
         await seats[0].client.ask({"t": "leave", "table": await make(seats[0].client)})
     await seats[0].client.stream.aclose()
     state = await seats[1].client.until("table")

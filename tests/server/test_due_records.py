@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from server.calls import bodies
+from server.calls import BRIEF, bodies, first_of, towards_a_tie
 from server.conftest import play_on, together, under
 
 from truc_protocol.audit import Result
@@ -24,13 +24,11 @@ def shared(seat) -> bool:
 
 async def sharing(server, **fields):
     """Return four seats of which one side has been shown its partner's cards: it is at its last point."""
-    for seed in range(1, 20):
-        options = {"target": 2, "guests": 4}
-        seats = await server.match(4, "truco-paulista", seed=seed, options=options, **fields)
-        await play_on(seats, shared)
-        if bodies(seats[0], Share):
-            return seats
-    raise AssertionError("no match came to the last point of one side")
+    seats = await server.match(4, "truco-paulista", options={"target": 2, "guests": 4}, **fields)
+    for seat in seats:
+        seat.chooses = partial(towards_a_tie, seat)
+    await play_on(seats, shared)
+    return seats
 
 
 async def test_guest_without_a_box_is_told_its_partners_cards_and_again_when_it_comes_back(server):
@@ -52,33 +50,24 @@ async def test_keyed_seat_opens_its_partners_cards(server):
     assert (giver, openings) == (share.giver, seats[giver].auditor.openings)
 
 
-async def played(server, count, variant, **fields):
-    seats = await server.match(count, variant, **fields)
-    await play_on(seats)
-    return seats
-
-
 @pytest.mark.parametrize("guests", [(), (0, 1)])
 async def test_blind_hand_is_played_to_a_proven_end(server, guests):
     options = {"target": 2, "blind": "on", "guests": 2}
-    for seed in range(1, 20):
-        seats = await played(
-            server, 2, "truco-paulista", guests=guests, boxed=False, seed=seed, options=options
-        )
-        assert results(seats) == {Result.PROVEN}
-        if bodies(seats[0], Open):
-            return
-    raise AssertionError("no match came to the last point of both sides")
+    seats = await server.match(2, "truco-paulista", guests=guests, boxed=False, options=options)
+    for seat in seats:
+        seat.chooses = partial(towards_a_tie, seat)
+    await play_on(seats)
+    assert results(seats) == {Result.PROVEN}
+    assert bodies(seats[0], Open)
 
 
-async def test_envido_is_shown_before_the_close_under_match(server):
-    options = {"reveal": "match", "target": 6}
-    for seed in range(1, 20):
-        seats = await played(server, 2, "truco-argentino", seed=seed, options=options)
-        assert results(seats) == {Result.PROVEN}
-        if bodies(seats[0], Open):
-            return
-    raise AssertionError("no envido was won by unplayed cards")
+async def test_envido_that_unplayed_cards_have_won_is_shown_before_the_close_under_match(server):
+    seats = await server.match(2, "truco-argentino", options={"reveal": "match", **BRIEF})
+    for seat in seats:
+        seat.chooses = first_of("envido", "points", "good", "accept", "concede")
+    await play_on(seats)
+    assert results(seats) == {Result.PROVEN}
+    assert bodies(seats[0], Open)
 
 
 def over(seat) -> bool:

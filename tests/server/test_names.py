@@ -103,21 +103,12 @@ def test_no_tag_can_be_a_name(player, kind):
 @pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.text(max_size=70))
-def test_name_in_its_form_stays_as_it_is(written):
+def test_name_that_is_taken_stays_in_its_form_is_short_and_shows_all_it_holds(written):
     try:
         name = normalised(written)
     except RefusedRequestError:
         return
     assert normalised(name) == name
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.text(max_size=70))
-def test_name_that_is_taken_is_short_and_shows_all_it_holds(written):
-    try:
-        name = normalised(written)
-    except RefusedRequestError:
-        return
     hidden = [c for c in name if unicodedata.category(c) in {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}]
     assert (1 <= len(name.encode()) <= LONGEST, hidden) == (True, [])
 

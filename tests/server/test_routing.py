@@ -8,7 +8,7 @@ from chaos.servers import free_port
 from server.asking import figures, telling
 from server.browsers import Door
 from server.calls import BRIEF
-from server.conftest import PATIENT, QUICK, asked, changed, only_cut, play_on, play_out
+from server.conftest import PATIENT, QUICK, asked, changed, give_up, only_cut, play_on
 from server.nodes import LONG_S
 from server.rawclient import RawSeat
 from server.test_signs import in_clear, sealed
@@ -45,17 +45,6 @@ async def moved(server, seat: RawSeat, message) -> dict:
     return bye
 
 
-async def test_match_of_players_on_two_nodes_is_played_over_a_link(nodes):
-    async with two(nodes, "proxy") as (one, other):
-        first = await one.seat(seed=1)
-        second = await other.seat(seed=2, keyed=False)
-        await second.join(await first.create("truc-french", seats=2, options={**BRIEF, "guests": 1}), 1)
-        for seat in (first, second):
-            assert (await seat.ready())["t"] == "ok"
-        await play_out((first, second))
-        assert set(nodes.owners().values()) == {"one"}
-
-
 async def test_player_without_a_table_is_sent_to_the_node_that_has_it(nodes):
     async with two(nodes, "moved") as (one, other):
         first, second = await one.seat(seed=1), await other.seat(seed=2)
@@ -65,9 +54,6 @@ async def test_player_without_a_table_is_sent_to_the_node_that_has_it(nodes):
         second.client = await one.connect()
         assert (await second.login())["t"] == "welcome"
         await second.join(table, 1)
-        for seat in (first, second):
-            assert (await seat.ready())["t"] == "ok"
-        await play_out((first, second))
 
 
 async def test_player_who_follows_a_table_is_brought_and_not_sent_away(nodes):
@@ -263,12 +249,13 @@ async def test_page_is_brought_where_a_program_would_be_sent(nodes):
         await nodes.known("one", "two")
         first = await one.seat(seed=1)
         page = await Door(other, port, f"http://localhost:{port}").client()
-        second = RawSeat(page, seed=2)
+        second = RawSeat(page, seed=2, keyed=False)
         assert (await second.login())["t"] == "welcome"
-        await second.join(await first.create("truc-french", seats=2, options=BRIEF), 1)
+        await second.join(await first.create("truc-french", seats=2, options={"guests": 1}), 1)
         for seat in (first, second):
             assert (await seat.ready())["t"] == "ok"
-        await play_out((first, second))
+        await give_up((first, second))
+        assert set(nodes.owners().values()) == {"one"}
 
 
 async def test_nobody_is_sent_to_an_address_that_all_nodes_share(nodes):
@@ -297,7 +284,7 @@ async def test_match_goes_on_when_the_owner_dies_with_links_open(nodes):
                 answer = await seat.resume()
             assert answer["t"] == "ok"
             await seat.send_again()
-        await play_out((first, second))
+        await give_up((first, second))
 
 
 async def test_client_that_does_not_read_holds_up_its_own_link_and_no_other(nodes):
@@ -353,10 +340,10 @@ async def test_player_signs_at_another_node_with_the_name_they_have_where_they_c
     async with two(nodes, "proxy") as (one, other):
         first, second = await one.seat(seed=1), await other.seat(seed=1)
         assert first.name == second.name
-        await second.join(await first.create("truc-french", seats=2, options=BRIEF), 1)
+        await second.join(await first.create("truc-french", seats=2), 1)
         for seat in (first, second):
             assert (await seat.ready())["t"] == "ok"
-        await play_out((first, second))
+        await give_up((first, second))
         third = await other.seat(seed=3)
         await third.create("truc-french", seats=2)
         welcome = await (await one.connect()).login_key(third.key, "another name")
