@@ -48,9 +48,8 @@ async def test_seat_ruled_for_too_often_is_offered_after_the_hand_and_forfeits_t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("guests", [(), (1,)])
-async def test_absent_seat_is_taken_over_by_a_player_with_a_key(server, mock_clock, guests):
-    seats, _ = await absent(server, mock_clock, guests=guests, target=12)
+async def test_absent_seat_is_taken_over_by_a_player_with_a_key(server, mock_clock):
+    seats, _ = await absent(server, mock_clock, target=12)
     newcomer = await standing_by(server, seats)
     await step_in(newcomer)
     await give_up([newcomer, seats[0]])

@@ -17,9 +17,8 @@ from truc_server.settings.settings import ListenSettings
 class Came:
     """Listeners, and the connections that came by them."""
 
-    def __init__(self, nursery, serve=None) -> None:
+    def __init__(self, nursery) -> None:
         self._nursery = nursery
-        self._serve = serve or self._keep
         self._accepting = trio.CancelScope()
         self.streams: list[trio.SocketStream] = []
 
@@ -35,7 +34,7 @@ class Came:
 
     async def _accept(self, listeners) -> None:
         with self._accepting:
-            await accept(listeners, self._serve, self._nursery)
+            await accept(listeners, self._keep, self._nursery)
 
     async def close(self) -> None:
         self._accepting.cancel()
@@ -63,42 +62,14 @@ def failing(monkeypatch):
     return errors
 
 
-async def connect(port: int, count: int = 1) -> list[socket.socket]:
-    connecting = [socket.create_connection(("127.0.0.1", port)) for _ in range(count)]
+async def connect(port: int) -> socket.socket:
+    connecting = socket.create_connection(("127.0.0.1", port))
     await wait_all_tasks_blocked()
     return connecting
 
 
-async def served(nursery, serve) -> bytes:
-    """Return all that a connection is sent by who serves it."""
-    came = Came(nursery, serve)
-    async with await trio.open_tcp_stream("127.0.0.1", await came.open()) as stream:
-        received = b"".join([received async for received in stream])
-    await came.close()
-    return received
-
-
-async def test_connection_is_closed_when_it_was_served(nursery):
-    async def greet(stream):
-        await stream.send_all(b"hello")
-
-    assert await served(nursery, greet) == b"hello"
-
-
-async def test_connection_that_is_closed_already_harms_nobody(nursery):
-    assert await served(nursery, trio.aclose_forcefully) == b""
-
-
-async def test_all_come_in_however_many_connect_at_once(came):
-    port = await came.open()
-    others = await connect(port, 25)
-    assert len(came.streams) == 25
-    for other in others:
-        other.close()
-
-
 async def test_small_frames_leave_without_waiting_for_more(came):
-    (other,) = await connect(await came.open())
+    other = await connect(await came.open())
     assert came.streams[0].socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     other.close()
 
@@ -112,7 +83,7 @@ async def test_nobody_comes_in_when_it_is_closed(came):
 
 async def test_who_has_given_up_before_keeps_nobody_out(came, failing):
     failing.append(ConnectionAbortedError())
-    (other,) = await connect(await came.open())
+    other = await connect(await came.open())
     assert len(came.streams) == 1
     other.close()
 
@@ -122,7 +93,7 @@ async def test_system_that_accepts_nobody_does_so_later_and_it_is_said_once(
     came, failing, mock_clock, number, shown
 ):
     failing.extend(OSError(number, os.strerror(number)) for _ in range(3))
-    (other,) = await connect(await came.open())
+    other = await connect(await came.open())
     before = len(came.streams)
     for _ in range(3):
         await pass_time(mock_clock, AGAIN_S)
@@ -132,7 +103,7 @@ async def test_system_that_accepts_nobody_does_so_later_and_it_is_said_once(
 
 async def test_listeners_are_closed_while_they_rest(came, failing, mock_clock):
     failing.append(OSError(errno.EMFILE, "Too many open files"))
-    (other,) = await connect(await came.open())
+    other = await connect(await came.open())
     await came.close()
     await pass_time(mock_clock, 2 * AGAIN_S)
     assert came.streams == []

@@ -1,7 +1,6 @@
 """Who may come in: members and their invites, bans, and a server that has moved."""
 
 import pytest
-import trio
 from rows import each_row
 from server.conftest import QUICK, changed, in_hand, running, under
 from server.visitors import greeted
@@ -30,12 +29,6 @@ class TestAnyone:
         client, answer = await log_in(server)
         assert (answer["t"], answer["player"], "invite" in client.info["caps"]) == ("welcome", OWN, False)
         assert (await log_in(server, invite="whatever it is"))[1]["t"] == "welcome"
-
-    async def test_tag_of_a_guest_is_the_same_when_they_come_back(self, server):
-        guest = await server.seat(keyed=False)
-        await guest.create("truc-french", options={"guests": 2})
-        again = await (await server.connect()).login_token(guest.token)
-        assert again["player"] == guest.client.welcome["player"]
 
 
 @under(access={"members": "keys"})
@@ -68,12 +61,12 @@ class TestKeys:
 
 @under(access={"members": "invite"})
 class TestInvites:
-    async def test_invites_are_announced(self, server):
-        client, _ = await log_in(server)
-        assert client.info["caps"]["invite"] is True
-
     async def test_key_that_came_with_an_invite_needs_none_the_next_time(self, server):
-        assert (await log_in(server))[1]["msg"].endswith("ask the host for an invite")
+        client, refused = await log_in(server)
+        assert (client.info["caps"]["invite"], refused["msg"].split(": ")[1]) == (
+            True,
+            "ask the host for an invite",
+        )
         assert (await log_in(server, invite=invite(server)))[1]["t"] == "welcome"
         assert (await log_in(server))[1]["t"] == "welcome"
 
@@ -82,24 +75,6 @@ class TestInvites:
         server.store.issue(Invite(members.invite_hash("OLDINVITE"), 1, now_ms() - 1))
         _, answer = await log_in(server, invite=code)
         assert (answer["code"], answer["field"]) == ("key_not_allowed", "invite")
-
-    @each_row("uses", [1, 2])
-    async def test_invite_is_good_for_as_many_keys_as_it_has_uses(self, server, uses):
-        code = invite(server, uses=uses)
-        answers = [(await log_in(server, generate_signing_key(), invite=code))[1] for _ in range(3)]
-        assert [answer["t"] == "welcome" for answer in answers] == [n < uses for n in range(3)]
-        assert (answers[-1]["code"], answers[-1]["field"]) == ("key_not_allowed", "invite")
-
-    async def test_of_two_logins_at_once_with_one_invite_one_wins(self, server):
-        code, answers = invite(server), []
-
-        async def race():
-            answers.append((await log_in(server, generate_signing_key(), invite=code))[1]["t"])
-
-        async with trio.open_nursery() as nursery:
-            for _ in range(2):
-                nursery.start_soon(race)
-        assert sorted(answers) == ["error", "welcome"]
 
     async def test_invite_of_a_bad_login_is_not_used_up(self, server):
         code = invite(server)
@@ -118,15 +93,6 @@ class TestInvites:
 
 
 class TestBans:
-    @under(access={"banned": (OWN,)})
-    async def test_banned_key_is_refused_at_login_and_no_other(self, server):
-        assert (await log_in(server))[1]["code"] == "banned"
-        assert (await log_in(server, generate_signing_key()))[1]["t"] == "welcome"
-
-    @under(access={"banned": ("192.0.2.0/24", "::1")})
-    async def test_other_addresses_come_in(self, server):
-        assert (await log_in(server))[1]["t"] == "welcome"
-
     async def test_banned_guest_is_refused_with_their_token(self, path):
         async with running(path) as server:
             guest = await server.seat(keyed=False)
@@ -139,11 +105,7 @@ class TestBans:
 
 @under(access={"moved_to": "truc.example:7373"})
 class TestMoved:
-    async def test_everybody_is_told_where_after_hello_and_not_before(self, server):
-        client = await server.connect()
-        assert (await client.hello())["t"] == "hello"
-        (bye,) = await client.closed()
-        assert (bye["t"], bye["code"], bye["to"]) == ("bye", "moved", "truc.example:7373")
+    async def test_nobody_is_told_where_before_hello(self, server):
         client = await server.connect()
         await client.send({"t": "ping", "n": 1})
         assert "truc.example" not in str(await client.closed())

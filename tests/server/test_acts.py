@@ -141,13 +141,6 @@ async def test_resuming_what_is_not_paused_and_asking_twice_for_a_pause_are_ille
     assert (await hand_in(mover, act(mover, "pause")))["code"] == "illegal_action"
 
 
-async def test_a_move_during_a_pause_is_refused_for_now_and_another_pause_is_illegal(server):
-    mover, other = holder_of(await paused(server))
-    reply = await hand_in(mover, act(mover, "stand"))
-    assert (reply["code"], reply["retryable"]) == ("paused", False)
-    assert (await hand_in(other, act(other, "pause")))["code"] == "illegal_action"
-
-
 async def test_a_guests_move_during_a_pause_is_refused_for_now(server):
     mover, _ = holder_of(await paused(server, guests=(0, 1), boxed=False))
     assert (await choose(mover, "stand"))["code"] == "paused"

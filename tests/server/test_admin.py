@@ -274,13 +274,6 @@ class TestReload:
         await guest(server)
         assert "login" not in shown.getvalue()
 
-    async def test_what_only_a_start_changes_is_left_and_named(self, server):
-        server.host.settings = changed(
-            QUICK, motd="hello", listen={"port": 4_711}, limits={"connections": 12}
-        )
-        answer = await ask(server, "reload")
-        assert (answer["changed"], answer["left"]) == (["motd"], ["listen.port", "limits.connections"])
-
     async def test_wrong_file_changes_nothing_and_is_told(self, server):
         server.host.wrong = "truc.toml line 2: listen.port expected a whole number from 0 to 65535, got 'abc'"
         answer = await ask(server, "reload")

@@ -75,14 +75,6 @@ async def test_connection_that_is_turned_away_has_no_peer_and_counts_no_more(ser
     assert (await (await server.connect()).login_guest())["t"] == "welcome"
 
 
-async def test_answer_is_read_by_who_has_spoken_before_being_turned_away(server):
-    for _ in range(3):
-        await guest(server)
-    fourth = await server.connect()
-    await fourth.send_bytes(frame({"t": "hello", "id": 0, "proto": [1], "want": [], "cn": bytes(32)}) * 20)
-    assert [message["code"] for message in await fourth.closed()] == ["server_full", "server_full"]
-
-
 async def ends_well(server) -> bool:
     """Speak much to a server that turns everybody away; tell whether all it says can be read, to a clean end."""
     stream = (await server.connect()).stream
@@ -190,7 +182,8 @@ async def test_bytes_that_drip_after_login_are_no_sign_of_life(server, mock_cloc
     client = await guest(server)
     await drip(client, length(4_096) + bytes(40), mock_clock)
     mock_clock.jump(1.01)
-    assert [message["t"] for message in await client.closed()] == ["ping", "bye"]
+    ping, goodbye = await client.closed()
+    assert (ping["t"], goodbye["t"], goodbye["code"]) == ("ping", "bye", "timeout")
 
 
 async def test_bytes_that_drip_before_login_end_with_the_time_for_it(server, mock_clock):
@@ -225,7 +218,8 @@ async def test_nothing_that_came_with_the_end_of_a_connection_is_looked_at(serve
     client = await guest(server)
     asked = b"".join(frame({"t": "tables", "id": n}) for n in range(100, 140))
     await client.send_bytes(asked + frame({"t": "create", "id": 1, "variant": "truc-french"}))
-    await client.closed()
+    goodbye = (await client.closed())[-1]
+    assert (goodbye["t"], goodbye["code"]) == ("bye", "rate_limited")
     other = await guest(server)
     assert (await other.ask({"t": "tables"}))["tables"] == []
 
@@ -276,27 +270,11 @@ async def test_full_server_has_room_again_when_one_has_left(entrance):
     assert [why and why.code for why in refused] == [None, "server_full"]
 
 
-async def test_who_leaves_makes_room_for_one_of_the_same_address(entrance):
-    for _ in range(2):
-        entrance.enter("192.0.2.7", "192.0.2.7")
-    entrance.leave("192.0.2.7")
-    refused = [entrance.enter("192.0.2.7", "192.0.2.7") for _ in range(2)]
-    assert [why and why.code for why in refused] == [None, "server_full"]
-
-
 async def test_nothing_is_kept_of_who_has_left(entrance):
     for network in (*networks("1", 3), "192.0.2.7"):
         entrance.enter(network, network)
         entrance.leave(network)
     assert (len(entrance._networks), len(entrance._sites)) == (0, 0)
-
-
-async def test_address_may_come_as_often_as_in_a_minute_at_once():
-    often = door_of(connections_per_address=2, connects_per_min=6)
-    for _ in range(6):
-        assert often.enter("192.0.2.7", "192.0.2.7") is None
-        often.leave("192.0.2.7")
-    assert often.enter("192.0.2.7", "192.0.2.7").code == "rate_limited"
 
 
 async def test_site_of_a_small_server_has_as_many_connections_as_an_address():

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 import pytest
 
 from truc_protocol.messages import TableClosed
-from truc_protocol.wire.connection import broadcast_frame
 from truc_server.spectating.audience import Audience
 
 GONE = TableClosed(table="ABC", reason="server")
@@ -41,24 +40,6 @@ def test_seat_that_has_fallen_behind_is_sent_nothing_until_it_has_caught_up(audi
     audience.caught_up(seat)
     audience.show_seats(b"next")
     assert seat.frames == [b"next"]
-
-
-def test_watcher_from_whom_something_was_kept_while_catching_up_has_not_caught_up(audience):
-    watcher = Follower()
-    audience.watch(watcher)
-    audience.skip(watcher)
-    is_live = audience.caught_up(watcher)
-    audience.show_watchers(b"next")
-    assert (is_live, watcher.frames) == (False, [])
-
-
-def test_watcher_who_catches_up_when_the_table_is_gone_hears_so(audience):
-    watcher = Follower()
-    audience.watch(watcher)
-    audience.end_watching(GONE)
-    assert watcher.frames == []
-    audience.caught_up(watcher)
-    assert (watcher.frames, audience.watchers) == ([broadcast_frame(GONE)], {})
 
 
 def test_seat_that_catches_up_when_the_table_is_gone_is_told_nothing_more(audience):

@@ -16,11 +16,9 @@ from pathlib import Path
 
 import pytest
 import structlog
-import trio
 from click.testing import Result
 from rows import each_row
 from server.commands import call
-from server.conftest import running
 from server.restarting import interrupted
 from server.stored import sql, url
 
@@ -348,14 +346,6 @@ def test_what_no_server_may_start_on_is_not_backed_up_as_if_one_had_run_there(da
     assert not (tmp_path / "again").exists()
 
 
-def test_folder_that_a_server_uses_is_not_restored_into(copy, tmp_path):
-    new = Folder(tmp_path / "new")
-    new.root.mkdir(mode=0o700)
-    write_private(new.restoring, b"from a backup\n")
-    with locked(new):
-        assert "is in use by process" in said(call(new.root, "restore", copy))
-
-
 def test_second_restore_takes_nothing_from_one_that_is_under_way(copy, tmp_path):
     new = Folder(tmp_path / "new")
     new.root.mkdir(mode=0o700)
@@ -493,19 +483,6 @@ async def test_final_backup_that_cannot_be_marked_is_restored_with_care(played, 
     monkeypatch.setattr("truc_server.storage.backups.write_private", refuse)
     _, chosen = restore(tmp_path / "copy", open_at(tmp_path / "new"), None)
     assert chosen == "ask"
-
-
-@pytest.mark.slow
-async def test_backup_beside_a_running_server_has_all_that_was_acknowledged(tmp_path):
-    path = tmp_path / "data"
-    async with running(path) as server:
-        seat = await server.seat()
-        table = await seat.create("truc-french")
-        await trio.to_thread.run_sync(
-            lambda: back_up(Folder(path), tmp_path / "copy", settings_file=None, is_final=False)
-        )
-    assert sql(tmp_path / "copy" / "truc.db", "SELECT code FROM tables") == [(table,)]
-    assert not list((tmp_path / "copy").glob("truc.db-*"))
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002", "0003"])

@@ -79,14 +79,6 @@ async def test_nobody_else_is_called(server, mock_clock, number, want):
     assert [await calls(seat) for seat in (other, late, seats[0])] == [[], [], []]
 
 
-async def test_of_two_bots_the_first_record_has_the_seat(server, mock_clock):
-    first, second = await bot(server, 0), await bot(server, 1)
-    seats = await voided(server, mock_clock)
-    taken = await answer(first, seats)
-    (table, number), *_ = await calls(second)
-    assert (taken["t"], (await second.join(table, number))["code"]) == ("ok", "table_full")
-
-
 async def test_bot_that_has_had_a_seat_in_the_match_is_not_called_again(server, mock_clock):
     first, second = await bot(server, 0), await bot(server, 1)
     seats = await voided(server, mock_clock, voids=9)

@@ -1,7 +1,5 @@
 """Time that runs out becomes a signed ruling; what it does, the terms of the match say, and orders do not stop it."""
 
-from functools import partial
-
 import pytest
 from server.calls import after, rulings
 from server.clocks import ask_pause, come_back, pass_time, stand
@@ -10,23 +8,11 @@ from server.rawclient import RawSeat
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Void
 from truc_protocol.records import Phase, parse
 from truc_rules import deciders
 
 SETTINGS = PATIENT
-
-
-@pytest.mark.parametrize("is_connected", [True, False])
-async def test_a_decision_that_takes_too_long_is_ruled(server, mock_clock, is_connected):
-    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0})
-    mover, other = holder_of(seats)
-    if not is_connected:
-        await mover.client.stream.aclose()
-    mock_clock.jump(1.01)
-    await play_on([other], after(9))
-    assert rulings(other) == [("move", mover.seat, "stand")]
 
 
 async def test_nothing_is_ruled_before_the_time_that_is_told_is_over(server, mock_clock):
@@ -56,24 +42,6 @@ async def test_without_a_limit_nothing_is_ruled_and_no_deadline_told(server, moc
     assert (await mover.ask(stand(mover)))["t"] == "ok"
 
 
-async def test_a_seat_absent_too_often_in_a_row_forfeits(server, mock_clock):
-    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0, "gone_after": 1})
-    mover, other = holder_of(seats)
-    mock_clock.jump(1.01)
-    await play_on(seats)
-    verdict = other.auditor.verdict()
-    assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, "forfeit", other.seat % 2)
-    assert rulings(mover)[-1] == ("forfeit", mover.seat, "absent")
-
-
-async def test_where_the_terms_say_wait_rulings_go_on_and_nobody_forfeits(server, mock_clock):
-    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0, "gone_after": 1, "gone": 2})
-    for k in range(9, 13):
-        mock_clock.jump(1.01)
-        await play_on(seats, after(k))
-    assert {ruling for ruling, _, _ in rulings(seats[0])} == {"move"}
-
-
 async def silent(seats, who) -> None:
     """Let one seat release nothing, and the others play on until the draw is called."""
 
@@ -91,31 +59,6 @@ async def test_a_silent_seat_voids_the_draw_which_is_logged_and_called_again(ser
     assert (isinstance(void, Void), void.seats, seats[0].ledger.phase) == (True, (1,), Phase.CALLED)
     (told,) = (entry for entry in logged if entry["event"] == "voided")
     assert (told["table"], told["k"], told["seats"]) == (seats[0].table, 2, [1])
-
-
-async def test_more_voids_than_the_terms_allow_end_the_match(server, mock_clock):
-    seats = await server.match(2, options={"release_ms": 5000, "voids": 0})
-    await silent(seats, 1)
-    mock_clock.jump(5.01)
-    seats[1].follow = partial(RawSeat.follow, seats[1])
-    await play_on(seats)
-    assert seats[0].auditor.verdict().reason == "abandoned"
-
-
-async def test_a_seat_silent_at_a_hand_forfeits(server, mock_clock):
-    seats = await server.match(2, options={"release_ms": 5000})
-
-    async def no_second_release() -> None:
-        if seats[1].ledger.deal_index == 0:
-            await RawSeat.follow(seats[1])
-
-    seats[1].follow = no_second_release
-    await play_on(seats, after(6))
-    mock_clock.jump(5.01)
-    seats[1].follow = partial(RawSeat.follow, seats[1])
-    await play_on(seats)
-    verdict = seats[0].auditor.verdict()
-    assert (verdict.result, verdict.reason, verdict.winner, verdict.voids) == (Result.PROVEN, "forfeit", 0, 1)
 
 
 async def test_releases_do_not_give_the_others_more_time(server, mock_clock):
@@ -161,14 +104,6 @@ async def test_a_pause_that_every_seat_asks_for_stops_the_clock(server, mock_clo
     assert rulings(seats[0]) == [("pause", None, None), ("resume", None, None)]
 
 
-async def test_a_pause_ends_by_a_ruling_when_it_has_been_long_enough(server, mock_clock):
-    seats = await in_hand(server, options={"pause_ms": 60_000})
-    await ask_pause(seats, "pause", 8)
-    mock_clock.jump(60.01)
-    await play_on(seats, after(12))
-    assert rulings(seats[0])[-1] == ("resume", None, None)
-
-
 async def deserted(server) -> list[RawSeat]:
     """Return two players in a hand without a clock, both of whose connections have ended."""
     seats = await in_hand(server, options={"decision_ms": 0})
@@ -176,14 +111,6 @@ async def deserted(server) -> list[RawSeat]:
         await seat.client.stream.aclose()
     await wait_all_tasks_blocked()
     return seats
-
-
-async def test_a_match_without_any_player_connected_is_abandoned_in_the_end(server, mock_clock):
-    seats = await deserted(server)
-    await pass_time(mock_clock, 1_801)
-    await come_back(server, seats[0])
-    await seats[0].play(until=lambda seat: seat.ledger.phase is Phase.ENDED)
-    assert rulings(seats[0]) == [("abandon", None, "server")]
 
 
 async def test_a_table_deserted_by_its_match_is_closed_later(server, mock_clock):

@@ -270,23 +270,10 @@ async def stalled(server, mock_clock) -> tuple[RawSeat, RawSeat]:
     return mover, other
 
 
-async def test_nobody_forfeits_to_a_side_of_which_nobody_is_connected(server, mock_clock):
-    mover, _ = await stalled(server, mock_clock)
+async def test_nobody_forfeits_to_a_side_before_somebody_of_it_is_connected(server, mock_clock):
+    mover, other = await stalled(server, mock_clock)
     await mover.client.ask({"t": "tables"})
     assert rulings(mover) == [("move", mover.seat, "stand")]
-
-
-async def test_forfeit_that_was_held_back_is_ruled_when_the_other_side_is_back(server, mock_clock):
-    mover, other = await stalled(server, mock_clock)
     await come_back(server, other)
     await play_on([mover], after(10))
     assert rulings(mover)[-1] == ("forfeit", mover.seat, "absent")
-
-
-async def test_sides_that_have_both_missed_too_much_are_abandoned(server, mock_clock):
-    mover, _ = await stalled(server, mock_clock)
-    for k in (10, 11):
-        mock_clock.jump(1.01)
-        await play_on([mover], after(k))
-    await mover.play(lambda seat: seat.ledger.phase is Phase.ENDED)
-    assert rulings(mover)[-1] == ("abandon", None, "empty")

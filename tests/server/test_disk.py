@@ -94,29 +94,23 @@ class TestServer:
 
         return full
 
-    async def test_no_table_is_made(self, server, gets_full, mock_clock):
-        client = await guest(server)
-        await gets_full()
-        reply = await client.ask(FRENCH)
-        assert (reply["code"], reply["close"]) == ("too_many_tables", False)
-
-    async def test_no_match_is_begun(self, server, gets_full, mock_clock):
-        seats = await server.seats(2)
-        await seats[0].ready()
-        await gets_full()
-        assert (await seats[1].ready())["code"] == "too_many_tables"
-
     async def test_running_match_goes_on(self, server, gets_full, mock_clock):
         holder, _ = holder_of(await in_hand(server))
         await gets_full()
         await holder.act(holder.act_message(holder.options, holder.offered[0]))
         assert (await holder.client.until("ok"))["k"] == holder.next
 
-    async def test_matches_begin_again_when_there_is_room(self, server, gets_full, mock_clock):
-        seats = await server.seats(2)
+    async def test_no_table_is_made_and_no_match_begun_until_there_is_room(
+        self, server, gets_full, mock_clock
+    ):
+        client, seats = await guest(server), await server.seats(2)
+        await seats[0].ready()
         await gets_full()
+        reply = await client.ask(FRENCH)
+        assert (reply["code"], reply["close"]) == ("too_many_tables", False)
+        assert (await seats[1].ready())["code"] == "too_many_tables"
         await gets_full(100)
-        assert (await seats[0].ready())["t"] == "ok"
+        assert ((await client.ask(FRENCH))["t"], (await seats[1].ready())["t"]) == ("ok", "ok")
 
     async def test_disk_that_is_nearly_full_at_the_start_is_seen_before_anybody_comes(self, path, statvfs):
         fill(statvfs, 1)

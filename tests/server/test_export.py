@@ -114,16 +114,6 @@ async def test_match_whose_rules_cannot_be_read_is_written_and_keeps_no_other_ba
     assert [json.loads(line)["variant"] for line in export("--json").stdout.splitlines()] == [None, "put"]
 
 
-async def test_line_tells_file_end_game_and_reason(played, export):
-    first, second = mids(*played)
-    result = export()
-    assert result.stdout.splitlines() == [
-        f"written  {first[:16]}.truc  2026-01-01 00:00 UTC  truc-french  won",
-        f"written  {second[:16]}.truc  2026-01-11 00:00 UTC  put  won",
-    ]
-    assert result.stderr.endswith("out: 2 matches: 2 written\n")
-
-
 async def test_index_tells_everything_of_a_match(played, export):
     _, (keyed, guest) = played
     told = json.loads(export("--json", "--variant", "put").stdout)

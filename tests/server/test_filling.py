@@ -113,16 +113,6 @@ async def test_bots_keep_no_company_to_bots(server, mock_clock):
     assert await calls(house_bot) == []
 
 
-@pytest.mark.parametrize(
-    ("number", "want"), [(2, ("house-bots",)), (0, ())], ids=["not listed", "not asking"]
-)
-async def test_nobody_else_is_called_to_free_seats(server, mock_clock, number, want):
-    other = await bot(server, number, want=want)
-    await waiting(server, seats=2)
-    await later(server, mock_clock)
-    assert await calls(other) == []
-
-
 @under(SETTINGS, tables={"company_s": 0})
 async def test_host_who_wants_no_company_for_them_has_none(server, mock_clock):
     house_bot = await bot(server)

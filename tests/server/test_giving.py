@@ -107,22 +107,10 @@ async def test_table_is_moved_when_its_hand_is_over_and_its_players_are_sent_aft
         given = seats[0].next
         assert any(isinstance(body, Close) for body in bodies(seats[0].records)[-4:])
         await finish(second, seats)
-    assert isinstance(body_at(seats[0], given), Call)
+    assert isinstance(body_at(seats[0], given), Call)  # at once, as nobody had held it back
+    assert "rekey" not in [waited["what"] for waited in seats[0].client.came("waiting") if "what" in waited]
     epochs = nodes.epochs()
     assert [node for *_, node in epochs] == ["one"] * given + ["two"] * (len(epochs) - given)
-
-
-async def test_table_that_nobody_plays_at_is_moved_at_once(nodes):
-    async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
-        seat = await alone(first)
-        answer = await host_says(first.folder, command="move", table=seat.table, node="two")
-        assert (answer["ok"], answer["waits"]) == (True, False)
-        with trio.fail_after(20):
-            assert (await seat.client.closed())[-1]["code"] == "moved"
-        assert nodes.owners() == {seat.table: "two"}
-        answer = await host_says(first.folder, command="move", table=seat.table, node="two")
-        assert answer["error"] == f"node two has table {seat.table} already"
-        await comes_after(second, seat)
 
 
 async def test_table_is_moved_to_no_node_that_is_not_there(nodes):
@@ -300,18 +288,6 @@ async def test_node_that_drains_alone_leaves_its_tables_to_the_next_start(nodes)
         await finish(again, seats)
 
 
-async def test_call_that_nobody_held_back_comes_at_once_at_the_new_owner(nodes):
-    async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
-        seats = await in_hand(first, options={"match": 1})
-        await host_says(first.folder, command="move", table=seats[0].table, node="two")
-        await goodbyes(seats)
-        await come_back(second, *seats)
-        assert not any(
-            message["t"] == "waiting" and message["what"] == "rekey" for message in seats[0].client.log
-        )
-        await give_up(seats)
-
-
 async def test_wish_after_a_table_was_given_away_is_not_forgotten_when_its_new_node_is_gone(nodes):
     """That nobody had asked before is known from the file of a node that begins again, and from what a gift says."""
     one_link = changed(QUICK, match={"links": 1})
@@ -344,16 +320,18 @@ async def held_at(server, seats: list[RawSeat]) -> None:
     await play_on(seats, held)
 
 
-async def test_table_that_came_back_can_be_given_again(nodes):
+async def test_table_that_nobody_plays_at_is_moved_at_once_and_again_when_it_has_come_back(nodes):
     async with hosted(nodes, "one") as first, hosted(nodes, "two") as second:
         seat = await alone(first)
         for here, to, there in ((first, "two", second), (second, "one", first), (first, "two", second)):
             answer = await host_says(here.folder, command="move", table=seat.table, node=to)
-            assert answer["ok"]
+            assert (answer["ok"], answer["waits"]) == (True, False)
             with trio.fail_after(20):
                 assert (await seat.client.closed())[-1]["code"] == "moved"
                 await comes_after(there, seat)
         assert nodes.owners() == {seat.table: "two"}
+        answer = await host_says(first.folder, command="move", table=seat.table, node="two")
+        assert answer["error"] == f"node two has table {seat.table} already"
 
 
 async def test_cluster_is_shown_on_any_node(nodes):

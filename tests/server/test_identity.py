@@ -51,12 +51,6 @@ def test_key_open_to_others_is_refused(folder, identity, name):
         load_identity(folder)
 
 
-def test_missing_identity_beside_a_database_is_refused(folder):
-    folder.database.touch()
-    with pytest.raises(IdentityError, match="restore the key from a backup"):
-        load_identity(folder)
-
-
 @each_row("content, told", [(None, r"secrets\.key is missing"), (bytes(31), "expected 32 bytes, got 31")])
 def test_secrets_key_that_is_missing_or_of_another_length_is_refused(folder, identity, content, told):
     folder.secrets_key.unlink(missing_ok=True)

@@ -67,15 +67,6 @@ async def test_only_those_at_the_table_get_its_notices(server):
     assert "table" not in {message["t"] for message in second.log}
 
 
-async def test_seat_that_is_taken_and_a_full_table_are_refused(server):
-    first, second = await guest(server), await guest(server)
-    code = (await first.ask(FRENCH))["table"]
-    assert (await second.ask({"t": "join", "table": code, "seat": 0}))["code"] == "seat_taken"
-    assert [(await second.ask({"t": "join", "table": code}))["seat"] for _ in range(2)] == [1, 1]
-    third = await guest(server)
-    assert (await third.ask({"t": "join", "table": code}))["code"] == "table_full"
-
-
 async def test_seat_is_free_after_leaving_and_the_table_gone_after_the_last(server):
     seats = await server.seats(2)
     third = await guest(server)
@@ -160,15 +151,6 @@ async def test_guests_box_key_that_is_not_sound_is_refused(server):
     code = (await client.ask(FRENCH))["table"]
     reply = await client.ask({"t": "ready", "table": code, "x": bytes(32)})
     assert (reply["code"], reply["field"]) == ("bad_message", "x")
-
-
-async def test_welcome_lists_the_seats_of_a_key(server):
-    key = keys.generate_signing_key()
-    first = await server.connect()
-    await first.login_key(key)
-    code = (await first.ask(FRENCH))["table"]
-    again = await server.connect()
-    assert (await again.login_key(key))["seats"] == [{"table": code, "seat": 0}]
 
 
 @pytest.mark.slow

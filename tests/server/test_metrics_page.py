@@ -193,10 +193,6 @@ async def told(server) -> tuple[int, str, float]:
     return reply.status, reply.text, (await figures(server))["truc_healthy"]
 
 
-async def test_server_that_runs_is_well(server):
-    assert await told(server) == (200, "ok\n", 1)
-
-
 async def test_commit_that_hangs_is_told(path, settings, mock_clock):
     gate = Gate()
     async with hosting(path, settings, wrap=gate.before_commit("SaveTable")) as server:

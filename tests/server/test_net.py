@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from rows import each_row
 from server.admins import host_says, hosting
-from server.conftest import holder_of, in_hand, running, under
+from server.conftest import holder_of, in_hand, under
 from server.rawclient import RawClient, frame
 from server.visitors import guest
 from server.watching import Held
@@ -48,14 +48,9 @@ async def test_after_login_a_broken_frame_ends_the_connection(server, raw, code)
 @each_row(
     "message, code, field",
     [
-        ({"t": "dance"}, "unknown_request", "t"),
         ({"t": "join"}, "bad_message", "table"),
-        ({"t": "join", "table": 7}, "bad_message", "table"),
-        ({"t": "join", "table": "NOPE"}, "no_such_table", "table"),
-        ({"t": "create", "variant": "whist"}, "no_such_variant", "variant"),
         ({"t": "create", "variant": "truc-french", "seats": 5}, "bad_option", "seats"),
         ({"t": "create", "variant": "truc-french", "seat": 2}, "bad_message", "seat"),
-        ({"t": "hello", "proto": [1], "cn": bytes(32)}, "not_now", "t"),
         ({"t": "resume", "table": "NOPE", "match": bytes(32), "next": 0}, "no_such_table", "table"),
         ({"t": "watch", "table": "NOPE"}, "no_such_table", "table"),
         (
@@ -104,15 +99,6 @@ async def test_info_lists_variants_and_limits(server):
     assert client.info["limits"]["frame_in"] == 8192
 
 
-async def test_silent_connection_is_pinged_and_then_dismissed(server, mock_clock):
-    client = await guest(server)
-    mock_clock.jump(30 + LOOK_S)
-    assert (await client.receive())["t"] == "ping"
-    mock_clock.jump(15)
-    (goodbye,) = await client.closed()
-    assert (goodbye["t"], goodbye["code"]) == ("bye", "timeout")
-
-
 async def test_connection_that_answers_pings_stays(server, mock_clock):
     client = await guest(server)
     for _ in range(3):
@@ -132,27 +118,6 @@ async def test_requests_beyond_the_burst_are_refused_until_the_time_told(server,
     assert (await client.ask({"t": "tables"}))["t"] == "ok"
 
 
-@under(limits={"requests_per_s": 10, "burst": 5})
-async def test_flood_of_requests_ends_the_connection(server, mock_clock):
-    client = await guest(server)
-    await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(30)))
-    rest = await client.closed()
-    assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
-
-
-@under(limits={"connections_per_address": 2})
-async def test_connections_of_one_address_are_limited(server):
-    first = await guest(server)
-    await guest(server)
-    third = await server.connect()
-    rest = await third.closed()
-    assert [(m["t"], m["code"], m["retryable"]) for m in rest] == [
-        ("error", "server_full", True),
-        ("bye", "server_full", True),
-    ]
-    assert (await first.ask({"t": "tables"}))["t"] == "ok"
-
-
 async def test_kernel_keeps_little_for_who_does_not_read():
     (listener,) = await listening.open_listeners(ListenSettings(hosts=("127.0.0.1",), port=0))
     async with listener:
@@ -160,14 +125,6 @@ async def test_kernel_keeps_little_for_who_does_not_read():
             async with await listener.accept() as accepted:
                 kept = accepted.socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
     assert kept <= 2 * listening.KERNEL_BYTES
-
-
-async def test_shutdown_says_goodbye_and_when_to_come_back(path):
-    async with running(path) as server:
-        client = await guest(server)
-        server.stop()
-        (goodbye,) = await client.closed()
-    assert (goodbye["t"], goodbye["code"], goodbye["reconnect_after_ms"]) == ("bye", "shutting_down", 2000)
 
 
 async def test_half_closed_connection_still_gets_its_answers(server):

@@ -50,16 +50,6 @@ async def finish(nodes: Nodes, server, seats: list[RawSeat]) -> None:
     assert {node for *_, node in found} == {"one", "two"}
 
 
-async def test_match_of_a_node_that_stopped_goes_on_at_another_at_once(nodes):
-    async with nodes.run("two") as second:
-        async with nodes.run("one") as first:
-            seats = await first.match(2, options=BRIEF)
-            await play_on(seats, after(7))
-            assert set(nodes.owners().values()) == {"one"}
-        await taken_up(second, seats[0])
-        await finish(nodes, second, seats)
-
-
 async def test_table_that_changed_hands_waits_for_players_who_may_not_know_it_yet(nodes, monkeypatch):
     waits, taken_up, restore = [], trio.Event(), recovery.restore
 
@@ -107,23 +97,6 @@ async def test_node_that_cannot_renew_its_lease_ends_before_the_lease_does(nodes
             with contextlib.suppress(StoreLostError):
                 assert (await seat.client.until("bye"))["code"] == "internal"
             await trio.sleep_forever()
-
-
-async def test_node_that_comes_again_under_its_name_has_its_tables_at_once(nodes):
-    async with nodes.run("one") as first:
-        seats = await first.match(2, options=BRIEF)
-        await play_on(seats, after(7))
-    async with nodes.run("one") as again:
-        await come_back(again, *seats)
-        await play_out(seats)
-
-
-async def test_server_that_has_the_database_alone_takes_what_nodes_have_left_and_they_what_it_has(nodes):
-    async with nodes.run("one") as first:
-        await first.match(2)
-    assert set(nodes.owners().values()) == {"one"}
-    async with nodes.run("two"):
-        await nodes.owned_by("two")
 
 
 async def test_tables_that_were_taken_and_could_not_be_read_at_once_are_read_again(nodes, monkeypatch):

@@ -1,14 +1,8 @@
 """A player has seen more of a match than the server has: the host is told whose word it is, and the match goes on."""
 
-import contextlib
-import shutil
-import sqlite3
-from functools import partial
-
 import pytest
-from server.conftest import in_hand, play_on, running, together
+from server.conftest import in_hand, play_on
 from server.rawclient import RawSeat
-from server.restarting import play_until_gone
 from structlog.testing import capture_logs
 
 from truc_protocol.bodies import Act, Release
@@ -97,34 +91,3 @@ async def test_player_without_a_seat_tells_the_host_nothing(server):
     with capture_logs() as logged:
         await resumed(stranger, BEYOND)
     assert told(logged) == []
-
-
-def copied(source, target) -> None:
-    """Copy a database that is in use."""
-    with (
-        contextlib.closing(sqlite3.connect(source)) as old,
-        contextlib.closing(sqlite3.connect(target)) as new,
-    ):
-        old.backup(new)
-
-
-@pytest.mark.slow
-async def test_host_of_a_server_restored_from_an_older_copy_is_told(tmp_path):
-    path, copy = tmp_path / "data", tmp_path / "truc.db"
-    async with running(path) as server:
-        seats = await server.match(2, options={"match": 1})
-
-        async def first() -> None:
-            await seats[0].play(until=lambda seat: seat.next >= 5)
-            copied(path / "truc.db", copy)
-            await seats[0].play(until=lambda seat: seat.done or seat.next >= 20)
-            server.stop()
-
-        await together(first, partial(play_until_gone, seats[1]))
-    for name in ("truc.db", "truc.db-wal", "truc.db-shm"):
-        (path / name).unlink(missing_ok=True)
-    shutil.copy(copy, path / "truc.db")
-    async with running(path) as server:
-        with capture_logs() as logged:
-            reply = await seats[0].come_back(await server.connect())
-    assert (reply["code"], [seen for _, _, seen, _ in told(logged)]) == ("bad_position", [seats[0].next - 1])

@@ -7,11 +7,9 @@ import trio
 from server.clocks import pass_time
 from server.conftest import running, under
 from server.rawclient import frame
-from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.messages import FollowLobby
-from truc_protocol.wire.connection import ConnectionEnd
 from truc_server.net.admission import Admission
 from truc_server.net.connections import LOOK_S, Connections
 from truc_server.net.peer import LINGER_S
@@ -63,17 +61,6 @@ async def test_end_that_comes_while_something_takes_time_ends_the_connection_aft
     await seat.client.stream.send_eof()
     gate.opened.set()
     assert (await seat.client.until("ok"))["re"] == 101
-
-
-async def test_failure_where_it_is_read_ends_the_connection_with_a_word(server, monkeypatch):
-    seat, other = await server.seat(seed=1), await server.seat(seed=2)
-    with monkeypatch.context() as broken, capture_logs() as logged:
-        broken.setattr(ConnectionEnd, "receive", lambda *_: 1 / 0)
-        await seat.client.send({"t": "tables"})
-        heard = [message["code"] for message in await seat.client.closed()]
-    assert heard == ["internal", "internal"]
-    assert [entry["event"] for entry in logged if entry["log_level"] == "error"] == ["internal"]
-    assert (await other.client.ask({"t": "tables"}))["t"] == "ok"
 
 
 async def test_failure_at_the_door_harms_nobody_else(server, monkeypatch):

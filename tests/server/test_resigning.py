@@ -72,11 +72,15 @@ async def ask(seat: RawSeat, line: str) -> dict:
     return await seat.ask(seat.sign(Act(*here, ledger.deal_index, seat.seat, line, ())))
 
 
-PHASES = [before_the_cut, in_the_hand, in_a_pause, in_a_pause_before_the_cut]
-
-
-@pytest.mark.parametrize(("guests", "who"), [((), 0), ((0, 1), 1)], ids=["keys", "guests"])
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize(
+    ("phase", "guests", "who"),
+    [
+        (before_the_cut, (), 0),
+        (in_the_hand, (0, 1), 1),
+        (in_a_pause, (), 0),
+        (in_a_pause_before_the_cut, (0, 1), 1),
+    ],
+)
 async def test_resigning_gives_the_match_to_the_other_side_whoever_is_to_decide(server, phase, guests, who):
     seats = await phase(server, guests)
     leave = {"t": "leave", "table": seats[who].table}

@@ -51,13 +51,6 @@ async def test_seat_that_is_silent_at_a_hand_is_offered_and_forfeits_if_nobody_t
     assert rulings(seats[0]) == [("forfeit", 1, "silent")]
 
 
-async def test_match_is_abandoned_where_nobody_takes_over_seats_of_both_sides(server, mock_clock):
-    seats = await voided(server, mock_clock, silent=(0, 1))
-    mock_clock.jump(5.01)
-    await play_on(seats, is_ended)
-    assert rulings(seats[0]) == [("abandon", None, "empty")]
-
-
 async def test_newcomer_takes_the_seat_over_and_plays_to_a_proven_end(server, mock_clock):
     """The match is rated for who has left it, and not for the newcomer."""
     seats, newcomer = await with_newcomer(server, mock_clock, spectators=0)
