@@ -40,6 +40,7 @@ from truc_words import LANGUAGES
 
 pytestmark = [pytest.mark.slow, needs_node]
 
+BLIND = Path(__file__).parents[1] / "vectors" / "blind"
 PROGRAM = Path(__file__).with_name("web_state.mjs")
 ANSWERING = {
     StakeAsk: "stake",
@@ -142,6 +143,6 @@ def test_tab_that_has_lost_the_key_before_its_session_began_begins_none() -> Non
     node_version() < 20, reason="node 20 or later, in which a module can be lost, is not installed"
 )
 def test_wish_whose_module_cannot_be_fetched_is_answered_so_and_granted_the_next_time() -> None:
-    program = PROGRAM.with_name("web_loading.mjs")
-    done = subprocess.run([NODE, str(program)], capture_output=True, text=True, check=False)
+    program, match = PROGRAM.with_name("web_loading.mjs"), BLIND / "french-redeals.truc"
+    done = subprocess.run([NODE, str(program), str(match)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

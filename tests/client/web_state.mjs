@@ -505,6 +505,20 @@ test('the key of the chat leads to where one writes, whatever was read there, an
   assert.deepEqual([isLeft, focused()], [true, []])
 })
 
+test('a match that cannot be judged for want of a connection says so, and is judged when that is pressed', async () => {
+  await load('m')
+  const { message: setup } = VISITS[0].events.find((event) => isTold(event, 'setup'))
+  const story = storyOf({ match: setup.match, rules: setup.rules, names: setup.names, seat: null, means: [] })
+  const answers = { [`story ${setup.match}`]: story, [`verdict ${setup.match}`]: { t: 'error', code: 'no_line' } }
+  const ui = uiAt({ ...FIRST, path: `/m/${setup.match}`, answers }, 'en', { at: 0 })
+  ui.happen = (event) => { ui.state = reduce(ui.state, event) }
+  ui.wish = async () => ({ t: 'ok', result: 'proven' })
+  const badge = () => propsIn(screenOf(ui)).find(({ class: look }) => look?.startsWith('badge'))
+  assert.equal(badge()['aria-label'], 'There is no connection at the moment. Check again')
+  await badge().onclick()
+  assert.equal(badge()['aria-label'], 'Checked again from the file')
+})
+
 test('every option of every game can be pressed, says what it answers, and is called something', () => {
   const answering = new Map()
   for (const { document, seats, steps } of hands) {

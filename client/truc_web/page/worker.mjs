@@ -3,7 +3,7 @@
 
 import { connectWeb } from '../lib/web_socket.mjs'
 import { fromHex } from '../lib/bytes.mjs'
-import { Session } from './session/session.mjs'
+import { Session, fetched, givenOrNoLine } from './session/session.mjs'
 import { NotKept, openVault } from './session/vault.mjs'
 
 const LOCK = 'truc-key'     // only one tab at a time signs with the key
@@ -122,12 +122,10 @@ const WISHES = {
     const { file, known, ...shown } = kept
     return { kept: shown }
   },
-  // The verdict on the file alone, as any other program would give it.
   async verify({ match }) {
     const file = (await vault?.match(match))?.file
-    const { hostSawNoCard, verify } = await import('../lib/proof/audit.mjs')
-    const { result, check, culprit, ledger } = file === undefined ? { result: null, check: null, culprit: null, ledger: null } : await verify(file)
-    return { result, check, culprit, isUnseenByHost: ledger !== null && hostSawNoCard(ledger) }
+    const { verdictOn } = await fetched(import('./session/verdict.mjs'))
+    return file === undefined ? { result: null } : verdictOn(file)
   },
   key: () => ({ text: vault?.text ?? null, isSaved: vault?.self.saved ?? false }),
   saved: () => vault?.saved(),
@@ -163,7 +161,7 @@ page.onunhandledrejection = (/** @type {any} */ event) => {
 page.onmessage = async (/** @type {{ data: any }} */ { data: wish }) => {
   vault ??= await opened
   const own = WISHES[wish.do]
-  if (own !== undefined) answer(wish, { t: 'ok', ...await own(wish) })
+  if (own !== undefined) answer(wish, { t: 'ok', ...await givenOrNoLine(() => own(wish)) })
   else if (session !== null) await session.grant(wish)
   else answer(wish, { t: 'error', code: 'no_line', msg: '' })
 }

@@ -37,7 +37,23 @@ const MOST_MOVES = 3     // of one request, from server to server
 class NotFetched extends Error {}
 
 /** @template T @param {Promise<T>} module @returns {Promise<T>} */
-const fetched = (module) => module.catch((fault) => { throw new NotFetched(fault.message) })
+export const fetched = (module) => module.catch((fault) => { throw new NotFetched(fault.message) })
+
+/**
+ * What is given, or the error that stands for a module that cannot be fetched now.
+ *
+ * @template T
+ * @param {() => T | Promise<T>} give
+ * @returns {Promise<T | { t: 'error', code: string, msg: string }>}
+ */
+export async function givenOrNoLine(give) {
+  try {
+    return await give()
+  } catch (fault) {
+    if (!(fault instanceof NotFetched)) throw fault
+    return { t: 'error', code: 'no_line', msg: '' }
+  }
+}
 
 /** @typedef {import('../../lib/login.mjs').Me} Me */
 
@@ -342,12 +358,9 @@ export class Session {
    * @param {any} wish
    */
   async grant(wish) {
-    try {
-      await this.grantNow(wish)
-    } catch (fault) {
-      if (!(fault instanceof NotFetched)) throw fault
-      this.answer(wish.n, 'no_line')
-    }
+    /** @type {any} */
+    const given = await givenOrNoLine(() => this.grantNow(wish))
+    if (given?.t === 'error') this.answer(wish.n, given.code)
   }
 
   /** @param {any} wish */

@@ -50,8 +50,14 @@ async function found(ui, match) {
 async function kept(ui, match) {
   const { kept: found } = await ui.wish('story', { match }, { isQuiet: true })
   if (!found) return null
-  ui.wish('verify', { match }, { isQuiet: true }).then((answer) => ui.happen({ what: 'answered', name: `verdict ${match}`, answer }))
+  judge(ui, match)
   return storyOf({ ...found, means: found.story.map((/** @type {[number, any[]]} */ [, means]) => means) })
+}
+
+// What judges it may have to be fetched: while that cannot be, the badge says so, and asks again when it is pressed.
+/** @param {Ui} ui @param {string} match */
+async function judge(ui, match) {
+  ui.happen({ what: 'answered', name: `verdict ${match}`, answer: await ui.wish('verify', { match }, { isQuiet: true }) })
 }
 
 /** Where one is: at the end of the address, so that a moment can be sent to others; else where the first cards are dealt. @param {Story} story */
@@ -72,9 +78,14 @@ function shown(ui, story, speech) {
 }
 
 /** @param {Ui} ui @param {Story} story */
-function verdict({ state, speech }, { match }) {
+function verdict(ui, { match }) {
+  const { state, speech } = ui
   const answer = state.answers[`verdict ${match}`]
   if (answer == null || answer.result === null) return null
+  if (answer.t === 'error') {
+    const why = `${capital(speech.refused(answer.code))}. ${speech.say('replay_page.judge')}`
+    return h('button', { class: 'badge none', 'aria-label': why, title: why, onclick: () => judge(ui, match) }, shield('none'), h('span', null, speech.say('replay_page.unjudged')))
+  }
   const text = speech.say(answer.result === 'proven' && answer.isUnseenByHost ? 'sealed.badge' : `replay_page.${answer.result}`)
   const how = VERDICTS[answer.result] ?? 'none'
   return h('span', { class: `badge ${how}`, role: 'img', 'aria-label': text, title: text }, shield(how), h('span', null, text))
