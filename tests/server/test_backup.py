@@ -335,6 +335,14 @@ def test_restore_that_was_killed_is_begun_again(copy, tmp_path):
     check_may_start(new, moved_to="")
 
 
+def test_restore_that_was_killed_before_it_began_is_begun_again(copy, tmp_path):
+    new = Folder(tmp_path / "new")
+    new.root.mkdir(mode=0o700)
+    (new.root / ".restore.unfinished.new").write_bytes(b"from")
+    assert call(new.root, "restore", copy).exit_code == 0
+    assert not {path.name for path in new.root.iterdir() if path.name.startswith(".")}
+
+
 def test_what_no_server_may_start_on_is_not_backed_up_as_if_one_had_run_there(data, copy, tmp_path):
     write_private(data.restoring, b"from a backup\n")
     for root, why in (

@@ -471,7 +471,9 @@ def _check_empty(folder: Folder) -> list[Path]:
     Raises:
         BackupError: There is something else in it.
     """
-    kept = {"lost+found", folder.lock.name, folder.restoring.name}  # the first of a file system of its own
+    # The first is of a file system of its own, the last of a restore that was killed before it began.
+    mark = folder.restoring.name
+    kept = {"lost+found", folder.lock.name, mark, f".{mark}.new"}
     found = [path for path in folder.root.iterdir() if path.name not in kept]
     if found and not folder.restoring.exists():
         raise BackupError(
