@@ -1,6 +1,7 @@
 """Tables that are shown late: who watches sees all in order and nothing before its time, and others are told no more."""
 
 import gc
+import itertools
 import weakref
 from functools import partial
 
@@ -10,11 +11,14 @@ from server.clocks import pass_time
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import asked, holder_of, in_hand, only_cut, play_on, running, together
 from server.late import LATE, SHORT, eye_at, played, played_again, stand
+from server.rawclient import bodies
+from server.stored import sql
 from server.substituting import step_in, voided, with_newcomer
 from server.visitors import follower, guest, hang_up, keyed
 from server.watching import Eye
 
 from truc_protocol.audit import Result
+from truc_protocol.bodies import Call
 from truc_protocol.crypto import keys
 from truc_server.lobby.lobby import Lobby
 from truc_server.spectating import audience, spectator_feed
@@ -430,14 +434,36 @@ async def test_store_that_cannot_be_read_for_once_holds_nothing_up_for_good(serv
     assert eye.records == list(range(seats[0].next))
 
 
+@pytest.mark.parametrize("damage", ["body = x'ff'", "sig = 7"])
+async def test_record_that_is_damaged_keeps_nothing_back_for_good(server, mock_clock, damage):
+    """The rest of its hand is left out; a client that takes no snapshots is sent away instead."""
+    seats = await server.seats(2, options={"match": 1, "target": 6, **LATE})
+    eye, other = await eye_at(server, seats[0].table, "snapshot"), await eye_at(server, seats[0].table)
+    for seat in seats:
+        await seat.ready()
+    for k in itertools.count(5, 5):
+        await play_on(seats, lambda seat, k=k: seat.done or seat.next >= k)
+        if seats[0].done:
+            break
+        mock_clock.jump(1)
+    calls = [k for k, body in enumerate(bodies(seats[0].records[-seats[0].next :])) if isinstance(body, Call)]
+    assert len(calls) > 2
+    sql(server.folder.database, f"UPDATE records SET {damage} WHERE k = ?", (calls[1] + 2,))
+    mock_clock.jump(61)
+    await eye.until(lambda eye: eye.order[-1] == "over")
+    assert eye.skips == 1
+    assert eye.records[-1] == seats[0].next - 1
+    assert (await other.client.closed())[-1]["code"] == "internal"
+
+
 async def test_row_that_is_not_as_it_was_written_keeps_back_no_other(nursery):
-    read, taken, asked = trio.Event(), [], page_reader.PageReader()
+    read, told, asked = trio.Event(), [], page_reader.PageReader()
     nursery.start_soon(asked.run)
-    asked.ask(partial(unpack_setup, b"\xc1"), taken.append)
-    asked.ask(lambda: "as it was", lambda _: read.set())
+    asked.ask(partial(unpack_setup, b"\xc1"), told.append, partial(told.append, "lost"))
+    asked.ask(lambda: "as it was", lambda _: read.set(), read.set)
     with trio.fail_after(20):
         await read.wait()
-    assert taken == []
+    assert told == ["lost"]
 
 
 async def test_who_stands_by_at_a_table_shown_late_sees_what_the_seats_see_and_takes_one_over(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
+from truc_protocol.errors import Code
 from truc_protocol.messages import ServerMessage
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.matches.choices import Answerers
@@ -207,6 +208,16 @@ class Audience:
         for peer in tuple(self.watchers) if self.watchers else ():
             if peer in self._live and speaker not in peer.ignored:
                 peer.send_watched(frame)
+
+    def jump(self, snapshot: bytes) -> None:
+        """Let the watchers that have all before a hole go on behind it."""
+        for peer in tuple(self.watchers):
+            if peer not in self._live:
+                continue
+            if SNAPSHOT in peer.wanted:
+                peer.send_watched(snapshot)
+            else:  # to such a client every record comes, or none any more
+                peer.dismiss(Code.INTERNAL, "a record of the match cannot be read")
 
     def enforce_closed_limit(self, message: ServerMessage) -> None:
         """Tell watchers who are still shown the rest of too many closed tables at once that this one is gone."""

@@ -63,6 +63,7 @@ class ShownMatch:
         hand_start: where the hand that watchers see begins: at the newest call, or after a close that came later.
         began_ms: when the first record was made, Unix time in milliseconds; None before.
         ended_ms: when the end was made; None before.
+        has_hole: whether records were left out, and no hand has begun since.
     """
 
     def __init__(self, table: str, lineup: Lineup, recent: RecentRecords, line: DelayLine) -> None:
@@ -73,6 +74,7 @@ class ShownMatch:
         self.hand_start = HandStart(0, None)
         self.began_ms: int | None = None
         self.ended_ms: int | None = None
+        self.has_hole = False
         self._guests = lineup.guests
         self._seats: tuple[SeatTaken | Guest | Sub, ...] = lineup.setup.seats
         self._table = table
@@ -94,6 +96,8 @@ class ShownMatch:
     def add(self, frame: bytes, body: AnyBody) -> None:
         """Count the next record as shown."""
         if type(body) is Call:
+            # a hand can be shown from its call on, but for one behind a record that nobody has
+            self.has_hole = self.has_hole and self._newest is None
             self._begin()
         self._hand.append(frame)
         self._newest = frame
@@ -102,6 +106,10 @@ class ShownMatch:
             self._begin()
         elif type(body) is Sub:
             self._seats = (*self._seats[: body.seat], body, *self._seats[body.seat + 1 :])
+
+    def leave_out(self, k: int) -> None:
+        """Count the records before position `k` as shown, which cannot be read; nothing is shown before another hand."""
+        self.k, self._newest, self._hand, self.has_hole = k, None, [], True
 
     def _begin(self) -> None:
         self.hand_start = HandStart(self.k, self._newest)
@@ -321,7 +329,7 @@ class SpectatorFeed:
         if shown.k < min(k, shown.recent.first):
             self._is_reading = True
             read = partial(self._store.records, shown.setup.mid, first=shown.k, limit=PAGE)
-            self._page_reader.ask(read, self._show_page)
+            self._page_reader.ask(read, self._show_page, self._leave_out)
             return False
         self._show_recent(shown, k)
         return True
@@ -342,13 +350,26 @@ class SpectatorFeed:
                 self._show(shown, record_frame(self.table, row), body)
         self._show_due()
 
+    def _leave_out(self) -> None:
+        """Leave out what is due and cannot be read."""
+        self._is_reading = False
+        shown = self.match
+        if shown is not None and (mark := shown.line.due(trio.current_time())) is not None:
+            shown.leave_out(max(shown.k, mark.k))
+        self._show_due()
+
     def _show_recent(self, shown: ShownMatch, k: int) -> None:
         for item in shown.recent.since(shown.k):
             if item.k < k:
                 self._show(shown, item.frame, parse_own(item.record))
 
     def _show(self, shown: ShownMatch, frame: bytes, body: AnyBody) -> None:
+        had_hole = shown.has_hole
         shown.add(frame, body)
+        if shown.has_hole:
+            return
+        if had_hole:
+            self.audience.jump(broadcast_frame(shown.snapshot(skipped=True)))
         self.audience.show_watchers(frame)
 
     def _tell_owed_state(self) -> None:

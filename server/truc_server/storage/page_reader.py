@@ -1,17 +1,17 @@
 """Reads of the store for watchers who are shown a table late: one task reads, page after page, for every table.
 
-Invariant: whoever has asked is answered with what the store has, in the order of asking; while the store cannot be
-read, nobody is answered. A row that is not as it was written keeps nobody else waiting.
+Invariant: whoever has asked is answered with what the store has, in the order of asking, or told that it is damaged;
+while the store cannot be read, nobody is answered. A row that is not as it was written keeps nobody waiting.
 """
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import structlog
 import trio
 
-from truc_server.storage import StoreError
+from truc_server.storage import DamagedRowError, StoreError
 
 PAGE: Final = 64  # records read at once
 RETRY_S: Final = 1.0  # after a read that has failed
@@ -21,43 +21,63 @@ Found = TypeVar("Found")
 log = structlog.get_logger()
 
 
+class PageRequest(NamedTuple):
+    """What is read, in a thread; who takes it; and who is told if it is damaged."""
+
+    read: Callable[[], Any]
+    take: Callable[[Any], None]
+    lose: Callable[[], None]
+
+
 class PageReader:
     """The pages that are still to be read."""
 
     def __init__(self) -> None:
-        self._asked: deque[tuple[Callable[[], Any], Callable[[Any], None]]] = deque()
+        self._asked: deque[PageRequest] = deque()
         self._more = trio.lowlevel.ParkingLot()
 
-    def ask(self, read: Callable[[], Found], take: Callable[[Found], None]) -> None:
-        """Ask for what `read`, which blocks, returns; `take` is called with it."""
-        self._asked.append((read, take))
+    def ask(self, read: Callable[[], Found], take: Callable[[Found], None], lose: Callable[[], None]) -> None:
+        """Ask for what `read`, which blocks, returns: `take` is called with it, or `lose` if it cannot be used."""
+        self._asked.append(PageRequest(read, take, lose))
         self._more.unpark()
 
     async def run(self) -> None:
         """Read what is asked for."""
         while True:
             if self._asked:
-                await self._answer(*self._asked[0])
+                await self._answer(self._asked[0])
             else:
                 await self._more.park()
 
-    async def _answer(self, read: Callable[[], Found], take: Callable[[Found], None]) -> None:
+    async def _answer(self, request: PageRequest) -> None:
         """Answer the first of those who have asked; if the store cannot be read they stay the first."""
         try:
-            found = await trio.to_thread.run_sync(read)
+            found = await trio.to_thread.run_sync(request.read)
+        except DamagedRowError as error:
+            log.warning("row_not_read", reason=str(error))
+            _lose(request)
         except StoreError as error:
             log.warning("page_not_read", reason=str(error))
             await trio.sleep(RETRY_S)
             return
         except Exception:  # it concerns those who have asked, and nobody else
             log.exception("internal", incident="page")
+            _lose(request)
         else:
-            _hand_on(found, take)
+            _hand_on(request, found)
         self._asked.popleft()
 
 
-def _hand_on(found: Found, take: Callable[[Found], None]) -> None:
+def _hand_on(request: PageRequest, found: object) -> None:
     try:
-        take(found)
+        request.take(found)
+    except Exception:
+        log.exception("internal", incident="page")
+        _lose(request)
+
+
+def _lose(request: PageRequest) -> None:
+    try:
+        request.lose()
     except Exception:
         log.exception("internal", incident="page")
