@@ -6,7 +6,7 @@ has been heard (matches/restore_hold.py). Terms that were out are out again, wit
 ones are. Invariant: a table keeps its game by the stored rule document, whatever the variants folder says now.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -48,6 +48,7 @@ from truc_server.table_data.options import (
     offered_game,
     raised_to_least,
     with_kept_options,
+    wrong_seats,
 )
 from truc_server.tables.pending_terms import PendingTerms, restored_terms
 from truc_server.tables.table import Table, TableBacking
@@ -94,21 +95,32 @@ def read(store: Store, restored: Restored, *, codes: Sequence[str] | None = None
     codes = store.table_codes() if codes is None else codes
     tables = tuple(_readable(store, codes))
     unreadable = set(codes) - {found.row.code for found in tables}
-    return StoredState(tables, store.stray_secrets(), store.ignoring(), tuple(sorted(unreadable)), restored)
+    stray, ignoring = _or_none(store.stray_secrets), frozenset(_or_none(store.ignoring))
+    return StoredState(tables, tuple(stray), ignoring, tuple(sorted(unreadable)), restored)
+
+
+def _or_none(read_all: Callable[[], Collection[bytes]]) -> Collection[bytes]:
+    """Return what is read for all tables together; nothing if a row of it is damaged: no table is worse off for that."""
+    try:
+        return read_all()
+    except DamagedRowError as error:
+        log.warning("row_not_read", reason=str(error))
+        return ()
 
 
 def _readable(store: Store, codes: Sequence[str]) -> Iterator[StoredTable]:
     """Read the tables one by one, leaving out those whose rows are not as they were written."""
     for code in codes:
         try:
-            row = store.table(code)
-            if row is not None:
-                yield _read_table(store, row)
-        except (DamagedRowError, TypeError, ValueError) as error:
+            yield _read_table(store, code)
+        except (DamagedRowError, RebuildError, TypeError, ValueError) as error:
             log.warning("table_not_restored", table=label(code), reason=str(error))
 
 
-def _read_table(store: Store, row: SaveTable) -> StoredTable:
+def _read_table(store: Store, code: str) -> StoredTable:
+    row = store.table(code)
+    if row is None:
+        raise RebuildError("expected its row under this code in tables, found none")
     match = None if row.match is None else store.match(row.match)
     records: list[AddRecord] = []
     while match is not None:
@@ -159,6 +171,7 @@ def _rebuild(backing: TableBacking, lobby: Lobby, found: StoredTable) -> Table:
     """Return a table as it was, with nothing started yet."""
     row, setup = found.row._replace(options=raised_to_least(found.row.options)), _setup(found.match)
     chosen = _chosen(backing.settings.now, lobby.catalogue, row, setup)
+    _check(found, chosen)
     blueprint = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
     table = Table(backing, blueprint, lobby)
     for seat in found.seats:
@@ -175,6 +188,25 @@ def _rebuild(backing: TableBacking, lobby: Lobby, found: StoredTable) -> Table:
         # no secrets are left: it is over, and its end may still be shown late
         table.feed.restore(Lineup(setup, found.guests), found.records)
     return table
+
+
+def _check(found: StoredTable, chosen: ChosenGame) -> None:
+    """Check that the rows of a table fit together.
+
+    Raises:
+        RefusedRequestError: Its game has no such number of seats.
+        RebuildError: Somebody sits elsewhere, or what its match needs is gone.
+    """
+    count = found.row.seats
+    if count not in chosen.variant.players:
+        raise wrong_seats(chosen.variant, count)
+    for seat in found.seats:
+        if seat.seat not in range(count):
+            raise RebuildError(f"expected seats 0 to {count - 1} in seats.seat, got {seat.seat}")
+    # to open the table anew would give a match up that a backup still has
+    if found.row.state == "playing" and (found.match is None or found.match.sealed is None):
+        lost = "its match in matches" if found.match is None else "the row of its match in secrets"
+        raise RebuildError(f"expected {lost}, found none")
 
 
 def _chosen(

@@ -184,6 +184,14 @@ async def test_acts_are_refused_as_well_when_far_too_much_waits_for_the_store(da
         "UPDATE tables SET options = '{not json' WHERE code = ?",
         "UPDATE tables SET options = CAST(x'7bff' AS TEXT) WHERE code = ?",
         "UPDATE tables SET match_id = 'no bytes' WHERE code = ?",
+        "UPDATE tables SET match_id = x'ff' WHERE code = ?",
+        "UPDATE tables SET creator = 'no bytes' WHERE code = ?",
+        "UPDATE tables SET created_ms = x'ff' WHERE code = ?",
+        "UPDATE tables SET seats = 2000000000 WHERE code = ?",
+        "UPDATE seats SET player = 'no bytes' WHERE seat = 1 AND table_code = ?",
+        "UPDATE seats SET name = x'ff' WHERE seat = 1 AND table_code = ?",
+        "UPDATE seats SET seat = -1 WHERE seat = 0 AND table_code = ?",
+        "DELETE FROM secrets WHERE th = (SELECT th FROM matches WHERE table_code = ?)",
         "UPDATE records SET body = x'ff' WHERE k = 3 AND mid = (SELECT mid FROM matches WHERE table_code = ?)",
     ],
 )
@@ -203,12 +211,42 @@ async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(data,
     assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [ruined[0].table]
 
 
-def test_row_that_cannot_be_decoded_is_said_in_words(data):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE tables SET code = CAST(x'ff' AS TEXT) WHERE code = ?",
+        "UPDATE tables SET code = x'ff' WHERE code = ?",
+        "UPDATE secrets SET th = 'no bytes' WHERE th = (SELECT th FROM matches WHERE table_code = ?)",
+        "INSERT INTO ignored VALUES (CAST(x'ff' AS TEXT), ?)",
+    ],
+)
+async def test_row_that_is_read_with_those_of_all_tables_is_said_once_and_costs_no_other(data, damage):
+    async with running(data) as server:
+        ruined, whole = await in_hand(server), await in_hand(server, seed=7)
+    sql(data / "truc.db", damage, (ruined[0].table,))
+    with capture_logs() as logged:
+        async with running(data) as server:
+            await come_back(server, *whole)
+            await give_up(whole)
+    assert {"row_not_read", "table_not_restored"} & {entry["event"] for entry in logged}
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        ("options = '{not json'", "a row is not as it was written$"),
+        ("options = '7'", "expected dict in tables.options, got int"),
+        ("creator = 'no bytes'", "expected bytes in tables.creator, got str"),
+        ("created_ms = 9007199254740992", "at most 53 bits in tables.created_ms, got a larger one"),
+        ("variant = CAST(x'ff' AS TEXT)", "expected text in column variant, got other bytes"),
+    ],
+)
+def test_row_that_is_not_as_it_was_written_is_said_with_its_column(data, damage, told):
     store = open_store(f"sqlite:///{data / 'truc.db'}")
     store.claim("this process")
     store.commit([TABLE])
-    sql(data / "truc.db", "UPDATE tables SET options = '{not json'")
-    with pytest.raises(DamagedRowError, match="a row is not as it was written"):
+    sql(data / "truc.db", f"UPDATE tables SET {damage}")
+    with pytest.raises(DamagedRowError, match=told):
         store.table(TABLE.code)
     store.close()
 

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from server.stored import MATCH, MID, TABLE
+from server.stored import MATCH, MID, TABLE, sql
 
 from truc_server.storage import ForgetPlayer, RatedPlayer, RateMatch, StoreLostError
 from truc_server.storage.ratings import Skill, after_match
@@ -66,6 +66,16 @@ class TestRatings:
         store.commit([DUEL])
         store.commit([DUEL._replace(winners=(ANA._replace(name="Anna"),))])
         assert [rating.name for rating, _ in store.profile("TAG-Anaa")] == ["Anna"]
+
+    @pytest.mark.parametrize("damage", ["mean = 'much'", "deviation = 0", "name = CAST(x'ff' AS TEXT)"])
+    def test_damaged_rating_begins_anew_and_the_match_is_stored(self, store, folder, damage):
+        store.commit([DUEL, DUEL])
+        sql(folder / "truc.db", f"UPDATE ratings SET {damage} WHERE tag = 'TAG-Anaa'")
+        store.commit([DUEL])
+        assert [rating.matches for rating, _ in store.leaderboard("truc-french", 2, first=0, limit=9)] == [
+            1,
+            3,
+        ]
 
     def test_forgotten_player_has_no_rating(self, store):
         store.commit([DUEL])

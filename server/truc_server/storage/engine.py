@@ -3,6 +3,7 @@
 Invariant: a migration is one transaction, so a process killed during it leaves the schema as it was.
 """
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError, StatementError
 
 from truc_server.storage import DamagedRowError, StoreError
+from truc_server.storage.column_types import ColumnError
 from truc_server.storage.leases import application_name, db_now_ms
 from truc_server.storage.schema import REVISION
 from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, inaccessible_file
@@ -30,6 +32,9 @@ KEPT_WAL_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a lon
 # serialization_failure, deadlock_detected, lock_not_available
 _BUSY_STATES: Final = ("40001", "40P01", "55P03")
 """What PostgreSQL says when two transactions have waited for each other, or one for too long: the one it ends may be tried again."""
+
+_UNDECODED: Final = re.compile(r"column '(\w+)'")
+"""How the driver of SQLite names a column whose bytes are no text."""
 
 _Prepare = Callable[[sqlite3.Connection, object], None]
 
@@ -123,20 +128,25 @@ def reading(engine: Engine) -> Iterator[Connection]:
         with engine.connect() as connection:
             yield connection
     except (SQLAlchemyError, ValueError) as error:
-        where = f"cannot read {shown_url(engine)}"
-        if isinstance(error, SQLAlchemyError) and not _is_damaged_value(error):
+        where, damage = f"cannot read {shown_url(engine)}", damage_in(error)
+        if damage is None:
             raise StoreError(f"{where}: {reason(error)}") from error
-        raise DamagedRowError(f"{where}: a row is not as it was written") from error
+        raise DamagedRowError(f"{where}: {damage}") from error
 
 
-def _is_damaged_value(error: SQLAlchemyError) -> bool:
-    """Tell whether the driver could not decode a value, or take one of another row to ask for."""
+def damage_in(error: SQLAlchemyError | ValueError) -> str | None:
+    """Return what is wrong with a row, without its values, if that is all that is wrong; else None."""
+    told = "a row is not as it was written"
+    if isinstance(error, ColumnError):
+        return f"{told}: {error}"
     if isinstance(error, DBAPIError):
         # bytes that are no text: all other errors of SQLite have its code
-        return isinstance(error.orig, sqlite3.OperationalError) and not hasattr(
-            error.orig, "sqlite_errorcode"
-        )
-    return isinstance(error, StatementError)
+        if not isinstance(error.orig, sqlite3.OperationalError) or hasattr(error.orig, "sqlite_errorcode"):
+            return None
+        column = _UNDECODED.search(str(error.orig))
+        return told if column is None else f"{told}: expected text in column {column[1]}, got other bytes"
+    # what the driver could not take of one row to ask for another
+    return told if isinstance(error, ValueError | StatementError) else None
 
 
 def shown_url(engine: Engine) -> str:
@@ -146,7 +156,7 @@ def shown_url(engine: Engine) -> str:
     return url.difference_update_query(secret).render_as_string()
 
 
-def reason(error: SQLAlchemyError) -> str:
+def reason(error: SQLAlchemyError | ValueError) -> str:
     """Return the database's own words: one line without statement and values, which may hold secrets."""
     words = str(error.orig) if isinstance(error, DBAPIError) else str(error)
     told = words.partition("\n")[0]  # PostgreSQL adds the values in question

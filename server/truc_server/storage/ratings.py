@@ -7,11 +7,15 @@ all.
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+import structlog
 from openskill.models import PlackettLuce
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from truc_protocol.codec import sha256
 from truc_server.storage import ForgetPlayer, RankedRating, RatedPlayer, RateMatch, Rating, Write
+from truc_server.storage.column_types import ColumnError
+from truc_server.storage.engine import damage_in
 from truc_server.storage.schema import ratings
 
 SCALE: Final = 100  # points and doubt are told in whole hundredths of the model's unit
@@ -19,6 +23,9 @@ SCALE: Final = 100  # points and doubt are told in whole hundredths of the model
 # above.
 _DEVIATIONS_BELOW: Final = 3
 _MODEL: Final = PlackettLuce()
+_FAR: Final = 10_000.0  # from any skill that matches lead to
+
+log = structlog.get_logger()
 
 
 class Skill(NamedTuple):
@@ -139,12 +146,26 @@ def unrate(connection: Connection, tag: str) -> int:
 
 def _rating(connection: Connection, match: RateMatch, player: RatedPlayer) -> Rating:
     """Return how a player stood before a match, under the name they began it with."""
-    wanted = {"game": match.variant, "of": match.seats, "who": player.player}
-    found = connection.execute(_FIND, wanted).first()
+    found = _known(connection, {"game": match.variant, "of": match.seats, "who": player.player})
     if found is not None:
-        return Rating._make(found)._replace(name=player.name)
+        return found._replace(name=player.name)
     skill = Skill()
     return Rating(match.variant, match.seats, *player, *skill, skill.points, matches=0, won=0)
+
+
+def _known(connection: Connection, whose: dict[str, Any]) -> Rating | None:
+    """Return a stored rating; None if there is none, or a damaged one, which must not keep the match's end from being stored."""
+    try:
+        row = connection.execute(_FIND, whose).first()
+    except (SQLAlchemyError, ColumnError) as error:
+        if (damage := damage_in(error)) is None:
+            raise
+        log.warning("rating_begun_anew", reason=damage)
+        return None
+    if row is not None and not (abs(row.mean) < _FAR and 0 < row.deviation < _FAR):
+        log.warning("rating_begun_anew", reason=f"expected a skill, got {row.mean} +- {row.deviation}")
+        return None
+    return None if row is None else Rating._make(row)
 
 
 def _skills(side: Iterable[Rating]) -> tuple[Skill, ...]:

@@ -6,18 +6,16 @@ need no mapping. A change to this file adds a revision under migrations/versions
 
 from typing import Final
 
-from sqlalchemy import (
+from sqlalchemy import Boolean, Column, Index, MetaData, Table
+
+from truc_server.storage.column_types import (
     JSON,
     BigInteger,
-    Boolean,
-    Column,
     Double,
-    Index,
     Integer,
     LargeBinary,
-    MetaData,
     String,
-    Table,
+    name_columns,
 )
 
 REVISION: Final = "0007"
@@ -317,3 +315,5 @@ records = Table(
     Column("clocks", LargeBinary, nullable=False),
     Column("epoch", BigInteger, nullable=False, server_default="0"),
 )
+
+name_columns(metadata)

@@ -22,6 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from truc_protocol.records import Record
 from truc_server.storage import (
     AddRecord,
+    DamagedRowError,
     Lease,
     NodePlace,
     PastMatch,
@@ -45,7 +46,16 @@ from truc_server.storage import (
 )
 from truc_server.storage.archive import unpack_setup
 from truc_server.storage.bulletins import BulletinListener, open_listener
-from truc_server.storage.engine import for_reading, is_busy, open_engine, reading, reason, shown_url
+from truc_server.storage.column_types import ColumnError
+from truc_server.storage.engine import (
+    damage_in,
+    for_reading,
+    is_busy,
+    open_engine,
+    reading,
+    reason,
+    shown_url,
+)
 from truc_server.storage.schema import (
     chat,
     guests,
@@ -394,7 +404,7 @@ class Store:
             with self._turn:
                 yield self._writing
                 self._check_files()
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, ColumnError) as error:
             raise self._failed(purpose, error) from error
 
     @contextmanager
@@ -404,9 +414,12 @@ class Store:
             self._files = self._files or files_of(connection)
             yield connection
 
-    def _failed(self, purpose: str, error: SQLAlchemyError) -> StoreError:
+    def _failed(self, purpose: str, error: SQLAlchemyError | ColumnError) -> StoreError:
+        what = f"cannot {purpose} {shown_url(self._engine)}"
+        if isinstance(error, ColumnError):
+            return DamagedRowError(f"{what}: {damage_in(error)}")
         kind = StoreBusyError if is_busy(error) else StoreError
-        return kind(f"cannot {purpose} {shown_url(self._engine)}: {reason(error)}")
+        return kind(f"{what}: {reason(error)}")
 
     def _check_files(self) -> None:
         """Check that what was written will be found; if only the log is lost, put what it holds into the database.
