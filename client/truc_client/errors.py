@@ -3,13 +3,28 @@
 A message is a `Sentence` of the catalogues, in English: `in_language(str(error), lang)` says it in another language.
 """
 
-from collections.abc import Callable
+import errno
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from truc_protocol.errors import REGISTRY
 from truc_protocol.wire.transport import ENCRYPTED
 from truc_words import Sentence, words_of_check
+
+_SYSTEM_REASONS: Final[Mapping[int | None, str]] = {
+    errno.ENOENT: "failures.no_such_file",
+    errno.EACCES: "failures.not_permitted",
+    errno.EISDIR: "failures.is_folder",
+    errno.ENOSPC: "failures.disk_full",
+}
+"""The commonest reasons, by number; for the others the system's own words are shown."""
+
+
+def system_reason(error: OSError) -> str:
+    """Return why the system refuses something, as it says it in English."""
+    key = _SYSTEM_REASONS.get(error.errno)
+    return (error.strerror or str(error)) if key is None else Sentence(key)
 
 
 class ClientError(Exception):

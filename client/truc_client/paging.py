@@ -12,7 +12,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from truc_client.errors import ConnectError, HomeError
+from truc_client.errors import ConnectError, HomeError, system_reason
 from truc_client.happenings import Fact
 from truc_client.home.home import write_through
 from truc_client.home.transcripts import path_of
@@ -137,7 +137,7 @@ def _write(path: Path, transcript: bytes) -> None:
     except OSError as error:
         with suppress(OSError):  # where nothing can be made nothing can be removed
             unfinished.unlink()
-        raise HomeError(Sentence("failures.cannot_write", path=path, reason=error.strerror)) from error
+        raise HomeError(Sentence("failures.cannot_write", path=path, reason=system_reason(error))) from error
 
 
 def free_path(folder: Path, match: bytes) -> Path:

@@ -12,7 +12,7 @@ from stat import S_ISREG
 from time import monotonic
 from typing import Final, NamedTuple
 
-from truc_client.errors import HomeError
+from truc_client.errors import HomeError, system_reason
 from truc_commands.files import read_beginning, read_bounded
 from truc_protocol.audit import (
     CrossAudit,
@@ -160,7 +160,9 @@ def _too_large(most: int) -> HomeError:
 
 def why_unreadable(error: HomeError | OSError) -> str:
     """Return why a file cannot be read, without its name."""
-    return error.strerror or Sentence("failures.unreadable") if isinstance(error, OSError) else str(error)
+    if not isinstance(error, OSError):
+        return str(error)
+    return system_reason(error) or Sentence("failures.unreadable")
 
 
 def _unreadable(message: str) -> Verdict:

@@ -163,11 +163,14 @@ def _why_no_concession(match: Match) -> BrokenRule:
 
 def _why_not(match: Match, action: Action) -> BrokenRule:
     hand = match.hand
-    # while an offer is open every card is refused alike: the offer has to be answered
+    # while an offer is open every card is refused alike: the offer has to be answered, unless a card does that
     waits = bool(hand.offers) and action.kind in _OF_A_CARD
     if hand.phase is HandPhase.PLAY and not waits and (reason := _objection(match, action)) is not None:
         return reason
-    if hand.offers and not (action.kind is Kind.RAISE and match.variant.raise_in_answer):
+    answers = (
+        _cards_answer(match, action) if waits else action.kind is Kind.RAISE and match.variant.raise_in_answer
+    )
+    if hand.offers and not answers:
         return _why_no_answer(match, action)
     is_answer = action.kind in (Kind.ACCEPT, Kind.DECLINE)
     other = BrokenRule(
@@ -182,6 +185,12 @@ def _why_not(match: Match, action: Action) -> BrokenRule:
             return _why_no_card(match, action)
         case _:
             return other
+
+
+def _cards_answer(match: Match, action: Action) -> bool:
+    """Tell whether a card alone would answer the newest offer."""
+    legal = machines.legal(match, action.seat)
+    return action.value is None and any(answer.kind is action.kind for answer in legal)
 
 
 def _why_no_answer(match: Match, action: Action) -> BrokenRule:

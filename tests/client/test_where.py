@@ -6,6 +6,7 @@ from rows import each_row
 
 from truc_client.home.home import open_home
 from truc_protocol.crypto.keys import fingerprint
+from truc_words import Sentence
 
 NOBODY = "127.0.0.1:1"
 SAID = f"to {NOBODY}, the only server known here\n"
@@ -52,7 +53,7 @@ def test_of_several_servers_known_one_must_be_named(truc, home, words) -> None:
 @each_row("words", WITHOUT_ADDRESS)
 def test_without_a_server_known_one_must_be_named(truc, home, words) -> None:
     told = truc(*words)
-    assert (told.exit_code, told.stderr) == (1, "truc: expected the ADDRESS of a server\n")
+    assert (told.exit_code, told.stderr) == (1, f"truc: {Sentence('commands.address_expected')}\n")
 
 
 def test_server_that_was_named_is_not_said(truc, home) -> None:

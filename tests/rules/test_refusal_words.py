@@ -47,6 +47,8 @@ STOOD = played(FRENCH_2, "0 stand")
         (CATALAN_2, "0 play 3o raise 3", "illegal_action", "seat 0 cannot play 3o and raise to 3: expected 2 over the stake 1"),
         (CATALAN_2, "0 play 2o", "illegal_action", "seat 0 cannot play 2o: it does not hold that card"),
         (played(CATALAN_2, "0 raise 2"), "1 play 2o", "illegal_action", "seat 1 cannot play 2o: the stake 2 is not accepted yet, expected accept or decline or raise"),
+        (played(CATALAN_2, "0 play 4b raise 2"), "1 play 3o", "illegal_action", "seat 1 cannot play 3o: it does not hold that card"),
+        (played(CATALAN_2, "0 play 4b raise 2"), "1 play 2o raise 4", "illegal_action", "seat 1 cannot play 2o and raise to 4: the stake 2 is not accepted yet, expected accept or decline or raise or play"),
         (played(CATALAN_2, "0 raise 2"), "1 raise 4", "illegal_action", "seat 1 cannot raise to 4: expected 3 over the stake 2"),
         (played(CATALAN_2, "0 raise 2", "1 accept"), "0 raise 3", "illegal_action", "seat 0 cannot raise to 3: only side 1 may ask now"),
         (played(CATALAN_2, "0 raise 2", "1 raise 3", "0 accept", "0 play 3o"), "1 raise 4", "illegal_action", "seat 1 cannot raise to 4: only side 0 may ask now"),

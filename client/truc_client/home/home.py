@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from truc_client.errors import HomeError
+from truc_client.errors import HomeError, system_reason
 from truc_commands.files import MAX_TEXT, read_beginning
 from truc_protocol.crypto.keys import (
     KEY_BYTES,
@@ -108,8 +108,7 @@ def as_home_error(key: str, path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or error
-        raise HomeError(Sentence(key, path=path, reason=reason)) from error
+        raise HomeError(Sentence(key, path=path, reason=system_reason(error))) from error
 
 
 def write_through(file: int | Path, content: bytes) -> None:

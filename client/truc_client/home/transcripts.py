@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from truc_client.errors import HomeError, KeptEvidence
+from truc_client.errors import HomeError, KeptEvidence, system_reason
 from truc_client.home.home import Home, as_home_error, try_lock, write_whole
 from truc_commands.files import read_bounded
 from truc_protocol.audit import examine
@@ -56,7 +56,7 @@ class TranscriptFile:
             self._file.write(record_item(record))
         except OSError as error:  # `as_home_error` would be two calls more for every record
             raise HomeError(
-                Sentence("failures.cannot_write", path=self.path, reason=error.strerror)
+                Sentence("failures.cannot_write", path=self.path, reason=system_reason(error))
             ) from error
         self.records.append(record)
 

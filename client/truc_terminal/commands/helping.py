@@ -82,9 +82,10 @@ class SpokenGroup(Program):
 
     def refused(self, error: OSError) -> click.ClickException:
         """Return the error for something that the system refuses to give, such as room on a full disk."""
-        from truc_terminal.commands.output import FailedError  # slow to import
+        from truc_client.errors import system_reason  # slow to import
+        from truc_terminal.commands.output import FailedError
 
-        return FailedError(Sentence("commands.refused_by_system", reason=error.strerror or str(error)))
+        return FailedError(Sentence("commands.refused_by_system", reason=system_reason(error)))
 
 
 def translated(command: C, lang: str, shown: Callable[[str], str] = str) -> C:

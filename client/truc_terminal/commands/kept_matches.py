@@ -11,7 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from truc_client.errors import HomeError
+from truc_client.errors import HomeError, system_reason
 from truc_client.home.transcripts import read_kept
 from truc_client.verifying import read_file, verify_file
 from truc_protocol.audit import Verdict, verify
@@ -47,7 +47,7 @@ def kept_files(folder: Path) -> tuple[KeptFile, ...]:
         found = [kept_file(path) for path in folder.glob("*.truc") if _NAME.match(path.name)]
     except OSError as error:
         raise HomeError(
-            Sentence("failures.cannot_read", path=error.filename or folder, reason=error.strerror)
+            Sentence("failures.cannot_read", path=error.filename or folder, reason=system_reason(error))
         ) from error
     return tuple(sorted(found, key=attrgetter("written", "match"), reverse=True))
 

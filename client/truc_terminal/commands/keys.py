@@ -4,11 +4,12 @@ import os
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import IO, Any, BinaryIO, TextIO
 
 import click
 
 from truc_client.address import parse_address
+from truc_client.errors import system_reason
 from truc_client.home.home import (
     Home,
     accept_revocation,
@@ -27,7 +28,7 @@ from truc_protocol.key_files import REVOCATION_LIMIT, read_revocation, revocatio
 from truc_protocol.wire.handshake import Pin
 from truc_protocol.wire.handshake import revoke as give_up
 from truc_terminal.commands.language import lang_option
-from truc_terminal.commands.output import FailedError, tell
+from truc_terminal.commands.output import FailedError, tell, unusable
 from truc_terminal.commands.player import home_as_is, own_home
 from truc_terminal.commands.server_lookup import server_meant
 from truc_words import Sentence
@@ -78,8 +79,20 @@ def export_key(out: Path | None) -> None:
     _hand_over(export_seed(_own_seed(own_home())), out)
 
 
+class ReadableFile(click.File):
+    """A file to read, or - for standard input; why it cannot be read is said in the language spoken."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> IO[Any]:
+        """Open a file, or end the command."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            cause = error.__context__
+            raise unusable("cannot_read", value, cause) if isinstance(cause, OSError) else error from error
+
+
 @keys.command("import", short_help="Take a key that `truc keys export` has printed.")
-@click.argument("file", type=click.File("r"))
+@click.argument("file", type=ReadableFile("r"))
 @lang_option
 def import_key(file: TextIO) -> None:
     """Take a key that `truc keys export` printed, from FILE or - for standard input."""
@@ -127,7 +140,7 @@ def revocation(server: str | None, out: Path | None) -> None:
 
 
 @keys.command("revoke", short_help="Heed the revocation of a server's key.")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=ReadableFile("rb"))
 @lang_option
 def revoke(file: BinaryIO) -> None:
     """Heed the revocation of a server's key in FILE, or in - for standard input.
@@ -187,4 +200,4 @@ def _hand_over(text: str, out: Path | None) -> None:
         with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
     except OSError as error:
-        raise FailedError(Sentence("failures.cannot_write", path=out, reason=error.strerror)) from error
+        raise FailedError(Sentence("failures.cannot_write", path=out, reason=system_reason(error))) from error
