@@ -21,15 +21,16 @@ from truc_protocol.audit import (
     Result,
     TranscriptExamined,
     Verdict,
-    examine,
     verify,
 )
 from truc_protocol.audit.cross_audit import (
     BYTES_WITH_TIES,
     TIES_OF_TRANSCRIPT,
+    ExaminedPart,
     Ties,
+    examine_part,
     independent_parts,
-    join_audits,
+    join_parts,
     ties,
 )
 from truc_protocol.evidence_file import is_evidence
@@ -72,18 +73,18 @@ def examine_files(paths: Sequence[Path], *, threads: int = 1, progress: Progress
         OSError: A file cannot be opened or read, or changes meanwhile; its `filename` says which.
     """
     sources: dict[int, _Source] = {}
-    examined: list[tuple[Sequence[int], CrossAudit]] = []
+    examined: list[ExaminedPart] = []
     for n, path in enumerate(paths):
         try:
             sources[n] = _source(path)
         except HomeError as error:
-            examined.append(((n,), CrossAudit((TranscriptExamined(_unreadable(error.args[0])),), ())))
+            examined.append(ExaminedPart({n: TranscriptExamined(_unreadable(error.args[0]))}))
     counted = _BytesDone(progress, sum(source.size for source in sources.values()))
     for part in independent_parts({n: source.ties for n, source in sources.items()}):
-        contents = [_content(sources[n]) for n in part]
-        examined.append((part, examine(contents, counted.note, threads=threads)))
+        contents = {n: _content(sources[n]) for n in part}
+        examined.append(examine_part(contents, counted.note, threads=threads))
         counted.end(sum(sources[n].size for n in part))
-    return join_audits(examined)
+    return join_parts(examined)
 
 
 class _BytesDone:

@@ -12,6 +12,7 @@ from protocol.peers import Table
 from truc_client import verifying
 from truc_client.verifying import examine_files
 from truc_protocol.audit import examine
+from truc_protocol.audit.cross_audit import examine_part
 from truc_protocol.evidence_file import Complaint, read_refusal, write_evidence
 from truc_protocol.transcript import write_transcript
 from truc_terminal.commands import verify
@@ -58,8 +59,8 @@ def test_no_more_than_what_is_tied_to_each_other_is_held_at_once(paths, monkeypa
     held = []
     monkeypatch.setattr(
         verifying,
-        "examine",
-        lambda files, *notes, threads: (held.append(len(files)), examine(files, *notes))[1],
+        "examine_part",
+        lambda files, *notes, threads: (held.append(len(files)), examine_part(files, *notes))[1],
     )
     examine_files(paths)
     assert sorted(held) == [1, 1, 2, 5]
@@ -100,12 +101,12 @@ from truc_protocol.records import Record
 from truc_terminal.commands import verify
 from truc_terminal.main import main
 
-def examine(_files, note, threads):
+def examine_part(_files, note, threads):
     note(None, Record(0, bytes(40), b""), None)
     print("begun", flush=True)
     signal.pause()
 
-verify._AFTER_S, verifying._PROGRESS_EVERY_S, verifying.examine = 0, -1, examine
+verify._AFTER_S, verifying._PROGRESS_EVERY_S, verifying.examine_part = 0, -1, examine_part
 main(["verify", *sys.argv[1:]])
 """
 

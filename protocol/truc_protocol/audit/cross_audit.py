@@ -9,6 +9,7 @@ Many files fall into parts that have nothing to do with each other, each of whic
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations, islice, product, takewhile
+from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple, TypeVar
 
 from truc_protocol.audit.auditor import AuditError, Auditor, Finding
@@ -155,6 +156,14 @@ class CrossAudit(NamedTuple):
         return bool(self.contradictions) or any(file.result is Result.REFUTED for file in self.files)
 
 
+class ExaminedPart(NamedTuple):
+    """The outcome of files that nothing ties to any other, by number."""
+
+    files: Mapping[int, Examined]
+    contradictions: tuple[Contradiction, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
+
+
 class _Given(NamedTuple):
     """The files, by number: what passes of transcripts, the numbers of each match, and evidence."""
 
@@ -163,11 +172,16 @@ class _Given(NamedTuple):
     items: Mapping[int, tuple[EvidenceItem, ...]]
 
 
-def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> CrossAudit:
-    """Examine files together, transcripts and evidence in any order; `notes` are told of what passes in any of them."""
-    evidence = {n: _read_evidence_items(file) for n, file in enumerate(files) if is_evidence(file)}
+def examine(files: Sequence[bytes]) -> CrossAudit:
+    """Examine files together, transcripts and evidence in any order."""
+    return join_parts([examine_part(dict(enumerate(files)))])
+
+
+def examine_part(files: Mapping[int, bytes], *notes: Note, threads: int = 1) -> ExaminedPart:
+    """Examine files that nothing ties to any other, by number; `notes` are told of what passes in any of them."""
+    evidence = {n: _read_evidence_items(file) for n, file in files.items() if is_evidence(file)}
     items = {n: read for n, read in evidence.items() if not isinstance(read, Refutation)}
-    transcripts = {n: file for n, file in enumerate(files) if not is_evidence(file)}
+    transcripts = {n: file for n, file in files.items() if not is_evidence(file)}
     asked = wanted([item for each in items.values() for item in each])
     audited = _audit_transcripts(transcripts, asked, notes, threads)
     # also of a file that breaks off: what passes before that is signed all the same (specification.md 14)
@@ -184,8 +198,7 @@ def examine(files: Sequence[bytes], *notes: Note, threads: int = 1) -> CrossAudi
     found |= {
         n: TranscriptExamined(_with_evidence(verdict, refuting.get(n))) for n, (verdict, _) in audited.items()
     }
-    files_found = tuple(found[n] for n in range(len(files)))
-    return CrossAudit(files_found, _contradictions(given), tuple(_agreements(given)))
+    return ExaminedPart(found, _contradictions(given), tuple(_agreements(given)))
 
 
 def _audit_transcripts(
@@ -334,29 +347,10 @@ def independent_parts(files: Mapping[int, Ties]) -> Iterator[tuple[int, ...]]:
             yield tuple(sorted(part))
 
 
-def join_audits(examined: Iterable[tuple[Sequence[int], CrossAudit]]) -> CrossAudit:
-    """Return the outcome of all files from that of each part, given with the numbers of its files."""
-    files: dict[int, Examined] = {}
-    contradictions: list[Contradiction] = []
-    agreements: list[Agreement] = []
-    for numbers, part in examined:
-        files |= {n: _renumbered(file, numbers) for n, file in zip(numbers, part.files, strict=True)}
-        contradictions += (
-            pair._replace(first=numbers[pair.first], second=numbers[pair.second])
-            for pair in part.contradictions
-        )
-        agreements += (each._replace(files=tuple(numbers[n] for n in each.files)) for each in part.agreements)
-    # as if all had been examined together: parts are done in any order, and their numbers interleave
-    contradictions.sort(key=lambda pair: (pair.first, pair.second))
-    agreements.sort(key=lambda each: each.files)
+def join_parts(parts: Sequence[ExaminedPart]) -> CrossAudit:
+    """Return the outcome of all files from that of each part, as if all had been examined together."""
+    files = {n: file for part in parts for n, file in part.files.items()}
+    # the numbers of parts interleave
+    contradictions = sorted((pair for part in parts for pair in part.contradictions), key=itemgetter(0, 1))
+    agreements = sorted((each for part in parts for each in part.agreements), key=attrgetter("files"))
     return CrossAudit(tuple(files[n] for n in sorted(files)), tuple(contradictions), tuple(agreements))
-
-
-def _renumbered(file: Examined, numbers: Sequence[int]) -> Examined:
-    if not isinstance(file, EvidenceExamined):
-        return file
-    weighed = (
-        each if each.transcript is None else each._replace(transcript=numbers[each.transcript])
-        for each in file.weighed
-    )
-    return file._replace(weighed=tuple(weighed))
