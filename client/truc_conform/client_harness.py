@@ -207,7 +207,9 @@ class ClientHarness(ScriptedServer):
         return b""
 
     async def drop(self, first: bytes = b"") -> None:
-        """Break the connection, after some more bytes."""
+        """Break the connection, after some more bytes; never the one by which the client has come back."""
+        # A newer connection has cancelled this one, and is `_stream` now.
+        await trio.lowlevel.checkpoint_if_cancelled()
         if self._stream is not None:
             if first:
                 await self.write_whole(first)

@@ -10,7 +10,7 @@ from conform.judging import judge
 from truc_conform.client_cases import patience
 from truc_conform.client_harness import ClientHarness
 from truc_protocol.errors import Code
-from truc_protocol.messages import ClientHello, Pong
+from truc_protocol.messages import ClientHello, Pong, bye
 from truc_protocol.wire.connection import ConnectionEnd, Failure, Role
 
 LOOKS = "import os, sys; print(os.getcwd(), os.listdir(sys.argv[1])); open(sys.argv[1] + '/left', 'w')"
@@ -82,6 +82,34 @@ async def test_script_of_a_connection_ends_when_the_client_has_come_back(nursery
     back.set()
     await trio.testing.wait_all_tasks_blocked()
     assert not server.sent
+
+
+async def test_goodbye_does_not_end_the_connection_of_a_client_that_is_back_at_once() -> None:
+    server = ClientHarness()
+    hello = ConnectionEnd(Role.CLIENT).send(ClientHello(id=1, proto=(1,), cn=bytes(32)))
+    left, theirs = trio.testing.memory_stream_pair()
+    back, theirs_again = trio.testing.memory_stream_pair()
+
+    async def part(_: object) -> bool:
+        server.intercepts.clear()
+        await server.part(bye(Code.MOVED, "it is elsewhere", to="127.0.0.1:7373"))
+        return True
+
+    async def greet() -> None:
+        await trio.testing.wait_all_tasks_blocked()
+        await back.send_all(hello)
+        assert await back.receive_some()
+        await back.aclose()
+
+    server.intercepts.append(part)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(server.serve, theirs)
+        await left.send_all(hello)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(greet)
+        left.send_stream.close()
+        # With nothing between: the script has not heard yet that the client has left.
+        await server.serve(theirs_again)
 
 
 async def test_failure_is_answered_after_what_the_puppets_are_saying() -> None:
