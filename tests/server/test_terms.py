@@ -102,9 +102,11 @@ async def test_commitment_of_another_seat_or_guest_is_refused_and_a_wrong_signat
     seats, terms = await under_terms(server)
     body = seat_body(seats[0], terms)
     await hand_in(seats[0], body)
-    for copied in ("anchor", "x"):
+    for copied, called in (("anchor", "anchor"), ("x", "box key")):
         copy = seat_body(seats[1], terms, **{copied: getattr(body, copied)})
-        assert (await hand_in(seats[1], copy))["code"] == "terms_refused"
+        reply = await hand_in(seats[1], copy)
+        said = f"C7 (seat 1): expected a fresh {called}, got one used before"
+        assert (reply["code"], reply["msg"]) == ("terms_refused", said)
     seats, terms = await under_terms(server, guests=(1,), seed=2)
     body = seat_body(seats[0], terms, x=seats[1].x.public)
     assert (await hand_in(seats[0], body))["code"] == "terms_refused"
@@ -136,7 +138,9 @@ async def test_a_fresh_start_makes_fresh_terms_and_the_dropped_ones_are_refused(
     mock_clock.jump(5.01)
     for seat in seats:
         await seat.client.until("table", state="open")
-    assert (await hand_in(seats[0], seat_body(seats[0], first)))["code"] == "terms_refused"
+    reply = await hand_in(seats[0], seat_body(seats[0], first))
+    # Whoever leaves `match` out beside another record is told so, too.
+    assert (reply["code"], "any record but `seat` needs `match`" in reply["msg"]) == ("terms_refused", True)
     for seat in seats:
         await seat.client.ask({"t": "ready", "table": seat.table})
     message = await seats[1].client.until("terms")

@@ -259,7 +259,9 @@ def _sign_terms(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: Signe
     if player.kind is not PlayerKind.KEY:
         raise wrong_way_to_act(message)
     if table.pending_terms is None:
-        raise RefusedRequestError(Code.TERMS_REFUSED, "there are no terms to be signed now")
+        raise RefusedRequestError(
+            Code.TERMS_REFUSED, "there are no terms to be signed now; any record but `seat` needs `match`"
+        )
     fresh = table.sign_terms(table.pending_terms, seat, Record(seat + 1, message.body, message.sig))
     peer.ok(message, dup=not fresh)
     if fresh:

@@ -96,7 +96,7 @@ class PendingTerms:
         used = self._used()
         for name, public in commitments(body):
             if (name, public) in used:
-                raise CheckError("C7", f"expected a {name} of its own, got one used before", f"seat {seat}")
+                raise CheckError("C7", f"expected a fresh {name}, got one used before", f"seat {seat}")
         check_seat(self.terms, record)  # keys and signature are last: they cost a hundred times the rest
         return body
 
