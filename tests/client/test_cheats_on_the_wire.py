@@ -6,9 +6,13 @@ conform/test_own_library.py.
 
 import pytest
 from client.cheats import QuietServer, caught, refuted
+from client.playing import visit
 from msgspec.structs import replace
 
+from truc_client import ServerKeyError
+from truc_client.verifying import verify_file
 from truc_conform.forging import body_of, on, on_record, put_instead, signed_again
+from truc_protocol.audit import Result
 from truc_protocol.bodies import Act
 from truc_protocol.messages import MatchRecord
 
@@ -59,3 +63,19 @@ async def test_cheat_is_caught_and_its_evidence_refutes_it_to_anybody(
     stopped = await caught(server, player)
     assert (stopped.check, stopped.culprit) == (check, culprit)
     assert refuted(stopped) == {(check, culprit)}
+
+
+async def test_evidence_of_a_wrong_head_shows_that_check_with_no_secret_beside_it(
+    server, player, autojump_clock
+):
+    server.bend = on_record("call", lambda message: signed_again(server, message, head=b"\x01" * 32))
+    stopped = await caught(server, player)
+    verdict = verify_file(stopped.evidence)
+    assert (stopped.check, verdict.result, verdict.refutation.check) == ("C10", Result.REFUTED, "C10")
+    assert len(stopped.kept.files) == 1
+
+
+async def test_nothing_about_the_player_is_said_to_another_server(server, player) -> None:
+    with pytest.raises(ServerKeyError):
+        await visit(f"host#{'A' * 26}", player, dial=server.dial)
+    assert [type(message).__name__ for message in server.received] == ["ClientHello"]

@@ -136,10 +136,3 @@ async def test_user_is_asked_again_when_the_offer_is_another(server, player) -> 
         await table.choose(pick(turn))
         seen = await play_on(table, until=my_turn)
     assert (turn.again, seen[-1].again, len(signed(server, Act))) == (False, True, 1)
-
-
-async def test_resigning_ends_the_match_for_the_other_side(server, player) -> None:
-    async with at_turn(server, player) as (table, _):
-        await table.resign()
-        seen = await play_on(table)
-    assert (seen[-1].verdict.winner, seen[-1].verdict.reason) == (1, "resigned")

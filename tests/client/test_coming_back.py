@@ -208,7 +208,7 @@ async def test_nobody_waits_for_a_reply_when_the_match_is_over(server, player) -
         server.bend = lambda message: None if isinstance(message, messages.Ok) else message
         await table.resign()
         seen = await play_on(table)
-    assert seen[-1].verdict.reason == "resigned"
+    assert (seen[-1].verdict.winner, seen[-1].verdict.reason) == (1, "resigned")
 
 
 def refuse_once(server, code: Code, why: str) -> None:

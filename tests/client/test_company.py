@@ -38,15 +38,6 @@ async def test_lobby_tells_how_full_the_house_is_its_tables_and_its_own_chat(ser
     assert (await told(lobby, 1), lobby.tables) == ([TableGone("expired", CODE)], {})
 
 
-async def test_lobby_is_followed_again_after_a_lost_connection(server, connection) -> None:
-    lobby = await connection.lobby()
-    await told(lobby, 2)
-    await server.hang_up()
-    kinds = [type(each) for each in await told(lobby, 3)]
-    assert kinds == [Interrupted, LobbyChanged, TableChanged]
-    assert len(received(server, FollowLobby)) == 2
-
-
 async def test_table_that_closed_while_the_connection_was_lost_is_told_after_it(server, connection) -> None:
     lobby = await connection.lobby()
     await server.send(replace(server.state(), table="OTHER"))
@@ -57,7 +48,9 @@ async def test_table_that_closed_while_the_connection_was_lost_is_told_after_it(
     assert lobby.tables == {CODE: server.state()}
 
 
-async def test_lobby_is_asked_for_until_it_is_not_too_often(server, connection, autojump_clock) -> None:
+async def test_lobby_is_followed_again_after_a_lost_connection_as_soon_as_that_is_not_too_often(
+    server, connection, autojump_clock
+) -> None:
     lobby = await connection.lobby()
     await told(lobby, 2)
     server.too_often = 2

@@ -99,16 +99,6 @@ async def test_second_process_between_rekey_and_call_still_signs_nothing(scripte
     assert {type(body) for body in signed(server, since=start)} == {Rekey}
 
 
-async def test_first_home_stops_with_a_sentence_and_its_transcript_but_no_evidence(server, player, elsewhere):
-    await leave_at_turn(server, player)
-    await come_back(server, elsewhere, rekey=True, until=my_turn)
-    with pytest.raises(ClientError, match="another machine with your key"):
-        await come_back(server, player)
-    (transcript,) = player.home.transcripts.iterdir()
-    assert transcript.stat().st_size > 0
-    assert list(player.home.evidence.iterdir()) == []
-
-
 async def test_first_home_comes_back_by_a_chain_of_its_own(scripted, player, elsewhere) -> None:
     server = scripted(target=10)
     await leave_at_turn(server, player)

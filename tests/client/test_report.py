@@ -74,12 +74,6 @@ def test_report_is_written_and_the_verdict_said(tmp_path) -> None:
     assert "PROVEN" in (tmp_path / "match.html").read_text()
 
 
-def test_file_is_named_after_the_transcript(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert truc("report", FRENCH).exit_code == 0
-    assert [it.name for it in tmp_path.iterdir()] == ["truc-french.html"]
-
-
 def test_what_cannot_be_read_or_written_has_a_sentence_and_status_2(tmp_path) -> None:
     (tmp_path / "a.truc").write_bytes(FRENCH.read_bytes()[:-9])
     broken = truc("report", tmp_path / "a.truc", "-o", tmp_path / "a.html")

@@ -117,6 +117,7 @@ async def test_home_whose_seat_is_played_from_elsewhere_keeps_no_secrets(scripte
     with pytest.raises(ClientError, match="another machine with your key"):
         await come_back(server, player, until=lambda _happening: False)
     assert (chains_of(player), chains_of(elsewhere)) == (0, 1)
+    assert list(player.home.evidence.iterdir()) == []
 
 
 def drop_secrets(server, player) -> None:

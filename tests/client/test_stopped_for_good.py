@@ -11,6 +11,7 @@ from client.playing import at_turn, come_back, my_turn, pick, play_on, seated, s
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, HomeError, StoppedError, connect
+from truc_client.home.transcripts import path_of
 from truc_protocol.messages import Resume, SignedAct
 from truc_protocol.records import Record, body_hash
 
@@ -36,13 +37,17 @@ async def test_store_knows_why_for_the_match_and_its_table_record(quiet, player,
     assert why == {f"C33: {failed.message}"}
 
 
-async def test_it_stays_stopped_when_the_evidence_was_moved(quiet, player, mock_clock) -> None:
-    await shown_again(quiet, player)
+async def test_it_stays_stopped_without_its_transcript_and_when_the_evidence_was_moved(
+    quiet, player, mock_clock
+):
+    failed = await shown_again(quiet, player)
+    path_of(player.home.transcripts, quiet.setup.match).unlink()
+    stopped = await assert_stopped(quiet, player)
+    assert (stopped.evidence, str(failed.evidence) in str(stopped)) == (failed.evidence, True)
     for path in player.home.evidence.iterdir():
         path.rename(player.home.root / path.name)
     stopped = await assert_stopped(quiet, player)
-    assert stopped.evidence is None
-    assert "two records for position 0" in stopped.why
+    assert (stopped.evidence, "two records for position 0" in stopped.why) == (None, True)
 
 
 def full(*_: object) -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 from client.cheats import QuietServer, abandoned, refuted, shown_again
-from client.playing import acted, at_table, at_turn, body_of, come_back, my_turn, pick, play_on, signed
+from client.playing import acted, at_table, at_turn, body_of, my_turn, pick, play_on, signed
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, StoppedError
+from truc_client import CheckFailedError
 from truc_client.home.transcripts import evidence_of, path_of
 from truc_client.verifying import examine_files, verify_file
 from truc_conform.forging import place_of, put_instead
@@ -198,19 +198,3 @@ async def test_silence_that_is_alleged_is_said_to_be_unproven(quiet, player) -> 
     assert (ended.verdict.result, ended.verdict.by_ruling) == (Result.PROVEN, True)
     assert 'called seat 0 "north" silent: its word, not proven' in told
     assert "decided by the server's ruling, not proven" in told
-
-
-# what was stopped stays so
-
-
-async def test_stopped_match_is_not_gone_on_with_by_a_new_process_even_without_its_transcript(quiet, player):
-    server = quiet()
-    failed = await shown_again(server, player)
-    sent = len(server.received)
-    for _ in range(2):
-        with pytest.raises(StoppedError) as refused:
-            await come_back(server, player)
-        assert refused.value.evidence == failed.evidence
-        assert str(failed.evidence) in str(refused.value)
-        path_of(player.home.transcripts, server.setup.match).unlink(missing_ok=True)
-    assert not [message for message in server.received[sent:] if isinstance(message, SignedAct | Resume)]

@@ -174,12 +174,6 @@ def test_seats_are_a_table_on_a_terminal(write, monkeypatch) -> None:
     assert "signatures" in told
 
 
-def test_names_are_not_obeyed_by_the_terminal(write, monkeypatch) -> None:
-    monkeypatch.setattr(Puppet, "name", b"\x1b[2Jred")
-    told = verify(write("a", Table(small()).run().file())).output
-    assert ("\x1b" in told, "[2Jred" in told) == (False, True)
-
-
 def test_forfeit_is_told_as_the_servers_ruling(write) -> None:
     table = Table(small()).to("called")
     table.silent = frozenset({1})
@@ -248,11 +242,14 @@ def test_evidence_without_items_proves_nothing_alone_and_leaves_a_transcript_as_
     assert (told.exit_code, told.stderr) == (0, "")
 
 
-def test_player_is_told_with_the_seat_and_the_name_in_quotes(write, monkeypatch) -> None:
-    monkeypatch.setattr(Puppet, "name", b'nobody" (won)')
+def test_player_is_told_with_the_seat_and_the_name_in_quotes_which_no_terminal_obeys(
+    write, monkeypatch
+) -> None:
+    monkeypatch.setattr(Puppet, "name", b'\x1b[2Jnobody" (won)')
     told = verify(write("a", Table(small(), guests=(1,)).run().file())).output
-    assert 'seat 0 "nobody\' (won)" - seat 1 "guest 1"' in told
-    assert 'winner: seat 0 "nobody\' (won)" (' in told or 'winner: seat 1 "guest 1" (' in told
+    assert "\x1b" not in told
+    assert 'seat 0 "[2Jnobody\' (won)" - seat 1 "guest 1"' in told
+    assert 'winner: seat 0 "[2Jnobody\' (won)" (' in told or 'winner: seat 1 "guest 1" (' in told
 
 
 def test_winner_is_told_with_the_rulings_that_moved_for_the_loser(write) -> None:
