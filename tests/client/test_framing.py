@@ -5,18 +5,17 @@ from functools import partial
 import pytest
 import trio
 from client.cheats import QuietServer, caught, refuted, shown_again
-from client.playing import at_table, at_turn, come_back, my_turn, once, pick, play_on, signed
+from client.playing import at_table, at_turn, come_back, once, pick, play_on, signed
 from client.running import run as run_process
 from client.running import truc as run
 from client.test_choosing import refuse_next, with_alternatives
 from msgspec.structs import replace
 
-from truc_client import CheckFailedError, ChoiceError, StoppedError
+from truc_client import CheckFailedError, StoppedError
 from truc_conform.forging import body_of, on_record, signed_again
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, End, Resign
-from truc_protocol.boxes import Option
-from truc_protocol.messages import BoxedOptions, MatchRecord
+from truc_protocol.messages import MatchRecord
 from truc_protocol.records import Record, parse
 from truc_protocol.transcript import write_transcript
 from truc_terminal.verdicts import EXIT_CODES
@@ -100,30 +99,6 @@ async def test_last_line_of_a_running_bot_names_the_cheat_and_the_files(nursery,
     last = ended.stderr.splitlines()[-1]
     assert (ended.returncode, len(kept) > 1) == (1, True), ended.stderr
     assert all(words in last for words in ("C35", "server", *map(str, kept))), last
-
-
-def offered_instead(server, kind: str) -> None:
-    """Offer a move that the rules do not allow now in the place of cards, in a box as it must be."""
-    honest = server.offered
-
-    def instead_of_cards(options: tuple[Option, ...]) -> BoxedOptions:
-        has_cards = any(option.kind == "play" for option in options)
-        return honest((Option(kind, (), kind),) if has_cards else options)
-
-    server.offered = instead_of_cards
-
-
-async def test_option_that_the_rules_forbid_is_not_signed(scripted, player) -> None:
-    """Signed, it would show to anybody that the seat has acted against the rules."""
-    server = scripted(kind=QuietServer)
-    offered_instead(server, "accept")
-    async with at_table(server, player) as table:
-        turn = (await play_on(table, until=lambda told: my_turn(told) and told.options[0].kind == "accept"))[
-            -1
-        ]
-        with pytest.raises(ChoiceError, match="nothing was signed"):
-            await table.choose(turn.options[0])
-    assert all(act.kind != "accept" for act in signed(server, Act))
 
 
 def other_cut(server) -> MatchRecord:

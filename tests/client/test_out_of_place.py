@@ -5,7 +5,7 @@ import trio
 from client.playing import at_table, come_back, leave_at_turn, my_turn, play_on
 from msgspec.structs import replace
 
-from truc_client import CheckFailedError, ClientError, YourTurn, connect
+from truc_client import CheckFailedError, YourTurn, connect
 from truc_conform.forging import on
 from truc_protocol.boxes import Option
 from truc_protocol.ledger import Ledger
@@ -60,15 +60,6 @@ async def test_guest_is_not_seated_under_other_terms_than_agreed_to(server, gues
         with pytest.raises(CheckFailedError, match="decision_ms: agreed to 999000"):
             await play_on(table, until=my_turn)
     assert list(guest.home.transcripts.iterdir()) == []
-
-
-async def test_guest_is_not_seated_under_the_key_of_another_server(server, guest) -> None:
-    async with connect("host", guest, dial=server.dial) as connection:
-        connection.session.keys = {b"\x02" * 32}
-        table = await connection.create(FRENCH)
-        await table.ready()
-        with pytest.raises(ClientError, match="another key than this server shows"):
-            await play_on(table, until=my_turn)
 
 
 async def test_guest_who_agreed_to_nothing_is_not_seated(server, guest) -> None:

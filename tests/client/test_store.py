@@ -142,13 +142,6 @@ def test_pin_is_kept_replaced_and_forgotten(store) -> None:
     assert store.pin("host:1") is None
 
 
-def test_token_is_kept_and_forgotten(store) -> None:
-    store.keep_token(SERVER, "token")
-    assert store.token(SERVER) == "token"
-    store.keep_token(SERVER, None)
-    assert store.token(SERVER) is None
-
-
 def test_file_of_a_newer_client_is_left_alone(tmp_path) -> None:
     store = HomeStore(tmp_path / "state.sqlite")
     store._database.execute("PRAGMA user_version = 99")
