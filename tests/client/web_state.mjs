@@ -252,6 +252,17 @@ test('a falta that wins the game whichever side has it is told as the game, not 
   for (const [points, said] of [[10, 'tota la cama'], [13, '21']]) assert(accepted(points).every((text) => text.includes(said)), accepted(points).join())
 })
 
+test('what the game has no word for is called out as the reader writes', () => {
+  const rules = hands.map(({ document }) => rulesOf(fromHex(document))).find(({ variant }) => variant === 'truc-french')
+  const { tables } = folded([
+    { what: 'seated', table: 'T', seat: 1 }, told({ t: 'setup', table: 'T', match: '00', rules }),
+    told({ t: 'record', table: 'T', match: '00', k: 0, means: [{ what: 'redeal_proposed', seat: 0 }, { what: 'state', phase: 'redeal', score: [[0, 0, 0], [0, 0, 0]], waiting: [1] }] })
+  ], at('T'))
+  for (const [lang, called] of [['en', 'Propose new cards!'], ['fr', 'Proposer de nouvelles cartes !']]) {
+    assert.deepEqual(bubblesOf(tables.T, SPEECHES[lang].of(rules)).map(({ word }) => word), [called])
+  }
+})
+
 test('a name that is said while the login is signed goes with it', async () => {
   const asked = []
   const vault = { name: null, async me() {} }

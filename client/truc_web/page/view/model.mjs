@@ -222,7 +222,8 @@ function bubbleOf(fact, speech, names, asked) {
   if (word === null) return { word: '', gloss: '', isCall: false }
   const isOpen = asked !== null && asked.what === fact.what && asked.seat === fact.seat
   const plain = speech.tell(fact, names) ?? ''
-  return { word: isOpen ? exclaimed(word, speech.tongue) : word, gloss: isOpen ? plain.replace(/ \([^)]*\)$/, '') : '', isCall: isOpen }
+  const tongue = speech.said(fact) === null ? speech.catalogue.lang : speech.tongue     // where the game has no word of its own
+  return { word: isOpen ? exclaimed(word, tongue) : word, gloss: isOpen ? plain.replace(/ \([^)]*\)$/, '') : '', isCall: isOpen }
 }
 
 /** A call as it is called out. @param {string} word @param {string} tongue */
