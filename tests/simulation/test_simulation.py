@@ -37,11 +37,12 @@ def simulated(*arguments: str, hashes: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("first", [0, 25])
-def test_fifty_runs_end_well(first):
-    made = [*runs(range(first, first + 25), processes=1)]
+# the two dozen behind them come to less than a hundredth more of what the server does
+@pytest.mark.parametrize("first", [0, 12])
+def test_two_dozen_runs_end_well(first):
+    made = [*runs(range(first, first + 12), processes=1)]
     assert [(each.seed, each.why) for each in made if each.outcome is None] == []
-    assert len({each.outcome.digest for each in made}) == 25
+    assert len({each.outcome.digest for each in made}) == 12
 
 
 def test_run_is_the_same_byte_for_byte_in_another_process():
