@@ -1,5 +1,6 @@
 """A database that really is full, read-only, held by somebody or corrupt: it is said, and nothing false is acknowledged."""
 
+import shutil
 import sqlite3
 from contextlib import closing
 from functools import partial
@@ -8,6 +9,7 @@ import pytest
 import trio
 from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from click.testing import CliRunner
+from rows import each_row
 from server.conftest import QUICK, changed, give_up, holder_of, in_hand, play_on, running
 from server.gates import Gate
 from server.rawclient import RawSeat
@@ -176,7 +178,14 @@ async def test_acts_are_refused_as_well_when_far_too_much_waits_for_the_store(da
     assert (refused["code"], refused["retry_after_ms"], taken["t"]) == ("rate_limited", 1_000, "ok")
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+async def two_tables(data) -> tuple[str, str]:
+    """Return a table with a match and one that is open, which a server has left."""
+    async with running(data) as server:
+        return (await in_hand(server))[0].table, (await server.seats(2, seed=7))[0].table
+
+
+@each_row(
     "damage",
     [
         "UPDATE matches SET setup = x'91c0' WHERE table_code = ?",
@@ -195,20 +204,23 @@ async def test_acts_are_refused_as_well_when_far_too_much_waits_for_the_store(da
         "UPDATE records SET body = x'ff' WHERE k = 3 AND mid = (SELECT mid FROM matches WHERE table_code = ?)",
     ],
 )
-async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(data, damage, monkeypatch):
+async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(
+    data, two_tables, damage, monkeypatch
+):
     """No new table gets the code of that one."""
-    async with running(data) as server:
-        ruined, whole = await in_hand(server), await server.seats(2, seed=7)
-    sql(data / "truc.db", damage, (ruined[0].table,))
-    with capture_logs() as logged:
-        async with running(data) as server:
+    ruined, whole = two_tables
+    copy = data.with_name(f"copy {hash(damage)}")
+    shutil.copytree(data, copy)
+    sql(copy / "truc.db", damage, (ruined,))
+    with capture_logs() as logged, monkeypatch.context() as patched:
+        async with running(copy) as server:
             client = await guest(server)
             tables = [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]]
-            letters = iter(ruined[0].table + "FRESH")
-            monkeypatch.setattr("truc_server.table_data.codes.choice", lambda _: next(letters))
+            letters = iter(f"{ruined}FRESH")
+            patched.setattr("truc_server.table_data.codes.choice", lambda _: next(letters))
             assert (await client.ask(FRENCH))["table"] == "FRESH"
-    assert tables == [whole[0].table]
-    assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [ruined[0].table]
+    assert tables == [whole]
+    assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [ruined]
 
 
 @pytest.mark.parametrize(

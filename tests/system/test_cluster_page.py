@@ -285,7 +285,6 @@ async def test_match_behind_one_address_goes_on_when_its_node_is_killed(machines
         for seat, entrance in zip(seats, cycle(entrances), strict=False):
             await come_back(entrance, seat)
         await play_out(seats)
-        await machines.nodes[owner].start()
 
 
 @needs_postgresql
@@ -302,7 +301,7 @@ async def test_restored_dump_holds_what_was_under_way_until_every_player_is_back
     for name in NAMES[1:]:
         shutil.copy2(machines.folder("one").restored, machines.folder(name).restored)
     assert len(read_restored(machines.folder("three")).matches) == 1
-    async with machines.running():
+    async with machines.running(NAMES[:2]):
         await come_back(where, *seats)
         await play_out(seats)
 

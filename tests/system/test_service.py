@@ -19,6 +19,8 @@ from pathlib import Path
 import pytest
 import trio
 from chaos.servers import QUICK, free_port, serving
+from server.asking import telling
+from server.conftest import running
 from system.confined import values
 
 import truc_client
@@ -263,15 +265,15 @@ class TestContainer:
 
     async def test_health_check_is_right_beside_a_server_and_wrong_without(self, tmp_path):
         (check,) = re.findall(r'CMD \["python", "-c", "(.*)"\]$', CONTAINER, re.MULTILINE)
-        metrics = {"TRUC_METRICS_PORT": str(free_port())}
+        settings = telling()
         looking = partial(
             trio.run_process,
             [sys.executable, "-c", check],
-            env={**os.environ, **metrics},
+            env={**os.environ, "TRUC_METRICS_PORT": str(settings.metrics.port)},
             check=False,
             capture_stderr=True,
         )
-        async with serving(tmp_path / "data", {**QUICK, **metrics}):
+        async with running(tmp_path / "data", settings):
             assert (await looking()).returncode == 0
         assert (await looking()).returncode == 1
 
@@ -313,12 +315,12 @@ async def test_backup_of_the_timer_is_made_beside_the_running_server_and_old_one
         (folder / "truc.db").touch()
     os.utime(old, (0, 0))
     program = str(Path(sys.executable).with_name("truc-server"))
-    async with serving(tmp_path / "data") as server:
+    async with running(tmp_path / "data") as server:
         for line in values((SERVICE / "truc-backup.service").read_text(), "ExecStart"):
             there = line.replace("/var/backups/truc", str(backups)).replace(INSTALLED, program)
             command = shlex.split(there.replace("%%", "%"))
             command[0] = shutil.which(command[0])
-            environment = {**os.environ, **HERE, "TRUC_DATA": str(server.data)}
+            environment = {**os.environ, **HERE, "TRUC_DATA": str(server.folder.root)}
             await trio.run_process([*confined("truc-backup.service"), *command], env=environment)
     left = sorted(folder.name for folder in backups.iterdir())
     assert (len(left), old.name in left, young.name in left) == (2, False, True)
