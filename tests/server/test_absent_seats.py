@@ -74,20 +74,6 @@ async def test_guest_whose_seat_was_taken_over_has_it_no_more_and_is_told_so_aft
 
 
 @pytest.mark.slow
-async def test_seat_is_offered_after_a_restart_too(path, mock_clock):
-    async with running(path, SETTINGS) as server:
-        seats = await voided(server, mock_clock)
-    async with running(path, SETTINGS) as server:
-        seats[0].waiting = None
-        await come_back(server, seats[0])
-        await play_on(seats[:1], offered)
-        newcomer = await standing_by(server, seats)
-        await step_in(newcomer)
-        await together(seats[0].play, newcomer.play)
-    assert results([newcomer]) == {(Result.PROVEN, "won")}
-
-
-@pytest.mark.slow
 async def test_newcomer_has_the_seat_after_a_restart_too(path, mock_clock):
     async with running(path, SETTINGS) as server:
         seats, newcomer = await with_newcomer(server, mock_clock)
@@ -101,16 +87,6 @@ async def test_newcomer_has_the_seat_after_a_restart_too(path, mock_clock):
         assert "seats" not in await left.login_key(seats[1].key)
         await together(seats[0].play, newcomer.play)
     assert results([newcomer]) == {(Result.PROVEN, "won")}
-
-
-@pytest.mark.slow
-async def test_nobody_stands_by_after_a_restart(path, mock_clock):
-    async with running(path, SETTINGS) as server:
-        seats = await voided(server, mock_clock)
-        await standing_by(server, seats)
-    async with running(path, SETTINGS) as server:
-        other = await server.seat(seed=8)
-        assert (await other.join(seats[0].table))["t"] == "ok"
 
 
 async def test_table_of_a_match_that_is_over_has_no_vacant_seat(server, mock_clock):

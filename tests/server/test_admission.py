@@ -164,12 +164,6 @@ async def test_name_that_cannot_be_used_is_no_failed_login(server):
     assert await keyed(server)
 
 
-async def test_info_says_what_an_address_may_do(server):
-    limits = (await guest(server)).info["limits"]
-    said = ("connections_per_address", "connects_per_min", "failed_logins_per_min")
-    assert [limits[name] for name in said] == [3, 6, 2]
-
-
 async def drip(client, raw, mock_clock) -> None:
     """Send one byte a second."""
     for byte in raw:

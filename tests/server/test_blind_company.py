@@ -232,19 +232,3 @@ async def test_act_for_another_card_than_lies_in_its_place_is_refused(server):
     refused = await seat.hand_in(act(seat, "play", (slot, others[0], keys, ask)))
     assert (refused["code"], refused["msg"].startswith("C19")) == ("illegal_action", True)
     assert card not in others
-
-
-async def test_table_shown_late_shows_every_record_of_a_blind_match_when_its_time_has_come(
-    server, mock_clock
-):
-    seats = await resting(server, spectators=5)  # two seconds late
-    eye = await eye_at(server, seats[0].table)
-    await go_on(seats)
-    await eye.settle()
-    assert eye.next == 0
-    mock_clock.jump(2.1)
-    ended = seats[0].next - len(seats)  # acks may come later
-    await eye.until(lambda eye: eye.next >= ended)
-    shown = [record for _, record in sorted(eye.seen[eye.match].items())]
-    setup = len(seats[0].ledger.setup.records)
-    assert shown == [tuple(record) for record in seats[0].records[setup : setup + len(shown)]]

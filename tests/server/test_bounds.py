@@ -34,10 +34,6 @@ async def full(server):
 
 @under(FEW)
 class TestSeats:
-    async def test_server_says_how_many_seats_one_player_may_have(self, server):
-        limits = (await keyed(server)).info["limits"]
-        assert (limits["seats"], limits["tables"]) == (2, 2)
-
     async def test_player_with_as_many_seats_gets_no_other(self, server):
         code = await make(await keyed(server))
         client = await full(server)

@@ -32,19 +32,18 @@ def lines():
     return read
 
 
-async def test_logins_have_the_numbers_of_their_connections_none_given_again(server, lines):
+async def test_lines_about_connections_have_their_numbers_none_of_which_is_given_again(server, lines):
     for _ in range(3):
         client = await guest(server)
         await hang_up(client)
+    await (await server.connect()).send_bytes(bytes(4))
+    refused = await greeted(server)
+    await refused.send({**refused.auth(keys.generate_signing_key()), "sig": bytes(64)})
+    await refused.closed()
     assert [line["connection"] for line in lines("login")] == [1, 2, 3]
-
-
-async def test_bad_input_has_its_connection(server, lines):
-    await guest(server)
-    client = await guest(server)
-    await client.send_bytes(bytes(4))
-    await client.closed()
-    assert [line["connection"] for line in lines("bad_input")] == [2]
+    assert [line["connection"] for line in lines("bad_input")] == [4]
+    (told,) = lines("login_refused")
+    assert (told["connection"], told["address"], told["code"]) == (5, "127.0.0.1", "bad_signature")
 
 
 async def test_act_has_its_connection_table_and_position_and_no_token(server, lines):
@@ -96,19 +95,12 @@ async def test_wrong_signature_of_an_act_has_its_connection_table_and_position(s
     assert (told["connection"], told["table"], told["k"]) == (mover.seat + 1, mover.table, ledger.k)
 
 
-async def test_refused_login_has_its_connection(server, lines):
-    client = await greeted(server)
-    await client.send({**client.auth(keys.generate_signing_key()), "sig": bytes(64)})
-    await client.closed()
-    (told,) = lines("login_refused")
-    assert (told["connection"], told["address"], told["code"]) == (1, "127.0.0.1", "bad_signature")
-
-
 async def test_failure_in_an_act_has_its_connection_table_and_position(server, lines, monkeypatch):
     mover, _ = holder_of(await in_hand(server, guests=(0, 1)))
     monkeypatch.setattr(acts, "choose", lambda *_: 1 / 0)
-    assert (await mover.client.ask(late(mover)))["code"] == "internal"
+    reply = await mover.client.ask(late(mover))
     (told,) = lines("internal")
+    assert (reply["code"], reply["detail"]) == ("internal", {"incident": told["incident"]})
     assert (told["connection"], told["table"], told["k"]) == (mover.seat + 1, mover.table, mover.next)
 
 

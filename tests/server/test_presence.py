@@ -41,17 +41,6 @@ async def test_player_with_two_connections_is_listed_once_by_the_newer_name_unti
     assert len(await players(second)) == 1
 
 
-async def test_who_has_gone_is_not_listed(server):
-    first, second = await guest(server), await guest(server)
-    code = (await second.ask(FRENCH))["table"]
-    await first.ask({"t": "join", "table": code})
-    await second.until("table")
-    await first.stream.aclose()
-    while (await second.until("table"))["seats"][1].get("online"):
-        pass
-    assert [player["player"] for player in await players(second)] == [second.welcome["player"]]
-
-
 async def test_public_tables_of_a_player_are_listed_until_they_are_left_and_private_ones_are_not(server):
     client = await guest(server)
     public = [(await client.ask(FRENCH))["table"] for _ in range(2)]

@@ -3,7 +3,7 @@
 import pytest
 import trio
 from server.calls import BRIEF
-from server.conftest import PATIENT, holder_of, in_hand, play_on, play_out, together
+from server.conftest import PATIENT, holder_of, in_hand, play_on, together
 from server.late import eye_at
 from server.rawclient import RawClient, RawSeat
 from server.stored import sql
@@ -119,17 +119,6 @@ async def test_a_seat_that_resumes_again_and_again_while_others_play_has_every_r
 
 
 @pytest.mark.slow
-async def test_watcher_from_the_start_gets_every_record(server):
-    seats = await server.seats(2, "truc-catalan", options=BRIEF)
-    eye = await eye_at(server, seats[0].table)
-    for seat in seats:
-        await seat.ready()
-    await play_out(seats)
-    await eye.settle()
-    assert list(eye.seen[eye.match].values()) == seats[0].records[-seats[0].next :]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("spectators", [1, 2])
 async def test_watcher_who_comes_late_is_sent_the_records_so_far(server, spectators, monkeypatch):
     monkeypatch.setattr(catching_up, "PAGE", 5)
@@ -139,13 +128,6 @@ async def test_watcher_who_comes_late_is_sent_the_records_so_far(server, spectat
     await play_on(seats)
     await eye.settle()
     assert eye.records == list(range(seats[0].next))
-
-
-async def test_watcher_after_close_gets_nothing_of_an_open_hand(server):
-    seats = await in_hand(server, options={"spectators": 2})
-    eye = await Eye().connect(server)
-    reply = await eye.watch(seats[0].table)
-    assert (reply.get("k"), eye.records) == (4, [0, 1, 2, 3])
 
 
 async def test_unwatch_changes_nothing_for_a_connection_with_a_seat(server):

@@ -98,21 +98,6 @@ class TestBan:
         await client.ask({"t": "ignore", "player": "x"})  # of who ignores nobody nothing is read
         assert (await (await server.connect()).login_key(KEY))["code"] == "banned"
 
-    async def test_key_is_refused_until_the_ban_is_lifted(self, server, readings):
-        server.store.impose(order(BAN, OWN))
-        await readings.heeded()
-        assert (await (await server.connect()).login_key(KEY))["code"] == "banned"
-        server.store.lift(OWN, BAN)
-        await readings.heeded()
-        assert (await (await server.connect()).login_key(KEY))["t"] == "welcome"
-
-    async def test_ban_ends_by_itself(self, server, readings, monkeypatch):
-        server.store.impose(order(BAN, OWN, until=now_ms() + 3_600_000))
-        await readings.heeded()
-        monkeypatch.setattr(sanction_watch, "now_ms", lambda: now_ms() + 3_600_001)
-        await readings.heeded()
-        assert (await (await server.connect()).login_key(KEY))["t"] == "welcome"
-
     async def test_ban_by_command_is_in_force_from_the_first_connection_on(self, path):
         async with running(path) as server:
             server.store.impose(order(BAN, HERE))

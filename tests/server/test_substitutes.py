@@ -1,6 +1,5 @@
 """Seats whose players are gone: offered between two deals, stood by for, and taken over by a signed record."""
 
-import pytest
 from server.calls import after, awake, bodies, called, held, is_ended, nothing, results, rulings
 from server.conftest import PATIENT, in_hand, play_on, together
 from server.rawclient import RawSeat
@@ -97,14 +96,6 @@ async def test_newcomer_has_the_seat_and_everybody_is_told_who_had_it_too(server
     ]
     held_now = {"table": seats[0].table, "match": seats[0].ledger.setup.mid, "seat": 1}
     assert [welcome.get("seats", []) for welcome in welcomes] == [[held_now], []]
-
-
-async def test_other_vacant_seat_is_still_offered_after_one_is_taken(server, mock_clock):
-    seats = await voided(server, mock_clock, count=4, variant="truc-catalan", silent=(1, 3))
-    newcomer = await standing_by(server, seats, seat=3)
-    await step_in(newcomer)
-    await play_on(seats[:1], lambda seat: offered(seat) and seat.waiting["seats"] == [1])
-    assert vacancies(seats[0]) == [1]
 
 
 async def test_newcomers_take_two_seats_of_four_to_a_proven_end(server, mock_clock):
@@ -281,20 +272,10 @@ async def test_newcomer_crowded_out_is_shown_no_more_of_a_match_that_nobody_may_
     assert first.next == k
 
 
-@pytest.mark.parametrize("request_", ["leave", "unwatch"])
-async def test_who_stands_by_may_step_back(server, mock_clock, request_):
+async def test_who_stands_by_may_step_back(server, mock_clock):
     _, first = await with_newcomer(server, mock_clock)
-    assert (await first.ask({"t": request_, "table": first.table}))["t"] == "ok"
+    assert (await first.ask({"t": "leave", "table": first.table}))["t"] == "ok"
     assert (await step_in(first))["code"] == "not_seated"
-
-
-async def test_newest_connection_of_a_player_stands_by(server, mock_clock):
-    seats, newcomer = await with_newcomer(server, mock_clock)
-    newcomer.client = await server.connect()
-    await newcomer.client.login_key(newcomer.key, newcomer.name)
-    assert (await newcomer.join(seats[0].table))["t"] == "ok"
-    assert (await follow(newcomer, seats))["t"] == "ok"
-    assert (await step_in(newcomer))["t"] == "ok"
 
 
 async def test_older_connection_of_who_stands_by_sees_no_more_of_a_match_that_nobody_may_watch(

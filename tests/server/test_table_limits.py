@@ -1,7 +1,7 @@
 """How many tables one player and one address may open, and how fast."""
 
 import pytest
-from server.conftest import QUICK, changed, under
+from server.conftest import QUICK, changed
 from server.visitors import guest, keyed
 
 from truc_server.lobby.table_limits import MadeTables
@@ -66,17 +66,6 @@ async def test_address_may_make_another_table_when_one_is_gone(server, mock_cloc
 async def test_players_of_one_address_are_counted_together(server, mock_clock, newcomer):
     replies = [await make_and_leave(await newcomer(server)) for _ in range(5)]
     assert [reply.get("code") for reply in replies] == [None] * 4 + ["rate_limited"]
-
-
-@under(limits={"tables_per_min": 5, "connections_per_address": 20})
-async def test_dozen_guests_of_one_address_open_five_tables_each_by_default(server, mock_clock):
-    replies = [await make(client) for client in [await guest(server) for _ in range(12)] for _ in range(5)]
-    assert {reply["t"] for reply in replies} == {"ok"}
-
-
-async def test_info_says_how_many_tables_may_be_opened(server):
-    limits = (await guest(server)).info["limits"]
-    assert [limits[name] for name in ("tables_per_min", "tables_per_address")] == [2, 4]
 
 
 def test_table_of_an_unknown_address_counts_for_its_player_alone():
