@@ -7,8 +7,9 @@ ones are. Invariant: a table keeps its game by the stored rule document, whateve
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import structlog
 import trio
@@ -58,6 +59,8 @@ PAGE: Final = 500
 # What may be wrong with stored data, or with the keys at hand: the log has it without a traceback.
 _EXPECTED: Final = (CheckError, IdentityError, RebuildError, RefusedRequestError, SealError)
 
+Found = TypeVar("Found")
+
 log = structlog.get_logger()
 
 
@@ -99,10 +102,10 @@ def read(store: Store, restored: Restored, *, codes: Sequence[str] | None = None
     return StoredState(tables, tuple(stray), ignoring, tuple(sorted(unreadable)), restored)
 
 
-def _or_none(read_all: Callable[[], Collection[bytes]]) -> Collection[bytes]:
-    """Return what is read for all tables together; nothing if a row of it is damaged: no table is worse off for that."""
+def _or_none(read: Callable[[], Collection[Found]]) -> Collection[Found]:
+    """Return what is read; nothing if a row of it is damaged, for which no match should be lost."""
     try:
-        return read_all()
+        return read()
     except DamagedRowError as error:
         log.warning("row_not_read", reason=str(error))
         return ()
@@ -129,7 +132,7 @@ def _read_table(store: Store, code: str) -> StoredTable:
         if len(page) < PAGE:
             break
     guests = {} if match is None else store.guests(match.mid)
-    chat = store.chat(row.code, KEPT_CHAT_LINES)
+    chat = tuple(_or_none(partial(store.chat, row.code, KEPT_CHAT_LINES)))
     next_line = store.next_line(row.code)
     terms = store.terms(row.code) if row.state == "terms" else None
     return StoredTable(row, store.seats(row.code), match, tuple(records), guests, chat, next_line, terms)

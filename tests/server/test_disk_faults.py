@@ -230,9 +230,10 @@ async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(
         "UPDATE tables SET code = x'ff' WHERE code = ?",
         "UPDATE secrets SET th = 'no bytes' WHERE th = (SELECT th FROM matches WHERE table_code = ?)",
         "INSERT INTO ignored VALUES (CAST(x'ff' AS TEXT), ?)",
+        "INSERT INTO chat SELECT code, 0, creator, 'tag', x'ff', 0, 'hello', 0 FROM tables WHERE code <> ?",
     ],
 )
-async def test_row_that_is_read_with_those_of_all_tables_is_said_once_and_costs_no_other(data, damage):
+async def test_row_without_which_a_match_can_go_on_is_said_and_costs_none(data, damage):
     async with running(data) as server:
         ruined, whole = await in_hand(server), await in_hand(server, seed=7)
     sql(data / "truc.db", damage, (ruined[0].table,))
@@ -284,6 +285,13 @@ class TestStart:
         result = start()
         assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
         assert result.stderr.startswith("truc-server: cannot ")
+
+    @pytest.mark.parametrize("subject", ["'nobody'", "x'ff'", "CAST(x'ff' AS TEXT)"])
+    def test_damaged_sanction_is_status_1_and_one_line(self, data, start, subject):
+        """Whom the host has shut out cannot be known then."""
+        sql(data / "truc.db", f"INSERT INTO sanctions VALUES ({subject}, 'ban', 0, NULL)")
+        result = start(TRUC_LISTEN_PORT="0")
+        assert (result.exit_code, "subject" in result.stderr.splitlines()[-1]) == (1, True)
 
     def test_read_only_database_is_status_1_and_one_line(self, data, start):
         result = start(TRUC_STORE_URL=f"sqlite:///file:{data}/truc.db?mode=ro&uri=true")

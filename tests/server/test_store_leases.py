@@ -246,6 +246,12 @@ class TestTaking:
             ("two", taken.epoch, "playing")
         ]
 
+    def test_epoch_that_was_set_back_is_not_used_again(self, fresh, rival):
+        one = fresh.claim("one")
+        change(fresh._engine, "UPDATE ownership SET epoch = -7")
+        two = rival.claim("two")
+        assert (two.epoch, fresh.claim("one").epoch) == (one.epoch + 1, one.epoch + 2)
+
     def test_every_epoch_is_one_nodes(self, fresh, rival):
         one, two = enter(fresh, "one"), enter(rival, "two")
         again = enter(fresh, "one")

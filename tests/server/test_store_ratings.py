@@ -67,16 +67,6 @@ class TestRatings:
         store.commit([DUEL._replace(winners=(ANA._replace(name="Anna"),))])
         assert [rating.name for rating, _ in store.profile("TAG-Anaa")] == ["Anna"]
 
-    @pytest.mark.parametrize("damage", ["mean = 'much'", "deviation = 0", "name = CAST(x'ff' AS TEXT)"])
-    def test_damaged_rating_begins_anew_and_the_match_is_stored(self, store, folder, damage):
-        store.commit([DUEL, DUEL])
-        sql(folder / "truc.db", f"UPDATE ratings SET {damage} WHERE tag = 'TAG-Anaa'")
-        store.commit([DUEL])
-        assert [rating.matches for rating, _ in store.leaderboard("truc-french", 2, first=0, limit=9)] == [
-            1,
-            3,
-        ]
-
     def test_forgotten_player_has_no_rating(self, store):
         store.commit([DUEL])
         store.commit([ForgetPlayer(ANA.player)])
@@ -98,3 +88,16 @@ def test_match_of_a_table_that_another_server_has_is_not_rated(store, tmp_path, 
     with pytest.raises(StoreLostError):
         store.commit([DUEL])
     assert rival.profile("TAG-Anaa") == ()
+
+
+@pytest.mark.parametrize("damage", ["mean = 'much'", "deviation = 0", "name = CAST(x'ff' AS TEXT)"])
+def test_damaged_rating_begins_anew_and_the_match_is_stored(store, folder, damage):
+    """In a file: PostgreSQL keeps to the types of its columns by itself."""
+    store.commit([TABLE, MATCH])
+    store.commit([DUEL, DUEL])
+    sql(folder / "truc.db", f"UPDATE ratings SET {damage} WHERE tag = 'TAG-Anaa'")
+    store.commit([DUEL])
+    assert [rating.matches for rating, _ in store.leaderboard("truc-french", 2, first=0, limit=9)] == [
+        1,
+        3,
+    ]

@@ -71,6 +71,7 @@ FENCE: Final = select(nodes.c.epoch).where(*_OWN_ROW, _LEASE_LASTS).with_for_upd
 _EPOCH: Final = select(nodes.c.epoch).where(*_OWN_ROW)
 _RAISE_EPOCH: Final = update(ownership).values(epoch=ownership.c.epoch + 1)
 _NEW_EPOCH: Final = select(ownership.c.epoch)
+_NEWEST_CLAIM: Final = select(func.coalesce(func.max(claims.c.epoch), 0))
 # A lease that has ended is not renewed, even if nobody has noticed: others may be about to take the tables.
 _RENEW: Final = (
     update(nodes)
@@ -317,6 +318,11 @@ def _draw_epoch(connection: Connection, owner: str) -> int:
     # The update locks the one row until the end of the transaction.
     connection.execute(_RAISE_EPOCH)
     epoch: int = connection.execute(_NEW_EPOCH).scalar_one()
+    newest: int = connection.execute(_NEWEST_CLAIM).scalar_one()
+    # Only if the row is damaged: under an epoch that was used, the same nonce would seal two texts (decision 17).
+    if epoch <= newest:
+        epoch = newest + 1
+        connection.execute(update(ownership).values(epoch=epoch))
     connection.execute(insert(claims).values(epoch=epoch, node=owner, at_ms=db_now_ms()))
     return epoch
 

@@ -17,7 +17,9 @@ from truc_server.net.peer import LoggedInPlayer, Peer
 from truc_server.net.sanctions import Sanctions, in_force
 from truc_server.parts import ServerParts
 from truc_server.requests.forgetting import vacate_seats
-from truc_server.storage import Sanction, StoreError
+from truc_server.settings.subjects import is_subject
+from truc_server.storage import DamagedRowError, Sanction, StoreError
+from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
 
 SANCTIONS_S: Final = 5.0  # between two looks at what is imposed
@@ -43,7 +45,7 @@ class SanctionWatch:
         Raises:
             StoreError: It cannot be known whom the host has shut out.
         """
-        self._imposed = await trio.to_thread.run_sync(self._parts.store.sanctions)
+        self._imposed = await trio.to_thread.run_sync(_read, self._parts.store)
         self._enforced = in_force(self._imposed, now_ms())
         self._parts.sanctions.now = Sanctions.of(self._parts.settings.now.access, self._enforced)
         log.info("sanctions", imposed=len(self._enforced))
@@ -56,7 +58,7 @@ class SanctionWatch:
         """Read the sanctions and enforce those in force; if they cannot be read, those that were read before."""
         async with self._mutex:
             try:
-                self._imposed = await trio.to_thread.run_sync(self._parts.store.sanctions)
+                self._imposed = await trio.to_thread.run_sync(_read, self._parts.store)
                 self._is_readable = True
             except StoreError as error:
                 # once, until it could be read again: this is tried every five seconds
@@ -108,6 +110,20 @@ class SanctionWatch:
         for player in players:
             if not any(peer.is_open for peer in self._lobby.online.connections(player.tag)):
                 vacate_seats(self._lobby, player)
+
+
+def _read(store: Store) -> Sequence[Sanction]:
+    """Return everything imposed by command; blocks.
+
+    Raises:
+        StoreError: It cannot be known.
+    """
+    imposed = store.sanctions()
+    if not all(is_subject(sanction.subject) for sanction in imposed):
+        raise DamagedRowError(
+            "a row is not as it was written: expected a subject in sanctions.subject, got other text"
+        )
+    return imposed
 
 
 def _tell(before: Collection[Sanction], in_force_now: Collection[Sanction]) -> None:
