@@ -4,17 +4,15 @@ What it gives out here is not checked while it is read: `truc verify` checks a t
 Invariants: a transcript is written whole or not at all, and never replaces another file; no list goes on for ever.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from truc_client.errors import ConnectError, HomeError, system_reason
+from truc_client.errors import ConnectError
 from truc_client.happenings import Fact
-from truc_client.home.home import write_through
+from truc_client.home.home import as_home_error, write_new
 from truc_client.home.transcripts import path_of
 from truc_client.line.line import ServerLine
 from truc_client.line.single_connection import Build
@@ -124,20 +122,9 @@ async def fetch_transcript(line: ServerLine, match: bytes, path: Path) -> Path:
     # the last record of a setup names the match by its hash; all else is for `truc verify` to judge
     if document is None or match not in map(body_hash, records):
         raise ConnectError(Sentence("failures.another_match"))
-    _write(path, write_transcript(document, records))
+    with as_home_error("failures.cannot_write", path):
+        write_new(path, write_transcript(document, records))
     return path
-
-
-def _write(path: Path, transcript: bytes) -> None:
-    unfinished = path.with_name(f".{path.name}.new")
-    try:
-        write_through(unfinished, transcript)
-        os.link(unfinished, path)  # unlike a rename, a link replaces nothing
-        unfinished.unlink()
-    except OSError as error:
-        with suppress(OSError):  # where nothing can be made nothing can be removed
-            unfinished.unlink()
-        raise HomeError(Sentence("failures.cannot_write", path=path, reason=system_reason(error))) from error
 
 
 def free_path(folder: Path, match: bytes) -> Path:

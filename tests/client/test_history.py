@@ -232,10 +232,3 @@ def test_server_where_nobody_was_is_said_to_have_nothing(real_server, home) -> N
 def test_reason_without_words_is_told_as_the_server_says_it(reason) -> None:
     played = PlayedMatch(match=bytes(32), seat=0, since_ms=2**53 - 1, reason=reason, names=("north",) * 15)
     assert f"  {reason}  " in _described(played, Speech("en"))
-
-
-def test_transcript_that_cannot_be_written_is_said_so(tmp_path) -> None:
-    (tmp_path / "file").write_text("")
-    for path in (tmp_path / "file" / "match.truc", tmp_path / ("long" * 100)):
-        with pytest.raises(HomeError, match="cannot write"):
-            paging._write(path, MAGIC)

@@ -35,12 +35,16 @@ async def test_history_that_does_not_go_on_is_an_error(played_server, connection
 
 
 async def test_transcript_that_was_fetched_is_whole_and_stands_beside_another(
-    played_server, connection, tmp_path
+    played_server, connection, tmp_path, monkeypatch
 ) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
     match = played_server.setup.match
     first, again = await connection.transcript(match), await connection.transcript(match)
     assert next(message.first for message in received(played_server, History)) == -1  # from the setup on
     assert again == first.with_name(f"{first.stem}-fetched-1.truc")
+    monkeypatch.setattr("os.link", refuse)  # as file systems without links do
     assert await connection.transcript(match, tmp_path / "match.truc") == tmp_path / "match.truc"
     for path in (first, again, tmp_path / "match.truc"):
         assert verify_file(path).result is Result.PROVEN
@@ -51,6 +55,13 @@ async def test_transcript_that_is_there_is_not_written_over(played_server, conne
     with pytest.raises(HomeError, match="exists"):
         await connection.transcript(played_server.setup.match, tmp_path / "match.truc")
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["match.truc"]
+
+
+async def test_transcript_that_cannot_be_written_is_said_so(played_server, connection, tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "match.truc", tmp_path / ("long" * 100)):
+        with pytest.raises(HomeError, match="cannot write"):
+            await connection.transcript(played_server.setup.match, path)
 
 
 async def test_transcript_of_another_match_or_without_rules_is_not_written(played_server, connection, player):

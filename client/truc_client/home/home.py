@@ -9,7 +9,8 @@ import secrets
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from errno import EEXIST
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -129,6 +130,26 @@ def write_whole(path: Path, content: bytes) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file through to the disk, whole or not at all, and for its owner alone from the first byte on.
+
+    Raises:
+        FileExistsError: There is a file of that name; it stays.
+    """
+    descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        write_through(descriptor, content)
+        try:
+            os.link(unfinished, path)  # unlike a rename, a link replaces nothing
+        except OSError:
+            # some file systems have no links: there two processes must not begin at one moment
+            if os.path.lexists(path):
+                raise FileExistsError(EEXIST, os.strerror(EEXIST)) from None
+            os.replace(unfinished, path)
+    finally:
+        Path(unfinished).unlink(missing_ok=True)
+
+
 def has_seed(home: Home) -> bool:
     """Tell whether this home has a player already."""
     return home.seed.exists()
@@ -142,7 +163,8 @@ def master_seed(home: Home) -> bytes:
     """
     if not has_seed(home):
         # another process may have been quicker, and its player is this one
-        _write_new(home.seed, secrets.token_bytes(KEY_BYTES))
+        with as_home_error("failures.key_unwritten", home.seed), suppress(FileExistsError):
+            write_new(home.seed, secrets.token_bytes(KEY_BYTES))
     with as_home_error("failures.key_unread", home.seed):
         # bounded: the path may lead to a device that never ends
         seed = read_beginning(home.seed, MAX_TEXT)
@@ -157,36 +179,11 @@ def write_seed(home: Home, seed: bytes) -> None:
     Raises:
         HomeError: There is one already, or it cannot be written.
     """
-    if not _write_new(home.seed, seed):
-        raise HomeError(Sentence("failures.key_there", path=home.seed))
-
-
-def _write_new(path: Path, seed: bytes) -> bool:
-    """Write a seed; tell whether there was none."""
-    with as_home_error("failures.key_unwritten", path):
-        # for its owner alone from the first byte on
-        descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    with as_home_error("failures.key_unwritten", home.seed):
         try:
-            write_through(descriptor, seed)
-            # whole or not at all, as half of one would keep the player out for
-            # ever; and never over another seed, which would be a lost player
-            return _named(unfinished, path)
-        finally:
-            Path(unfinished).unlink(missing_ok=True)
-
-
-def _named(unfinished: str, path: Path) -> bool:
-    """Give a file its name; tell whether no other had it."""
-    try:
-        os.link(unfinished, path)
-    except FileExistsError:
-        return False
-    except OSError:
-        # some file systems have no links: there two processes must not begin at one moment
-        if path.exists():
-            return False
-        os.replace(unfinished, path)
-    return True
+            write_new(home.seed, seed)
+        except FileExistsError:  # never over another seed, which would be a lost player
+            raise HomeError(Sentence("failures.key_there", path=home.seed)) from None
 
 
 def kept_name(home: Home) -> str | None:

@@ -4,7 +4,6 @@ It only reads, and a server may be running. Invariant: no file is ever replaced,
 """
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -24,7 +23,7 @@ from truc_server.commands.command_line import (
     server_folder,
     server_options,
 )
-from truc_server.settings.folder import FolderError, move
+from truc_server.settings.folder import FolderError, write_new
 from truc_server.settings.subjects import is_tag, normal_subject
 
 if TYPE_CHECKING:
@@ -61,39 +60,15 @@ def export_file(path: Path, content: bytes) -> FileState:
     try:
         there = read_beginning(path, len(content) + 1)  # one byte more tells of a file that is longer
     except FileNotFoundError:
-        return _write(path, content)
+        write_new(path, content, 0o600)
+        return FileState.WRITTEN
     if there == content:
         return FileState.KEPT
     if not content.startswith(there):
         return FileState.DIFFERS
     # The seats' last signatures may come when the match is over, and this file was written before.
-    move(_write_unfinished(path, content), path)
+    write_new(path, content, 0o600, replaces=True)
     return FileState.LONGER
-
-
-def _write(path: Path, content: bytes) -> FileState:
-    unfinished = _write_unfinished(path, content)
-    try:
-        os.link(unfinished, path)  # unlike a rename it replaces nothing
-    finally:
-        unfinished.unlink()
-    return FileState.WRITTEN
-
-
-def _write_unfinished(path: Path, content: bytes) -> Path:
-    """Write the content to a file of another name, and return its path."""
-    unfinished = path.with_name(f".{path.name}.new")
-    unfinished.unlink(missing_ok=True)  # of an export that was killed
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-    except OSError:
-        unfinished.unlink()
-        raise
-    return unfinished
 
 
 _LEAST_DIGITS: Final = 8  # by which a match may be named

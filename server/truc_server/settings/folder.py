@@ -143,14 +143,14 @@ def write_private(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def write_new(path: Path, content: bytes, mode: int) -> None:
-    """Write a file where the host wants it, less private by the umask alone: the whole of it or nothing, as `write_private`.
+def write_new(path: Path, content: bytes, mode: int, *, replaces: bool = False) -> None:
+    """Write a file where the host wants it, of a mode less the umask: the whole of it or nothing, as `write_private`.
 
     Raises:
-        FileExistsError: There is a file of that name; it stays.
+        FileExistsError: There is a file of that name; it stays, unless this one `replaces` it.
     """
     with _naming(path):
-        if os.path.lexists(path):
+        if not replaces and os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         with _unfinished(path, mode) as file:
             file.write(content)
