@@ -15,6 +15,7 @@ from truc_words import Sentence, words_of_check
 _SYSTEM_REASONS: Final[Mapping[int | None, str]] = {
     errno.ENOENT: "failures.no_such_file",
     errno.EACCES: "failures.not_permitted",
+    errno.EEXIST: "failures.is_there",
     errno.EISDIR: "failures.is_folder",
     errno.ENOSPC: "failures.disk_full",
 }

@@ -59,6 +59,7 @@ def truc(tmp_path, monkeypatch):
         *("create host truc-french --option x", "join host", "tables 127.0.0.1:1", "bot 127.0.0.1:1"),
         *("bot 127.0.0.1:1 --name .", "demo --seats 9", "demo --teach --variant poker", "rules puts"),
         *("rules /nowhere.toml", "keys import /nowhere", "keys revoke /nowhere", "show /nowhere.truc"),
+        "keys export --out /",
     ],
 )
 def test_command_says_nothing_of_its_own(truc, command) -> None:

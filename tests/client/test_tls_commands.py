@@ -12,7 +12,13 @@ def test_tables_says_how_to_open_one_encrypted(truc, tls_server) -> None:
     shown = truc("tables", tls_server.url, "--variant", "put")
     place = f"trucs://127.0.0.1:{tls_server.port}"
     assert (shown.exit_code, tls_server.url) == (0, place)
-    assert shown.stdout == f"no public tables; to open one: truc create {place} NAME\n"
+    assert shown.stdout == f"no public tables; to open one: truc create {place} VARIANT\n"
+
+
+def test_tables_of_a_game_that_the_server_lacks_are_refused_and_not_none(truc, tls_server) -> None:
+    shown = truc("tables", tls_server.url, "--variant", "puts")
+    assert (shown.exit_code, shown.stdout.count("no public tables")) == (1, 0)
+    assert "this server has no such game" in shown.stderr
 
 
 def test_play_alone_goes_to_the_one_server_known_and_comes_encrypted(truc, tls_server) -> None:

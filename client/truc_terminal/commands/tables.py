@@ -255,6 +255,8 @@ def tables(address: str | None, variant: str | None, *, follow: bool) -> None:
         raise usage_error(Sentence("commands.follow_one", command="truc watch ADDRESS/TABLE"))
 
     async def show(connection: Connection) -> None:
+        if variant is not None and all(variant != offer.name for offer in connection.info.variants):
+            await connection.rules(variant)  # refused, by the server that knows its games
         if follow:
             await _follow(connection, FollowedTables(variant, spoken()), where.place)
         else:
@@ -285,7 +287,7 @@ def _listed(found: tuple[TableState, ...], place: str) -> RenderableType:
     """Return tables as shown at a terminal, with the commands to join or watch them."""
     speech = Speech(spoken())
     if not found:
-        return Text(speech.say("listing.none", command=f"truc create {place} NAME"))
+        return Text(speech.say("listing.none", command=f"truc create {place} VARIANT"))
     told = [Text(speech.say("listing.to_look_on", command=f"truc watch {place}/TABLE"))]
     if any(map(has_seat_to_take, found)):
         told.insert(0, Text(speech.say("listing.to_sit_down", command=f"truc join {place} TABLE")))
