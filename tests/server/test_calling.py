@@ -6,7 +6,6 @@ from server.conftest import QUICK, changed, play_on, running, together, under
 from server.rawclient import RawSeat
 from server.restarting import come_back
 from server.substituting import TERMS, follow, hand_called, offered, step_in, voided
-from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
@@ -38,19 +37,6 @@ async def answer(seat: RawSeat, seats) -> dict:
     assert reply["t"] == "ok", reply
     assert (await follow(seat, seats))["t"] == "ok"
     return await step_in(seat)
-
-
-async def test_bot_that_comes_later_is_called_at_its_login(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    with capture_logs() as logged:
-        called = await bot(server)
-        assert await calls(called) == [(seats[0].table, 1)]
-    (noted,) = (entry for entry in logged if entry["event"] == "bot_called")
-    assert (noted["bot"], noted["table"], noted["seat"]) == (
-        fingerprint(called.key.public),
-        seats[0].table,
-        1,
-    )
 
 
 @pytest.mark.slow

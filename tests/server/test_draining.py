@@ -21,7 +21,7 @@ from server.conftest import (
 )
 from server.rawclient import GoneError, RawClient, RawSeat, bodies
 from server.restarting import come_back
-from server.visitors import greeted, guest, keyed
+from server.visitors import greeted, guest
 
 from truc_protocol.bodies import Call, Close
 from truc_protocol.crypto.keys import generate_signing_key
@@ -230,13 +230,3 @@ class TestAfterwards:
         data.unasked.write_text('["no", "such"]')
         async with hosting(data.root) as server:
             await come_back(server, *seats)
-
-    async def test_players_keep_seats_at_tables_that_were_open(self, data):
-        key = generate_signing_key()
-        async with hosting(data.root) as server:
-            client = await keyed(server, key=key)
-            await client.ask(FRENCH)
-            assert (await drain(server))["hands"] == 0
-            assert (await last_words(client))["code"] == "shutting_down"
-        async with hosting(data.root) as server:
-            assert len((await keyed(server, key=key)).welcome["seats"]) == 1

@@ -11,14 +11,12 @@ from server.conftest import QUICK, changed, play_on, play_out, under
 from server.nodes import Nodes
 from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_gone
-from server.test_access import log_in
 from server.test_nodes_apart import FRENCH, SOON_S, is_online, soon
 from server.visitors import guest, keyed, said, say
 
 from truc_protocol.crypto import keys
 from truc_server import recovery
 from truc_server.cluster import lease_keeper
-from truc_server.lobby.members import issue_invite
 from truc_server.storage import Sanction, SanctionKind, StoreError, StoreLostError
 from truc_server.upkeep import sanction_watch
 
@@ -206,16 +204,6 @@ async def test_mute_by_command_holds_at_every_node_and_a_ban_cuts_off_and_frees_
         await soon(are_gone)
         assert (await (await two.connect()).login_key(key, "Anna"))["code"] == "banned"
         assert (await other.ask_patiently({"t": "join", "table": table}))["code"] == "no_such_table"
-
-
-@under(access={"members": "invite"})
-async def test_invite_makes_a_member_for_every_node_once(both):
-    one, two = both
-    code = issue_invite(one.store, uses=1, days=1)
-    key, other = keys.generate_signing_key(), keys.generate_signing_key()
-    assert (await log_in(one, key, invite=code))[1]["t"] == "welcome"
-    assert (await log_in(two, key))[1]["t"] == "welcome"
-    assert (await log_in(two, other, invite=code))[1]["code"] == "key_not_allowed"
 
 
 async def test_match_at_one_node_is_rated_for_all_and_who_is_taken_off_is_off_everywhere(both):

@@ -219,18 +219,6 @@ class TestPlayers:
         await soon(lambda: is_online(other, name), wanted=False)
         assert (await (await two.connect()).login_guest(name))["name"] == name
 
-    async def test_who_was_at_a_node_that_is_gone_is_listed_no_more(self, nodes):
-        async with nodes.run("two") as two:
-            other = await guest(two, "Bea")
-            async with nodes.run("one") as one:
-                await guest(one, "Anna")
-                await soon(lambda: is_online(other, "Anna"))
-
-            async def is_forgotten() -> bool:
-                return "Anna" not in await online(other)
-
-            await soon(is_forgotten)
-
 
 class TestTalk:
     async def test_lobby_chat_reaches_followers_of_all_nodes_but_those_who_ignore_the_speaker(self, both):

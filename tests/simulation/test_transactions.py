@@ -205,11 +205,11 @@ def settle(scene: Scene, threads: list[threading.Thread]) -> None:
     """Wait until all that has begun is done, or waits for what is held; in a file everything that writes waits."""
     if scene.is_file:
         return
-    for _ in range(PATIENCE_S * 1_000):
+    for _ in range(PATIENCE_S * 200):
         alive = sum(thread.is_alive() for thread in threads)
         if scene.waiting() >= alive:
             return
-        threading.Event().wait(0.001)
+        threading.Event().wait(0.005)
     raise AssertionError("neither done nor waiting")
 
 
