@@ -245,18 +245,6 @@ class TestStoreFails:
         await readings.heeded()
         assert (await (await server.connect()).login_key(KEY))["t"] == "welcome"
 
-    async def test_failing_again_after_a_success_is_logged_again(
-        self, server, readings, broken, shown, monkeypatch
-    ):
-        read = Store.sanctions
-        broken()
-        await readings.heeded()
-        monkeypatch.setattr(Store, "sanctions", read)
-        await readings.heeded()
-        broken()
-        await readings.heeded()
-        assert shown.getvalue().count("sanctions_unread") == 2
-
     async def test_server_that_cannot_know_does_not_start(self, path, monkeypatch):
         def fail(store):
             raise StoreError("cannot read it")

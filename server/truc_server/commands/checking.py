@@ -39,6 +39,7 @@ from truc_server.identity.identity import (
 )
 from truc_server.identity.key_files import IdentityError
 from truc_server.identity.passphrases import passphrase_of, read_passphrase
+from truc_server.net.listening import MISSING_ADDRESS, bound_socket
 from truc_server.operation import disk
 from truc_server.operation.process import allowed_files, needed_files
 from truc_server.settings.findings import CheckResult, note, right, wrong
@@ -185,8 +186,6 @@ def _is_loopback(host: str) -> bool:
 
 
 _YEAR: Final = 2026  # no machine that runs this is in an earlier one
-# What a machine without IPv6 says, which serves IPv4 all the same.
-_MISSING: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 _SLACK_S: Final = 60  # by which a file may seem newer than now
 
 
@@ -284,14 +283,9 @@ def _try_to_listen(place: ListenAddress) -> Iterator[CheckResult]:
             f"{place.section}: {place.host} is no address of this machine: {error.strerror}; change {place.setting}"
         )
         return
-    for family, kind, protocol, _, address in found:
+    for family, *_, address in found:
         try:
-            with socket.socket(family, kind, protocol) as tried:
-                # As the server does: connections of one that has just ended keep nobody from the port.
-                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                if family == socket.AF_INET6:
-                    tried.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-                tried.bind(address)
+            with bound_socket(family, address, is_shared=False) as tried:
                 tried.listen()
         except OSError as error:
             yield _listening_failed(place, error)
@@ -304,7 +298,7 @@ def _listening_failed(place: ListenAddress, error: OSError) -> CheckResult:
         return wrong(
             f"{place} may not be listened on by this user: choose one above 1023 as {place.port_setting}"
         )
-    if error.errno in _MISSING and is_wildcard(place.host) and not place.is_alone:
+    if error.errno in MISSING_ADDRESS and is_wildcard(place.host) and not place.is_alone:
         return note(f"{place.section}: this machine has no such address as {place.host}")  # the others serve
     return wrong(f"{place} cannot be listened on: {error.strerror}; change {place.setting}")
 

@@ -41,7 +41,7 @@ from truc_server.commands.command_line import (
 )
 from truc_server.identity.identity import Identity, load_identity
 from truc_server.identity.passphrases import passphrase_of
-from truc_server.net.listening import bind_with_others
+from truc_server.net.listening import bound_socket
 from truc_server.operation import logs, notify
 from truc_server.operation.process import collect_when_grown, needed_files, raise_file_limit
 from truc_server.settings.folder import Folder, FolderError, locked, make_private, open_folder, write_private
@@ -311,7 +311,7 @@ class NodeSupervisor:
         listen = self._settings.listen
         family, *_, address = socket.getaddrinfo(listen.hosts[0], listen.port, type=socket.SOCK_STREAM)[0]
         try:
-            held = bind_with_others(family, address)
+            held = bound_socket(family, address, is_shared=True)
         except OSError as error:
             raise CommandError(
                 f"cannot listen on {listen.hosts[0]} port {listen.port}: {error.strerror}"

@@ -25,8 +25,8 @@ CHUNK: Final = 4_096  # bytes read at once
 _READS: Final = 16  # of what comes after the last word
 _BACKLOG: Final = 16  # on a path; whoever comes there is let in at once
 
-# A machine without IPv6 serves IPv4 all the same: by default both are listened on.
-_MISSING_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
+MISSING_ADDRESS: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
+"""What a machine without IPv6 says, which serves IPv4 all the same: by default both are listened on."""
 
 _IPV4: Final = 4
 
@@ -61,7 +61,7 @@ async def open_tcp(host: str, port: int, *, is_shared: bool) -> list[trio.Socket
 
 def _listen_with_others(family: int, address: tuple[object, ...]) -> trio.SocketListener:
     """Listen on an address beside other processes; the system gives each of them a share of who connects."""
-    listener = bind_with_others(family, address)
+    listener = bound_socket(family, address, is_shared=True)
     try:
         listener.listen(socket.SOMAXCONN)
     except OSError:
@@ -70,16 +70,18 @@ def _listen_with_others(family: int, address: tuple[object, ...]) -> trio.Socket
     return trio.SocketListener(trio.socket.from_stdlib_socket(listener))
 
 
-def bind_with_others(family: int, address: tuple[object, ...]) -> socket.socket:
-    """Return a socket that has an address, which other processes of this user may have too; nobody can connect to it yet.
+def bound_socket(family: int, address: tuple[object, ...], *, is_shared: bool) -> socket.socket:
+    """Return a socket that has an address, which nobody can connect to yet; other processes of this user may share it.
 
     Raises:
         OSError: The address is not to be had.
     """
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:
+        # connections of a server that has just ended keep nobody from the port
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if is_shared:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         if family == socket.AF_INET6:
             # Else "::" would take IPv4 as well, for which "0.0.0.0" has a socket of its own.
             bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
@@ -102,7 +104,7 @@ async def open_listeners(listen: ListenSettings, *, is_shared: bool = False) -> 
         try:
             opened = await open_tcp(host, port, is_shared=is_shared)
         except OSError as error:
-            if error.errno not in _MISSING_FAMILY:
+            if error.errno not in MISSING_ADDRESS:
                 raise OSError(f"cannot listen on {host} port {port}: {error.strerror}") from error
             log.warning("address_missing", host=host, reason=error.strerror)
             missing = error

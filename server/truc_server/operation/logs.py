@@ -33,6 +33,7 @@ LASTING: Final = frozenset(
         "nodes_not_heard",
         "orders_not_read",
         "page_not_read",
+        "sanctions_unread",
         "store_not_read",
         "tables_not_taken",
     }

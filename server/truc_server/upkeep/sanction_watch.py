@@ -36,7 +36,6 @@ class SanctionWatch:
         self._connections = connections
         self._imposed: Sequence[Sanction] = ()
         self._enforced: tuple[Sanction, ...] = ()
-        self._is_readable = True
         self._mutex = trio.Lock()  # an older answer of the store is never enforced after a newer one
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -59,12 +58,8 @@ class SanctionWatch:
         async with self._mutex:
             try:
                 self._imposed = await trio.to_thread.run_sync(_read, self._parts.store)
-                self._is_readable = True
             except StoreError as error:
-                # once, until it could be read again: this is tried every five seconds
-                if self._is_readable:
-                    log.warning("sanctions_unread", reason=str(error))
-                self._is_readable = False
+                log.warning("sanctions_unread", reason=str(error))
             in_force_now = in_force(self._imposed, now_ms())
             if in_force_now != self._enforced:
                 _tell(self._enforced, in_force_now)
