@@ -14,7 +14,7 @@ import msgpack
 
 from truc_conform.playing import Puppet
 from truc_protocol.bodies import Ack, Call, Close, Deal, Draw, End, Open, Share, Sub, Void
-from truc_protocol.boxes import BoxError, downward_key, open_options
+from truc_protocol.boxes import BoxError, downward_key, open_hand, open_options
 from truc_protocol.codec import sha256
 from truc_protocol.records import Record, body_hash, encode, next_head, parse
 from truc_protocol.wire.handshake import Auth
@@ -136,6 +136,8 @@ class Believer:
         if FAULT in STUMBLES and STUMBLES[FAULT](body):
             sys.exit("what record is that?")
         self.count(body)
+        if FAULT == "opens-boxes" and isinstance(body, Deal):
+            self.open_box(body)
         self.seen.head, self.seen.k = next_head(self.seen.head, record), self.seen.k + 1
         match body:
             case Call(j=j):
@@ -160,6 +162,13 @@ class Believer:
         is_blind = self.score and min(points for *_, points in self.score) >= LAST_POINT
         if FAULT == "counts-on" and isinstance(body, Deal) and is_blind and any(body.boxes):
             sys.exit("boxes in a blind hand")
+
+    def open_box(self, body):
+        shared = self.player.x.exchange(self.table.x)
+        try:
+            open_hand(shared, body.mid, j=body.j, d=body.d, seat=0, box=body.boxes[0])
+        except BoxError:
+            sys.exit("what box is that?")
 
     def release(self):
         if FAULT == "old-link":

@@ -60,7 +60,9 @@ OF_TWO: Final = ("C33", "C34", "C36")
 """Checks that two transcripts fail together."""
 CHECKS: Final = {"C3.cheat-refused": ["C35"]}
 """Where the case does not name it."""
-BEFORE_THE_MATCH: Final = ("C3.cheat-document", "C3.cheat-terms", "C3.cheat-seat", "C3.cheat-nonce")
+BEFORE_THE_MATCH: Final = (
+    *("C3.cheat-document", "C3.cheat-terms", "C3.cheat-rules", "C3.cheat-seat", "C3.cheat-nonce"),
+)
 """Lies before there is a match of which anything could be kept."""
 SEEN_BY_THE_PLAYER: Final = (
     *("C3.cheat-position", "C3.cheat-box", "C3.cheat-refused"),

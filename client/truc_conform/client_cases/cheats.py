@@ -32,21 +32,23 @@ from truc_conform.forging import (
     signed_again,
     twisting,
 )
-from truc_conform.playing import Puppet, secret, signed_position
+from truc_conform.playing import Puppet, quiet, secret, signed_position
 from truc_conform.result import AnyAct, tag_of_body
 from truc_conform.scenes import ClientExit, Scene, at_first, each_of, finishes, intercepting, said, scene
 from truc_conform.shown import CODE, open_options
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
-from truc_protocol.boxes import Option
+from truc_protocol.boxes import Option, open_hand, seal_hand
 from truc_protocol.checks import CheckError
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
+from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
 from truc_protocol.ledger import start_ledger
 from truc_protocol.match_secrets import MatchSecrets
-from truc_protocol.records import Record, body_hash, parse
+from truc_protocol.records import Record, body_hash, encode, parse
 from truc_protocol.setup import close_setup, open_terms
+from truc_rules import with_options
 
 CHECKS: Final = "../fairness/specification.md#11-checks"
 DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
@@ -154,6 +156,16 @@ def _other_terms(server: ClientHarness, message: messages.Terms) -> messages.Ter
     return replace(message, record=terms.record)
 
 
+@cheat("C3.cheat-rules", "another game than the table showed, signed with its document (C9)")
+@changing(messages.Terms)
+def _other_rules(server: ClientHarness, message: messages.Terms) -> messages.Terms:
+    """Offer a game to one point more."""
+    # The document is the one that is signed (C5): as with other terms the notice `table` alone shows it.
+    longer = with_options(server.variant, {"target": server.variant.scoring.target + 1})
+    terms = server.dealer.terms(longer, seats=2, opts=server.opts, name="a server", opened_at=1_700_000_000)
+    return replace(message, record=terms.record, doc=rule_document(longer))
+
+
 @cheat("C3.cheat-seat", "a setup with somebody else in the client's own seat (C9)")
 @changing(messages.Setup)
 def _puppet_in_the_seat(server: ClientHarness, message: messages.Setup) -> messages.Setup:
@@ -211,11 +223,35 @@ _CALLS: Final = [
 ]
 
 
+_EXCHANGED: Final = (1, 0, 2)
+"""By slot the one whose card is said to lie there."""
+
+
 @cheat("C3.cheat-box", "a boxed hand that does not open onto its leaves (C18)")
-@changing_records("deal")
-def _swapped_boxes(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
-    """Give each seat the box of the other."""
-    return signed_again(server, message, boxes=tuple(reversed(body_of(message).boxes)))
+def _exchanged(server: ClientHarness) -> None:
+    """Seal two of the client's cards each in the other's place, and offer them so: the leaves alone tell."""
+
+    def forge(record: Record) -> Record:
+        body = parse(record)
+        shared = server.dealer.shared(server.at_play(), 0)
+        if not isinstance(body, Deal) or shared is None:
+            return record
+        note_cheat(server, body.k)
+        place = {"j": body.j, "d": body.d, "seat": 0}
+        hand = open_hand(shared, body.mid, box=body.boxes[0], **place)
+        box = seal_hand(shared, body.mid, hand=[hand[slot] for slot in _EXCHANGED], **place)
+        forged = encode(replace(body, boxes=(box, *body.boxes[1:])))
+        return Record(0, forged, server.key.sign(forged))
+
+    def exchange(option: Option) -> Option:
+        if option.kind != "play":
+            return option
+        slot, *rest = option.args
+        return option._replace(args=(_EXCHANGED[slot], *rest))
+
+    # In the records that follow too, so that no head gives it away.
+    server.forge, server.twist = forge, exchange
+    server.pick = lambda _ledger: quiet
 
 
 def _in_plays(change: Callable[..., tuple[Any, ...]]) -> Cheat:
