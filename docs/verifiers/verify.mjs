@@ -2,9 +2,9 @@
 //
 // Transcripts are judged one by one, then compared two by two; files of evidence are weighed beside them (section 14).
 
-import { readFileSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import {
-  EVIDENCE, Malformed, compare, isOf, nameOf, readEvidenceFile, startsWith, verify, weigh
+  EVIDENCE, FILE_LIMIT, Malformed, compare, isOf, nameOf, readEvidenceFile, startsWith, verify, weigh
 } from '../../client/truc_web/lib/index.mjs'
 
 const EXIT = { refuted: 1, unreadable: 2, incomplete: 3, proven: 0 }     // the worst first
@@ -12,10 +12,10 @@ const worst = (results) => Object.keys(EXIT).find((result) => results.includes(r
 
 const named = ({ culprit, ...rest }) => ({ ...rest, culprit: culprit === null ? null : nameOf(culprit) })
 
-// `told` is what stands in the JSON.
+// `told` is what stands in the JSON: not the record that failed, which is for `compare`.
 async function transcriptOf(file, bytes) {
   const verdict = await verify(bytes)
-  const { table, ledger, ...rest } = verdict
+  const { table, ledger, failed, ...rest } = verdict
   const unopened = ledger?.unopened.map(({ j, seats }) => [j, seats]) ?? []
   const { exposed = null, covered: records = 0 } = ledger ?? {}
   const told = { file, ...named(rest), level: table?.level ?? null, records, exposed, unopened }
@@ -97,13 +97,21 @@ function tell({ transcripts, evidence, pairs }) {
   }
 }
 
+// A byte more than a file may have is enough to refuse it; some never end.
+async function read(name) {
+  const chunks = []
+  for await (const chunk of createReadStream(name, { end: FILE_LIMIT })) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
 async function main(args) {
   const names = args.filter((arg) => arg !== '--json')
   if (names.length === 0) {
     console.error('usage: node verify.mjs [--json] FILE...')
     return EXIT.unreadable
   }
-  const files = names.map((name) => [name, readFileSync(name)])
+  const files = []
+  for (const name of names) files.push([name, await read(name)])
   const isEvidence = ([, bytes]) => startsWith(bytes, EVIDENCE)
   const transcripts = []
   for (const file of files.filter((one) => !isEvidence(one))) transcripts.push(await transcriptOf(...file))

@@ -14,7 +14,7 @@ export { concat, fromHex, isBytes, same, toHex } from './bytes.mjs'
 // The verdict on files: transcripts, and evidence beside them.
 export { verify } from './proof/audit.mjs'
 export { compare, isOf, readEvidenceFile, weigh } from './proof/evidence.mjs'
-export { EVIDENCE, TRANSCRIPT, fileOf, itemsOf, readItem, startsWith } from './proof/files.mjs'
+export { EVIDENCE, FILE_LIMIT, TRANSCRIPT, fileOf, itemsOf, readItem, startsWith } from './proof/files.mjs'
 export { outcomes } from './proof/vectors.mjs'
 
 // A match as its records come. What fails throws CheckFailed, or Malformed where bytes are not what they should be.

@@ -6,7 +6,7 @@ import { shape } from './shapes.mjs'
 
 export const TRANSCRIPT = utf8('truc transcript 1\n')
 export const EVIDENCE = utf8('truc evidence 1\n')
-const FILE_LIMIT = 64 * 1024 * 1024
+export const FILE_LIMIT = 64 * 1024 * 1024
 export const ITEM_LIMIT = 65664
 const BIN_LIMIT = 65536
 
