@@ -16,6 +16,7 @@ _SYSTEM_REASONS: Final[Mapping[int | None, str]] = {
     errno.ENOENT: "failures.no_such_file",
     errno.EACCES: "failures.not_permitted",
     errno.EEXIST: "failures.is_there",
+    errno.EADDRINUSE: "failures.address_in_use",
     errno.EISDIR: "failures.is_folder",
     errno.ENOSPC: "failures.disk_full",
 }

@@ -531,6 +531,11 @@ class TestCommands:
         result = CliRunner().invoke(main, ["admin", "who", "--data", data])
         assert (result.exit_code, f"at most {MAX_PATH}: move the data folder" in result.stderr) == (1, True)
 
+    @each_row("words", ["kick", "ban", "unmute", "close", "say", "move", "move TABLE"])
+    def test_argument_that_is_missing_is_named(self, tmp_path, words):
+        result = CliRunner().invoke(main, ["admin", *words.split(), "--data", str(tmp_path)])
+        assert (result.exit_code, "Missing argument" in result.stderr) == (2, True), result.stderr
+
     def test_days_and_hours_are_not_both_taken(self, tmp_path):
         arguments = ["admin", "ban", OWN, "--days", "1", "--hours", "1", "--data", str(tmp_path)]
         assert CliRunner().invoke(main, arguments).exit_code == 2

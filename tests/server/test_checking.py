@@ -48,6 +48,12 @@ def test_sound_folder_has_nothing_wrong(folder):
     assert not [line for line in check(folder) if line.startswith("wrong")]
 
 
+def test_file_in_place_of_the_folder_is_wrong(path):
+    path.write_text("")
+    [told] = [line for line in check(Folder(path), status=1) if line.startswith("wrong  data")]
+    assert told == f"wrong  data folder: expected a folder, got {path}: choose another with --data"
+
+
 # Settings among themselves
 
 WRONG = (

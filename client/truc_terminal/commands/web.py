@@ -12,6 +12,7 @@ import trio
 
 from truc_client.address import Address
 from truc_client.connecting import meet
+from truc_client.errors import system_reason
 from truc_client.home.home import revoked_keys
 from truc_protocol.wire.transport import web_link
 from truc_terminal.commands.language import lang_option
@@ -87,8 +88,7 @@ async def _listen(port: int) -> list[trio.SocketListener]:
     try:
         return await open_loopback(port)
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise FailedError(Sentence("commands.web_port", port=port, reason=reason)) from error
+        raise FailedError(Sentence("commands.web_port", port=port, reason=system_reason(error))) from error
 
 
 async def open_browser(link: str) -> None:

@@ -54,8 +54,9 @@ def _command(
         if field.name == "hours":
             ask = duration_options(ask)
         else:
-            default = None if field.required else field.default
-            ask = click.argument(field.name, required=field.required, default=default)(ask)
+            # to click an argument with a default, None too, is never missing
+            default = {} if field.required else {"default": field.default}
+            ask = click.argument(field.name, required=field.required, **default)(ask)
     name = str(request.__struct_config__.tag)
     return click.command(name, short_help=short_help, help=request.__doc__)(_to_server(ask))
 

@@ -473,6 +473,8 @@ def _look_at_files(settings: Settings) -> CheckResult:
 
 def _look_at_folder(folder: Folder) -> CheckResult:
     mode = stat.S_IMODE(folder.root.stat().st_mode)
+    if not folder.root.is_dir():
+        return wrong(f"data folder: expected a folder, got {folder.root}: choose another with --data")
     if why := why_closed(folder.root):
         return wrong(f"data folder: expected to read and write {folder.root}, got {why}")
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
