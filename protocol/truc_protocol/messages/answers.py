@@ -8,7 +8,7 @@ import msgspec
 from truc_protocol.bodies import Hash, U
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.messages.fields import (
-    Fact,
+    Map,
     Message,
     Name,
     PlayerTag,
@@ -117,7 +117,7 @@ class Refusal(Message, frozen=True, kw_only=True, tag="error"):
     """How long to wait before trying again."""
     field: str | None = None
     """Where in the request the mistake is, such as `seats/0/name`."""
-    detail: Fact | None = None
+    detail: Map | None = None
     """More for programs; what it holds depends on the code."""
     refuse: Record | None = None
     """The signed refusal of a validly signed body ([play](play.md#decisions))."""
@@ -139,7 +139,7 @@ class Bye(Message, frozen=True, kw_only=True, tag="bye"):
 
 
 def refusal(
-    code: Code, message: str, *, re: int | None = None, field: str | None = None, detail: Fact | None = None
+    code: Code, message: str, *, re: int | None = None, field: str | None = None, detail: Map | None = None
 ) -> Refusal:
     """Return the error for `code`; the registry says whether it closes the connection and may be retried."""
     row = REGISTRY[code]

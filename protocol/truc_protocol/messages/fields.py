@@ -35,7 +35,7 @@ CapabilityNames = Annotated[tuple[Word, ...], Meta(max_length=32)]
 TableOptions = Annotated[dict[Word, int | Word], Meta(max_length=32)]
 OptsArray = Annotated[tuple[U, ...], Meta(max_length=10)]
 Hints = dict[Word, int | Word]
-Fact = Mapping[str, object]
+Map = Mapping[str, object]
 Roll = tuple[bytes, Signature, Signature]
 Rolls = Annotated[tuple[Roll, ...], Meta(max_length=8)]
 

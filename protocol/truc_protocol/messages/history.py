@@ -8,7 +8,7 @@ import msgspec
 
 from truc_protocol.bodies import Hash, U
 from truc_protocol.messages.fields import (
-    Fact,
+    Map,
     MatchNotice,
     Name,
     PlayerTag,
@@ -30,7 +30,7 @@ class PastRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The exact bytes signed."""
     sig: bytes
     """The signature; empty for a guest's act."""
-    means: tuple[Fact, ...] = ()
+    means: tuple[Map, ...] = ()
     """What it means, derived, unsigned."""
 
 
@@ -82,7 +82,7 @@ class Snapshot(MatchNotice, frozen=True, kw_only=True, tag="snapshot"):
     """The rule document."""
     records: tuple[Record, ...]
     """The setup: the `table` record, `seat` or `guest` by seat, `match`."""
-    view: Fact
+    view: Map
     """The fact `state` ([facts.md](facts.md)) as of the record before `k`; empty at position 0."""
     skipped: bool = False
     """What waited for this connection was dropped."""

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from truc_protocol.bodies import U
 from truc_protocol.codec import EncodingError, pack, unpack
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages.fields import Fact, SeatNumber, WebOrigin, Word
+from truc_protocol.messages.fields import Map, SeatNumber, WebOrigin, Word
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -54,7 +54,7 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The server's name, given by its host."""
     software: Word
     """Program and version; for logs."""
-    caps: Fact
+    caps: Map
     """Every capability the server has, with its value."""
     limits: Limits
     """What the server takes and gives."""

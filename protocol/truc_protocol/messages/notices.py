@@ -11,8 +11,8 @@ import msgspec
 from truc_protocol.bodies import Hash, U
 from truc_protocol.messages.fields import (
     ChatText,
-    Fact,
     Hints,
+    Map,
     MatchNotice,
     Message,
     MoveLine,
@@ -122,7 +122,7 @@ class MatchRecord(MatchNotice, frozen=True, kw_only=True, tag="record"):
     """The record's body."""
     sig: bytes
     """The signature of `body`, 64 bytes; empty for a guest's act."""
-    means: tuple[Fact, ...]
+    means: tuple[Map, ...]
     """What happened, derived by the rules, in order; unsigned."""
 
 
@@ -246,7 +246,7 @@ class SeatTakenOver(TableNotice, frozen=True, kw_only=True, tag="seat_taken_over
 class Capabilities(Message, frozen=True, kw_only=True, tag="caps"):
     """The server's capabilities have changed."""
 
-    add: Fact = msgspec.field(default_factory=dict)
+    add: Map = msgspec.field(default_factory=dict)
     """Those that are new or have a new value, with their values."""
     gone: tuple[Word, ...] = msgspec.field(default=(), name="del")
     """Those that are gone."""

@@ -6,15 +6,13 @@ added makes no frame longer than a client takes; the same seed adds the same.
 """
 
 import random
-from collections.abc import Mapping
 from typing import Final
 
 from truc_protocol.codec import pack, unpack
 from truc_protocol.messages import AnyMessage, Capabilities
+from truc_protocol.messages.fields import Map
 from truc_protocol.wire.connection import broadcast_frame
 from truc_protocol.wire.encoding import LENGTH_BYTES, SERVER_LIMIT, encode, to_frame
-
-Map = Mapping[str, object]
 
 _ROOM: Final = 2_048  # bytes that may be added to a frame: far more than usually are
 _SELDOM: Final = 0.3
