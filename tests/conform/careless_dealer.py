@@ -7,7 +7,7 @@ from importlib import import_module
 from msgspec.structs import replace
 
 from truc_client import connecting
-from truc_client.matches import pack_steps
+from truc_client.matches import agreement, pack_steps
 from truc_protocol import own_steps
 from truc_protocol.blind_mode import sealed_pack as steps
 from truc_protocol.bodies import Keys, Lock, Mask
@@ -83,6 +83,7 @@ FAULTS = {
     "turns nothing up": (own_steps, "make_keys", turn_nothing_up),
     "carries points over": (blind_records, "is_blind", blind_too),
     "stands still where a step has moved": (pack_steps.PackSteps, "_check_history", stand_still),
+    "agrees to any terms": (agreement, "_terms", lambda *_: ()),
     "believes any value": (blind_records, "_judge_opened", judge_without_cards),
     "reads no heads": (fold, "check_place", in_any_place),
     "does not deal": (CONNECT, "__kwdefaults__", CONNECT.__kwdefaults__ | {"want": (OWN_OPTIONS,)}),

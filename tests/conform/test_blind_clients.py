@@ -22,6 +22,7 @@ FAULTS = {
     "turns nothing up": "C5.turn-up",
     "carries points over": "C5.games",
     "stands still where a step has moved": "C5.moved-lock",
+    "agrees to any terms": "C5.cheat-mode",
     "believes any value": "C5.false-value",
     "reads no heads": "C5.cheat-two-masks",
 }

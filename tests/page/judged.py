@@ -62,6 +62,7 @@ CHECKS: Final = {"C3.cheat-refused": ["C35"]}
 """Where the case does not name it."""
 BEFORE_THE_MATCH: Final = (
     *("C3.cheat-document", "C3.cheat-terms", "C3.cheat-rules", "C3.cheat-seat", "C3.cheat-nonce"),
+    "C5.cheat-mode",
 )
 """Lies before there is a match of which anything could be kept."""
 SEEN_BY_THE_PLAYER: Final = (

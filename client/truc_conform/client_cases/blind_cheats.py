@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from truc_conform.blind_seat import (
     StepCheat,
     in_another_order,
@@ -22,7 +24,7 @@ from truc_conform.blind_seat import (
 )
 from truc_conform.blind_server import BlindHarness
 from truc_conform.client_cases.blind import FOUR, BlindArrange, at_blind_table, signed_steps
-from truc_conform.client_cases.cheats import stops
+from truc_conform.client_cases.cheats import DUTIES, stops
 from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import require
 from truc_conform.forging import (
@@ -31,6 +33,7 @@ from truc_conform.forging import (
     RewriteBend,
     bending,
     body_of,
+    changing,
     deal_body,
     note_cheat,
     place_of,
@@ -45,7 +48,7 @@ from truc_protocol.blind_mode.sealed_pack import KeysStep, LockStep, MaskStep, S
 from truc_protocol.bodies import Body, Deal, Keys, Release, Rule, Void
 from truc_protocol.ledger import Due, due
 from truc_protocol.own_steps import garbled_body
-from truc_protocol.records import Record, parse
+from truc_protocol.records import DEALT, Record, parse
 
 _CHECKS: Final = "../fairness/blind.md#checks"
 _OPENING: Final = "../fairness/blind.md#records"
@@ -84,6 +87,19 @@ def _changing(
         return bent
 
     return bending(bend)
+
+
+@at_blind_table(
+    "C5.cheat-mode", DUTIES, "stops at terms by which the host deals, at a table shown otherwise (C9)", stops
+)
+@changing(messages.Terms)
+def _dealt_by_the_host(server: ClientHarness, message: messages.Terms) -> messages.Terms:
+    """Offer a match in which the host sees every card."""
+    # Signed and sound: nothing but the notice `table` shows that another mode was agreed to.
+    terms = server.dealer.terms(
+        server.variant, seats=2, opts=server.opts, name="a server", opened_at=1_700_000_000, mode=DEALT
+    )
+    return replace(message, record=terms.record)
 
 
 @_cheat("C5.cheat-places", "a deal of other places than were locked (C47)")
