@@ -309,10 +309,13 @@ def _check_verdict(verdict: Verdict, plan: Plan) -> None:
         if verdict.reason not in ("won", "resigned") or verdict.rulings or verdict.voids or verdict.unopened:
             raise ViolationError(f"a ruling against somebody who came back in time: {verdict}")
         return
+    # an abandoned match blames nobody: so it ends where the draw was void too often (specification, "Voids")
     blamed = [
-        rule for _, rule in verdict.rulings if rule.ruling not in ("pause", "resume") and rule.seat != 0
+        rule
+        for _, rule in verdict.rulings
+        if rule.ruling not in ("pause", "resume") and rule.seat != 0 and rule.kind != "voids"
     ]
-    lost = verdict.reason not in ("won", "resigned") and verdict.winner != 1
+    lost = verdict.reason not in ("won", "resigned", "abandoned") and verdict.winner != 1
     # nobody need open a hand that a ruling has ended: `unopened` blames nobody here
     if blamed or lost or any(seats != (0,) for _, seats in verdict.silent):
         raise ViolationError(f"who was there is blamed: {verdict}")
