@@ -96,6 +96,15 @@ class TestMaking:
         ]
 
 
+def test_disk_without_locks_is_said(folder, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(FolderError, match=r"cannot lock .*lock: No locks available"), locked(folder):
+        pass
+
+
 class TestDefaultRoot:
     def test_xdg_data_home_is_used(self):
         assert default_root({"XDG_DATA_HOME": "/x"}, "linux") == Path("/x/truc-server")

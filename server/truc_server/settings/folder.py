@@ -281,3 +281,7 @@ def _take(folder: Folder, descriptor: int) -> None:
     except BlockingIOError as error:
         text = os.pread(descriptor, 32, 0).strip()
         raise FolderLockedError(folder.root, int(text) if text.isdigit() else None) from error
+    except OSError as error:
+        raise FolderError(
+            f"cannot lock {folder.lock}: {error.strerror}: expected a disk on which files can be locked"
+        ) from error

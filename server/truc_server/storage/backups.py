@@ -400,6 +400,8 @@ def _claim(descriptor: int, target: Path) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise BackupError(f"another backup to {target} is under way") from error
+    except OSError as error:
+        raise BackupError(f"cannot lock {target.parent}: {error.strerror}: choose another disk") from error
 
 
 def remove(path: Path) -> None:
