@@ -1,17 +1,19 @@
 """Verifying files: every check again, from the files alone. Nothing here needs a server, a network or the client's home.
 
-Of many files, those that nothing ties to each other are examined apart, one part after the other. So the time grows with
-the bytes, and the memory with the largest part.
+Of many files, those that nothing ties to each other are examined apart: in as many processes as are asked for, each of
+which holds the files of one part. So the time grows with the bytes, and the memory with the largest part.
 """
 
 import errno
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from stat import S_ISREG
 from time import monotonic
 from typing import Final, NamedTuple
 
+from truc_client.all_cores import OnProgress, cores, spread
 from truc_client.errors import HomeError, system_reason
 from truc_commands.files import read_beginning, read_bounded
 from truc_protocol.audit import (
@@ -39,6 +41,8 @@ from truc_protocol.records import Record
 from truc_protocol.transcript import MAX_FILE
 from truc_words import Sentence
 
+_MIN_PARALLEL_BYTES: Final = 1 << 20
+"""How many bytes are worth more processes: about a second of work."""
 _PROGRESS_EVERY_S: Final = 0.2
 Progress = Callable[[int, int], None]
 """Is told how many bytes of the files are done, and how many there are."""
@@ -53,11 +57,6 @@ class _Source(NamedTuple):
     content: bytes | None = None
 
 
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def verify_file(path: Path) -> Verdict:
     """Return the verdict on a single transcript; never raises for what is in it."""
     try:
@@ -66,11 +65,14 @@ def verify_file(path: Path) -> Verdict:
         return _unreadable(why_unreadable(error))
 
 
-def examine_files(paths: Sequence[Path], *, threads: int = 1, progress: Progress | None = None) -> CrossAudit:
+def examine_files(
+    paths: Sequence[Path], *, processes: int = 1, progress: Progress | None = None
+) -> CrossAudit:
     """Examine transcripts and evidence together; never raises for their content or size.
 
     Raises:
         OSError: A file cannot be opened or read, or changes meanwhile; its `filename` says which.
+        WorkerLostError: A process that examined files died.
     """
     sources: dict[int, _Source] = {}
     examined: list[ExaminedPart] = []
@@ -79,34 +81,43 @@ def examine_files(paths: Sequence[Path], *, threads: int = 1, progress: Progress
             sources[n] = _source(path)
         except HomeError as error:
             examined.append(ExaminedPart({n: TranscriptExamined(_unreadable(error.args[0]))}))
-    counted = _BytesDone(progress, sum(source.size for source in sources.values()))
-    for part in independent_parts({n: source.ties for n, source in sources.items()}):
-        contents = {n: _content(sources[n]) for n in part}
-        examined.append(examine_part(contents, counted.note, threads=threads))
-        counted.end(sum(sources[n].size for n in part))
+    tied = independent_parts({n: source.ties for n, source in sources.items()})
+    # the largest first, or one core would end long after the others
+    tasks = sorted(({n: sources[n] for n in part} for part in tied), key=_size, reverse=True)
+    counted = _WholeProgress(progress, sum(map(_size, tasks)))
+    count = min(processes, len(tasks)) if counted.whole > _MIN_PARALLEL_BYTES else 1
+    # where there are fewer parts than cores, the others help with the signatures of a part
+    work = partial(_examine, max(1, processes // max(1, count)))
+    for n, outcome in spread(work, tasks, count, counted.note):
+        counted.end(n, _size(tasks[n]))
+        examined.append(outcome)
     return join_parts(examined)
 
 
-class _BytesDone:
-    """Says now and then how many of the bytes of all files have passed."""
+def _size(part: Mapping[int, _Source]) -> int:
+    return sum(source.size for source in part.values())
+
+
+class _WholeProgress:
+    """How many bytes are done, of parts that are examined beside each other."""
 
     def __init__(self, progress: Progress | None, whole: int) -> None:
+        self.whole = whole
         self._progress = progress
-        self._whole = whole
-        self._ended = self._passed = 0
-        self._told = monotonic()
+        self._ended = 0
+        self._begun: dict[int, int] = {}
 
-    def note(self, _before: Ledger | None, record: Record, _finding: Finding) -> None:
-        """Count a record."""
-        self._passed += len(record.body) + len(record.sig)
-        if self._progress is not None and (now := monotonic()) > self._told + _PROGRESS_EVERY_S:
-            self._told = now
-            self._progress(self._passed, self._whole)
+    def note(self, n: int, done: int) -> None:
+        """Note how much of a part is done."""
+        self._begun[n] = done
+        if self._progress is not None:
+            self._progress(self._ended + sum(self._begun.values()), self.whole)
 
-    def end(self, size: int) -> None:
-        """Count files that are done, whatever of them has passed."""
+    def end(self, n: int, size: int) -> None:
+        """Note that a part is done."""
         self._ended += size
-        self._passed = self._ended
+        self.note(n, 0)
+        del self._begun[n]
 
 
 def _source(path: Path) -> _Source:
@@ -128,6 +139,27 @@ def _source(path: Path) -> _Source:
     if len(begun) == BYTES_WITH_TIES and (is_evidence(begun) or len(found) < TIES_OF_TRANSCRIPT):
         found = ties(read_file(path))
     return _Source(path, found, status.st_size)
+
+
+def _examine(threads: int, part: Mapping[int, _Source], on_progress: OnProgress) -> ExaminedPart:
+    contents = {n: _content(source) for n, source in part.items()}
+    return examine_part(contents, _RecordProgress(on_progress).note, threads=threads)
+
+
+class _RecordProgress:
+    """Says now and then how many bytes have passed."""
+
+    def __init__(self, on_progress: OnProgress) -> None:
+        self._on_progress = on_progress
+        self._passed = 0
+        self._told = monotonic()
+
+    def note(self, _before: Ledger | None, record: Record, _finding: Finding) -> None:
+        """Count a record."""
+        self._passed += len(record.body) + len(record.sig)
+        if (now := monotonic()) > self._told + _PROGRESS_EVERY_S:
+            self._told = now
+            self._on_progress(self._passed)
 
 
 def _content(source: _Source) -> bytes:

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.measuring import spent_us
 from protocol.peers import Table, audit
 
-from truc_client.verifying import cores
+from truc_client.all_cores import cores
 from truc_protocol.audit import Auditor, ClosedHand, verify
 from truc_protocol.crypto import keys
 from truc_protocol.ledger import replayed

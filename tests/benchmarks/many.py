@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from protocol.forge import small
 from protocol.peers import Table
 
-from truc_client.verifying import cores, examine_files
+from truc_client.all_cores import cores
+from truc_client.verifying import examine_files
 from truc_protocol.audit import Result
 
 ROUNDS = 5
@@ -31,17 +32,17 @@ def made(folder: Path, count: int) -> list[Path]:
     return paths
 
 
-def verify_s(paths: list[Path], threads: int) -> float:
+def verify_s(paths: list[Path], processes: int) -> float:
     """Return the seconds that it takes to verify files together."""
     begun = time.perf_counter()
-    together = examine_files(paths, threads=threads)
+    together = examine_files(paths, processes=processes)
     took = time.perf_counter() - begun
     assert {file.result for file in together.files} == {Result.PROVEN}
     return took
 
 
 def measure(folder: Path, few: int, many: int) -> dict[str, float]:
-    """Verify few files, as the middle of several rounds, and many, in one thread and on all cores."""
+    """Verify few files, as the middle of several rounds, and many, in one process and on all cores."""
     paths = made(folder, many)
     return {
         "few": few,

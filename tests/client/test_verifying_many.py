@@ -1,7 +1,10 @@
-"""`truc verify` of many files: in parts, with a bar; what comes of it is that of all together."""
+"""`truc verify` of many files: in parts, in several processes, with a bar; what comes of it is that of all together."""
 
 import os
+import re
+import signal
 import sys
+from multiprocessing import active_children
 
 import pytest
 from client.running import truc
@@ -47,12 +50,14 @@ def paths(tmp_path):
     return files
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_files_come_to_what_all_of_them_come_to_together(paths, threads) -> None:
+@pytest.mark.parametrize("processes", [1, 2])
+def test_files_come_to_what_all_of_them_come_to_together(paths, monkeypatch, processes) -> None:
+    monkeypatch.setattr(verifying, "_MIN_PARALLEL_BYTES", 0)
     together = examine(contents())
-    assert examine_files(paths, threads=threads) == together
+    assert examine_files(paths, processes=processes) == together
     assert {each.found.check for each in together.contradictions} == {"C33", "C36"}
     assert len(together.agreements) == 2
+    assert active_children() == []
 
 
 def test_no_more_than_what_is_tied_to_each_other_is_held_at_once(paths, monkeypatch) -> None:
@@ -88,31 +93,52 @@ def test_what_can_be_read_only_once_is_read_once(paths) -> None:
     assert told.stdout.endswith("the last sound one of the shortest.\n"), told.stderr
 
 
+def test_process_that_dies_is_no_finding(paths, monkeypatch) -> None:
+    monkeypatch.setattr(verifying, "_MIN_PARALLEL_BYTES", 0)
+    monkeypatch.setattr(verify, "cores", lambda: 2)
+    monkeypatch.setattr(verifying, "_examine", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    told = truc("verify", *paths)
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert "a process that was checking files has died" in told.stderr
+    assert active_children() == []
+
+
 def test_bar_is_for_a_terminal_alone(paths, monkeypatch) -> None:
     monkeypatch.setattr(verify, "_AFTER_S", 0)
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert truc("verify", *paths).stderr == ""
 
 
+BEGUN = re.compile(rb"<(\d+)>")
 INTERRUPTED = """
-import signal, sys
+import os, signal, sys
 from truc_client import verifying
-from truc_protocol.records import Record
 from truc_terminal.commands import verify
 from truc_terminal.main import main
 
-def examine_part(_files, note, threads):
-    note(None, Record(0, bytes(40), b""), None)
-    print("begun", flush=True)
+def examine(_threads, _sources, heard):
+    heard(40)
+    print(f"<{os.getpid()}>", flush=True)
     signal.pause()
 
-verify._AFTER_S, verifying._PROGRESS_EVERY_S, verifying.examine_part = 0, -1, examine_part
+verify._AFTER_S, verifying._MIN_PARALLEL_BYTES, verifying._examine, verify.cores = 0, 0, examine, lambda: 2
 main(["verify", *sys.argv[1:]])
 """
 
 
-def test_interrupted_in_the_middle_no_verdict_remains(paths, tmp_path) -> None:
-    terminal = Terminal(tmp_path, *map(str, paths), program=(sys.executable, "-c", INTERRUPTED))
-    terminal.wait_until(lambda: b"begun" in terminal.seen and b"kB" in terminal.seen)
+ANOTHER_THREAD_IS_GIVEN_IT = """
+import signal, threading
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+"""
+
+
+@pytest.mark.parametrize("before", ["", ANOTHER_THREAD_IS_GIVEN_IT])
+def test_interrupted_in_the_middle_no_process_and_no_verdict_remains(paths, tmp_path, before) -> None:
+    terminal = Terminal(tmp_path, *map(str, paths), program=(sys.executable, "-c", before + INTERRUPTED))
+    terminal.wait_until(lambda: len(BEGUN.findall(terminal.seen)) == 2 and b"kB" in terminal.seen)
     leave(terminal, CTRL_C)
     assert b"proven" not in terminal.seen
+    for process in BEGUN.findall(terminal.seen):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(process), 0)

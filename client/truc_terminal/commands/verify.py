@@ -14,12 +14,13 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColu
 from rich.table import Table
 from rich.text import Text
 
+from truc_client.all_cores import WorkerLostError, cores
 from truc_client.home.transcripts import evidence_beside
-from truc_client.verifying import cores, examine_files
+from truc_client.verifying import examine_files
 from truc_protocol.audit import CrossAudit, EvidenceExamined, Examined, Result, TranscriptExamined, Verdict
 from truc_terminal.commands.kept_matches import file_meant
 from truc_terminal.commands.language import lang_option, spoken
-from truc_terminal.commands.output import FindingCommand, Output, tell, unusable
+from truc_terminal.commands.output import FindingCommand, Output, UnusableError, tell, unusable
 from truc_terminal.commands.player import INTERRUPTED, home_as_is
 from truc_terminal.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
 from truc_terminal.screen.wrapping import say
@@ -33,7 +34,7 @@ from truc_terminal.verdicts import (
     shortened,
     verdict_lines,
 )
-from truc_words import Speech
+from truc_words import Sentence, Speech
 
 # specification.md, "Transcript file and verdict": of several files the worst verdict counts, in this order.
 _SEVERITY = (1, 2, 3)
@@ -68,16 +69,18 @@ def verify(files: tuple[str, ...], *, as_json: bool, folder: Path | None) -> Non
     paths = given = tuple(file_meant(text) for text in files)
     try:
         with Bar() as bar:
-            cross_audit = examine_files(paths, threads=cores(), progress=bar.show)
+            cross_audit = examine_files(paths, processes=cores(), progress=bar.show)
             # Only an audit tells which matches the files are of;
             # the evidence of their matches is weighed with them.
             if kept := _kept_beside(cross_audit, given):
                 paths = (*given, *kept)
-                cross_audit = examine_files(paths, threads=cores(), progress=bar.show)
+                cross_audit = examine_files(paths, processes=cores(), progress=bar.show)
         if folder is not None:
             _export(paths, folder)
     except KeyboardInterrupt:
         raise click.exceptions.Exit(INTERRUPTED) from None  # 1 would be a finding
+    except WorkerLostError as error:
+        raise UnusableError(Sentence("failures.worker_lost")) from error
     except OSError as error:
         raise unusable("cannot_read", error.filename, error) from error
     if as_json:
