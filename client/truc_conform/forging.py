@@ -83,44 +83,31 @@ def greeted_again(server: ScriptedServer, hello: ServerHello, **changes: Any) ->
 
 
 class RewriteBend:
-    """A bend: from the first record of a kind and deal index on, others leave in the place of the honest ones.
+    """A bend: in the place of the first record of a kind and deal index another one leaves, and nothing behind it.
 
     Attributes:
-        place: how far the forged history has come; None while it is the honest one.
-        made: the forged records, by position; a client that asks again is sent the same.
+        made: the forged record; a client that asks again is sent the same. None before.
     """
 
-    def __init__(self, server: ScriptedServer, kind: type[Body], index: int, *makers: Maker) -> None:
-        self.server, self.kind, self.index = server, kind, index
-        self.makers = list(makers)
-        self.place: Place | None = None
-        self.made: dict[int, MatchRecord] = {}
+    def __init__(self, server: ScriptedServer, kind: type[Body], index: int, maker: Maker) -> None:
+        self.server, self.kind, self.index, self.maker = server, kind, index, maker
+        self.made: MatchRecord | None = None
 
     def __call__(self, message: ServerMessage) -> ServerMessage | None:
         """Return what leaves in the place of a message."""
         if not isinstance(message, MatchRecord):
             return message
-        # A client that comes back may ask for what came before: that was honest, and stays so.
-        if self.made and message.k < min(self.made):
-            return message
-        if message.k in self.made:
-            return self.made[message.k]
-        body = body_of(message)
-        if self.place is None:
+        if self.made is None:
+            body = body_of(message)
             if not isinstance(body, self.kind) or getattr(body, "j", self.index) != self.index:
                 return message
-            self.place = place_of(self.server, message.k)
-        # Nothing follows the last forged record: an honest one
-        # behind it would name another head, and give it away (C10).
-        return self.forged(message, self.place, body) if self.makers else None
-
-    def forged(self, message: MatchRecord, place: Place, body: Body) -> MatchRecord:
-        """Return the next record of the forged history."""
-        mid, k, head = place
-        sent = replace(put_instead(self.server, message, self.makers.pop(0)(place, body)), k=k)
-        self.place = mid, k + 1, next_head(head, Record(sent.signer, sent.body, sent.sig))
-        self.made[k] = sent
-        return sent
+            place = place_of(self.server, message.k)
+            self.made = put_instead(self.server, message, self.maker(place, body))
+        # A client that comes back may ask for what came before: that was honest, and stays so.
+        if message.k < self.made.k:
+            return message
+        # An honest record behind it would name another head, and give it away (C10).
+        return self.made if message.k == self.made.k else None
 
 
 def deal_body(place: Place, j: int, **changes: Any) -> Deal:
