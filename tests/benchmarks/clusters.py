@@ -60,7 +60,7 @@ class Reach(NamedTuple):
 
 FULL: Final = Reach()
 SHORT: Final = Reach(seconds=2.0, warm_s=0.5, tables=(25, 100), rush=50, times=1)
-LEAST: Final = Reach(seconds=0.3, warm_s=0.0, tables=(2,), pace=20.0, rush=2, leases_s=(1,), times=1)
+LEAST: Final = Reach(seconds=0.3, warm_s=0.0, tables=(2,), pace=20.0, rush=2, leases_s=(2,), times=1)
 
 
 class Lab:
