@@ -390,9 +390,9 @@ class TestBots:
         assert wanted["match"] == seats[0].ledger.setup.mid
 
 
-@pytest.mark.parametrize("work", ["news_of_others", "sweep_bulletins"])
+@pytest.mark.parametrize("work", ["news_of_others", "sweep_bulletins", "listener"])
 async def test_fault_of_what_nodes_tell_each_other_ends_no_node(nodes, monkeypatch, work):
-    for pause in ("HEAR_EVERY_S", "SWEEP_EVERY_S"):
+    for pause in ("HEAR_EVERY_S", "SWEEP_EVERY_S", "RETRY_S"):
         monkeypatch.setattr(bulletin_exchange, pause, 0.05)
     failed, twice = [], trio.Event()
 

@@ -30,9 +30,11 @@ from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_gone
 from server.stored import MATCH, MID, TABLE, record
 from server.test_store_leases import enter
-from sqlalchemy import text
+from server.visitors import follower, say
+from sqlalchemy import event, text
 
 from truc_protocol.audit import Result
+from truc_server.cluster import bulletin_exchange
 from truc_server.identity.identity import load_identity, roll
 from truc_server.main import main
 from truc_server.settings.folder import open_folder
@@ -174,6 +176,41 @@ async def test_lost_connection_ends_the_server_and_nothing_acknowledged_is_lost(
     async with served(tmp_path, database) as server:
         await come_back(server, *seats)
         await play_out(seats)
+
+
+async def test_node_hears_at_once_what_another_tells(nodes, monkeypatch):
+    monkeypatch.setattr(bulletin_exchange, "HEAR_EVERY_S", 3_600)  # nobody looks by themselves
+    async with nodes.run("one") as one, nodes.run("two") as two:
+        speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
+        await say(speaks, "bon dia")
+        assert (await hears.until("chat"))["text"] == "bon dia"
+
+
+async def test_node_hears_again_after_the_connection_for_hints_was_lost(nodes, database, monkeypatch):
+    monkeypatch.setattr(bulletin_exchange, "RETRY_S", 0.05)
+    async with nodes.run("one") as one, nodes.run("two") as two:
+        speaks, hears = await follower(one, "Anna"), await follower(two, "Bea")
+        listening = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        with trio.fail_after(20):  # both listen, and nobody of the test before
+            while database.raw.execute(f"SELECT count(*) {listening}").fetchone() != (2,):
+                await trio.lowlevel.checkpoint()
+        database.raw.execute(f"SELECT pg_terminate_backend(pid) {listening}")
+        monkeypatch.setattr(bulletin_exchange, "HEAR_EVERY_S", 3_600)
+        for n in range(2):
+            await say(speaks, f"line {n}")
+            assert (await hears.until("chat"))["text"] == f"line {n}"
+
+
+def test_connection_for_hints_that_is_lost_before_it_listens_is_an_error_of_the_store(fresh, rival):
+    def cut(driver, *_) -> None:
+        with rival._engine.connect() as other:
+            other.exec_driver_sql(f"SELECT pg_terminate_backend({driver.info.backend_pid}, 5000)")
+
+    event.listen(fresh._engine, "checkout", cut, once=True)
+    with pytest.raises(StoreError, match="says nothing any more: terminating connection"):
+        fresh.listener()
+    with fresh.listener() as listener:
+        assert not listener.has_news()
 
 
 def test_connection_that_cannot_even_roll_back_is_an_error_and_not_used_again(store, monkeypatch):

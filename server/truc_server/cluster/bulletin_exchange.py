@@ -21,6 +21,7 @@ from truc_server.parts import ServerParts
 from truc_server.requests.forgetting import forget_elsewhere
 from truc_server.requests.moderating import kick, say_here
 from truc_server.storage import StoreError
+from truc_server.storage.bulletins import BulletinListener
 from truc_server.storage.node_news import (
     Bulletin,
     BulletinMark,
@@ -32,7 +33,7 @@ from truc_server.storage.node_news import (
 )
 from truc_server.table_data.codes import label
 
-# Between two bulletins, and between two looks for those of others: whatever is noted at one node is
+# Between two bulletins, and at most between two looks for those of others: whatever is noted at one node is
 # known at all others within two seconds (cluster.md).
 TELL_EVERY_S: Final = 1.0
 HEAR_EVERY_S: Final = 1.0
@@ -40,6 +41,7 @@ SWEEP_EVERY_S: Final = 60.0
 # Tables or players taken up at once, in some two milliseconds. All of a node with thousands of tables took a
 # fifth of a second, in which nobody here could play.
 _AT_ONCE: Final = 64
+RETRY_S: Final = 5.0  # after a connection for hints was lost
 _SWEPT: Final = "server"  # why a table is gone of which nobody has told why
 
 Told = TypeVar("Told")
@@ -63,12 +65,14 @@ class BulletinExchange:
         self._marks: dict[str, BulletinMark] = {}
         self._has_told = self._has_heard = False
         self._strays: frozenset[str] = frozenset()
+        self._hint = trio.Event()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Tell and hear until cancelled; the task counts as started once the others have been heard, if they can be."""
         async with trio.open_nursery() as tasks:
             tasks.start_soon(self._keep_telling)
             tasks.start_soon(self._keep_sweeping)
+            tasks.start_soon(self._keep_listening)
             await self._try(log.warning, "nodes_not_heard", self._hear)
             task_status.started()
             await self._keep_hearing()
@@ -133,7 +137,9 @@ class BulletinExchange:
 
     async def _keep_hearing(self) -> None:
         while True:
-            await trio.sleep(HEAR_EVERY_S)
+            with trio.move_on_after(HEAR_EVERY_S):
+                await self._hint.wait()
+            self._hint = trio.Event()
             await self._try(log.warning, "nodes_not_heard", self._hear)
 
     async def _hear(self) -> None:
@@ -215,3 +221,24 @@ class BulletinExchange:
         told_gone = [TableNews(code, _SWEPT) for code in gone]
         self._lobby.hear_tables(parts.lease.owner, told_gone)
         self._strays = strays
+
+    async def _keep_listening(self) -> None:
+        """Hear at once what is told, where the database says so; without that it is heard a moment later."""
+        while True:
+            try:
+                listener = await trio.to_thread.run_sync(self._parts.store.listener)
+                if listener is None:
+                    return
+                with listener:
+                    await self._listen(listener)
+            except (StoreError, OSError) as error:
+                log.warning("hints_lost", reason=str(error))
+            except Exception:
+                log.exception("internal", incident="bulletins")
+            await trio.sleep(RETRY_S)
+
+    async def _listen(self, listener: BulletinListener) -> None:
+        while True:
+            await trio.lowlevel.wait_readable(listener.socket)
+            if listener.has_news():
+                self._hint.set()

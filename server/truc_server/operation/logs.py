@@ -28,6 +28,7 @@ LASTING: Final = frozenset(
         "bulletin_not_told",
         "bulletins_not_swept",
         "cannot_accept",
+        "hints_lost",
         "inner_stranger",
         "lease_not_renewed",
         "nodes_not_heard",

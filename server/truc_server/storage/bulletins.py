@@ -3,24 +3,29 @@
 A node numbers its bulletins, and what each has changed has its number; whoever knows a number asks for what came after it.
 Numbers begin anew with each claim of the name, so that nothing of an earlier process is taken for the present one's.
 Invariant: a process that may write no more tells nothing.
+
+PostgreSQL also says that some node has told something. That is a hint and nothing else: what was told is read as ever, also
+where no hint comes.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from sqlalchemy import (
     BigInteger,
     Connection,
+    Engine,
     Table,
     and_,
     bindparam,
     delete,
+    func,
     or_,
     select,
 )
 
 from truc_protocol.codec import dec, enc
-from truc_server.storage import Lease, NodePlace, PlayerKind
+from truc_server.storage import Lease, NodePlace, PlayerKind, StoreError
 from truc_server.storage.leases import db_now_ms, hold_lease, parameters_of
 from truc_server.storage.node_news import (
     Bulletin,
@@ -36,6 +41,8 @@ from truc_server.storage.node_news import (
 from truc_server.storage.schema import board, bulletins, crowds, nodes, online, said, tables
 from truc_server.storage.statements import upsert
 
+CHANNEL: Final = "truc"
+"""The channel of PostgreSQL's notifications: each says that there is something to read, and not what."""
 # What is over stays so long that every node has learned of it: one that hears nothing for a lease, a minute
 # at the longest, may write no more, and begins anew.
 KEPT_MS: Final = 300_000
@@ -90,6 +97,9 @@ def tell(connection: Connection, lease: Lease, bulletin: Bulletin) -> None:
     _put(connection, online, [{**head, **told._asdict()} for told in bulletin.players])
     _put(connection, crowds, [{**head, **told._asdict()} for told in bulletin.crowds])
     _put(connection, said, [{**head, **told._asdict()} for told in bulletin.lines])
+    # Delivered with the commit, so whoever hears it finds the bulletin.
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_notify(CHANNEL, "")))
 
 
 def _own(connection: Connection, lease: Lease, told: Sequence[TableNews]) -> list[TableNews]:
@@ -189,3 +199,66 @@ def sweep_bulletins(connection: Connection) -> None:
     live = select(nodes.c.name)
     for table in (*_PASSING, bulletins):
         connection.execute(delete(table).where(table.c.node.not_in(live)))
+
+
+def open_listener(engine: Engine) -> "BulletinListener | None":
+    """Return a listener for news from other nodes; None where the database has none. Blocks.
+
+    Raises:
+        SQLAlchemyError: The database cannot be reached.
+        StoreError: It was reached, and the connection is lost.
+    """
+    if engine.dialect.name != "postgresql":
+        return None
+    pooled = engine.raw_connection()
+    driver: Any = pooled.driver_connection
+    pooled.detach()  # or the pool would take it back when `pooled` is let go, and nothing would be heard
+    try:
+        # LISTEN counts from its commit, and a transaction that stayed open would be ended as an idle one.
+        driver.autocommit = True
+        driver.execute(f"LISTEN {CHANNEL}")
+    except Exception as error:
+        driver.close()
+        raise _connection_lost(error) from error
+    return BulletinListener(driver)
+
+
+class BulletinListener:
+    """A listener: its connection is only read, and waiting for its `socket` keeps no thread busy."""
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+
+    def __enter__(self) -> Self:
+        """Close it at the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self._driver.close()
+
+    @property
+    def socket(self) -> int:
+        """What can be read when there may be something to hear."""
+        number: int = self._driver.pgconn.socket
+        return number
+
+    def has_news(self) -> bool:
+        """Tell whether anything was told since the last time; never blocks.
+
+        Raises:
+            StoreError: The connection is lost.
+        """
+        found = 0
+        try:
+            self._driver.pgconn.consume_input()
+            while self._driver.pgconn.notifies() is not None:
+                found += 1
+        except Exception as error:
+            raise _connection_lost(error) from error
+        return found > 0
+
+
+def _connection_lost(error: Exception) -> StoreError:
+    said = str(error).partition("\n")[0]
+    return StoreError(f"the database says nothing any more: {said}")

@@ -45,6 +45,7 @@ from truc_server.storage import (
     ratings,
 )
 from truc_server.storage.archive import unpack_setup
+from truc_server.storage.bulletins import BulletinListener, open_listener
 from truc_server.storage.column_types import ColumnError
 from truc_server.storage.engine import (
     damage_in,
@@ -364,6 +365,17 @@ class Store:
     def stray_secrets(self) -> tuple[bytes, ...]:
         """Return the `th` of secrets whose match never started."""
         return tuple(th for (th,) in self._read(_STRAY_SECRETS))
+
+    def listener(self) -> BulletinListener | None:
+        """Return a listener for news from other nodes; None where the database has none.
+
+        Raises:
+            StoreError: The database cannot be reached.
+        """
+        try:
+            return open_listener(self._engine)
+        except SQLAlchemyError as error:
+            raise self._failed("listen to", error) from error
 
     def sever(self) -> None:
         """Cut every connection, from any thread: what the database does not answer fails at once. Not for files."""
