@@ -125,8 +125,8 @@ async def told(running: Machine, *command: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-async def test_match_goes_on_when_its_node_is_killed_and_no_node_outlives_the_process_that_watches_them(
-    tmp_path, database
+async def test_restored_match_goes_on_when_its_node_is_killed_and_no_node_outlives_who_watches_them(
+    tmp_path, database, monkeypatch
 ):
     async with machine(tmp_path, database) as running:
         status, cluster = await told(running, "cluster")
@@ -134,6 +134,17 @@ async def test_match_goes_on_when_its_node_is_killed_and_no_node_outlives_the_pr
         status, refused = await told(running, "status")
         assert (status, f"name one with --data {running.folder(NAMES[0]).root}" in refused) == (1, True)
         seats = await players(running)
+        assert await running.process.stop() == []
+        monkeypatch.setenv("TRUC_STORE_URL", database.url(f"of_{tmp_path.name}", database.port))
+        arguments = ["restore", "--dump", "--data", str(running.process.data)]
+        result = await trio.to_thread.run_sync(CliRunner().invoke, main, arguments)
+        assert result.output.startswith("matches under way: 1, each goes on when all of its players are back")
+        await running.process.start()
+        held = [json.loads(line)["event"] for line in running.process.warnings()]
+        assert held.count("match_held") == 1
+        for seat in seats:
+            await return_to(running, seat)
+        await play_on(seats, lambda seat: seat.next >= 12)
         name = await running.owner()
         pid = running.pid(name)
         os.kill(pid, signal.SIGKILL)
@@ -224,19 +235,6 @@ async def to_the_end(seat: RawSeat) -> None:
     if is_to_move(seat):
         await seat.act(seat.act_message(seat.options, seat.pick(seat.options, seat.offered)))
     await play_until_gone(seat)
-
-
-async def test_restored_dump_is_heeded_by_every_node(tmp_path, database, monkeypatch):
-    async with machine(tmp_path, database) as running:
-        await players(running)
-        assert await running.process.stop() == []
-        monkeypatch.setenv("TRUC_STORE_URL", database.url(f"of_{tmp_path.name}", database.port))
-        arguments = ["restore", "--dump", "--data", str(running.process.data)]
-        result = await trio.to_thread.run_sync(CliRunner().invoke, main, arguments)
-        assert result.output.startswith("matches under way: 1, each goes on when all of its players are back")
-        await running.process.start()
-        held = [json.loads(line)["event"] for line in running.process.warnings()]
-        assert held.count("match_held") == 1
 
 
 def lose_a_variant(data: Path, _node: Path) -> Path:
