@@ -31,6 +31,7 @@ Cheat = Callable[[ClientHarness], None]
 _BEFORE_SEAT: Final = -2
 BEFORE_MATCH: Final = -1
 _M = TypeVar("_M", bound=ServerMessage)
+_B = TypeVar("_B", bound=Body)
 
 
 def on(kind: type[_M], change: Callable[[_M], ServerMessage | None]) -> Bend:
@@ -183,6 +184,24 @@ def rewriting(kind: type[Body], index: int, maker: Maker) -> Cheat:
 def other_calls(**changes: Any) -> Cheat:
     """Return a cheat that changes the calls, and signs them again."""
     return changing_records("call")(partial(signed_again, **changes))
+
+
+def forging(kind: type[_B], change: Callable[[ClientHarness, _B], _B]) -> Cheat:
+    """Return a cheat that signs records of one kind otherwise; what follows stands behind them, so that no head gives it away."""
+
+    def cheat(server: ClientHarness) -> None:
+        def forge(record: Record) -> Record:
+            body = parse(record)
+            changed = change(server, body) if isinstance(body, kind) else body
+            if changed is body:
+                return record
+            note_cheat(server, server.at_play().k)
+            forged = encode(changed)
+            return Record(0, forged, server.key.sign(forged))
+
+        server.forge = forge
+
+    return cheat
 
 
 def committing(change: Callable[[ClientHarness, Deal], tuple[bytes, ...]]) -> Cheat:

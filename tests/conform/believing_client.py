@@ -14,7 +14,7 @@ import msgpack
 
 from truc_conform.playing import Puppet
 from truc_protocol.bodies import Ack, Call, Close, Deal, Draw, End, Open, Share, Sub, Void
-from truc_protocol.boxes import BoxError, downward_key, open_hand, open_options
+from truc_protocol.boxes import BoxError, downward_key, open_hand, open_options, open_share
 from truc_protocol.codec import sha256
 from truc_protocol.records import Record, body_hash, encode, next_head, parse
 from truc_protocol.wire.handshake import Auth
@@ -35,6 +35,19 @@ STUMBLES = {
     "only-silence": lambda body: isinstance(body, Void) and body.reason != "silent",
 }
 """By fault the records that it does not know, and ends at."""
+
+
+def opened_hand(shared, body):
+    return open_hand(shared, body.mid, j=body.j, d=body.d, seat=0, box=body.boxes[0])
+
+
+def opened_share(shared, body):
+    place = {"giver": body.giver, "receiver": body.receiver}
+    return body.receiver or open_share(shared, body.mid, j=body.j, d=body.d, box=body.box, **place)
+
+
+OPENS = {"opens-boxes": (Deal, opened_hand), "opens-shares": (Share, opened_share)}
+"""By fault the records whose box it opens, and looks at no leaf."""
 
 
 class Believer:
@@ -136,8 +149,8 @@ class Believer:
         if FAULT in STUMBLES and STUMBLES[FAULT](body):
             sys.exit("what record is that?")
         self.count(body)
-        if FAULT == "opens-boxes" and isinstance(body, Deal):
-            self.open_box(body)
+        with suppress(KeyError):
+            self.open_box(body, *OPENS[FAULT])
         self.seen.head, self.seen.k = next_head(self.seen.head, record), self.seen.k + 1
         match body:
             case Call(j=j):
@@ -163,10 +176,10 @@ class Believer:
         if FAULT == "counts-on" and isinstance(body, Deal) and is_blind and any(body.boxes):
             sys.exit("boxes in a blind hand")
 
-    def open_box(self, body):
-        shared = self.player.x.exchange(self.table.x)
+    def open_box(self, body, kind, opened):
         try:
-            open_hand(shared, body.mid, j=body.j, d=body.d, seat=0, box=body.boxes[0])
+            if isinstance(body, kind):
+                opened(self.player.x.exchange(self.table.x), body)
         except BoxError:
             sys.exit("what box is that?")
 

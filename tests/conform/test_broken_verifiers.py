@@ -26,7 +26,8 @@ ONLY_BY_THE_RULES = {
 FAULTS = {
     "unbound-login": ("C3.login", "security.md#the-handshake"),
     "old-link": ("C3.release", "../fairness/specification.md#13-what-a-client-does"),
-    "opens-boxes": ("C3.cheat-box", "../fairness/specification.md#11-checks"),  # and looks at no leaf
+    "opens-boxes": ("C3.cheat-box", "../fairness/specification.md#11-checks"),
+    "opens-shares": ("C4.cheat-share", "../fairness/specification.md#11-checks"),
     "odd-head": ("C3.act", "../fairness/specification.md#11-checks"),
     "never-acks": ("C3.ack", "../fairness/specification.md#10-end"),
     "unsigned": ("C3.seat", "../fairness/specification.md#11-checks"),

@@ -23,6 +23,7 @@ from truc_conform.forging import (
     committing,
     deal_body,
     dealt,
+    forging,
     note_cheat,
     other_calls,
     place_of,
@@ -46,7 +47,7 @@ from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
 from truc_protocol.ledger import start_ledger
 from truc_protocol.match_secrets import MatchSecrets
-from truc_protocol.records import Record, body_hash, encode, parse
+from truc_protocol.records import Record, body_hash, parse
 from truc_protocol.setup import close_setup, open_terms
 from truc_rules import with_options
 
@@ -227,21 +228,18 @@ _EXCHANGED: Final = (1, 0, 2)
 """By slot the one whose card is said to lie there."""
 
 
+def _sealed_otherwise(server: ClientHarness, body: Deal) -> Deal:
+    shared, place = server.dealer.shared(server.at_play(), 0), {"j": body.j, "d": body.d, "seat": 0}
+    if shared is None:
+        return body
+    hand = open_hand(shared, body.mid, box=body.boxes[0], **place)
+    box = seal_hand(shared, body.mid, hand=[hand[slot] for slot in _EXCHANGED], **place)
+    return replace(body, boxes=(box, *body.boxes[1:]))
+
+
 @cheat("C3.cheat-box", "a boxed hand that does not open onto its leaves (C18)")
 def _exchanged(server: ClientHarness) -> None:
     """Seal two of the client's cards each in the other's place, and offer them so: the leaves alone tell."""
-
-    def forge(record: Record) -> Record:
-        body = parse(record)
-        shared = server.dealer.shared(server.at_play(), 0)
-        if not isinstance(body, Deal) or shared is None:
-            return record
-        note_cheat(server, body.k)
-        place = {"j": body.j, "d": body.d, "seat": 0}
-        hand = open_hand(shared, body.mid, box=body.boxes[0], **place)
-        box = seal_hand(shared, body.mid, hand=[hand[slot] for slot in _EXCHANGED], **place)
-        forged = encode(replace(body, boxes=(box, *body.boxes[1:])))
-        return Record(0, forged, server.key.sign(forged))
 
     def exchange(option: Option) -> Option:
         if option.kind != "play":
@@ -249,8 +247,8 @@ def _exchanged(server: ClientHarness) -> None:
         slot, *rest = option.args
         return option._replace(args=(_EXCHANGED[slot], *rest))
 
-    # In the records that follow too, so that no head gives it away.
-    server.forge, server.twist = forge, exchange
+    forging(Deal, _sealed_otherwise)(server)
+    server.twist = exchange
     server.pick = lambda _ledger: quiet
 
 

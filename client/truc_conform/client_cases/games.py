@@ -25,6 +25,7 @@ from truc_conform.forging import (
     changing_records,
     dealing,
     dealt,
+    forging,
     note_cheat,
     on,
     place_of,
@@ -49,6 +50,7 @@ from truc_conform.scenes import (
 )
 from truc_protocol import messages
 from truc_protocol.bodies import Act, Call, Close, Deal, End, Open, Rekey, Rule, Share, Sub
+from truc_protocol.boxes import seal_share
 from truc_protocol.ledger import Due, due, next_call, seats_missing
 from truc_protocol.messages import MatchRecord, ServerMessage
 from truc_protocol.records import Phase, Record, parse
@@ -298,12 +300,15 @@ def _another_card_up(server: ClientHarness, body: Deal) -> Deal:
     return replace(body, up=(free,))
 
 
-@changing_records("share")
-def _garbled_share(server: ClientHarness, message: MatchRecord) -> MatchRecord:
-    """Let the box of the partner's cards open to nothing."""
-    # Only in the box that the client can open.
-    is_own = body_of(message).receiver == 0
-    return signed_again(server, message, box=bytes(len(body_of(message).box))) if is_own else message
+def _shared_otherwise(server: ClientHarness, body: Share) -> Share:
+    """Seal the partner's cards to the client in another order: the leaves alone tell."""
+    ledger = server.at_play()
+    shared = server.dealer.shared(ledger, body.receiver) if body.receiver == 0 else None
+    if shared is None:
+        return body
+    hand = server.dealer.openings(ledger, body.giver)[::-1]
+    place = {"j": body.j, "d": body.d, "giver": body.giver, "receiver": body.receiver}
+    return replace(body, box=seal_share(shared, body.mid, hand=hand, **place))
 
 
 def _another_blind_card(place: Place, body: Open) -> Open:
@@ -410,7 +415,11 @@ _CHEATS: Final = [
     _turned("C4.cheat-not-turned", "a deal that turns no card up (C17)", _dealing_hand(1, up=())),
     _turned("C4.cheat-own-turned", "a card turned up that it holds (C18)", _own_card_up),
     _turned("C4.cheat-turn-up", "a card turned up that is not the next one (C25)", _another_card_up),
-    _sharing("C4.cheat-share", "a share that does not open onto its leaves (C18)", _garbled_share),
+    _sharing(
+        "C4.cheat-share",
+        "a share that does not open onto its leaves (C18)",
+        forging(Share, _shared_otherwise),
+    ),
     _sharing(
         "C4.cheat-unshared",
         "a share that is left out (C23), if it knows the rules",
