@@ -8,7 +8,6 @@ ones are. Invariant: a table keeps its game by the stored rule document, whateve
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 import structlog
@@ -29,6 +28,7 @@ from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import (
     KEPT_CHAT_LINES,
     AddRecord,
+    AddWish,
     DamagedRowError,
     DropSecrets,
     RunningMatch,
@@ -71,6 +71,7 @@ class StoredTable(NamedTuple):
     seats: tuple[SaveSeat, ...]
     match: RunningMatch | None
     records: tuple[AddRecord, ...]
+    wishes: tuple[AddWish, ...]
     guests: Mapping[int, bytes]
     chat: tuple[SaveChat, ...]
     next_line: int
@@ -80,8 +81,7 @@ class StoredTable(NamedTuple):
 class StoredState(NamedTuple):
     """Everything a start needs from the store; of tables that cannot be read, only the codes.
 
-    `unasked` are the matches that were stopped when the next call was due and nobody had asked for time, each with its
-    position. For `late_s` after this a player may still be on a connection to a node that is gone, and not know it.
+    For `late_s` after this a player may still be on a connection to a node that is gone, and not know it.
     """
 
     tables: tuple[StoredTable, ...]
@@ -89,7 +89,6 @@ class StoredState(NamedTuple):
     ignoring: frozenset[bytes] = frozenset()
     unreadable: tuple[str, ...] = ()
     restored: Restored = Restored()
-    unasked: Mapping[bytes, int] = MappingProxyType({})
     late_s: float = 0.0
 
 
@@ -131,11 +130,13 @@ def _read_table(store: Store, code: str) -> StoredTable:
         records += page
         if len(page) < PAGE:
             break
+    wishes = () if match is None else store.wishes(match.mid)
     guests = {} if match is None else store.guests(match.mid)
     chat = tuple(_or_none(partial(store.chat, row.code, KEPT_CHAT_LINES)))
     next_line = store.next_line(row.code)
     terms = store.terms(row.code) if row.state == "terms" else None
-    return StoredTable(row, store.seats(row.code), match, tuple(records), guests, chat, next_line, terms)
+    seats = store.seats(row.code)
+    return StoredTable(row, seats, match, tuple(records), wishes, guests, chat, next_line, terms)
 
 
 def restore(backing: TableBacking, lobby: Lobby, stored: StoredState) -> None:
@@ -186,7 +187,8 @@ def _rebuild(backing: TableBacking, lobby: Lobby, found: StoredTable) -> Table:
         # a match keeps the key it began with, also after the server has changed it
         key = backing.identity.key_of(setup.terms.table.spk)
         dealer = Dealer(key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
-        table.restore(table.open_game(Lineup(setup, found.guests), dealer), found.records)
+        game = table.open_game(Lineup(setup, found.guests), dealer)
+        table.restore(game, found.records, found.wishes)
     elif setup is not None:
         # no secrets are left: it is over, and its end may still be shown late
         table.feed.restore(Lineup(setup, found.guests), found.records)
@@ -243,7 +245,6 @@ def _go_on(
         else:
             table.await_signatures(pending)
         return
-    table.game.clock.restore(is_unasked=stored.unasked.get(table.game.mid) == table.game.ledger.k)
     table.board.match = row.match
     table.board.state = "over" if table.game.is_over and row.state != "playing" else "playing"
     log.info("match_restored", table=label(table.code), k=table.game.ledger.k)

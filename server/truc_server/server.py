@@ -85,7 +85,6 @@ async def serve(
     since = time.monotonic()
     lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store, identity)
     parts = ServerParts(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
-    stored = stored._replace(unasked=await trio.to_thread.run_sync(draining.read_unasked, folder))
     stop = trio.Event()
     # a server that has moved writes nothing, and has no lease
     is_node = settings.cluster.node and not settings.access.moved_to
@@ -209,8 +208,6 @@ async def _run(
                 control.on_end()
             connections.shut()
             await _end(parts, connections)
-            # when nobody can ask for time any more
-            await trio.to_thread.run_sync(draining.write_unasked, folder, draining.unasked(lobby))
             tasks.cancel_scope.cancel()
         await _release(parts)
     if parts.failure is not None:

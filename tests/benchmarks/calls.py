@@ -57,14 +57,17 @@ WARM_ACTS: Final = 40 * TABLES  # until the tables are no longer all in their fi
 ACTS: Final = 100 * TABLES
 BRIEF_ACTS: Final = 30 * TABLES
 SEED: Final = 24
+# Of Trio's dice, before the start: it throws so many less than when the bounds were counted, and which task
+# goes first moves calls between the acts of a hand and what stands around them.
+SKIPPED: Final = 3
 LEAST: Final = 0.25  # calls an act, below which nothing has a line
 _FOR_EVER: Final = 1e9  # seconds
 _TESTS: Final = str(ROOT / "tests")
 
 MOST: Final[Mapping[str, Mapping[str, int]]] = {
-    "guests": {"act": 403, "act alone": 279, "hand": 723, "match": 2145},
-    "keys": {"act": 554, "act alone": 347, "hand": 1217, "match": 4075},
-    "keys, own options": {"act": 489, "act alone": 276, "hand": 1244, "match": 3968},
+    "guests": {"act": 403, "act alone": 279, "hand": 723, "match": 2140},
+    "keys": {"act": 554, "act alone": 347, "hand": 1217, "match": 4070},
+    "keys, own options": {"act": 489, "act alone": 276, "hand": 1244, "match": 3963},
 }
 """Bounds of what is counted: lowered with every step, and raised only by a decision (docs/decisions/0019).
 
@@ -297,6 +300,8 @@ def _without_chance() -> Iterator[None]:
         return 0
 
     _run._r.seed(SEED)  # by which Trio chooses which of the tasks that are ready goes first
+    for _ in range(SKIPPED):
+        _run._r.random()
     gc.collect()
     gc.disable()
     with (

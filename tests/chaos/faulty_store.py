@@ -26,6 +26,7 @@ READS: Final = frozenset(
         "terms",
         "match",
         "records",
+        "wishes",
         "record_count",
         "count_until",
         "past_match",

@@ -58,6 +58,7 @@ SETTINGS: Final = {
     "TRUC_MATCH_RELEASE_MS": "600000",
     "TRUC_MATCH_PAUSE_MS": "1000",
     "TRUC_MATCH_LINKS": "8",
+    "TRUC_MATCH_REKEYS": "50",
 }
 """Clocks that no outage can use up, pauses that end, and chains that end within a match."""
 GRACE_S: Final = 180.0  # for the matches under way to end, once nobody kills any more

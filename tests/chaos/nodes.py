@@ -148,6 +148,7 @@ class Nodes:
             "TRUC_MATCH_RELEASE_MS": decision_ms,
             "TRUC_MATCH_PAUSE_MS": "1000",
             "TRUC_MATCH_LINKS": "8",
+            "TRUC_MATCH_REKEYS": "50",
         }
 
     async def run(self) -> Outcome:

@@ -16,8 +16,8 @@ from chaos.stored import ViolationError, stored_chat, stored_records, unfinished
 from server.rawclient import GoneError, Map, RawClient, RawSeat
 
 from truc_protocol.audit import Result, Verdict
-from truc_protocol.bodies import Proxy, Resign, Rule
-from truc_protocol.ledger import Ledger
+from truc_protocol.bodies import Call, Proxy, Rekey, Resign, Rule
+from truc_protocol.ledger import Ledger, is_exhausted
 from truc_protocol.records import Phase, Record, parse
 
 if TYPE_CHECKING:
@@ -29,9 +29,10 @@ KEPT_LINES: Final = 50
 LOSSES: Final = (GoneError, OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 _ERRORS: Final = ("stale_position", "void_bet")
 _REPLAY: Final = 0.3  # of the returns ask for records that are there already
-_ACKNOWLEDGED: Final = {"act": "acts", "chat": "lines", "ready": "agreements"}
+_ACKNOWLEDGED: Final = {"act": "acts", "chat": "lines", "ready": "agreements", "rekey": "wishes"}
 _TALK: Final = 0.05
 _FIRST_WISH: Final = 0.02  # of the records make somebody ask for a pause
+_FOR_TIME: Final = 0.02  # of them make somebody ask for time to begin a new chain
 _AGREES: Final = 0.5  # of them, once another has asked
 _ENDS: Final = 0.8  # of those of a pause make somebody ask for its end; else its time must end it
 _TALK_S: Final = 2.0
@@ -65,6 +66,8 @@ class Survivor(RawSeat):
         self.played = 0
         self._game = game
         self._whims = random.Random(f"whims {seed}")
+        self._for_time = random.Random(f"time {seed}")
+        self._has_asked = self._has_time = False
         self._spk = b""
         self._pending: dict[int, Map] = {}
         self._signed_terms: dict[bytes, tuple[Chain, BoxKey, Map]] = {}
@@ -201,10 +204,9 @@ class Survivor(RawSeat):
             await self._end_hold(message["at"])
 
     async def _end_hold(self, at: int) -> None:
-        """Begin a new chain where a server that was killed waits for one, as it no longer knows who asked for the time.
-
-        Else the table would stand still for all the time there is for a release, which no run outlasts.
-        """
+        """Begin the new chain that a call is held back for; nobody else is waited for, however often the server was killed."""
+        if at == self.next and not (self._has_asked or is_exhausted(self.ledger, self.seat + 1)):
+            raise ViolationError(f"the call is held back for {self.name}, who has not asked for it")
         if self.key is not None and at == self.next and not self._has_signed_at(at):
             await self.sign_once("rekey", at, self.rekey())
 
@@ -248,6 +250,7 @@ class Survivor(RawSeat):
             raise ViolationError(f"{self.name} was shown another match before the end of its own")
         self._recall(message["records"][0][1])
         self._signed_terms, self.fresh = {}, None
+        self._has_asked = self._has_time = False
         super().begin(message)
         self._setup = len(self.records)
 
@@ -263,6 +266,7 @@ class Survivor(RawSeat):
             self._compare(self.records[self._setup + k :][:1], [again])
             return
         await super().take(message)
+        self._check_time()
         if self.ledger.phase is Phase.ENDED:
             self.party.note_end(self.mid)
         if self.done:
@@ -273,14 +277,30 @@ class Survivor(RawSeat):
         if self.done:
             await self._agree()
 
+    def _check_time(self) -> None:
+        """Check that no hand is called before a new chain for which the server has promised time."""
+        body = parse(self.records[-1])
+        if isinstance(body, Rekey) and body.role == self.seat + 1:
+            self._has_time = False
+        if isinstance(body, Call) and self._has_time:
+            raise ViolationError(f"{self.name} was promised time before the call at {body.k}")
+
     async def _use_the_moment(self) -> None:
         """Do what nobody is waited for."""
         await self._chat()
+        await self._ask_for_time()
         kind = wish(self.ledger, self.seat, self._whims)
         if kind is not None and not self._has_signed_at(self.next):
             asked = self.act_message({"at": self.next}, {"key": kind, "kind": kind, "args": ()})
             self.stored["act", self.next] = asked
             await self.act(asked)
+
+    async def _ask_for_time(self) -> None:
+        # where somebody leaves, what is waited for ends soon
+        if self.key is None or self.done or self._game.is_left or self._for_time.random() >= _FOR_TIME:
+            return
+        self._has_asked = True
+        await self._post({"t": "rekey", "table": self.table, "match": self.mid})
 
     async def _chat(self) -> None:
         now = trio.current_time()
@@ -307,6 +327,7 @@ class Survivor(RawSeat):
     def _confirm(self, sent: Map, reply: Map) -> None:
         """Check that what is acknowledged was published before."""
         self.party.tally.count(**{_ACKNOWLEDGED[sent["t"]]: 1})
+        self._has_time |= sent["t"] == "rekey"
         if sent["t"] == "chat" and sent["text"] not in self._lines.values():
             raise ViolationError(f"a line was acknowledged and not told: {sent}")
         if sent["t"] != "act" or sent["match"] is None:
@@ -324,6 +345,8 @@ class Survivor(RawSeat):
             return  # the terms have gone with the server that sent them
         if error["code"] == "rate_limited" and sent.get("t") == "chat":
             return  # all of one network may say only so much
+        if error["code"] == "not_now" and sent.get("t") == "rekey":
+            return  # the match was over before it came
         if error["code"] == "no_such_match" and sent["match"] not in unfinished(self.party.data):
             return  # sent again, and its match has given its place to the next one
         raise ViolationError(f"{self.name} was refused: {error} to {sent}")

@@ -324,6 +324,13 @@ def test_backup_of_a_newer_schema_is_refused(copy, tmp_path):
     assert "schema 9999 was made by a newer version" in said(call(tmp_path / "new", "restore", copy))
 
 
+def test_backup_with_what_a_server_of_an_older_version_had_left_is_restored(copy, tmp_path):
+    (copy / "unasked.json").write_text("{}")
+    files = json.loads((copy / "manifest.json").read_text())["files"]
+    rewrite(copy, files=files | {"unasked.json": digest_of(copy / "unasked.json")})
+    assert call(tmp_path / "new", "restore", copy).exit_code == 0
+
+
 def test_restore_that_was_killed_is_begun_again(copy, tmp_path):
     new = Folder(tmp_path / "new")
     new.root.mkdir(mode=0o700)

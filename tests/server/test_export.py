@@ -20,6 +20,7 @@ from truc_protocol.crypto.keys import fingerprint
 from truc_protocol.transcript import read_transcript
 from truc_server.net.peer import tag_of
 from truc_server.storage import PlayerKind, archive
+from truc_server.storage.schema import REVISION
 from truc_terminal.main import main as client
 
 pytestmark = pytest.mark.slow
@@ -310,5 +311,5 @@ def test_database_of_another_version_is_left_as_it_is(data, export):
     older(data.root, "0003")
     before = data.database.read_bytes()
     result = export()
-    assert (result.exit_code, "expected schema 0007, found 0003" in result.stderr) == (1, True)
+    assert (result.exit_code, f"expected schema {REVISION}, found 0003" in result.stderr) == (1, True)
     assert data.database.read_bytes() == before

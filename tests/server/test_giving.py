@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from server.admins import Host, host_says, hosting
 from server.asking import figures_of, get, telling
 from server.calls import BRIEF, awake, called, held
-from server.conftest import QUICK, changed, give_up, in_hand, is_to_move, play_on, together
+from server.conftest import QUICK, give_up, in_hand, is_to_move, play_on, together
 from server.nodes import LONG_S, Nodes
 from server.rawclient import GoneError, RawSeat, bodies
 from server.restarting import come_back, play_until_gone
@@ -288,27 +288,18 @@ async def test_node_that_drains_alone_leaves_its_tables_to_the_next_start(nodes)
         await finish(again, seats)
 
 
-async def test_wish_after_a_table_was_given_away_is_not_forgotten_when_its_new_node_is_gone(nodes):
-    """That nobody had asked before is known from the file of a node that begins again, and from what a gift says."""
-    one_link = changed(QUICK, match={"links": 1})
-    async with hosted(nodes, "one", one_link) as first:
-        seats = await called(first, options=BRIEF)
-        for seat in seats:
-            await RawSeat.follow(seat)
-        await play_on(seats, held)
-        await awake(seats[1])
-        await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0])
-    draining.write_unasked(first.folder, {seats[0].ledger.setup.mid: seats[0].next})
-    async with hosted(nodes, "one", one_link) as first:
-        async with hosted(nodes, "two", one_link) as second:
-            await held_at(first, seats)
-            assert [seat.waiting["seats"] for seat in seats] == [[0]] * 2
+async def test_wish_goes_with_the_table_that_is_given_away_and_taken_over(nodes):
+    async with hosted(nodes, "one") as first:
+        async with hosted(nodes, "two") as second:
+            seats = await called(first, options=BRIEF)
+            assert (await seats[1].want_rekey())["t"] == "ok"
+            await awake(*seats)
+            await play_on(seats, held)
             await host_says(first.folder, command="move", table=seats[0].table, node="two")
             await held_at(second, seats)
-            assert (await seats[1].want_rekey())["t"] == "ok"
-            await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0, 1])
+            assert [seat.waiting["seats"] for seat in seats] == [[1]] * 2
         await held_at(first, seats)
-    assert [seat.waiting["seats"] for seat in seats] == [[0, 1]] * 2
+    assert [seat.waiting["seats"] for seat in seats] == [[1]] * 2
 
 
 async def held_at(server, seats: list[RawSeat]) -> None:

@@ -245,23 +245,25 @@ async def test_call_is_held_for_an_exhausted_chain_after_a_restart_too(path):
 
 
 @pytest.mark.slow
-async def test_call_is_held_for_a_wish_after_a_restart_too_until_every_seat_has_had_its_time(
+async def test_wish_holds_the_call_after_a_restart_too_for_who_has_asked_alone_and_counts_there(
     path, mock_clock
 ):
     async with running(path, SETTINGS) as server:
-        seats = await wished(server, options={**BRIEF, "release_ms": 5000})
+        seats = await wished(server, options={**BRIEF, "release_ms": 5000, "rekeys": 1})
     async with running(path, SETTINGS) as server:
         for seat in seats:
             seat.waiting = None
             await come_back(server, seat)
         await play_on(seats, held)
-        assert seats[1].waiting["seats"] == [0, 1]
-        await seats[0].act(seats[0].sign(seats[0].rekey()))
-        # seat 1 may have asked as well, and not have been back in time to ask again
-        await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
+        assert seats[1].waiting["seats"] == [0]
+        k = seats[0].next
         mock_clock.jump(5.01)
-        await play_on(seats)
-    assert results(seats) == {(Result.PROVEN, "won")}
+        await play_on(seats, after(k + 1))
+        assert isinstance(parse(seats[0].records[4 + k]), Call)
+    async with running(path, SETTINGS) as server:
+        await come_back(server, *seats)
+        codes = [(await seat.want_rekey()).get("code") for seat in seats]
+    assert codes == ["illegal_action", None]
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from truc_protocol.audit import Result
 from truc_server.operation import logs
 from truc_server.settings.folder import locked
 from truc_server.settings.settings import LogSettings
-from truc_server.storage import AddPlayer, EndMatch, PlayerKind, SaveSecrets, StoreError
+from truc_server.storage import AddPlayer, AddWish, EndMatch, PlayerKind, SaveSecrets, StoreError
 from truc_server.storage.sql import Store, open_store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import retention
@@ -130,11 +130,12 @@ def deleted(store, before_ms=ENDED_MS + 1) -> int:
     return sum(retention.deletions(store, before_ms=before_ms))
 
 
-def test_match_goes_with_its_records_its_players_and_secrets_that_are_left_of_it(over, folder):
-    over.commit([SaveSecrets(TH, b"sealed")])
+def test_match_goes_with_its_records_its_players_its_wishes_and_secrets_that_are_left_of_it(over, folder):
+    over.commit([SaveSecrets(TH, b"sealed"), AddWish(MID, 1, 0)])
     assert (deleted(over), counts(folder)) == (1, [0, 0, 0])
     with database(folder) as raw:
-        assert raw.execute("SELECT count(*) FROM secrets").fetchone() == (0,)
+        left = "SELECT (SELECT count(*) FROM secrets), (SELECT count(*) FROM wishes)"
+        assert raw.execute(left).fetchone() == (0, 0)
 
 
 def test_match_that_ended_at_the_time_stays(over, folder):

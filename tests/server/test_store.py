@@ -16,6 +16,7 @@ from sqlalchemy.schema import CreateTable
 
 from truc_protocol.records import Record
 from truc_server.storage import (
+    AddWish,
     ClearSeat,
     DropSecrets,
     DropTable,
@@ -173,6 +174,12 @@ class TestRecords:
             assert store.records(MID, first=0, limit=1) == ()
 
 
+def test_wishes_of_a_match_come_back_in_the_order_of_its_records(store):
+    wishes = [AddWish(MID, 9, 0), AddWish(MID, 10, 1), AddWish(b"o" * 32, 9, 1), AddWish(MID, 9, 1)]
+    store.commit([TABLE, MATCH, *wishes])
+    assert store.wishes(MID) == (wishes[0], wishes[3], wishes[1])
+
+
 class TestFence:
     def test_commit_before_a_claim_is_refused(self, rival):
         with pytest.raises(StoreError, match="expected a claim"):
@@ -264,7 +271,9 @@ class TestMigrations:
 
     def test_newer_schema_is_refused(self, folder):
         sql(folder / "truc.db", "UPDATE alembic_version SET version_num = '9999'")
-        with pytest.raises(StoreError, match="newer version: expected revision 0007 or older, found 9999"):
+        with pytest.raises(
+            StoreError, match=f"newer version: expected revision {REVISION} or older, found 9999"
+        ):
             open_store(url(folder))
 
     def test_table_of_the_first_schema_gets_the_document_of_its_match(self, tmp_path):

@@ -207,15 +207,6 @@ class TestTaking:
         fresh.release(one)
         assert rival.take_tables(two, most=9).codes == ("ABC",)
 
-    def test_position_that_a_gift_names_is_told_to_the_first_who_takes_it_alone(self, fresh, rival, third):
-        enter(fresh, "one")
-        two, three = enter(rival, "two"), enter(third, "three")
-        fresh.commit([TABLE._replace(state="playing", match=MID), MATCH, GiveTable("ABC", "two", 7)])
-        assert rival.take_tables(two, most=9).unasked == ((MID, 7),)
-        end_lease(rival, "two")
-        taken = third.take_tables(three, most=9)
-        assert (taken.codes, taken.unasked) == (("ABC",), ())
-
     def test_given_table_is_only_theirs_to_whom_it_was_given_while_they_live(self, fresh, rival, third):
         enter(fresh, "one")
         two, three = enter(rival, "two"), enter(third, "three")

@@ -22,6 +22,7 @@ async def test_nothing_acknowledged_is_lost_by_six_kills_of_the_server(tmp_path)
     assert figures["matches"] >= 5
     assert figures["leavers"] >= 1
     assert figures["pauses"] >= 1
+    assert figures["wishes"] >= 1
 
 
 @pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)")

@@ -69,7 +69,7 @@ class LeaseKeeper:
     ) -> None:
         """Hold the lease and take up free tables, until cancelled or the lease is lost.
 
-        The task counts as started when the node's own tables are back. Of `stored` only `restored` and `unasked` are used.
+        The task counts as started when the node's own tables are back. Of `stored` only `restored` is used.
         """
         async with trio.open_nursery() as tasks:
             # Before the tables are read, which may take longer than a lease: the others would take them, the
@@ -78,8 +78,7 @@ class LeaseKeeper:
             tasks.start_soon(self._renew)
             await self._take_up_own(lobby, stored)
             task_status.started()
-            # By then somebody may have asked whom the file of the earlier process does not know.
-            tasks.start_soon(self._take_over, lobby, stored._replace(unasked={}))
+            tasks.start_soon(self._take_over, lobby, stored)
 
     async def _take_up_own(self, lobby: Lobby, known: recovery.StoredState) -> None:
         """Take up the tables that the name has, some at a time."""
@@ -177,7 +176,7 @@ class LeaseKeeper:
         # No clock runs for so long: players may still be on a dead connection to the node that had the table,
         # and would have their cards played for them before they notice.
         late_s = UNHEARD * self._parts.settings.now.limits.idle_s + _WAY_BACK_S
-        return stored._replace(unasked={**known.unasked, **dict(taken.unasked)}, late_s=late_s)
+        return stored._replace(late_s=late_s)
 
     async def _take_up(self, taken: TakenTables, lobby: Lobby, known: recovery.StoredState) -> None:
         """Let the matches of tables go on."""

@@ -1,10 +1,11 @@
 """What a match waits for, for how much longer, and which seats have asked for time to rekey.
 
 Time runs from the newest record; the time of a seat only once that record is stored, and so may leave, and only while
-any seat is connected. The clocks, in milliseconds, are stored beside every record, so that a restarted server goes on
-from them; the outage costs nobody anything. What happens when time is over is decided elsewhere. Invariants: a seat pays
-from its bank only what it needs beyond the time for a decision; a bank is never below zero; a call is held back only
-where nothing else is to be decided and the match does not rest; and, from the newest record (while the server drains,
+any seat is connected. The clocks, in milliseconds, are stored beside every record, and wishes for time between the
+records, so that a restarted server goes on from them; the outage costs nobody anything. What happens when time is over is
+decided elsewhere. Invariants: a seat pays from its bank only what it needs beyond the time for a decision; a bank is never
+below zero; which wishes stand, and how many came to nothing, follows from records and wishes alone; a call is held back
+only where nothing else is to be decided and the match does not rest; and, from the newest record (while the server drains,
 from the wish), no longer than the terms give for a rekey or, where they make the match wait for an exhausted chain, for a
 pause; time that stands still costs nobody anything.
 """
@@ -156,7 +157,6 @@ class MatchClock:
         self._wishes: set[int] = set()
         self._vain: Counter[int] = Counter()
         self._spent: dict[int, int] = {}  # ms for masks and locks of the open index, by seat
-        self._forgotten: set[int] = set()  # seats that may have asked before a restart
         self.is_window = False
         self.wait = self._next()
 
@@ -271,13 +271,8 @@ class MatchClock:
             self.wait = self._next()
 
     def end_wait(self) -> None:
-        """Stop waiting at this position; an unused wish for time is forgotten."""
+        """Stop waiting at this position."""
         self.is_over, self.is_window = True, False
-        if self._ledger.phase is Phase.BETWEEN:
-            # decision 7: a wish that came to nothing counts as a new chain, or it could hold up every call
-            self._vain.update(self._wishes)
-            self._wishes.clear()
-            self._forgotten.clear()
         self.wait = self._next()
 
     def _pacing(self, ledger: Ledger) -> Wait | None:
@@ -305,18 +300,14 @@ class MatchClock:
         seats = tuple(
             seat
             for seat in range(ledger.seats)
-            if is_exhausted(ledger, seat + 1) or (not self.is_over and self._asks(seat))
+            if is_exhausted(ledger, seat + 1) or (not self.is_over and seat in self._wishes)
         )
         # play.md, "New chains": where `gone` is wait nobody forfeits for a chain: it is waited for longer
         longest = max(opts.release_ms, opts.pause_ms)
         return Wait("rekey", seats, longest if self.is_over else opts.release_ms) if seats else None
 
-    def _asks(self, seat: int) -> bool:
-        # decision 7: a restart forgets who had asked, so every seat that might have is waited for
-        return seat in self._wishes or seat in self._forgotten
-
-    def wish(self, seat: int) -> None:
-        """Give a seat time to rekey before the next call.
+    def wish(self, seat: int) -> bool:
+        """Give a seat time to rekey before the next call; return whether that is new, and so to be stored.
 
         Raises:
             RefusedError: It has no chain, or may not start another.
@@ -324,16 +315,26 @@ class MatchClock:
         ledger = self._ledger
         if ledger.contributors[seat + 1] is None or ledger.phase in (Phase.OVER, Phase.ENDED):
             raise RefusedRequestError(Code.NOT_NOW, "expected a seat with a key, in a match that goes on")
-        if _rekeys_left(ledger, seat) > self._vain[seat]:
-            self._wishes.add(seat)
-            if self.wait is None:
-                # a server that drains leaves a call that is due to its next start: the hold begins now
-                self._since = trio.current_time()
-            self.wait = self._next()
-        # a seat without a link for the next call is waited for anyhow: its wish is taken, and costs nothing
-        elif not _ends_before_call(ledger, seat):
+        if seat in self._wishes:
+            return False
+        if not self.note_wish(seat):
+            # a seat without a link for the next call is waited for anyhow: its wish is taken, and costs nothing
+            if _ends_before_call(ledger, seat):
+                return False
             message = f"expected at most {self._opts.rekeys} new chains of a seat, and as many wishes"
             raise RefusedRequestError(Code.ILLEGAL_ACTION, message)
+        if self.wait is None:
+            # a server that drains leaves a call that is due to its next start: the hold begins now
+            self._since = trio.current_time()
+        self.wait = self._next()
+        return True
+
+    def note_wish(self, seat: int) -> bool:
+        """Note that a seat has asked for time at this position; return False if it may not."""
+        may_wish = _rekeys_left(self._ledger, seat) > self._vain[seat]
+        if may_wish:
+            self._wishes.add(seat)
+        return may_wish
 
     def clocks_after(self, after: Ledger, body: AnyBody, now: float, *, opens: bool) -> Clocks:
         """Return the clocks after a record taken at this moment; `opens` says whether it opens a new decision."""
@@ -395,8 +396,10 @@ class MatchClock:
                 goes_on = True
             case Rekey() | Sub():
                 self._end_wish(body)
-            case Call() if self._forgotten:
-                self._forgotten.clear()
+            case Call() if self._wishes:
+                # decision 7: a wish that came to nothing counts as a new chain, or it could hold up every call
+                self._vain.update(self._wishes)
+                self._wishes.clear()
             case _:
                 pass
         if not goes_on:
@@ -409,10 +412,8 @@ class MatchClock:
         match body:
             case Rekey(role=role):
                 self._wishes.discard(role - 1)
-                self._forgotten.discard(role - 1)
             case Sub(seat=seat):
                 self._wishes.discard(seat)
-                self._forgotten.discard(seat)
                 # new chains count anew for who has taken the seat over, so wishes do too
                 del self._vain[seat]
 
@@ -427,17 +428,8 @@ class MatchClock:
             case _:
                 pass
 
-    @property
-    def is_unasked(self) -> bool:
-        """Whether the next call is due, or a chain for it, and nobody has asked for it to be held back."""
-        # after a restart it is unknown who had asked, until that time is over
-        return _awaits_call(self._ledger) and not self._wishes and not self._forgotten
-
-    def restore(self, *, is_unasked: bool) -> None:
-        """Go on after a restart: a call to come next was held back for a wish, unless it is known that nobody had one."""
-        ledger = self._ledger
-        if ledger.k > 0 and _awaits_call(ledger) and not is_unasked:
-            self._forgotten = {seat for seat in range(ledger.seats) if _rekeys_left(ledger, seat) > 0}
+    def restore(self) -> None:
+        """Go on after a restart, when all records and wishes have been taken: time runs at once."""
         self._asked_at = None
         self.wait = self._next()
 

@@ -345,7 +345,7 @@ def want_rekey(lobby: Lobby, peer: Peer, player: LoggedInPlayer, message: WantRe
         RefusedError: It may not start one.
     """
     table, seat, game = _in_match(lobby, player, message)
-    game.clock.wish(seat)
+    table.wish(game, seat)
     peer.ok(message)
     if game.ledger.phase is Phase.BETWEEN:
         table.go_on()  # everybody is told again for whom the call is held back: perhaps for one seat more

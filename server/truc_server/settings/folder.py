@@ -82,8 +82,6 @@ class Folder:
     """The folder of the homes of the bots that the server starts."""
     nodes = _Entry("nodes")
     """The folder of the data folders of those nodes that `run --nodes` starts."""
-    unasked = _Entry("unasked.json")
-    """The matches that go on with a call at the next start, each with its position."""
     lock = _Entry("lock")
     """The lock file; it holds the number of the process that has the lock."""
 

@@ -158,6 +158,14 @@ class AddRecord(NamedTuple):
     clocks: bytes
 
 
+class AddWish(NamedTuple):
+    """Note that a seat has asked for time before the next call of a match, when record `k` was the next to come."""
+
+    mid: bytes
+    k: int
+    seat: int
+
+
 class EndMatch(NamedTuple):
     """Mark a match as over; records may still follow (the seats' acks)."""
 
@@ -212,14 +220,10 @@ class DropIgnored(NamedTuple):
 
 
 class GiveTable(NamedTuple):
-    """Let another node have a table; as long as that node lives nobody else takes it.
-
-    `unasked` is the position of its match if the next call is due there and nobody has asked for time first.
-    """
+    """Let another node have a table; as long as that node lives nobody else takes it."""
 
     code: str
     to: str
-    unasked: int | None = None
 
 
 class ForgetPlayer(NamedTuple):
@@ -241,6 +245,7 @@ Write = (
     | SaveMatch
     | AddPlayer
     | AddRecord
+    | AddWish
     | EndMatch
     | RateMatch
     | SaveChat
@@ -434,11 +439,7 @@ class TableOwner(NamedTuple):
 
 
 class TakenTables(NamedTuple):
-    """Tables that were taken, by their codes, and the epoch they were taken under.
-
-    `unasked` are the matches at those that were given away when nobody held the next call back, each with its position.
-    """
+    """Tables that were taken, by their codes, and the epoch they were taken under."""
 
     epoch: int
     codes: tuple[str, ...]
-    unasked: tuple[tuple[bytes, int], ...] = ()

@@ -156,6 +156,7 @@ def check_is_whole(folder: Folder) -> None:
 FORMAT: Final = 1
 _TRIES: Final = 5  # to read the same keys twice in a row
 _DIGEST_CHARS: Final = 64
+_OF_OLDER: Final = "unasked.json"  # left by a server of an older version that had drained; nobody reads it
 
 
 class BackupError(FolderError):
@@ -226,7 +227,7 @@ def _is_entry(name: str, digest: str) -> bool:
     folder, _, file = name.rpartition("/")
     names, folders = _layout(Folder(Path()))
     if not folder:
-        return name in names
+        return name in (*names, _OF_OLDER)
     return folder in folders and not file.startswith(".") and "\0" not in file and bool(file)
 
 
@@ -240,7 +241,6 @@ def _layout(folder: Folder) -> tuple[tuple[str, ...], tuple[str, ...]]:
         folder.rolls,
         folder.secrets_key,
         folder.certificate,
-        folder.unasked,
         folder.restored,
     )
     folders = (

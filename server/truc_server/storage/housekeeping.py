@@ -1,9 +1,9 @@
 """What the host keeps and drops: members, invites, sanctions, guests who stay away, old matches.
 
 Statements in the caller's transaction. None of it belongs to a table that is played at, so no claim is needed, and a
-command can write it beside a running server. A match goes as a whole, with its records and its list of players. It may go
-if it was over before a time, or was given up without an end and has no record since that time; and if no table shows it any
-more. Invariant: an invite makes no more members than it has uses, however many log in with it at once.
+command can write it beside a running server. A match goes as a whole, with its records, wishes and list of players. It may
+go if it was over before a time, or was given up without an end and has no record since that time; and if no table shows it
+any more. Invariant: an invite makes no more members than it has uses, however many log in with it at once.
 """
 
 from collections.abc import Collection
@@ -35,6 +35,7 @@ from truc_server.storage.schema import (
     seats,
     secrets,
     tables,
+    wishes,
 )
 from truc_server.storage.statements import upsert
 
@@ -162,6 +163,7 @@ _STILL_OLD: Final = select(matches.c.th).where(
 )
 _DELETIONS: Final[tuple[Executable, ...]] = (
     delete(records).where(records.c.mid == bindparam("match")),
+    delete(wishes).where(wishes.c.mid == bindparam("match")),
     delete(match_players).where(match_players.c.mid == bindparam("match")),
     delete(matches).where(matches.c.mid == bindparam("match")),
 )

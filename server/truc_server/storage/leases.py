@@ -158,7 +158,7 @@ def claim(connection: Connection, owner: str) -> Lease:
     epoch = _draw_epoch(connection, owner)
     connection.execute(delete(nodes))
     _insert_node(connection, owner, epoch, NodePlace("", "", ""), number=None, lease_ms=None)
-    connection.execute(update(tables).values(owner=owner, epoch=epoch, unasked=None))
+    connection.execute(update(tables).values(owner=owner, epoch=epoch))
     return Lease(owner, epoch)
 
 
@@ -208,16 +208,10 @@ def take_tables(connection: Connection, lease: Lease, *, most: int) -> TakenTabl
     for node, until_ms in connection.execute(_STANDING_STILL).all():
         _cut_off(connection, node, until_ms)
     codes = tuple(connection.execute(_UNOWNED, {"me": lease.owner, "most": most}).scalars())
-    taken = tables.c.code.in_(codes)
-    given = select(tables.c.match, tables.c.unasked).where(
-        taken, tables.c.match.is_not(None), tables.c.unasked.is_not(None)
-    )
-    unasked = tuple((row.match, row.unasked) for row in connection.execute(given.order_by(tables.c.code)))
-    # For whoever takes it first: somebody may ask there, and that node may be gone before the next call.
-    connection.execute(update(tables).where(taken).values(owner=lease.owner, epoch=epoch, unasked=None))
+    connection.execute(update(tables).where(tables.c.code.in_(codes)).values(owner=lease.owner, epoch=epoch))
     # Commits read their epoch from here: whatever the node writes from now on has the newest.
     connection.execute(update(nodes).where(*_OWN_ROW).values(epoch=epoch), parameters_of(lease))
-    return TakenTables(epoch, codes, unasked)
+    return TakenTables(epoch, codes)
 
 
 def _cut_off(connection: Connection, name: str, until_ms: int) -> None:
@@ -307,10 +301,7 @@ def count_unowned(connection: Connection) -> int:
 
 def gift_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the parameters with which tables are given away."""
-    return [
-        {"given_code": row["code"], "given": f"{_GIFT_MARK}{row['to']}", "given_unasked": row["unasked"]}
-        for row in rows
-    ]
+    return [{"given_code": row["code"], "given": f"{_GIFT_MARK}{row['to']}"} for row in rows]
 
 
 def _draw_epoch(connection: Connection, owner: str) -> int:

@@ -18,7 +18,7 @@ from truc_server.storage.column_types import (
     name_columns,
 )
 
-REVISION: Final = "0007"
+REVISION: Final = "0008"
 
 metadata = MetaData()
 
@@ -151,8 +151,7 @@ said = Table(
     Index("ix_said_news", "node", "n"),
 )
 
-# `owner` is the name of a node; `epoch` is that of the newest claim of the table. `unasked` is the position
-# at which its match was when a node gave the table away, if nobody held the next call back.
+# `owner` is the name of a node; `epoch` is that of the newest claim of the table.
 tables = Table(
     "tables",
     metadata,
@@ -168,7 +167,6 @@ tables = Table(
     Column("match_id", LargeBinary, key="match"),
     Column("owner", String, nullable=False),
     Column("epoch", BigInteger, nullable=False),
-    Column("unasked", Integer),
 )
 
 seats = Table(
@@ -314,6 +312,16 @@ records = Table(
     Column("at_ms", BigInteger, nullable=False),
     Column("clocks", LargeBinary, nullable=False),
     Column("epoch", BigInteger, nullable=False, server_default="0"),
+)
+
+# What seats have asked for between two records, each before the record at `k`: with the records it says for
+# whom the next call is held back, and how many wishes came to nothing.
+wishes = Table(
+    "wishes",
+    metadata,
+    Column("mid", LargeBinary, primary_key=True),
+    Column("k", Integer, primary_key=True, autoincrement=False),
+    Column("seat", Integer, primary_key=True, autoincrement=False),
 )
 
 name_columns(metadata)

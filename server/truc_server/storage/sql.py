@@ -22,6 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from truc_protocol.records import Record
 from truc_server.storage import (
     AddRecord,
+    AddWish,
     DamagedRowError,
     Lease,
     NodePlace,
@@ -67,6 +68,7 @@ from truc_server.storage.schema import (
     secrets,
     tables,
     terms,
+    wishes,
 )
 from truc_server.storage.sqlite_file import DatabaseFiles, checkpoint_wal, files_of
 from truc_server.storage.statements import append_records, apply
@@ -91,6 +93,7 @@ _SEATS_OF: Final = (
     .order_by(seats.c.table)
 )
 _RECORDS: Final = select(*(records.c[field] for field in AddRecord._fields))
+_WISHES: Final = select(*(wishes.c[field] for field in AddWish._fields)).order_by(wishes.c.k, wishes.c.seat)
 _GUESTS: Final = select(*(guests.c[field] for field in SaveGuest._fields))
 _CHAT: Final = select(*(chat.c[field] for field in SaveChat._fields))
 _MATCHES: Final = select(*(matches.c[field] for field in RunningMatch._fields[:-1]), secrets.c.sealed).join(
@@ -302,6 +305,10 @@ class Store:
         """Return at most `limit` records of a match from position `first` on."""
         page = _RECORDS.where(records.c.mid == mid, records.c.k >= first).order_by(records.c.k).limit(limit)
         return tuple(AddRecord._make(row) for row in self._read(page))
+
+    def wishes(self, mid: bytes) -> tuple[AddWish, ...]:
+        """Return what the seats of a match have asked for, in the order of its records."""
+        return tuple(AddWish._make(row) for row in self._read(_WISHES.where(wishes.c.mid == mid)))
 
     def record_count(self, mid: bytes) -> int:
         """Return the next position of a match: the number of records stored."""

@@ -127,12 +127,13 @@ _UPSERTS: Final[Mapping[type[Write], Table]] = {
     storage.SaveSecrets: schema.secrets,
     storage.SaveTerms: schema.terms,
     storage.AddPlayer: schema.match_players,
+    storage.AddWish: schema.wishes,
     storage.SaveChat: schema.chat,
     storage.SaveIgnored: schema.ignored,
 }
 """The writes that set a row, whose fields are the columns of a table."""
 
-_NOT_UPDATED: Final = {"tables": ("owner", "epoch", "unasked"), "members": ("since_ms",)}
+_NOT_UPDATED: Final = {"tables": ("owner", "epoch"), "members": ("since_ms",)}
 """Columns that are set in a new row only: who owns a table is changed by claims and gifts alone; a member stays one since then."""
 
 _CODE: Final[BindParameter[str]] = bindparam("code")
@@ -165,9 +166,7 @@ _STATEMENTS: Final[Mapping[type[Write], tuple[Executable, ...]]] = {
         delete(ignored).where(ignored.c.player == bindparam("player"), ignored.c.tag == bindparam("tag")),
     ),
     storage.GiveTable: (
-        update(tables)
-        .where(tables.c.code == bindparam("given_code"))
-        .values(owner=bindparam("given"), unasked=bindparam("given_unasked")),
+        update(tables).where(tables.c.code == bindparam("given_code")).values(owner=bindparam("given")),
     ),
     storage.ForgetPlayer: (
         delete(guests).where(guests.c.id == _FORGOTTEN),

@@ -4,9 +4,11 @@ A plain object with synchronous methods. Invariants: every change is in the jour
 are fixed from the moment terms go out until the match is over.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from heapq import merge
+from operator import attrgetter
 from typing import Final, NamedTuple, Protocol
 
 import structlog
@@ -32,6 +34,7 @@ from truc_server.settings.settings import Settings
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import (
     AddRecord,
+    AddWish,
     ClearSeat,
     DropSecrets,
     DropTable,
@@ -367,18 +370,24 @@ class Table:
         self.feed.begin(lineup, game.recent)
         return game
 
-    def restore(self, game: Game, rows: Iterable[AddRecord]) -> None:
-        """Take up a match where it stood, by the records in the store.
+    def restore(self, game: Game, records: Sequence[AddRecord], wishes: Sequence[AddWish]) -> None:
+        """Take up a match where it stood, by its records and the wishes of its seats, each in their order in the store.
 
         Raises:
             CheckError: They do not follow.
             RebuildError: The match's secrets do not give what was committed to.
         """
-        kept = tuple(rows)
         # a closed hand of mode blind takes 1 to 6 ms, in place of 20 to 130 with its steps checked again
-        known_before = end_of_closed_hands(kept) if game.is_blind else 0
-        for row in kept:
-            self.feed.add_record(game.replay(row, is_known=row.k < known_before))
+        known_before = end_of_closed_hands(records) if game.is_blind else 0
+        # of one position the wish is first: it was made before the record came
+        rows: Iterable[AddWish | AddRecord] = merge(wishes, records, key=attrgetter("k"))
+        for row in rows:
+            match row:
+                case AddWish():
+                    game.clock.note_wish(row.seat)
+                case AddRecord():
+                    self.feed.add_record(game.replay(row, is_known=row.k < known_before))
+        game.clock.restore()
 
     def commit(self, game: Game, turn: Turn) -> None:
         """Store what follows from a record, and tell everybody once it is stored; only then time runs."""
@@ -401,6 +410,15 @@ class Table:
         self.audience.show_seats(turn.frame)
         if turn.to_seats:
             self.audience.send(turn.to_seats)
+
+    def wish(self, game: Game, seat: int) -> None:
+        """Hold the next call back for a seat that wants time to start a new chain.
+
+        Raises:
+            RefusedError: It may not start one.
+        """
+        if game.clock.wish(seat):
+            self._journal.write(AddWish(game.mid, game.ledger.k, seat))
 
     def take(self, game: Game, turn: Turn, peer: Peer, act: SignedAct | GuestAct) -> None:
         """Commit what follows from an act, answer it behind that, and let the match go on behind the answer."""
@@ -583,11 +601,8 @@ class Table:
 
     def give(self, to: str) -> None:
         """Let another node have the table: from now on nothing is written about it here. Whoever follows it is not told."""
-        game = self.game
-        # decision 18: the next node need not hold the call back for those who might have asked for time
-        unasked = game.ledger.k if game is not None and game.clock.is_unasked else None
         self.stop()
-        self._journal.write(GiveTable(self.code, to, unasked))
+        self._journal.write(GiveTable(self.code, to))
         self._is_given = True
         self.game = self.pending_terms = None  # an act whose signature is being checked finds no match here
 

@@ -1,29 +1,24 @@
 """Letting go of tables without cutting a hand off: before the server stops, or to other nodes.
 
-While the server drains, `ServerDrain` keeps new tables, matches, hands and newcomers out; here is how long that lasts, and
-what the next start has to know. A node gives tables to others: one that the host names, or all when it is about to stop; each
-when its hand is over. A table that is given is stopped and forgotten here in the same step that writes it down, so that
-whatever comes for it later finds no table. Its followers stay connected until the other node has it, and are then sent there,
-or told to come again. Invariants: even if what the next start has to know is lost, every match goes on; nothing is
-written about a table after it was given; a table whose match is held after a restore is not given, as only this node
-knows that it was.
+While the server drains, `ServerDrain` keeps new tables, matches, hands and newcomers out; here is how long that lasts. A
+node gives tables to others: one that the host names, or all when it is about to stop; each when its hand is over. A table
+that is given is stopped and forgotten here in the same step that writes it down, so that whatever comes for it later finds
+no table. Its followers stay connected until the other node has it, and are then sent there, or told to come again.
+Invariants: nothing is written about a table after it was given; a table whose match is held after a restore is not given,
+as only this node knows that it was.
 """
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-import msgspec
 import structlog
 import trio
 
-from truc_commands.files import MAX_OWN, read_bounded
 from truc_protocol.records import Phase
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import RefusedRequestError
 from truc_server.operation import notify
 from truc_server.parts import ServerParts
-from truc_server.settings.folder import Folder, write_private
 from truc_server.settings.in_force import Control, CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.storage import Node, NodeOrder, StoreError, TableOwner
@@ -319,34 +314,3 @@ async def drain_when_asked(
 def hands_under_way(lobby: Lobby) -> int:
     """Return how many hands are called or dealt and being played: not in a pause, nor with no seat connected."""
     return sum(map(is_in_hand, lobby.tables()))
-
-
-def unasked(lobby: Lobby) -> dict[bytes, int]:
-    """Return the matches whose next call is due and for which nobody has asked for time first, each with its position."""
-    games = (table.game for table in lobby.tables())
-    return {game.mid: game.ledger.k for game in games if game is not None and game.clock.is_unasked}
-
-
-def write_unasked(folder: Folder, positions: Mapping[bytes, int]) -> None:
-    """Write down for the next start which matches nobody holds back; blocks.
-
-    If that fails, they are held back for as long as if somebody wanted a new chain: nothing else is lost.
-    """
-    named = {mid.hex(): k for mid, k in positions.items()}
-    try:
-        write_private(folder.unasked, msgspec.json.encode(named))
-    except OSError as error:
-        log.warning("drained_unnoted", reason=error.strerror)
-
-
-def read_unasked(folder: Folder) -> dict[bytes, int]:
-    """Return what the previous server wrote down, once; blocks."""
-    try:
-        named = msgspec.json.decode(read_bounded(folder.unasked, MAX_OWN), type=dict[str, int])
-        found = {bytes.fromhex(mid): k for mid, k in named.items()}
-    except (OSError, ValueError, msgspec.MsgspecError):
-        found = {}
-    with suppress(OSError):
-        # used once: after a kill nobody could say any more that it still holds
-        folder.unasked.unlink(missing_ok=True)
-    return found
