@@ -48,7 +48,7 @@ _Proof = _Declared | _Said | _Claimed | _Compared
 
 
 def owed_shows(match: Match) -> tuple[tuple[Seat, tuple[int, ...]], ...]:
-    """Return, once the hand is over, what the rules force open: by seat, the slots that were not played face up.
+    """Return, once the hand is over, what the rules force open: by seat, slots that do not lie open already.
 
     What depends on cards that are unknown here is left out.
     """
@@ -114,9 +114,14 @@ def _slots(match: Match, proof: _Proof) -> tuple[int, ...]:
 
 
 def _hidden(hand: Hand, seat: Seat) -> tuple[int, ...]:
-    """Return the slots of `seat` that were not played face up."""
-    left, covered = hand.row.left[seat], hand.dealt.covered
-    return tuple(slot for slot in range(hand.dealt.each) if slot in left or (seat, slot) in covered)
+    """Return the slots of `seat` that were not played face up, nor shown by choice."""
+    left, dealt = hand.row.left[seat], hand.dealt
+    return tuple(
+        slot
+        for slot in range(dealt.each)
+        if (slot in left or (seat, slot) in dealt.covered)
+        and (seat, dealt.cards[seat][slot]) not in dealt.shown
+    )
 
 
 def _making_envido(match: Match, cards: Cards, hidden: tuple[int, ...]) -> tuple[int, ...]:

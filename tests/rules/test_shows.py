@@ -46,6 +46,14 @@ def test_of_equal_pairs_the_one_that_lies_open_is_taken():
     assert owed(match) == ((0, (1,)),)
 
 
+def test_of_equal_pairs_the_one_that_was_shown_by_choice_is_taken():
+    variant = replace(ENVIDO, show="owner")
+    match = played(dealt(variant, "10e 7e 12e", BARE), "0 envido", "1 accept", "0 points 27", "1 good")
+    match = played(match, "0 play 7e", "1 play 3o", "0 concede")
+    assert owed(match) == ((0, (0,)),)
+    assert owed(played(match, "0 show 12e")) == ()
+
+
 def test_nothing_is_owed_before_the_hand_is_over():
     match = envido_won("7o 1o 4b", BARE)
     assert owed(match) == ()

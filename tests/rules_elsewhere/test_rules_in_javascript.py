@@ -58,9 +58,32 @@ def test_hands_with_table_options_and_of_mixed_games_go_on_alike(rules):
         assert differences(rules, variant, [match]) == []
 
 
-def test_every_scenario_holds(rules):
+SHOWN_BY_CHOICE = """
+scenario Of two pairs that make the value the one is taken of which the owner has shown more
+variant shown.toml
+seats 2
+deal 0 10e 7e 12e
+deal 1 3o 4c 12b
+0 envido
+1 accept
+0 points 27
+1 good
+0 play 7e
+1 play 3o
+0 concede
+shown 0 7e 10e
+0 show 12e
+shown 0 7e 12e
+"""
+
+
+def test_every_scenario_holds(rules, tmp_path):
+    (tmp_path / "shown.toml").write_text(
+        'name = "shown"\nversion = 1\nbase = "truco-argentino"\nshow = "owner"\n'
+    )
+    (tmp_path / "shown.scenario").write_text(SHOWN_BY_CHOICE)
     failed = []
-    for path in sorted(FOLDER.glob("*.scenario")):
+    for path in sorted([*FOLDER.glob("*.scenario"), *tmp_path.glob("*.scenario")]):
         for scenario in scenarios(path.read_text(encoding="utf-8")):
             match, lines = set_up(scenario, path.parent)
             task = {"table": table_of(match), "lines": [(line.number, line.words) for line in lines]}
