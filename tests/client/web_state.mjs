@@ -263,6 +263,14 @@ test('what the game has no word for is called out as the reader writes', () => {
   }
 })
 
+test('a link to a table that is full or gone leads on to other tables', () => {
+  const full = { variant: 'put', seats: ['Ana', 'Ben'].map((name, seat) => ({ seat, kind: 'key', name })), opts: [], options: {} }
+  for (const [found, leads] of [[full, true], [null, true], [{ ...full, seats: [full.seats[0], { seat: 1, kind: 'empty' }] }, false]]) {
+    const shown = screenAt({ ...FIRST, path: '/t/CODE', answers: { 'table CODE': found } }, 'en')
+    assert.equal(propsIn(shown).some(({ href }) => href === '/'), leads, JSON.stringify(found))
+  }
+})
+
 test('a name that is said while the login is signed goes with it', async () => {
   const asked = []
   const vault = { name: null, async me() {} }

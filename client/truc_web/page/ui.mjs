@@ -44,8 +44,6 @@ export class Ui {
     this.isDue = false
     this.wishes = 0
     this.isUp = false
-    // a keyboard on the screen would cover what there is to read
-    this.isTouched = matchMedia('(pointer: coarse)').matches
     /** @type {any[]} */
     this.early = []
     /** @type {Map<number, (message: any) => void>} */

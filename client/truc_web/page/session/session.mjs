@@ -44,14 +44,14 @@ export const fetched = (module) => module.catch((fault) => { throw new NotFetche
  *
  * @template T
  * @param {() => T | Promise<T>} give
- * @returns {Promise<T | { t: 'error', code: string, msg: string }>}
+ * @returns {Promise<T | { t: 'error', code: string }>}
  */
 export async function givenOrNoLine(give) {
   try {
     return await give()
   } catch (fault) {
     if (!(fault instanceof NotFetched)) throw fault
-    return { t: 'error', code: 'no_line', msg: '' }
+    return { t: 'error', code: 'no_line' }
   }
 }
 

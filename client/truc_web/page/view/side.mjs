@@ -7,6 +7,8 @@ import { ranks } from './score.mjs'
 
 const TABS = ['table', 'hands', 'rules']
 const MOST_SHOWN = 120
+/** A keyboard on the screen would cover what there is to read. */
+const IS_TOUCHED = globalThis.matchMedia?.('(pointer: coarse)').matches === true
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
 /** @typedef {import('../state/table.mjs').Table} Table */
@@ -35,7 +37,7 @@ function talk(ui, table, speech) {
       class: 'chip', title: speech.phrase(phrase).meaning, lang: speech.tongue, onclick: () => ui.ask('say', { table: table.code, phrase })
     }, speech.phrase(phrase).word))),
     table.code !== '' && h('form', { class: 'send', onsubmit: (/** @type {any} */ event) => ui.sendChat(event, table.code) },
-      h('input', { name: 'text', maxlength: 200, 'data-focus': ui.state.screen.side === true && !ui.isTouched, autocomplete: 'off', 'aria-label': speech.say('page.message'), placeholder: speech.say('page.say_something') }))
+      h('input', { name: 'text', maxlength: 200, 'data-focus': ui.state.screen.side === true && !IS_TOUCHED, autocomplete: 'off', 'aria-label': speech.say('page.message'), placeholder: speech.say('page.say_something') }))
   ]
 }
 

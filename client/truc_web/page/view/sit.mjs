@@ -26,7 +26,7 @@ export function sitScreen(ui, code) {
   const title = waiting.length > 0 ? speech.say(speech.catalogue.singular.includes(waiting.length) ? 'page.waits_for_you' : 'page.wait_for_you', { names: speech.joined(waiting) }) : speech.say('page.free_table')
   return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, h('div', { class: 'hero', 'aria-hidden': 'true' }, ui.drawings?.hero(found.variant, ui.settings.isFour, speech.catalogue.letters)),
     h('h1', null, isFull ? speech.say('page.table_full') : title), seats.length > 0 && h('p', null, ui.gameName(found.variant), ', ', speech.say('page.for_players', { n: seats.length })),
-    isFull ? null : sealed?.why ? h('p', { role: 'status' }, sealed.why) : form,
+    isFull ? wayOut(ui) : sealed?.why ? h('p', { role: 'status' }, sealed.why) : form,
     h('p', { class: 'facts' }, [sealed?.chip, ...chips(found, ui)].filter(Boolean).map((/** @type {string} */ text) => h('span', { class: 'chip' }, text))),
     h('p', null, seats.length > 0 && [h('button', { class: 'link', onclick: () => watch(ui, code) }, speech.say('page.just_watch')), ' · '],
       h('a', { href: '/learn', onclick: ui.link }, speech.say('page.never_played'))),
@@ -37,9 +37,11 @@ export function sitScreen(ui, code) {
 /** @param {Ui} ui */
 function goneScreen(ui) {
   const { speech } = ui
-  return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, h('h1', null, speech.say('page.table_gone')), h('p', null, speech.say('page.table_gone_more')),
-    h('p', null, h('a', { class: 'b yes', href: '/', onclick: ui.link }, h('b', null, speech.say('page.lobby'))))))
+  return h('main', { class: 'page', key: 'sit' }, h('section', { class: 'card sit' }, h('h1', null, speech.say('page.table_gone')), h('p', null, speech.say('page.table_gone_more')), wayOut(ui)))
 }
+
+/** Where there are other tables. @param {Ui} ui */
+const wayOut = ({ speech, link }) => h('p', null, h('a', { class: 'b yes', href: '/', onclick: link }, h('b', null, speech.say('page.lobby'))))
 
 /** The field for a name, asked once. @param {Ui} ui @param {string} button @param {(isNew: boolean) => void} then @param {boolean} [isFirst] whether it has the focus when it comes */
 export function nameForm(ui, button, then, isFirst = false) {
