@@ -263,6 +263,18 @@ test('what the game has no word for is called out as the reader writes', () => {
   }
 })
 
+test('nobody at a table is the partner of who only watches', () => {
+  const { document } = hands.find(({ seats }) => seats === 4)
+  const people = NAMES.slice(0, 4).map((name, seat) => ({ seat, kind: 'key', name, ready: true, online: true }))
+  const begun = [
+    told({ t: 'table', table: 'T', variant: 'put', seats: people, n: 4, state: 'playing', opts: [], options: {} }),
+    told({ t: 'setup', table: 'T', match: '00', rules: rulesOf(fromHex(document)) }),
+    told({ t: 'record', table: 'T', match: '00', k: 0, means: [{ what: 'state', phase: 'hand', score: [[0, 0, 0], [0, 0, 0]], waiting: [1] }] })
+  ]
+  const partners = (seat) => textsOf(screenAt(folded([{ what: 'seated', table: 'T', seat }, ...begun], at('T')), 'en')).filter((text) => text === SPEECHES.en.say('page.partner'))
+  assert.deepEqual([partners(0).length, partners(null).length], [1, 0])
+})
+
 test('a link to a table that is full or gone leads on to other tables', () => {
   const full = { variant: 'put', seats: ['Ana', 'Ben'].map((name, seat) => ({ seat, kind: 'key', name })), opts: [], options: {} }
   for (const [found, leads] of [[full, true], [null, true], [{ ...full, seats: [full.seats[0], { seat: 1, kind: 'empty' }] }, false]]) {

@@ -66,7 +66,7 @@ function noteOf(table, speech, seat, shown) {
   if (table.code === '') return ''     // of a match that is shown again
   if (table.view.phase === 'none') return shown.ready ? speech.say('page.ready') : speech.say('page.not_ready')
   if (awaited(table).includes(seat)) return seat === table.seat ? speech.say('page.your_turn') : speech.say('page.thinks')
-  if (n > 2 && seat !== table.seat && sideOf(table, seat) === 'us') return speech.say('page.partner')
+  if (n > 2 && table.seat !== null && seat !== table.seat && sideOf(table, seat) === 'us') return speech.say('page.partner')
   return ''
 }
 
