@@ -283,6 +283,19 @@ test('a link to a table that is full or gone leads on to other tables', () => {
   }
 })
 
+test('a name that the server refuses is asked for again: kept, it would keep its player out', async () => {
+  const told = []
+  const vault = { name: '\u202eAna', rename(name) { this.name = name } }
+  const session = new Session({ connect: null, server: '', invite: null, vault, whyGuest: null, tell: (event) => told.push(event) })
+  session.line = { connection: { close() {} } }
+  await session.takeError({ code: 'bad_message', field: 'name' }, 'login', { name: vault.name })
+  await session.pauseOrStop(Object.assign(new Error('bad_message'), { code: 'bad_message', retryable: false }))
+  assert.deepEqual([session.isOver, vault.name], [false, null])
+  const free = { variant: 'put', seats: [{ seat: 0, kind: 'empty' }], opts: [], options: {} }
+  const state = folded(told, { ...FIRST, path: '/t/CODE', vault: { name: vault.name, isNew: true, why: null }, answers: { 'table CODE': free } })
+  assert(textsOf(screenAt(state, 'en')).includes(SPEECHES.en.refused('bad_message')))
+})
+
 test('a name that is said while the login is signed goes with it', async () => {
   const asked = []
   const vault = { name: null, async me() {} }

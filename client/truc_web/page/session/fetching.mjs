@@ -1,5 +1,6 @@
 // A match that the server still has: fetched page by page, and judged here as any other program judges the file.
 
+import { fromHex } from '../../lib/bytes.mjs'
 import { verify } from '../../lib/proof/audit.mjs'
 import { fileBy } from '../../lib/seat_talk.mjs'
 import { nameIn, plain, rulesOf } from './plain.mjs'
@@ -15,7 +16,7 @@ const PAGE = 64
  * @param {Known} known
  * @returns {Promise<import('./vault.mjs').KeptMatch | string>}
  */
-export async function fetchMatch(ask, { match, names, seat, ended }) {
+async function fetchMatch(ask, { match, names, seat, ended }) {
   const first = await ask(-1, PAGE)
   let answer = first
   const past = []
@@ -36,4 +37,22 @@ export async function fetchMatch(ask, { match, names, seat, ended }) {
     match, variant: rules.variant, names: names ?? setup.slice(1, -1).map((/** @type {any[]} */ [, body]) => nameIn(body)), seat, ended, rules, story, file, known: null,
     winner: ledger?.result?.winner ?? null, isOver: ledger?.phase === 'ended', failed: isBad ? check : null
   }
+}
+
+/**
+ * Fetch a match over the line of a session, and keep it there.
+ *
+ * @param {import('./session.mjs').Session} session
+ * @param {{ n: number } & Known} wish
+ */
+export async function fetchFor(session, { n, ...known }) {
+  const match = fromHex(known.match)
+  const found = await fetchMatch((from, limit) => new Promise((resolve) => {
+    const { line } = session
+    if (!line?.isOpen) return resolve({ t: 'error', code: 'no_line' })
+    session.pages.set(line.nextId, resolve)
+    line.ask('history', { match, from, limit })
+  }), known)
+  if (typeof found !== 'string') await session.vault?.keep(found)
+  session.answer(n, typeof found === 'string' ? found : null)
 }

@@ -16,7 +16,6 @@
 //                                               `evidence` is the match, where what shows it is stored
 //   { what: 'reply', n, message }               to the wish n: ok or error
 
-import { fromHex } from '../../lib/bytes.mjs'
 import { Goodbye, Line, Stopped } from '../../lib/line.mjs'
 import { Greeting, knownBy } from '../../lib/login.mjs'
 import { CheckFailed } from '../../lib/proof/records.mjs'
@@ -162,7 +161,7 @@ export class Session {
   /** @param {Error & Partial<Goodbye>} fault */
   async pauseOrStop(fault) {
     const { code = null, retryable = true, pauseMs = 0, to = null } = fault
-    const isFinal = fault instanceof Stopped || fault instanceof NotKept || !retryable || isCheck(fault)
+    const isFinal = fault instanceof Stopped || fault instanceof NotKept || (!retryable && !this.isHurried) || isCheck(fault)
     const why = isCheck(fault) ? 'server_not_proved' : fault instanceof NotKept ? 'no_room' : code
     if (isFinal) {
       this.isOver = true
@@ -342,6 +341,11 @@ export class Session {
     if (t === 'login' && error.code === 'bad_token') {
       this.token = null
       await this.vault?.keepToken(null)
+    } else if (t === 'login' && error.field === 'name') {
+      // kept, it would be refused at every visit: one comes back without a name, and is asked for another
+      await this.vault?.rename(null)
+      this.tell({ what: 'vault', name: null, isRefused: true })
+      this.comeBack()
     } else if (t === 'act' && attended?.talk != null) {
       await attended.refused(error, fields)
     } else if (t === 'resume' && error.code === 'no_such_match') {
@@ -381,16 +385,9 @@ export class Session {
   }
 
   /** A match is fetched, judged and kept. @param {{ n: number } & import('./fetching.mjs').Known} wish */
-  async fetch({ n, ...known }) {
-    const match = fromHex(known.match)
-    const { fetchMatch } = await fetched(import('./fetching.mjs'))
-    const found = await fetchMatch((from, limit) => new Promise((resolve) => {
-      if (!this.line?.isOpen) return resolve({ t: 'error', code: 'no_line' })
-      this.pages.set(this.line.nextId, resolve)
-      this.line.ask('history', { match, from, limit })
-    }), known)
-    if (typeof found !== 'string') await this.vault?.keep(found)
-    this.answer(n, typeof found === 'string' ? found : null)
+  async fetch(wish) {
+    const { fetchFor } = await fetched(import('./fetching.mjs'))
+    await fetchFor(this, wish)
   }
 
   /** @param {string} table */

@@ -78,7 +78,7 @@ export class Vault {
     return this.self.name ?? null
   }
 
-  /** @param {string} name */
+  /** @param {string | null} name */
   rename(name) {
     return this.put('name', name)
   }

@@ -17,7 +17,7 @@ export const FIRST = {
   server: null,
   /** @type {any} */
   me: null,
-  /** @type {{ name: string | null, isNew: boolean, why?: string | null } | null} */
+  /** @type {{ name: string | null, isNew: boolean, isRefused?: boolean, why?: string | null } | null} */
   vault: null,
   isSecond: false,     // another tab has the key
   isStale: false,      // the server has a newer page
