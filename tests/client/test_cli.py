@@ -136,6 +136,11 @@ def test_failure_is_one_line_and_status_1(truc, arguments, said) -> None:
 def test_first_server_that_answers_brings_a_key_and_what_losing_it_means(truc, real_server) -> None:
     told = [truc("tables", address).stderr for address in ("127.0.0.1:1", real_server.url)]
     assert ["whoever loses it loses seats and rating" in each for each in told] == [False, True]
+    assert (
+        f"{real_server.url}: first contact; its key {real_server.address.fingerprint} is remembered\n"
+        in told[1]
+    )
+    assert "first contact" not in truc("tables", real_server.url).stderr
 
 
 @pytest.mark.slow

@@ -91,6 +91,8 @@ def test_match_that_stays_stopped_is_told() -> None:
 
 
 def test_new_key_and_delay_are_told() -> None:
+    changed = str(NewKey("host:1", "EFGH", before="ABCD"))
+    assert changed == "host:1 has a new key, signed by the one before: ABCD -> EFGH; it is remembered"
     assert in_language(str(NewKey("host:1", "ABCD")), "es") == (
         "host:1: primer contacto; se guarda su clave ABCD"
     )
