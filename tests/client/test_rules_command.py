@@ -16,7 +16,6 @@ from truc_client.errors import ConnectError
 from truc_client.home.home import master_seed, open_home
 from truc_protocol.audit import Result
 from truc_protocol.messages import Ok
-from truc_protocol.transcript import MAX_FILE
 from truc_rules import preset, presets
 from truc_words.house_variants import read_variant, variant_file
 from truc_words.rules_page import rules_page
@@ -71,12 +70,6 @@ def test_wrong_file_is_one_line_and_status_1(rules, tmp_path, name, content, sai
 def test_transcript_tells_the_rules_it_was_played_by(rules, tmp_path) -> None:
     (tmp_path / "match.truc").write_bytes(Table(CLUB).run().file())
     assert rules(tmp_path / "match.truc").stdout == rules_page(CLUB)
-
-
-def test_file_longer_than_any_transcript_is_not_read(rules, tmp_path) -> None:
-    with (tmp_path / "match.truc").open("wb") as long:
-        long.truncate(MAX_FILE + 1)
-    assert f"expected at most {MAX_FILE} bytes" in rules(tmp_path / "match.truc").stderr
 
 
 def test_file_written_for_a_preset_is_a_variant_to_start_from(rules) -> None:

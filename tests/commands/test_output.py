@@ -12,7 +12,7 @@ SAID = {
     "truc_server": (1, "truc-server: No space left on device\n"),
     "truc_conform": (2, "Error: No space left on device\n"),
 }
-PRINTED = ("--help", "--version", "completion bash")
+PRINTED = ("--help", "completion bash")
 COMMANDS = [(program, words) for program in SAID for words in PRINTED]
 
 
