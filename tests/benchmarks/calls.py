@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from cProfile import Profile
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_bytes
@@ -368,17 +368,11 @@ def _place(code: CodeType | str) -> tuple[str, str] | None:
     """Return file and name of a function; None of one in C, or made by another."""
     if isinstance(code, str) or code.co_filename.startswith("<"):
         return None
-    return _shown(code.co_filename), code.co_qualname
-
-
-@cache
-def _shown(file: str) -> str:
-    """Return a file as the tree names it: from the root of the project, or of the library that has it."""
-    path = Path(file)
+    path = Path(code.co_filename)
     if path.is_relative_to(ROOT) and ".venv" not in path.parts:
-        return str(path.relative_to(ROOT))
-    _, _, library = file.rpartition("site-packages/")
-    return library.rpartition("lib/python")[2]
+        return str(path.relative_to(ROOT)), code.co_qualname
+    _, _, library = code.co_filename.rpartition("site-packages/")
+    return library.rpartition("lib/python")[2], code.co_qualname
 
 
 def _name(code: CodeType | str) -> str:
