@@ -246,7 +246,7 @@ async def _open_lobby(
     if lease_keeper is not None:
         # codes of tables that other nodes have, or nobody yet: none of them may be drawn for a new table
         lobby.withhold(*await trio.to_thread.run_sync(parts.store.table_codes))
-        await tasks.start(lease_keeper.run, lobby, stored)
+        await tasks.start(lease_keeper.run, lobby, stored.restored)
     return lobby
 
 

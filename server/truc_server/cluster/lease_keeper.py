@@ -16,6 +16,7 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import ClusterSettings
 from truc_server.storage import NodePlace, StoreError, StoreLostError, TakenTables
+from truc_server.storage.backups import Restored
 
 RENEWALS: Final = 3  # in the time of one lease
 LOOK_S: Final = 0.5
@@ -64,30 +65,30 @@ class LeaseKeeper:
         # Not by Trio's clock here, which stands still while the process does (`RunningClock`).
         return self._until - time.monotonic()
 
-    async def run(
-        self, lobby: Lobby, stored: recovery.StoredState, *, task_status: trio.TaskStatus[None]
-    ) -> None:
+    async def run(self, lobby: Lobby, restored: Restored, *, task_status: trio.TaskStatus[None]) -> None:
         """Hold the lease and take up free tables, until cancelled or the lease is lost.
 
-        The task counts as started when the node's own tables are back. Of `stored` only `restored` is used.
+        The task counts as started when the node's own tables are back.
         """
         async with trio.open_nursery() as tasks:
             # Before the tables are read, which may take longer than a lease: the others would take them, the
             # node would end, and begin again for ever.
             tasks.start_soon(self._watch)
             tasks.start_soon(self._renew)
-            await self._take_up_own(lobby, stored)
+            await self._take_up_own(lobby, restored)
             task_status.started()
-            tasks.start_soon(self._take_over, lobby, stored)
+            tasks.start_soon(self._take_over, lobby, restored)
 
-    async def _take_up_own(self, lobby: Lobby, known: recovery.StoredState) -> None:
+    async def _take_up_own(self, lobby: Lobby, restored: Restored) -> None:
         """Take up the tables that the name has, some at a time."""
         codes = await trio.to_thread.run_sync(self._parts.store.owned_codes, self._lease)
         # At least once, also without tables: what belongs to none is read with them.
         for first in range(0, max(1, len(codes)), _AT_ONCE):
             if self._parts.failure is not None:
                 return
-            await self._take_up(TakenTables(self._lease.epoch, codes[first : first + _AT_ONCE]), lobby, known)
+            await self._take_up(
+                TakenTables(self._lease.epoch, codes[first : first + _AT_ONCE]), lobby, restored
+            )
 
     async def _watch(self) -> None:
         """Stop the server before the lease ends."""
@@ -129,7 +130,7 @@ class LeaseKeeper:
             draining=parts.drain.is_on,
         )
 
-    async def _take_over(self, lobby: Lobby, known: recovery.StoredState) -> None:
+    async def _take_over(self, lobby: Lobby, restored: Restored) -> None:
         """Look for free tables, and take some: one go at a time."""
         taken: TakenTables | None = None  # until they are in the lobby: what could not be read is read again
         while True:
@@ -138,7 +139,7 @@ class LeaseKeeper:
                 if taken is None and not self._parts.drain.is_on:
                     taken = await trio.to_thread.run_sync(self._take, abandon_on_cancel=True)
                 if taken is not None:
-                    await self._take_up(taken, lobby, known)
+                    await self._take_up(taken, lobby, restored)
                     self._parts.figures.tables_taken += len(taken.codes)
                     log.info("tables_taken_over", tables=len(taken.codes), epoch=taken.epoch)
             except StoreLostError as error:
@@ -169,16 +170,16 @@ class LeaseKeeper:
         self._epoch = taken.epoch
         return taken
 
-    def _read(self, taken: TakenTables, known: recovery.StoredState) -> recovery.StoredState:
+    def _read(self, taken: TakenTables, restored: Restored) -> recovery.StoredState:
         """Read what was taken; blocks."""
         store = self._parts.store
-        stored = recovery.read(store, known.restored, codes=taken.codes)
+        stored = recovery.read(store, restored, codes=taken.codes)
         # No clock runs for so long: players may still be on a dead connection to the node that had the table,
         # and would have their cards played for them before they notice.
         late_s = UNHEARD * self._parts.settings.now.limits.idle_s + _WAY_BACK_S
         return stored._replace(late_s=late_s)
 
-    async def _take_up(self, taken: TakenTables, lobby: Lobby, known: recovery.StoredState) -> None:
+    async def _take_up(self, taken: TakenTables, lobby: Lobby, restored: Restored) -> None:
         """Let the matches of tables go on."""
-        stored = await trio.to_thread.run_sync(self._read, taken, known, abandon_on_cancel=True)
+        stored = await trio.to_thread.run_sync(self._read, taken, restored, abandon_on_cancel=True)
         recovery.restore(self._parts.backing(epoch=taken.epoch), lobby, stored)
