@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, Select, bindparam, select, tuple_
 
 from truc_protocol.codec import dec
 from truc_protocol.records import Record
-from truc_server.storage import AddPlayer, OwnMatch, PlayerKind, StoredTranscript
+from truc_server.storage import AddPlayer, DamagedRowError, OwnMatch, PlayerKind, StoredTranscript
 from truc_server.storage.engine import open_to_read, reading
 from truc_server.storage.schema import match_players, matches, records, tables
 
@@ -122,8 +122,15 @@ class Archive:
 
 
 def unpack_setup(packed: bytes) -> tuple[Record, ...]:
-    """Return the records before position 0, as they are stored in a match."""
-    return tuple(Record._make(record) for record in dec(packed, MAX_SETUP))
+    """Return the records before position 0, as they are stored in a match.
+
+    Raises:
+        DamagedRowError: They are not as they were written.
+    """
+    try:
+        return tuple(Record._make(record) for record in dec(packed, MAX_SETUP))
+    except (TypeError, ValueError) as error:
+        raise DamagedRowError("a row is not as it was written: expected records in matches.setup") from error
 
 
 _WHOSE: Final = match_players.c.player == bindparam("whose")
