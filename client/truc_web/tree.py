@@ -279,7 +279,16 @@ SEAT_WORDS: Final = {
             "link_copied",
             "lobby",
         ),
-        *("may_be_watched", "moved", "moved_more", "never_played", "nickname", "no_account", "no_room_more"),
+        *(
+            "may_be_watched",
+            "moved",
+            "moved_more",
+            "name_refused",
+            "never_played",
+            "nickname",
+            "no_account",
+            "no_room_more",
+        ),
         *(
             "nobody_chooses",
             "nobody_chooses_how",

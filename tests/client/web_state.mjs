@@ -293,7 +293,7 @@ test('a name that the server refuses is asked for again: kept, it would keep its
   assert.deepEqual([session.isOver, vault.name], [false, null])
   const free = { variant: 'put', seats: [{ seat: 0, kind: 'empty' }], opts: [], options: {} }
   const state = folded(told, { ...FIRST, path: '/t/CODE', vault: { name: vault.name, isNew: true, why: null }, answers: { 'table CODE': free } })
-  assert(textsOf(screenAt(state, 'en')).includes(SPEECHES.en.refused('bad_message')))
+  assert(textsOf(screenAt(state, 'en')).includes(SPEECHES.en.say('page.name_refused')))
 })
 
 test('a name that is said while the login is signed goes with it', async () => {

@@ -56,7 +56,7 @@ export function nameForm(ui, button, then, isFirst = false) {
       then(isNew)
     }
   }, h('input', { name: 'name', class: 'name', maxlength: NAME_LETTERS, autocomplete: 'nickname', required: true, 'aria-label': speech.say('page.nickname'), placeholder: speech.say('page.nickname'), 'data-focus': isFirst, value: state.screen.name ?? known, oninput: (/** @type {any} */ event) => ui.put('name', event.currentTarget.value) }),
-  h('button', { class: 'b yes' }, h('b', null, button)), h('p', { class: 'dim' }, h('small', null, state.vault?.isRefused ? speech.refused('bad_message') : speech.say('page.no_account'))))
+  h('button', { class: 'b yes' }, h('b', null, button)), h('p', { class: 'dim' }, h('small', null, speech.say(state.vault?.isRefused ? 'page.name_refused' : 'page.no_account'))))
 }
 
 /** A new name is a new login: the promise is kept when one can ask for something behind it. @param {Ui} ui @param {string} name */
