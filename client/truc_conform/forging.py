@@ -154,8 +154,27 @@ def changing(kind: type[ServerMessage]) -> Callable[[Change], Cheat]:
 
 
 def changing_records(tag: str) -> Callable[[Change], Cheat]:
-    """Make a cheat of a change to records of one kind."""
-    return lambda change: bending(lambda server: on_record(tag, partial(change, server)))
+    """Make a cheat of a change to records of one kind. Nothing follows the first that is changed: another head would tell (C10)."""
+
+    def changing_some(change: Change) -> Cheat:
+        def bend(server: ClientHarness) -> Bend:
+            changed: list[int] = []
+
+            def bent(message: ServerMessage) -> ServerMessage | None:
+                if not isinstance(message, MatchRecord):
+                    return message
+                if changed and message.k > changed[0]:
+                    return None
+                cheated = change(server, message) if tag_of_body(message.body) == tag else message
+                if cheated is not message and not changed:
+                    changed.append(message.k)
+                return cheated
+
+            return bent
+
+        return bending(bend)
+
+    return changing_some
 
 
 def note_cheat(server: ClientHarness, k: int) -> None:

@@ -149,6 +149,8 @@ class Believer:
         if FAULT in STUMBLES and STUMBLES[FAULT](body):
             sys.exit("what record is that?")
         self.count(body)
+        if FAULT == "minds-heads" and body.head not in (self.seen.head, self.seen.parallel[1]):
+            sys.exit("what head is that?")
         with suppress(KeyError):
             self.open_box(body, *OPENS[FAULT])
         self.seen.head, self.seen.k = next_head(self.seen.head, record), self.seen.k + 1

@@ -28,6 +28,7 @@ FAULTS = {
     "old-link": ("C3.release", "../fairness/specification.md#13-what-a-client-does"),
     "opens-boxes": ("C3.cheat-box", "../fairness/specification.md#11-checks"),
     "opens-shares": ("C4.cheat-share", "../fairness/specification.md#11-checks"),
+    "minds-heads": ("C4.cheat-substitute", "../fairness/specification.md#11-checks"),
     "odd-head": ("C3.act", "../fairness/specification.md#11-checks"),
     "never-acks": ("C3.ack", "../fairness/specification.md#10-end"),
     "unsigned": ("C3.seat", "../fairness/specification.md#11-checks"),

@@ -6,7 +6,6 @@ link, takes the forfeit, and plays the match to its end.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -34,6 +33,7 @@ from truc_conform.forging import (
     bending,
     body_of,
     changing,
+    changing_records,
     deal_body,
     note_cheat,
     place_of,
@@ -66,29 +66,6 @@ def _rewriting(kind: type[Body], maker: Maker) -> BlindArrange:
     return bending(lambda server: RewriteBend(server, kind, 1, maker))
 
 
-def _changing(
-    tag: str, change: Callable[[ClientHarness, messages.MatchRecord], messages.MatchRecord]
-) -> BlindArrange:
-    """Return a cheat in records of one kind. Nothing follows the first that is changed: another head would tell (C10)."""
-
-    def bend(server: ClientHarness) -> Bend:
-        changed: list[int] = []
-
-        def bent(message: messages.ServerMessage) -> messages.ServerMessage | None:
-            if not isinstance(message, messages.MatchRecord):
-                return message
-            if changed and message.k > changed[0]:
-                return None
-            cheated = change(server, message) if tag_of_body(message.body) == tag else message
-            if cheated is not message and not changed:
-                changed.append(message.k)
-            return cheated
-
-        return bent
-
-    return bending(bend)
-
-
 @at_blind_table(
     "C5.cheat-mode", DUTIES, "stops at terms by which the host deals, at a table shown otherwise (C9)", stops
 )
@@ -103,7 +80,7 @@ def _dealt_by_the_host(server: ClientHarness, message: messages.Terms) -> messag
 
 
 @_cheat("C5.cheat-places", "a deal of other places than were locked (C47)")
-@partial(_changing, "deal")
+@changing_records("deal")
 def _other_places(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
     """Exchange the leaves of the two seats."""
     return signed_again(server, message, leaves=tuple(reversed(body_of(message).leaves)))
@@ -187,8 +164,8 @@ def _is_by_seat(message: messages.MatchRecord, tag: str) -> bool:
 def _spared(server: BlindHarness) -> None:
     """In the place of the forfeit of an exposed seat, let the match go on."""
     server.cheats[_SEAT] = reordered
-    _changing(
-        "rule", lambda _server, message: signed_again(server, message, ruling="resume", seat=None, kind=None)
+    changing_records("rule")(
+        lambda _server, message: signed_again(server, message, ruling="resume", seat=None, kind=None)
     )(server)
     server.decides = conceding
 
@@ -222,7 +199,7 @@ _STEPS: Final = [
 
 
 @_cheat("C5.cheat-card", "a card that the other seat opens in the place of its own (C19)")
-@partial(_changing, "act")
+@changing_records("act")
 def _another_card(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
     """Open the next card of the pack with the keys of the one that lies there."""
     body = body_of(message)
@@ -233,7 +210,7 @@ def _another_card(server: ClientHarness, message: messages.MatchRecord) -> messa
 
 
 @_cheat("C5.cheat-early-link", "the link of the other seat before the hand is over (C49)")
-@partial(_changing, "act")
+@changing_records("act")
 def _early_link(server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
     """In the place of the other seat's first act of a hand, let it open its link."""
     chain = server.players[_SEAT].chain
@@ -254,7 +231,7 @@ def _other_link(server: BlindHarness) -> None:
         is_of_hand = message.signer == _ROLE and body_of(message).j > 0
         return signed_again(server, message, link=secret("no link", 1)) if is_of_hand else message
 
-    _changing("release", change)(server)
+    changing_records("release")(change)(server)
 
 
 def _takes_the_forfeit(server: ClientHarness, end: ClientExit) -> None:
