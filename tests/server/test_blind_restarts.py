@@ -75,7 +75,7 @@ async def test_seat_that_comes_back_on_another_connection_sends_its_held_keys_ag
     assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
 
 
-async def test_masks_and_locks_have_their_whole_time_after_a_restart(tmp_path, mock_clock):
+async def test_masks_and_locks_share_their_time_and_have_it_whole_after_a_restart(tmp_path, mock_clock):
     """Time that was used up is not stored: nobody can have used what a server that stood still took."""
     path, patient = tmp_path / "data", PATIENT
     async with running(path, patient) as server:
