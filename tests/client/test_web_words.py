@@ -250,3 +250,7 @@ def test_every_sentence_that_the_page_asks_for_is_there_and_none_is_left_over() 
         if BY_NAME.get(name, "\0").format(key) not in written
     }
     assert {path for path in left - asked if not any(each.fullmatch(path) for each in made)} == set()
+
+
+def test_no_sentence_of_the_page_has_backticks() -> None:
+    assert [path for path, text in word_files() if b"`" in text] == []
