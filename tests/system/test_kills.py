@@ -27,7 +27,7 @@ async def test_nothing_acknowledged_is_lost_by_six_kills_of_the_server(tmp_path)
 
 @pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)")
 async def test_nothing_acknowledged_is_lost_by_twenty_faults_of_three_nodes(tmp_path):
-    # of the seeds that were tried the one that finds a node which goes on to write without its lease
+    # no seed is sure to let a node write on without its lease: for that there is server/test_store_leases.py
     plan = nodes.Plan(20, 4, seed=5, lease_s=1, pace_s=0.3, acts=10, matches=1, twice=0.8, outages=False)
     figures = (await nodes.run(plan, tmp_path)).figures
     assert sum(figures[fault.value] for fault in nodes.Fault) == 20
