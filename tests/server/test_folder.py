@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +18,9 @@ from truc_server.settings.folder import (
     default_root,
     lock_holder,
     locked,
+    move,
     open_folder,
+    write_new,
     write_private,
 )
 
@@ -83,6 +86,23 @@ class TestMaking:
         with pytest.raises(OSError, match=f"No space left on device: '{tmp_path / 'identity.pem'}'"):
             write_private(tmp_path / "identity.pem", b"key")
         assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("write", [write_private, partial(write_new, mode=0o600)])
+    def test_name_that_may_not_reach_the_disk_is_said_with_the_file_which_is_there(
+        self, tmp_path, monkeypatch, write
+    ):
+        def full(descriptor):
+            if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr("os.fsync", full)
+        written, moved = tmp_path / "written", tmp_path / "moved"
+        told = "it is there, but a power cut may undo that: No space left on device: "
+        with pytest.raises(OSError, match=f"{told}'{written}'"):
+            write(written, b"text")
+        with pytest.raises(OSError, match=f"{told}'{moved}'"):
+            move(written, moved)
+        assert moved.read_bytes() == b"text"
 
     def test_everything_stands_in_the_folder(self):
         folder = Folder(Path("/data"))

@@ -223,6 +223,9 @@ def move(source: Path, target: Path) -> None:
     parent = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(parent)
+    except OSError as error:
+        why = f"it is there, but a power cut may undo that: {error.strerror}"
+        raise OSError(error.errno, why, str(target)) from error
     finally:
         os.close(parent)
 
