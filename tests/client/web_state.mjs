@@ -18,7 +18,7 @@ import { handFrom, stepFrom, storyOf, tableAfter } from '../../client/truc_web/p
 import { Ui } from '../../client/truc_web/page/ui.mjs'
 import { handEnd } from '../../client/truc_web/page/view/end.mjs'
 import { answeringOf, bubblesOf, buttonsOf, heldBy, ownCards } from '../../client/truc_web/page/view/model.mjs'
-import { Speech } from '../../client/truc_web/page/words.mjs'
+import { Speech, capital } from '../../client/truc_web/page/words.mjs'
 import { anchorsNamed, refusedBefore, stoppedBefore, visits } from './web_traces.mjs'
 
 const { catalogues, own, hands } = JSON.parse(readFileSync(0, 'utf8'))
@@ -260,6 +260,23 @@ test('what the game has no word for is called out as the reader writes', () => {
   ], at('T'))
   for (const [lang, called] of [['en', 'Propose new cards!'], ['fr', 'Proposer de nouvelles cartes !']]) {
     assert.deepEqual(bubblesOf(tables.T, SPEECHES[lang].of(rules)).map(({ word }) => word), [called])
+  }
+})
+
+test('a name is written as its owner writes it, at the beginning of a line too, where all else has a capital', () => {
+  const rules = hands.map(({ document }) => rulesOf(fromHex(document))).find(({ variant }) => variant === 'truc-french')
+  const names = ['ana', 'ben']
+  const facts = [{ what: 'stood', seat: 0 }, { what: 'flor_claim_settled', held: true, target: 1 }, { what: 'rekeyed', role: 2 }, { what: 'rekeyed', role: 0 }, { what: 'turned_up', card: '7h' }, { what: 'hand_drawn' }]
+  const state = folded([
+    { what: 'seated', table: 'T', seat: 1 }, told({ t: 'setup', table: 'T', match: '00', rules, names }),
+    told({ t: 'record', table: 'T', match: '00', k: 0, means: [...facts, { what: 'state', phase: 'between', score: [[0, 0, 0], [0, 0, 0]], waiting: [] }] })
+  ], at('T'))
+  for (const lang of LANGUAGES) {
+    const lines = textsOf(screenAt(state, lang))
+    for (const fact of facts) {
+      const told = `${SPEECHES[lang].of(rules).tell(fact, names)}.`
+      assert(lines.includes(/^(ana|ben) /.test(told) ? told : capital(told)), `${lang}: ${told}`)
+    }
   }
 })
 

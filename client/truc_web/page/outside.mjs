@@ -40,8 +40,8 @@ export class Outside {
       case 'announce': {
         const table = state.tables[effect.table]
         const own = speech.of(table.rules)
-        const said = effect.facts.map((fact) => own.tell(fact, namesOf(table, speech))).flatMap((text) => text ?? [])
-        if (said.length > 0) this.polite.textContent = said.map((text) => `${capital(text)}.`).join(' ')
+        const said = effect.facts.map((fact) => own.tellFirst(fact, namesOf(table, speech))).flatMap((text) => text ?? [])
+        if (said.length > 0) this.polite.textContent = said.map((text) => `${text}.`).join(' ')
         return
       }
       case 'turn':

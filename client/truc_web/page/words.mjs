@@ -5,6 +5,7 @@
 
 const ANSWERS = ['accept', 'decline']
 const PEOPLE = ['seat', 'leader', 'target', 'opponent', 'giver', 'receiver']
+const SIDES = ['side', 'winner']
 
 /** Facts that have a sentence of their own for some values of this field. @type {Record<string, string>} */
 const VALUED = {
@@ -221,18 +222,36 @@ export class Speech {
    * @returns {string | null}
    */
   tell(fact, names) {
-    const { facts } = this.catalogue
-    const special = fact.what in VALUED ? `${fact.what}-${String(fact[VALUED[fact.what]]).toLowerCase()}` : ''
-    const nobody = fact.leader === null ? `${fact.what}-none` : ''
-    const key = [special, nobody, fact.what].find((each) => each in facts)
-    if (key === undefined) return null
+    const text = this.textOf(fact)
+    if (text === undefined) return null
     const across = names[(fact.seat + names.length / 2) % names.length]
     const values = Object.fromEntries(Object.entries(fact).map(([name, value]) => [name, this.filled(name, value, names)]))
-    const plain = this.swap(facts[key])
+    const plain = this.swap(text)
     const sentence = fill(plain, { unit: this.counted('unit', 1), partner: across, ...values })
     const own = this.local.facts?.[fact.what] ?? this.said(fact)
     return own === null || own === undefined || plain.includes(own)
       ? sentence : `${sentence} (${this.say('said.quote', { words: own })})`
+  }
+
+  /**
+   * The same where a sentence begins: with a capital, but for a player's name, which is written as its owner writes it.
+   *
+   * @param {any} fact
+   * @param {string[]} names of the seats
+   */
+  tellFirst(fact, names) {
+    const text = this.tell(fact, names)
+    const [, first = ''] = /^\{(\w+)\}/.exec(this.textOf(fact) ?? '') ?? []
+    const isName = first === 'role' ? fact.role > 0 : [...PEOPLE, ...SIDES].includes(first)
+    return text === null || isName ? text : capital(text)
+  }
+
+  /** The text of the catalogue for a fact, to be filled in; undefined for one that is shown in another way. @param {any} fact @returns {string | undefined} */
+  textOf(fact) {
+    const { facts } = this.catalogue
+    const special = fact.what in VALUED ? `${fact.what}-${String(fact[VALUED[fact.what]]).toLowerCase()}` : ''
+    const nobody = fact.leader === null ? `${fact.what}-none` : ''
+    return facts[[special, nobody, fact.what].find((each) => each in facts) ?? '']
   }
 
   /** What a fact says in the game's own words; null if it is not somebody's words. @param {any} fact @returns {string | null} */
@@ -257,7 +276,7 @@ export class Speech {
 
   /** @param {string} name @param {any} value @param {string[]} names */
   filled(name, value, names) {
-    if (name === 'side' || name === 'winner') return value === null ? '' : this.side(value, names)
+    if (SIDES.includes(name)) return value === null ? '' : this.side(value, names)
     if (name === 'seats') return this.joined(value.map((/** @type {number} */ seat) => names[seat]))
     if (name === 'role') return value === 0 ? this.say('said.the_server') : names[value - 1]
     if (PEOPLE.includes(name)) return value === null ? this.say('said.everybody') : names[value]

@@ -2,7 +2,6 @@
 
 import { h } from '../h.mjs'
 import { card } from './cards.mjs'
-import { capital } from '../words.mjs'
 import { bottomOf, goalOf, namesOf, packOf, scoreOf, sideOf } from './model.mjs'
 
 /** @typedef {import('../ui.mjs').Ui} Ui */
@@ -35,7 +34,7 @@ export function handEnd(ui, table, speech) {
 function titleOf(table, won, names, speech) {
   if (table.ended !== null) return speech.say(matchTitle(table))
   if (won === undefined || won.what === 'hand_drawn') return speech.say('page.hand_nobodys')
-  if (table.seat === null) return capital(speech.tell(won, names) ?? '')
+  if (table.seat === null) return speech.tellFirst(won, names) ?? ''
   return speech.say(won.side === table.seat % 2 ? 'page.hand_ours' : 'page.hand_theirs')
 }
 

@@ -156,14 +156,14 @@ export function askOf(table, speech, armed = null) {
   const names = namesOf(table, speech)
   if (proof.failed !== null) return { strong: speech.say('page.stopped'), more: '' }
   if (gone !== null) return { strong: gone === 'taken_over' ? speech.say('screen.taken_over') : speech.say('screen.closed', { reason: speech.say(`closed.${gone}`) }), more: '' }
-  if (ended !== null) return { strong: `${capital(speech.tell(ended, names) ?? '')}.`, more: '' }
+  if (ended !== null) return { strong: `${speech.tellFirst(ended, names) ?? ''}.`, more: '' }
   if (shown === null || view.phase === 'none') return beforeMatch(table, speech, names)
   if (view.paused) return { strong: speech.say('page.resting'), more: '' }
   const declined = options?.list.find(({ kind }) => kind === 'decline')
   const asked = askedIn(hand)
   const isQuestion = options?.list.some((each) => ['accept', 'decline'].includes(slotOf(each) ?? ''))     // not where a flor is only declared
   if (asked !== null && options !== null && isAwaited(options) && isQuestion) {
-    return { strong: `${capital(speech.tell(asked, names) ?? '')}.`, more: declined && 'loses' in declined.hints ? speech.say('page.if_declined', { they_score: speech.move(declined, '', names, rivalOf(table, names)).cost }) : '' }
+    return { strong: `${speech.tellFirst(asked, names) ?? ''}.`, more: declined && 'loses' in declined.hints ? speech.say('page.if_declined', { they_score: speech.move(declined, '', names, rivalOf(table, names)).cost }) : '' }
   }
   if (isMine(table)) return { strong: `${capital(speech.say('page.your_turn'))}.`, more: armed !== null ? speech.say('page.with_card') : isLeading(table) ? speech.say('page.you_lead') : '' }
   if (table.chosen !== null) return { strong: speech.say('page.sent'), more: '' }
@@ -172,7 +172,7 @@ export function askOf(table, speech, armed = null) {
   if (step !== undefined) return { strong: '', more: [speech.say(`sealed.${step}`), others.length > 0 && speech.say('page.waits_for', { names: speech.joined(others.map((each) => names[each])) })].filter(Boolean).join(' ') }
   if (others.length > 0) return { strong: '', more: speech.say('page.waits_for', { names: speech.joined(others.map((each) => names[each])) }) }
   const last = table.closed?.facts.findLast((/** @type {any} */ { what }) => ['hand_won', 'hand_drawn'].includes(what))
-  return last && view.phase !== 'hand' ? { strong: `${capital(speech.tell(last, names) ?? '')}.`, more: '' } : { strong: '', more: '' }
+  return last && view.phase !== 'hand' ? { strong: `${speech.tellFirst(last, names) ?? ''}.`, more: '' } : { strong: '', more: '' }
 }
 
 // Whether a card of one's own would be the first of its trick.

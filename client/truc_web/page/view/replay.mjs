@@ -101,11 +101,11 @@ function goTo(ui, at) {
 /** @param {Ui} ui @param {Story} story @param {import('../state/table.mjs').Table} table @param {number} at @param {Speech} speech */
 function controls(ui, story, table, at, speech) {
   const names = namesOf(table, speech)
-  const told = at === 0 ? [] : story.means[at - 1].map((fact) => speech.tell(fact, names)).filter(Boolean)
+  const told = at === 0 ? [] : story.means[at - 1].filter((fact) => speech.textOf(fact) !== undefined).map((fact, i) => i === 0 ? speech.tellFirst(fact, names) : speech.tell(fact, names))
   const isPlaying = ui.state.screen.playing === true
   const button = (/** @type {string} */ label, /** @type {Parameters<typeof icon>[0]} */ sign, /** @type {() => void} */ press) => h('button', { class: 'b step', 'data-step': label, 'aria-label': speech.say(`replay_page.${label}`), onclick: press }, icon(sign))
   return h('section', { class: 'dock', 'aria-label': speech.say('replay_page.controls') },
-    h('p', { class: 'ask', role: 'status' }, h('span', null, told.length > 0 ? `${capital(told.join('; '))}.` : speech.say('replay_page.beginning'))),
+    h('p', { class: 'ask', role: 'status' }, h('span', null, told.length > 0 ? `${told.join('; ')}.` : speech.say('replay_page.beginning'))),
     h('input', { type: 'range', class: 'slider', min: 0, max: story.means.length, value: at, 'aria-label': speech.say('replay_page.record'), oninput: (/** @type {any} */ event) => goTo(ui, Number(event.currentTarget.value)) }),
     h('div', { class: 'acts' },
       button('hand_before', 'first', () => goTo(ui, handFrom(story, at, -1))), button('before', 'before', () => goTo(ui, stepFrom(story, at, -1))),

@@ -65,8 +65,8 @@ function lineOf(table, { fact, chat, heard, j }, names, speech) {
     return h('li', { class: sideOf(table, heard.seat) }, h('b', null, names[heard.seat]), ' ', h('em', null, word))
   }
   if (fact.what === 'called' && fact.cards > 0) return h('li', { class: 'hd' }, speech.say('page.hand_n', { n: j }))
-  const text = speech.tell(fact, names)
-  return text === null ? [] : h('li', { class: 'ev' }, `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`)
+  const text = speech.tellFirst(fact, names)
+  return text === null ? [] : h('li', { class: 'ev' }, `${text}.`)
 }
 
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */
