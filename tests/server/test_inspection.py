@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from server.commands import call
@@ -80,15 +81,28 @@ def test_overwritten_or_cut_database_is_wrong_and_said_in_one_line(data, where):
 
 
 @pytest.mark.parametrize("name", ["truc.db", "truc.db-wal", "truc.db-shm"])
-def test_file_that_is_another_users_is_named_and_no_backup_is_asked_for(data, monkeypatch, name):
-    theirs = data.root / name
-    theirs.touch()
-    is_ours = os.access
-    monkeypatch.setattr("os.access", lambda path, mode: path != theirs and is_ours(path, mode))
-    line = f"{theirs} cannot be read and written by this user"
-    assert f"wrong  database: {line}: give it to the server's\n" in call(data, "check").stdout
-    with pytest.raises(StoreError, match=f"^{line}$"):
+@pytest.mark.parametrize(
+    ("flag", "told"),
+    [
+        (0, "{} cannot be read and written by this user: give it to the server's"),
+        (os.ST_RDONLY, "cannot write {}: Read-only file system"),
+    ],
+    ids=["another user's", "on a read-only disk"],
+)
+def test_file_that_cannot_be_written_is_named_with_why_and_no_backup_is_asked_for(
+    data, monkeypatch, name, flag, told
+):
+    closed = data.root / name
+    closed.touch()
+    is_open, found = os.access, os.statvfs(closed)
+    monkeypatch.setattr("os.access", lambda path, mode: path != closed and is_open(path, mode))
+    disk = SimpleNamespace(f_flag=flag, f_bavail=found.f_bavail, f_frsize=found.f_frsize)
+    monkeypatch.setattr("os.statvfs", lambda _: disk)
+    told = told.format(closed)
+    assert f"wrong  database: {told}\n" in call(data, "check").stdout
+    with pytest.raises(StoreError) as refused:
         open_store(url(data.root))
+    assert str(refused.value) == told.removesuffix(": give it to the server's")
 
 
 def test_newest_transactions_of_a_killed_server_are_looked_at(tmp_path, data):

@@ -43,7 +43,7 @@ from truc_server.net.listening import MISSING_ADDRESS, bound_socket
 from truc_server.operation import disk
 from truc_server.operation.process import allowed_files, needed_files
 from truc_server.settings.findings import CheckResult, note, right, wrong
-from truc_server.settings.folder import Folder, FolderError, lock_holder, why_closed
+from truc_server.settings.folder import Folder, FolderError, is_read_only, lock_holder, why_closed
 from truc_server.settings.settings import ClusterSettings, Settings, host_and_port
 from truc_server.settings.variants import VariantsError, read_catalogue
 from truc_server.storage import Node, StoreError
@@ -394,7 +394,7 @@ def _look(settings: Settings) -> Iterator[CheckResult]:
 def _look_at_database(settings: Settings, folder: Folder) -> CheckResult:
     # Slow to import, and needed by `check` alone.
     from truc_server.storage.engine import inspect_server
-    from truc_server.storage.sqlite_file import inaccessible_file, inspect
+    from truc_server.storage.sqlite_file import inaccessible_file, inspect, why_inaccessible
 
     if settings.store.url.startswith("sqlite"):
         return note("database: store.url names another file, which is not looked at")
@@ -403,7 +403,8 @@ def _look_at_database(settings: Settings, folder: Folder) -> CheckResult:
     if not folder.database.exists():
         return _no_database(folder)
     if closed := inaccessible_file(folder.database):
-        return wrong(f"database: {closed} cannot be read and written by this user: give it to the server's")
+        remedy = "" if is_read_only(closed) else ": give it to the server's"
+        return wrong(f"database: {why_inaccessible(closed)}{remedy}")
     found = inspect(folder.database)
     if found.problem is not None:
         return wrong(f"database: {folder.database}: {found.problem}; restore it from a backup")

@@ -113,7 +113,12 @@ def why_closed(root: Path) -> str | None:
     """Return why this user cannot read and write a folder; None if they can."""
     if os.access(root, os.R_OK | os.W_OK | os.X_OK):
         return None
-    return "a disk that is read-only" if os.statvfs(root).f_flag & os.ST_RDONLY else "no permission"
+    return "a disk that is read-only" if is_read_only(root) else "no permission"
+
+
+def is_read_only(path: Path) -> bool:
+    """Tell whether a file or folder is on a disk that nobody may write to."""
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def used_folder(root: Path) -> Folder:

@@ -20,7 +20,7 @@ from truc_server.storage import DamagedRowError, StoreError
 from truc_server.storage.column_types import ColumnError
 from truc_server.storage.leases import application_name, db_now_ms
 from truc_server.storage.schema import REVISION
-from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, inaccessible_file
+from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, inaccessible_file, why_inaccessible
 from truc_server.timing.clock import now_ms
 
 _MIN_CONNECT_S: Final = 2  # libpq takes no less
@@ -212,7 +212,7 @@ def _engine(url: str, prepare: _Prepare, bounds: Mapping[str, object] = MappingP
     if engine.dialect.name == "sqlite":
         # SQLite's own error does not say which file it is: a truc.db-wal left by root looked like damage.
         if closed := inaccessible_file(Path(str(engine.url.database))):
-            raise StoreError(f"{closed} cannot be read and written by this user")
+            raise StoreError(why_inaccessible(closed))
         event.listen(engine, "connect", prepare)
         event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -6,6 +6,7 @@ have no files to look at. Invariants: an inspection leaves the folder as it was 
 and every one that was committed before it began.
 """
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection
 
 from truc_server.operation import disk
+from truc_server.settings.folder import is_read_only
 from truc_server.storage import StoreError
 from truc_server.storage.schema import REVISION
 
@@ -54,6 +56,13 @@ def inaccessible_file(database: Path) -> Path | None:
     """Return the one of a database's files that this user may not read and write; None if they may."""
     files = (database, *(database.with_name(f"{database.name}-{part}") for part in ("wal", "shm")))
     return next((path for path in files if path.exists() and not os.access(path, os.R_OK | os.W_OK)), None)
+
+
+def why_inaccessible(file: Path) -> str:
+    """Return why this user may not read and write a file of a database, with its name."""
+    if is_read_only(file):
+        return f"cannot write {file}: {os.strerror(errno.EROFS)}"
+    return f"{file} cannot be read and written by this user"
 
 
 def files_of(connection: Connection) -> DatabaseFiles | None:
