@@ -244,15 +244,29 @@ async def test_row_without_which_a_match_can_go_on_is_said_and_costs_none(data, 
     assert {"row_not_read", "table_not_restored"} & {entry["event"] for entry in logged}
 
 
-async def test_match_whose_setup_is_damaged_is_said_with_its_column_when_it_is_asked_for(data):
+@pytest.mark.parametrize(
+    ("column", "damage", "requests"),
+    [
+        ("matches.setup", "x'ff'", ("history", "matches")),
+        ("records.means", "x'ff'", ("history",)),
+        ("records.means", "x'80'", ("history",)),  # {}
+        ("records.means", "x'81a56d65616e7307'", ("history",)),  # {"means": 7}
+        ("records.means", "x'81a56d65616e739107'", ("history",)),  # {"means": [7]}
+    ],
+)
+async def test_match_that_is_damaged_is_said_with_the_column_when_it_is_asked_for(
+    data, column, damage, requests
+):
+    table, name = column.split(".")
     async with running(data) as server:
         first, _ = await in_hand(server)
-        sql(data / "truc.db", "UPDATE matches SET setup = x'ff'")
+        sql(data / "truc.db", f"UPDATE {table} SET {name} = {damage}")
+        fields = {"history": {"match": first.ledger.setup.mid, "from": 0}, "matches": {}}
         with capture_logs() as logged:
-            for asked in ({"t": "history", "match": first.ledger.setup.mid, "from": 0}, {"t": "matches"}):
-                assert (await first.ask(asked))["code"] == "internal"
-    assert [entry["event"] for entry in logged] == ["store_not_read"] * 2
-    assert all("matches.setup" in entry["reason"] for entry in logged)
+            for request in requests:
+                assert (await first.ask({"t": request, **fields[request]}))["code"] == "internal"
+    assert [entry["event"] for entry in logged] == ["store_not_read"] * len(requests)
+    assert all(column in entry["reason"] for entry in logged)
 
 
 @pytest.mark.parametrize(

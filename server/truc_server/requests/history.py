@@ -13,7 +13,6 @@ import trio
 
 from truc_protocol.bodies import Guest, SeatTaken
 from truc_protocol.bodies import TableTerms as TableBody
-from truc_protocol.codec import unpack
 from truc_protocol.documents import game_of
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
@@ -33,6 +32,7 @@ from truc_server.settings.abilities import HISTORY_PAGE, MATCHES_PAGE, STANDINGS
 from truc_server.spectating.spectator_feed import ShownExtent
 from truc_server.storage import AddRecord, OwnMatch, PastMatch
 from truc_server.storage import RankedRating as Stored
+from truc_server.storage.archive import unpack_means
 from truc_server.storage.ratings import Skill
 from truc_server.storage.sql import Store
 from truc_server.table_data.options import WATCH_LATE, offered_game, wrong_seats
@@ -180,7 +180,7 @@ def _fitting(rows: tuple[AddRecord, ...], room: int, *, at_least: int) -> tuple[
 
 
 def _past_record(row: AddRecord) -> PastRecord:
-    return PastRecord(signer=row.signer, body=row.body, sig=row.sig, means=tuple(unpack(row.means)["means"]))
+    return PastRecord(signer=row.signer, body=row.body, sig=row.sig, means=unpack_means(row.means))
 
 
 def _size_of(records: Iterable[Record]) -> int:

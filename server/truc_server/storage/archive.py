@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Engine, Select, bindparam, select, tuple_
 
-from truc_protocol.codec import dec
+from truc_protocol.codec import dec, unpack
 from truc_protocol.records import Record
 from truc_server.storage import AddPlayer, DamagedRowError, OwnMatch, PlayerKind, StoredTranscript
 from truc_server.storage.engine import open_to_read, reading
@@ -131,6 +131,18 @@ def unpack_setup(packed: bytes) -> tuple[Record, ...]:
         return tuple(Record._make(record) for record in dec(packed, MAX_SETUP))
     except (TypeError, ValueError) as error:
         raise DamagedRowError("a row is not as it was written: expected records in matches.setup") from error
+
+
+def unpack_means(packed: bytes) -> tuple[dict[str, Any], ...]:
+    """Return what a record means, as it is stored with the record.
+
+    Raises:
+        DamagedRowError: It is not as it was written.
+    """
+    try:
+        return tuple(map(dict, unpack(packed)["means"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedRowError("a row is not as it was written: expected facts in records.means") from error
 
 
 _WHOSE: Final = match_players.c.player == bindparam("whose")
