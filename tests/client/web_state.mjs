@@ -147,6 +147,43 @@ test('the file of a match is offered once it is stored with its end', () => {
   assert.notEqual(played, 0)
 })
 
+test('the end of a hand that was dismissed is not shown to who comes back to the table', () => {
+  let seen = 0
+  each(({ table, events }) => {
+    const until = events.findIndex((event) => isTold(event, 'record') && event.message.means.some(({ what }) => what === 'hands_opened'))
+    if (until < 0) return
+    const ui = uiAt(folded(events.slice(0, until + 1), at(table)), 'en')
+    ui.happen = (event) => { ui.state = after(ui.state, event) }
+    ui.dialog = 'end'
+    const isOpen = () => ui.tableHere.closed !== null && ui.isEndOpen(ui.tableHere)
+    if (!isOpen()) return
+    seen++
+    keyPressed(ui, { key: 'Escape', target: {} })
+    assert(!isOpen())
+    ui.happen({ what: 'path', path: '/' })
+    ui.happen({ what: 'path', path: `/t/${table}` })
+    assert(!isOpen())
+  })
+  assert.notEqual(seen, 0)
+})
+
+test('who is left alone after a match is asked whether to play again, and then to invite friends', () => {
+  let seen = 0
+  each(({ table, events }) => {
+    const state = folded(events, at(table))
+    const it = state.tables[table]
+    if (it === undefined || it.seat === null || it.ended === null || it.proof.failed !== null) return
+    seen++
+    const offers = (ready) => {
+      const seats = it.shown.seats.map(({ seat }) => seat === it.seat ? { ...it.shown.seats[seat], ready } : { seat, kind: 'empty' })
+      const texts = textsOf(screenAt(folded([told({ ...it.shown, state: 'open', seats })], state), 'en'))
+      return ['page.again', 'page.invite'].map((path) => texts.includes(SPEECHES.en.say(path)))
+    }
+    assert.deepEqual([offers(false), offers(true)], [[true, false], [false, true]])
+  })
+  assert.notEqual(seen, 0)
+})
+
 test('what a check has left to show is offered where it has stopped a match, after a reload too, and among the own matches', async () => {
   const offers = (state) => textsOf(screenAt(state, 'en')).includes(SPEECHES.en.say('proof.save_evidence'))
   for (const [kept, isOffered] of [[null, false], [{ failed: null }, false], [{ failed: 'C22' }, true]]) {

@@ -52,5 +52,5 @@ function closeTop(ui) {
   const table = ui.tableHere
   const open = ['chooser', 'sheet', 'armed', 'side'].find((name) => screen[name])
   if (open !== undefined) ui.put(open, null)
-  else if (table?.closed != null) ui.put('ended', table.closed.j)
+  else if (table !== null) ui.dismissEnd(table)
 }

@@ -140,10 +140,15 @@ export class Ui {
   // The next hand may be dealt at once, and the time of whoever leads it runs: the sheet of the one before lies over it only
   // as long as it takes to read, a third of that time at most.
   /** Whether the end of the newest hand is shown. @param {Table} table */
-  isEndOpen({ closed, closedAt, view, shown }) {
-    if (closed === null || this.state.screen.ended === closed.j) return false
+  isEndOpen({ closed, closedAt, dismissed, view, shown }) {
+    if (closed === null || dismissed === closed.j) return false
     const [decision = 0] = shown?.opts ?? []
     return view.phase !== 'hand' || performance.now() - closedAt < (decision === 0 ? READ_MS : Math.min(READ_MS, decision / 3))
+  }
+
+  /** Until another hand is over, wherever the reader goes meanwhile. @param {Table} table */
+  dismissEnd({ code, closed }) {
+    if (closed !== null) this.happen({ what: 'dismissed', table: code, j: closed.j })
   }
 
   /** The table of this address. @returns {Table | null} */

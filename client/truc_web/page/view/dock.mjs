@@ -35,11 +35,12 @@ function before(ui, table, speech) {
   const isFull = table.shown?.seats.every((/** @type {any} */ { kind }) => kind !== 'empty')
   const isOver = table.ended !== null
   const fields = { table: table.code }
-  const isReady = seat?.ready === true
+  // the host's bots leave after each match, and are called again to where somebody is ready; who sits down is ready at once
+  const asksReady = seat?.ready !== true && (isFull || isOver)
   const width = isOver ? widthsOf(2 + Number(table.proof.isWhole), MOST_IN_A_ROW)[0] : 'w12'
   return h('div', { class: 'acts' },
-    isFull && !isReady && h('button', { class: 'b yes w12', onclick: () => ui.ask('ready', fields) }, h('b', null, speech.say(isOver ? 'page.again' : 'page.ready_button'))),
-    !isFull && h('button', { class: 'b yes w12', onclick: () => ui.invite(table) }, h('b', null, speech.say('page.invite')), h('small', null, speech.say('page.invite_how'))),
+    asksReady && h('button', { class: 'b yes w12', onclick: () => ui.ask('ready', fields) }, h('b', null, speech.say(isOver ? 'page.again' : 'page.ready_button'))),
+    !isFull && !asksReady && h('button', { class: 'b yes w12', onclick: () => ui.invite(table) }, h('b', null, speech.say('page.invite')), h('small', null, speech.say('page.invite_how'))),
     isOver && h('button', { class: `b ${width}`, onclick: () => ui.go(`/m/${table.match}`) }, h('b', null, speech.say('page.see_again'))),
     isOver && table.proof.isWhole && h('button', { class: `b ${width}`, onclick: () => ui.download(/** @type {string} */ (table.proof.kept)) }, h('b', null, speech.say('page.save_file'))),
     h('button', { class: `b ${width}`, onclick: () => ui.leave(table) }, h('b', null, speech.say('page.leave'))))

@@ -26,7 +26,7 @@ export function handEnd(ui, table, speech) {
       h('p', null, names[Number(seat)]),
       cards.map((name) => h('span', null, card(name, pack), isProved && h('b', { class: 'checked', style: { '--i': String(tick++) }, 'aria-hidden': 'true' }, '✓')))))),
     proofLines(table, speech, isProved),
-    h('div', { class: 'go' }, h('button', { class: 'b yes', onclick: () => ui.put('ended', closed.j) }, h('b', null, speech.say(table.ended === null ? 'page.next_hand' : 'page.go_on'))),
+    h('div', { class: 'go' }, h('button', { class: 'b yes', onclick: () => ui.dismissEnd(table) }, h('b', null, speech.say(table.ended === null ? 'page.next_hand' : 'page.go_on'))),
       h('button', { class: 'link', onclick: () => ui.put('sheet', 'proof') }, speech.say('page.how_checked')))))
 }
 
