@@ -4,6 +4,7 @@ import math
 
 import pytest
 from server.stored import MATCH, MID, TABLE, sql
+from structlog.testing import capture_logs
 
 from truc_server.storage import ForgetPlayer, RatedPlayer, RateMatch, StoreLostError
 from truc_server.storage.ratings import Skill, after_match
@@ -90,7 +91,27 @@ def test_match_of_a_table_that_another_server_has_is_not_rated(store, tmp_path, 
     assert rival.profile("TAG-Anaa") == ()
 
 
-@pytest.mark.parametrize("damage", ["mean = 'much'", "deviation = 0", "name = CAST(x'ff' AS TEXT)"])
+DAMAGES = ["mean = 'much'", "deviation = 0", "mean = 9e999", "name = CAST(x'ff' AS TEXT)"]
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, "points = 'all'"])
+def test_damaged_rating_alone_is_left_out_of_its_page_and_logged(store, folder, damage):
+    store.commit([TABLE, MATCH])
+    store.commit([DUEL, DUEL._replace(winners=(CAI,), losers=(DIA,)), DUEL._replace(variant="truc-catalan")])
+    whole = store.leaderboard("truc-french", 2, first=0, limit=9)
+    lost = next(standing for standing in whole if standing.rating.tag == ANA.tag)
+    sql(folder / "truc.db", f"UPDATE ratings SET {damage} WHERE tag = 'TAG-Anaa' AND variant = 'truc-french'")
+    with capture_logs() as logged:
+        board = store.leaderboard("truc-french", 2, first=0, limit=2)
+        assert [standing.rating for standing in board] == [
+            standing.rating for standing in whole if standing != lost
+        ][:2]
+        assert [rating.variant for rating, _ in store.profile("TAG-Anaa")] == ["truc-catalan"]
+    assert [entry["event"] for entry in logged] == ["row_not_read"] * 2
+    assert all("a row is not as it was written: expected" in entry["reason"] for entry in logged)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_rating_begins_anew_and_the_match_is_stored(store, folder, damage):
     """In a file: PostgreSQL keeps to the types of its columns by itself."""
     store.commit([TABLE, MATCH])

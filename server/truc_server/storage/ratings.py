@@ -4,7 +4,8 @@ Invariant: a match changes the skills in the transaction that stores its last re
 all.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import structlog
@@ -24,6 +25,7 @@ SCALE: Final = 100  # points and doubt are told in whole hundredths of the model
 _DEVIATIONS_BELOW: Final = 3
 _MODEL: Final = PlackettLuce()
 _FAR: Final = 10_000.0  # from any skill that matches lead to
+_MOST_GAMES: Final = 1_000  # in a profile; no server offers so many
 
 log = structlog.get_logger()
 
@@ -68,14 +70,11 @@ _RANK: Final = (
     .scalar_subquery()
 )
 _RATINGS: Final = select(*(ratings.c[field] for field in Rating._fields))
-_STANDINGS: Final = _RATINGS.add_columns(_RANK)
-_BOARD: Final = (
-    _STANDINGS.where(ratings.c.variant == bindparam("game"), ratings.c.seats == bindparam("of"))
-    .order_by(ratings.c.points.desc(), ratings.c.player)
-    .offset(bindparam("skipped"))
-    .limit(bindparam("wanted"))
-)
-_PROFILE: Final = _STANDINGS.where(ratings.c.tag == bindparam("whose")).order_by(
+_PAGES: Final = _RATINGS.add_columns(_RANK).offset(bindparam("skipped")).limit(bindparam("wanted"))
+_BOARD: Final = _PAGES.where(
+    ratings.c.variant == bindparam("game"), ratings.c.seats == bindparam("of")
+).order_by(ratings.c.points.desc(), ratings.c.player)
+_PROFILE: Final = _PAGES.where(ratings.c.tag == bindparam("whose")).order_by(
     ratings.c.variant, ratings.c.seats
 )
 _ONE: Final = (
@@ -128,13 +127,12 @@ def leaderboard(
     connection: Connection, variant: str, seats: int, *, first: int, limit: int
 ) -> tuple[RankedRating, ...]:
     """Return the standings in a game, best first, leaving out the `first` best."""
-    page = {"game": variant, "of": seats, "skipped": first, "wanted": limit}
-    return _standings(connection, _BOARD, page)
+    return _standings(connection, _BOARD, {"game": variant, "of": seats}, first=first, limit=limit)
 
 
 def profile(connection: Connection, tag: str) -> tuple[RankedRating, ...]:
     """Return the standings of a player in every game, by their tag."""
-    return _standings(connection, _PROFILE, {"whose": tag})
+    return _standings(connection, _PROFILE, {"whose": tag}, first=0, limit=_MOST_GAMES)
 
 
 def unrate(connection: Connection, tag: str) -> int:
@@ -155,17 +153,33 @@ def _rating(connection: Connection, match: RateMatch, player: RatedPlayer) -> Ra
 
 def _known(connection: Connection, whose: dict[str, Any]) -> Rating | None:
     """Return a stored rating; None if there is none, or a damaged one, which must not keep the match's end from being stored."""
-    try:
+    with _damage_logged("rating_begun_anew"):
         row = connection.execute(_FIND, whose).first()
+        return None if row is None else _whole(row)
+    return None
+
+
+def _whole(row: Iterable[Any]) -> Rating:
+    """Return a rating as it is stored.
+
+    Raises:
+        ColumnError: Its skill is none that matches lead to.
+    """
+    rating = Rating._make(row)
+    if not (abs(rating.mean) < _FAR and 0 < rating.deviation < _FAR):
+        raise ColumnError("expected a skill in ratings.mean and ratings.deviation, got other numbers")
+    return rating
+
+
+@contextmanager
+def _damage_logged(event: str) -> Iterator[None]:
+    """Log an event, and go on behind the block, if all that is wrong in it is that a row is damaged."""
+    try:
+        yield
     except (SQLAlchemyError, ColumnError) as error:
         if (damage := damage_in(error)) is None:
             raise
-        log.warning("rating_begun_anew", reason=damage)
-        return None
-    if row is not None and not (abs(row.mean) < _FAR and 0 < row.deviation < _FAR):
-        log.warning("rating_begun_anew", reason=f"expected a skill, got {row.mean} +- {row.deviation}")
-        return None
-    return None if row is None else Rating._make(row)
+        log.warning(event, reason=damage)
 
 
 def _skills(side: Iterable[Rating]) -> tuple[Skill, ...]:
@@ -189,7 +203,27 @@ def _save(connection: Connection, rating: Rating) -> None:
 
 
 def _standings(
-    connection: Connection, query: Select[Any], values: dict[str, Any]
+    connection: Connection, query: Select[Any], values: dict[str, Any], *, first: int, limit: int
 ) -> tuple[RankedRating, ...]:
-    rows = connection.execute(query, values)
-    return tuple(RankedRating(Rating._make(rating), rank) for *rating, rank in rows)
+    """Return at most `limit` standings, leaving out the `first` ones and those that are damaged."""
+    try:
+        return _page(connection, query, values, first, limit)
+    except (SQLAlchemyError, ColumnError) as error:
+        if damage_in(error) is None:
+            raise
+    # One by one, and on to a full page: whoever reads page by page takes a shorter one for the last.
+    found: list[RankedRating] = []
+    for place in range(first, first + 2 * limit):
+        with _damage_logged("row_not_read"):
+            one = _page(connection, query, values, place, 1)
+            found += one
+            if not one or len(found) == limit:
+                break
+    return tuple(found)
+
+
+def _page(
+    connection: Connection, query: Select[Any], values: dict[str, Any], first: int, limit: int
+) -> tuple[RankedRating, ...]:
+    rows = connection.execute(query, {**values, "skipped": first, "wanted": limit}).all()
+    return tuple(RankedRating(_whole(rating), rank) for *rating, rank in rows)
