@@ -116,6 +116,9 @@ def test_key_goes_from_one_home_to_another(truc, tmp_path, monkeypatch) -> None:
         (("play",), "expected the ADDRESS of a server"),
         (("bot", "host", "--option", "nonsense"), "expected NAME=VALUE"),
         (("bot", "host", "--name", "../x"), "expected a name that can also name a folder"),
+        (("demo", "--option", "foo=1"), "no such table option: expected decision_ms, "),
+        (("demo", "--option", "taget=6"), "no such table option: expected target, got taget"),
+        (("demo", "--option", "target=7777"), "target: expected at most 1000, got 7777 (bad_option)"),
         (("demo", "--seats", "3"), "truc-catalan is for 2/4 players, not for 3"),
         (
             ("demo", "--seats", "2", "--variant", "truc-partnership"),
@@ -128,7 +131,7 @@ def test_key_goes_from_one_home_to_another(truc, tmp_path, monkeypatch) -> None:
 def test_failure_is_one_line_and_status_1(truc, arguments, said) -> None:
     told = truc(*arguments)
     last = told.stderr.strip().splitlines()[-1]
-    assert told.exit_code == 1
+    assert (told.exit_code, told.stdout) == (1, "")
     assert last.startswith("truc: ")
     assert said in last
 

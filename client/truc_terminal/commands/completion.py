@@ -11,17 +11,15 @@ from click.shell_completion import CompletionItem
 
 from truc_client.errors import ClientError, HomeError
 from truc_commands.completion import Values, complete_values
-from truc_protocol.setup import Opts
-from truc_rules import TABLE_OPTIONS, presets
+from truc_rules import presets
 from truc_terminal.commands.kept_matches import KeptFile, kept_files, own_transcripts
 from truc_terminal.commands.server_lookup import known_servers
+from truc_terminal.commands.table_options import OPTION_NAMES
 from truc_words import LANGUAGES
-
-_KEPT_BESIDE: Final = ("transcript",)  # chosen like a term, but not a term of a match
 
 
 def _options() -> Iterator[str]:
-    return (f"{name}=" for name in (*Opts._fields, *_KEPT_BESIDE, *TABLE_OPTIONS))
+    return (f"{name}=" for name in OPTION_NAMES)
 
 
 def _known_servers() -> tuple[str, ...]:

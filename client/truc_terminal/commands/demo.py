@@ -35,6 +35,7 @@ from truc_terminal.commands.player import own_home, player_name, run
 from truc_terminal.commands.rules import game_called
 from truc_terminal.commands.table_options import (
     ChosenOptions,
+    check_options,
     deal_option,
     options_option,
     table_options,
@@ -100,7 +101,7 @@ def demo(
 
     If you have never played, --teach explains the game as it goes. Without a terminal a careful bot plays for you.
     """
-    game = game_called(variant)
+    game, text = game_called(variant)
     if seats not in game.players:
         players = "/".join(map(str, game.players))
         raise FailedError(Sentence("commands.seats_expected", game=game.name, players=players, got=seats))
@@ -109,12 +110,13 @@ def demo(
     keep, shown = own_home(), player_name(name, own_home())
     # Bots wait.
     terms: ChosenOptions = {"decision_ms": 0, **with_deal(table_options(options), deal)}
+    check_options(game, terms)
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
             data = Path(folder) / "server"
-            if game.text is not None:
-                _add_game(data, game.text)
+            if text is not None:
+                _add_game(data, text)
             async with _server(data, _FREE_PLACE if web else {}) as (address, origin):
                 screen = own_screen(plain=plain, no_color=no_color)
                 screen.say(Sentence("connecting.own_server", address=address))

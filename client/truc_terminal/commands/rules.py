@@ -19,6 +19,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.messages import VariantOffer
 from truc_protocol.transcript import read_document_item
+from truc_rules import Variant
 from truc_rules.variants.house import MAX_FILE, HouseVariantError
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FailedError
@@ -36,10 +37,9 @@ VARIANT_FILE: Final = ".toml"
 
 
 class ListedGame(NamedTuple):
-    """A game by its name, with how many may play it, and the text that describes it unless it is a preset."""
+    """A game, and the text that describes it unless it is a preset."""
 
-    name: str
-    players: tuple[int, ...]
+    variant: Variant
     text: str | None
 
 
@@ -72,11 +72,9 @@ def game_called(given: str) -> ListedGame:
     """
     try:
         if not given.endswith(VARIANT_FILE):
-            variant = preset_called(given, Sentence("failures.others_in_files"))
-            return ListedGame(variant.name, variant.players, None)
+            return ListedGame(preset_called(given, Sentence("failures.others_in_files")), None)
         text = read_text(given)
-        variant = read_variant(text, given)
-        return ListedGame(variant.name, variant.players, text)
+        return ListedGame(read_variant(text, given), text)
     except HouseVariantError as error:
         raise FailedError(str(error)) from error
 

@@ -8,7 +8,12 @@ from typing import Final, NamedTuple
 
 import click
 
+from truc_client.errors import refused
+from truc_protocol.errors import Code
 from truc_protocol.records import BLIND, DEALT
+from truc_protocol.setup import Opts
+from truc_rules import TABLE_OPTIONS, Variant, VariantError, with_options
+from truc_rules.errors import similar_names
 from truc_terminal.commands.output import FailedError, usage_error
 from truc_words import Sentence
 
@@ -18,6 +23,8 @@ _NONE: Final = "none"
 _SECOND: Final = 1000
 _LONGEST_S: Final = 86_400  # a day
 _MODE: Final = "mode"
+OPTION_NAMES: Final = (*Opts._fields, "transcript", "claim", _MODE, *TABLE_OPTIONS)
+"""The options that a server of this release takes; another one may take more."""
 
 
 ChosenOptions = dict[str, int | str]
@@ -57,6 +64,22 @@ def table_options(pairs: tuple[str, ...]) -> ChosenOptions:
         is_number = value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS
         options[name] = int(value) if is_number else value
     return options
+
+
+def check_options(variant: Variant, options: ChosenOptions) -> None:
+    """Check options for a server of this release before it is started; how large a term may be is left to the server.
+
+    Raises:
+        FailedError: It takes no such option, or the game does not take that value.
+    """
+    for name in options:
+        if name not in OPTION_NAMES:
+            known = ", ".join(similar_names(name, OPTION_NAMES) or OPTION_NAMES)
+            raise FailedError(Sentence("commands.no_such_option", known=known, got=name))
+    try:
+        with_options(variant, {name: value for name, value in options.items() if name in TABLE_OPTIONS})
+    except VariantError as error:
+        raise FailedError(refused(Code.BAD_OPTION, str(error))) from error
 
 
 class TableClock(NamedTuple):
