@@ -145,6 +145,20 @@ class Looks:
         playing = f"({shut}, document.querySelector('.hand') && !document.querySelector('[data-dialog]'))"
         self.page.wait_until(playing if upto == "asked" else "document.querySelector('.checked')")
 
+    def over(self, kind: str) -> None:
+        """See a recorded table after its match, in which a side resigned when it was asked."""
+        told = read(f"{kind}-{self.pack}")
+        events = told["events"][: told["asked"]]
+        last = next(
+            each["message"] for each in reversed(events) if each.get("message", {}).get("t") == "record"
+        )
+        state = next(each for each in last["means"] if each["what"] == "state")
+        means = [{"what": "match_ended", "winner": 1, "reason": "resigned"}, {**state, "waiting": []}]
+        end = {"what": "told", "message": {**last, "k": last["k"] + 1, "means": means}}
+        self.tell([{"what": "left", "table": told["code"]}, *events, end])
+        self.go(f"/t/{told['code']}")
+        self.page.wait_until("document.querySelector('.felt') && !document.querySelector('.hand')")
+
     def sheet(self, name: str, kind: str = "four") -> None:
         """Open what lies over a table: by the button that opens it."""
         self.table(kind)

@@ -6,7 +6,7 @@ The pictures of `python -m page.pictures` are compared here only with themselves
 import pytest
 from client.browser import needs_browser
 from page.access import Access
-from page.looks import SCREENS, Looks, read
+from page.looks import SCREENS, SIZES, Looks, read
 from page.pictures import MOST_BLOCKS, difference, drawn
 
 from truc_words import LANGUAGES
@@ -50,6 +50,18 @@ def test_no_language_is_cut_off_and_light_is_as_readable(access) -> None:
         for screen in TALKATIVE:
             seen = access.look_at(screen, ("small phone",), is_measured=lang == "fr")
             found += [f"{lang}: {each}" for each in seen]
+    assert found == []
+
+
+def test_no_name_lies_on_a_card_after_a_match(access) -> None:
+    found = []
+    for is_large in (False, True):
+        access.looks.open(lang="en", theme="dark", isLarge=is_large)
+        access.page.resize(320, 568, is_phone=True)
+        for kind in ("duel", "four", "six"):
+            access.looks.over(kind)
+            found += access.page.look("overlaps()")
+    access.page.resize(*SIZES["desktop"])
     assert found == []
 
 
