@@ -1,10 +1,11 @@
 """Pages for `man`, one for each command of a program, made from what its `--help` says.
 
+`python -m truc_commands.manual PROGRAM FOLDER` writes them; those of `truc` have a program of their own, in all languages.
 Invariant: a page says nothing that the command does not say, so that the two cannot diverge.
 """
 
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Final
 
@@ -124,3 +125,21 @@ def _text(text: str) -> str:
     # roff turns plain signs into typographic ones, which cannot be pasted into a shell
     plain = text.replace("\\", r"\e").replace("-", r"\-").replace("`", r"\(ga").replace("'", r"\(aq")
     return rf"\&{plain}" if plain.startswith(".") else plain
+
+
+@click.command()
+@click.argument("program")
+@click.argument("folder", type=click.Path(path_type=Path))
+def _write(program: str, folder: Path) -> None:
+    """Write the pages of a PROGRAM that is installed to a FOLDER."""
+    for found in entry_points(group="console_scripts", name=program):
+        try:
+            write_pages(pages(found.load(), program), folder)
+        except OSError as error:
+            raise click.FileError(str(folder), error.strerror) from error
+        return
+    raise click.UsageError(f"expected the name of a program that is installed, got {program}")
+
+
+if __name__ == "__main__":
+    _write()

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from truc_terminal.manual import write
 from truc_words import LANGUAGES
 
 PROGRAMS = {"truc": truc, "truc-server": server, "truc-conform": conform}
+WRITE = (sys.executable, "-m", "truc_commands.manual")
 CHECKERS = {
     "groff": ["groff", "-Kutf8", "-man", "-Tutf8", "-ww", "-z"],
     "mandoc": ["mandoc", "-man", "-T", "lint", "-W", "error"],
@@ -90,6 +92,20 @@ def test_pages_are_written_where_man_looks_for_them(tmp_path) -> None:
     places = {path.parent.relative_to(tmp_path) for path in tmp_path.rglob("*.1")}
     assert places == {Path("man1"), *(Path(lang, "man1") for lang in LANGUAGES if lang != "en")}
     assert (tmp_path / "es" / "man1" / "truc.1").read_text("utf-8") == pages_of("truc", "es")["truc.1"]
+
+
+@pytest.mark.parametrize("program", ["truc-server", "truc-conform"])
+def test_program_writes_the_pages_of_another(tmp_path, program) -> None:
+    subprocess.run([*WRITE, program, tmp_path / "man1"], check=True)
+    written = {file.name: file.read_text("utf-8") for file in (tmp_path / "man1").iterdir()}
+    assert set(written) == set(pages_of(program))
+    assert written[f"{program}.1"].startswith(f'.TH "{program.upper()}" "1"')
+
+
+def test_program_that_is_not_installed_is_refused(tmp_path) -> None:
+    told = subprocess.run([*WRITE, "trucs", tmp_path / "man1"], capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert told.stderr.endswith("Error: expected the name of a program that is installed, got trucs\n")
 
 
 def test_page_in_another_language_is_in_it_throughout() -> None:
