@@ -4,7 +4,7 @@ Invariant: a match changes the skills in the transaction that stores its last re
 all.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -153,7 +153,7 @@ def _rating(connection: Connection, match: RateMatch, player: RatedPlayer) -> Ra
 
 def _known(connection: Connection, whose: dict[str, Any]) -> Rating | None:
     """Return a stored rating; None if there is none, or a damaged one, which must not keep the match's end from being stored."""
-    with _damage_logged("rating_begun_anew"):
+    with _damage_told(log.warning, "rating_begun_anew"):
         row = connection.execute(_FIND, whose).first()
         return None if row is None else _whole(row)
     return None
@@ -172,14 +172,14 @@ def _whole(row: Iterable[Any]) -> Rating:
 
 
 @contextmanager
-def _damage_logged(event: str) -> Iterator[None]:
-    """Log an event, and go on behind the block, if all that is wrong in it is that a row is damaged."""
+def _damage_told(tell: Callable[..., object], event: str) -> Iterator[None]:
+    """Tell the log of an event, and go on behind the block, if all that is wrong in it is that a row is damaged."""
     try:
         yield
     except (SQLAlchemyError, ColumnError) as error:
         if (damage := damage_in(error)) is None:
             raise
-        log.warning(event, reason=damage)
+        tell(event, reason=damage)
 
 
 def _skills(side: Iterable[Rating]) -> tuple[Skill, ...]:
@@ -214,7 +214,7 @@ def _standings(
     # One by one, and on to a full page: whoever reads page by page takes a shorter one for the last.
     found: list[RankedRating] = []
     for place in range(first, first + 2 * limit):
-        with _damage_logged("row_not_read"):
+        with _damage_told(log.warning, "row_not_read"):
             one = _page(connection, query, values, place, 1)
             found += one
             if not one or len(found) == limit:
