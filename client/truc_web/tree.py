@@ -276,7 +276,6 @@ SEAT_WORDS: Final = {
             "for_players",
             "free_table",
             "just_watch",
-            "link_copied",
             "lobby",
         ),
         *(

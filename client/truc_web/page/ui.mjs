@@ -342,34 +342,6 @@ export class Ui {
     this.go('/')
   }
 
-  /** The link of a table goes to the clipboard, or to what the device shares by. @param {Table} table */
-  async invite(table) {
-    const url = `${location.origin}/t/${table.code}`
-    const isShared = await navigator.share?.({ url }).then(() => true, () => false)
-    if (isShared) return
-    await this.copy(url)
-  }
-
-  /** @param {string} url */
-  async copy(url) {
-    const isCopied = await navigator.clipboard?.writeText(url).then(() => true, () => false)
-    this.toast(isCopied ? this.speech.say('page.link_copied') : url)
-  }
-
-  /** A transcript that is kept, as a file. @param {string} match */
-  async download(match) {
-    const { file, known } = await this.wish('file', { match }) ?? {}
-    if (file) this.save(file, `${match.slice(0, 12)}.truc`)
-    if (known) this.save(known, `${match.slice(0, 12)}.known.truc`)
-  }
-
-  /** @param {Uint8Array | string} content @param {string} name */
-  save(content, name) {
-    const url = URL.createObjectURL(new Blob([/** @type {any} */ (content)], { type: 'application/octet-stream' }))
-    Object.assign(document.createElement('a'), { href: url, download: name }).click()
-    setTimeout(() => URL.revokeObjectURL(url), TOAST_MS)
-  }
-
   /** What is left of the time of whoever decides, in hundredths of the time for a decision. @param {Table} table */
   leftOf(table) {
     const until = untilOf(table)

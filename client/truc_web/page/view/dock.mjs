@@ -1,6 +1,7 @@
 // Below the felt: what is asked, and the bids in their slots.
 
 import { h } from '../h.mjs'
+import { download, invite } from '../sharing.mjs'
 import { awaited } from '../state/table.mjs'
 import { capital } from '../words.mjs'
 import { answeringOf, askOf, buttonsOf } from './model.mjs'
@@ -40,9 +41,9 @@ function before(ui, table, speech) {
   const width = isOver ? widthsOf(2 + Number(table.proof.isWhole), MOST_IN_A_ROW)[0] : 'w12'
   return h('div', { class: 'acts' },
     asksReady && h('button', { class: 'b yes w12', onclick: () => ui.ask('ready', fields) }, h('b', null, speech.say(isOver ? 'page.again' : 'page.ready_button'))),
-    !isFull && !asksReady && h('button', { class: 'b yes w12', onclick: () => ui.invite(table) }, h('b', null, speech.say('page.invite')), h('small', null, speech.say('page.invite_how'))),
+    !isFull && !asksReady && h('button', { class: 'b yes w12', onclick: () => invite(ui, table) }, h('b', null, speech.say('page.invite')), h('small', null, speech.say('page.invite_how'))),
     isOver && h('button', { class: `b ${width}`, onclick: () => ui.go(`/m/${table.match}`) }, h('b', null, speech.say('page.see_again'))),
-    isOver && table.proof.isWhole && h('button', { class: `b ${width}`, onclick: () => ui.download(/** @type {string} */ (table.proof.kept)) }, h('b', null, speech.say('page.save_file'))),
+    isOver && table.proof.isWhole && h('button', { class: `b ${width}`, onclick: () => download(ui, /** @type {string} */ (table.proof.kept)) }, h('b', null, speech.say('page.save_file'))),
     h('button', { class: `b ${width}`, onclick: () => ui.leave(table) }, h('b', null, speech.say('page.leave'))))
 }
 

@@ -1,6 +1,7 @@
 // One's own matches: those kept here with what the checks have said, and those that the server still has.
 
 import { h } from '../h.mjs'
+import { download } from '../sharing.mjs'
 import { fromHex } from '../../lib/bytes.mjs'
 import { endOf, matchesOf, othersOf, whyFailed } from './lobby_model.mjs'
 import { room } from './room.mjs'
@@ -44,7 +45,7 @@ function line(ui, row) {
   const [see, save] = [speech.say('page.see_again'), speech.say(kept !== null && kept.failed !== null ? 'proof.save_evidence' : 'page.save_file')]
   return h('li', { key: match }, h('div', null, h('b', null, game), h('small', null, date)), h('span', { class: 'names' }, othersOf(row).join(', ')), verdict(ui, row),
     h('span', { class: 'deed' }, row.isFetchable && check(ui, row),
-      kept && h('button', { class: 'b', 'aria-label': about(save), onclick: () => ui.download(match) }, h('b', null, save)),
+      kept && h('button', { class: 'b', 'aria-label': about(save), onclick: () => download(ui, match) }, h('b', null, save)),
       h('a', { class: 'b', href: `/m/${match}`, onclick: link, 'aria-label': about(see) }, h('b', null, see))))
 }
 

@@ -1,6 +1,7 @@
 // The player's key: what it is, how it is kept, locked, brought from elsewhere. Its text is in the page only while it is shown.
 
 import { h } from '../h.mjs'
+import { saveFile } from '../sharing.mjs'
 import { look } from './key_reminder.mjs'
 import { qr } from './qr_code.mjs'
 import { part } from './room.mjs'
@@ -59,7 +60,7 @@ async function saved(ui) {
 /** @param {Ui} ui */
 async function save(ui) {
   const { text } = await ui.wish('key')
-  ui.save(text, FILE)
+  saveFile(text, FILE)
   await saved(ui)
 }
 

@@ -1,6 +1,7 @@
 // A table of one's own: which game, on which terms, and then the link to it.
 
 import { h } from '../h.mjs'
+import { invite } from '../sharing.mjs'
 import { CLOCKS, choicesOf, choicesOfPlayers, chosen, clockOf, dealtByPlayers, presetOf, presetsOf, whyDealt, withClock } from '../options.mjs'
 import { capital } from '../words.mjs'
 import { ownWay, remember } from './lobby_side.mjs'
@@ -114,7 +115,7 @@ function made(ui, code) {
   const names = seats.filter((/** @type {any} */ { seat, kind }) => kind !== 'empty' && seat !== table?.seat).map((/** @type {any} */ { name }) => name)
   return room(ui, 'made', speech.say('new_table.made'), h('section', { class: 'card made' },
     h('p', null, speech.say('new_table.made_how')), h('p', { class: 'url' }, url),
-    h('div', { class: 'go' }, h('button', { class: 'b yes', onclick: () => ui.invite(/** @type {any} */ ({ code })) }, h('b', null, speech.say('new_table.copy'))), h('a', { class: 'b', href: `/t/${code}`, onclick: link }, h('b', null, speech.say('new_table.to_table')))),
+    h('div', { class: 'go' }, h('button', { class: 'b yes', onclick: () => invite(ui, /** @type {any} */ ({ code })) }, h('b', null, speech.say('new_table.copy'))), h('a', { class: 'b', href: `/t/${code}`, onclick: link }, h('b', null, speech.say('new_table.to_table')))),
     qr(url, speech.say('new_table.qr')),
     h('p', { role: 'status' }, names.length > 0 ? speech.say('new_table.came', { names: speech.joined(names) }) : speech.say('page.waiting_for_players'))))
 }

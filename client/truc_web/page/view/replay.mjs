@@ -1,6 +1,7 @@
 // A match shown again, step by step: from what is kept here, else from the server.
 
 import { h } from '../h.mjs'
+import { copy, download } from '../sharing.mjs'
 import { handFrom, stepFrom, storyOf, tableAfter } from '../state/story.mjs'
 import { icon, shield } from './cards.mjs'
 import { felt } from './felt.mjs'
@@ -111,8 +112,8 @@ function controls(ui, story, table, at, speech) {
       button('hand_before', 'first', () => goTo(ui, handFrom(story, at, -1))), button('before', 'before', () => goTo(ui, stepFrom(story, at, -1))),
       button(isPlaying ? 'pause' : 'play', isPlaying ? 'stop' : 'play', () => playOn(ui, story, !isPlaying)),
       button('after', 'after', () => goTo(ui, stepFrom(story, at, 1))), button('hand_after', 'last', () => goTo(ui, handFrom(story, at, 1))),
-      h('button', { class: 'b', onclick: () => ui.copy(location.href) }, h('b', null, speech.say('replay_page.link'))),
-      h('button', { class: 'b', onclick: () => ui.download(story.match) }, h('b', null, speech.say('page.save_file')))))
+      h('button', { class: 'b', onclick: () => copy(ui, location.href) }, h('b', null, speech.say('replay_page.link'))),
+      h('button', { class: 'b', onclick: () => download(ui, story.match) }, h('b', null, speech.say('page.save_file')))))
 }
 
 /** @param {Ui} ui @param {Story} story @param {boolean} isPlaying */

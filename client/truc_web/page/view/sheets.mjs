@@ -1,6 +1,7 @@
 // What opens over the table: the proof behind the badge, signs and phrases, the menu, a failed check, the keys.
 
 import { h } from '../h.mjs'
+import { download, invite } from '../sharing.mjs'
 import { proofLines } from './end.mjs'
 import { badgeOf, sideOf } from './model.mjs'
 
@@ -33,7 +34,7 @@ function proof(ui, table, speech) {
     h('p', null, speech.say(how === 'none' && table.seat !== null && !isKeyed ? 'proof.guest_means' : how === 'none' ? 'proof.partly_means' : table.proof.isUnseenByHost ? 'sealed.means' : 'proof.means')),
     proofLines(table, speech, proved !== null),
     h('p', null, speech.say('proof.page_from_host')),
-    kept !== null && h('p', null, h('button', { class: 'b', onclick: () => ui.download(kept) }, h('b', null, speech.say('page.save_file'))))]
+    kept !== null && h('p', null, h('button', { class: 'b', onclick: () => download(ui, kept) }, h('b', null, speech.say('page.save_file'))))]
 }
 
 /** @param {Ui} ui @param {Table} table @param {Speech} speech */
@@ -59,7 +60,7 @@ function menu(ui, table, speech) {
   const { paused } = table.view
   return [speech.say('page.menu'),
     h('div', { class: 'choices' },
-      h('button', { class: 'b', onclick: () => ui.invite(table) }, h('b', null, speech.say('page.watch_link'))),
+      h('button', { class: 'b', onclick: () => invite(ui, table) }, h('b', null, speech.say('page.watch_link'))),
       isPlaying && h('button', { class: 'b', onclick: () => ui.interrupt(table, paused ? 'resume' : 'pause') }, h('b', null, speech.say(paused ? 'moves_page.resume' : 'moves_page.pause'))),
       isPlaying && h('button', { class: 'b no', onclick: () => ui.resign(table) }, h('b', null, speech.say(ui.state.screen.sure === 'resign' ? 'page.resign_sure' : 'moves_page.resign'))),
       h('button', { class: 'b', onclick: () => ui.put('sheet', 'keys') }, h('b', null, speech.say('page.shortcuts'))),
@@ -84,6 +85,6 @@ export function stopped(ui, table, speech) {
     kind === 'unsound' && h('p', null, blamed), h('p', null, speech.say('proof.nothing_signed')),
     check === null ? h('p', { class: 'dim', lang: 'en' }, why) : !isBefore && h('p', { class: 'dim' }, speech.say('proof.at_position', { check, k })),
     h('div', { class: 'go' },
-      evidence !== null && h('button', { class: 'b yes', onclick: () => ui.download(evidence) }, h('b', null, speech.say('proof.save_evidence'))),
+      evidence !== null && h('button', { class: 'b yes', onclick: () => download(ui, evidence) }, h('b', null, speech.say('proof.save_evidence'))),
       h('button', { class: 'b', onclick: () => ui.go('/') }, h('b', null, speech.say('page.lobby'))))))
 }
