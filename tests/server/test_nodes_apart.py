@@ -125,7 +125,7 @@ class TestTables:
         one, two = both
         key = keys.generate_signing_key()
         host = await keyed(one, "Anna", key)
-        # the one that is listed last: what the other node hears of it, it has heard of both
+        # the one that is listed comes last: once the other node has heard of it, it has heard of both
         codes = {
             (await host.ask({**FRENCH, "private": True}))["table"],
             (await host.ask(FRENCH))["table"],
