@@ -1,7 +1,7 @@
 """Forging: records changed and signed again with every key the forger holds, and the check that refuses them."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,8 +10,7 @@ from protocol.peers import Table, audit, here
 from rows import each_row
 
 from protocol import edwards
-from truc_protocol import dealing
-from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation
+from truc_protocol.audit import AuditError, Auditor, Refutation
 from truc_protocol.bodies import Deal, Open, Proxy
 from truc_protocol.crypto.curve import ORDER
 from truc_protocol.crypto.keys import SigningKey
@@ -30,7 +29,6 @@ class Forgery(NamedTuple):
 
     document: bytes
     records: list[Record]
-    own: OwnSeat | None = None
 
 
 class Case(NamedTuple):
@@ -39,13 +37,6 @@ class Case(NamedTuple):
     check: str
     culprit: str | None
     build: Callable[[], Forgery | tuple[Table, Record]]
-
-
-def forged(check: str, culprit: str | None, /, **builds: Callable[[], Any]) -> Iterator[Case]:
-    """Yield rows of a table: forgeries that one check refuses alike, by name."""
-    for name, build in builds.items():
-        build.__name__ = name
-        yield Case(check, culprit, build)
 
 
 def forgery_of(case: Case) -> Forgery:
@@ -75,8 +66,7 @@ def refusals(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> Callabl
 
 
 def refused(forgery: Forgery) -> Refutation:
-    auditor = audit(forgery.document, forgery.records[:-1], forgery.own)
-    return refutation(auditor, forgery.records[-1])
+    return refutation(audit(forgery.document, forgery.records[:-1]), forgery.records[-1])
 
 
 def refutation(auditor: Auditor, record: Record) -> Refutation:
@@ -163,15 +153,6 @@ def undealt_card(table: Table, cards: DealtCards) -> int:
     """Return a card that nobody was dealt."""
     held = {opening.card for hand in cards.hands for opening in hand}
     return next(card for card in range(table.terms.table.deck) if card not in held)
-
-
-def leaves_of(table: Table, cards: DealtCards, *, d: int = 0) -> tuple[tuple[bytes, ...], ...]:
-    return dealing.leaves(table.setup.mid, j=table.ledger.deal_index, d=d, hands=cards.hands)
-
-
-def as_seat(table: Table, record: Record, seat: int = 0) -> Forgery:
-    """Let a seat that opens its own boxes meet the record."""
-    return Forgery(table.document, [*table.records, record], OwnSeat(seat, table.players[seat].x))
 
 
 def standing(**options) -> Table:

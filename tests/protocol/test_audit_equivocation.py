@@ -68,20 +68,14 @@ def test_releases_of_two_indexes_in_one_position_convict_no_seat():
     assert found(*lists) == {("C33", "server")}
 
 
-def test_two_guest_acts_that_the_server_vouched_for_convict_it():
-    first, second = Table(guests=(0, 1)).to("hand"), Table(guests=(0, 1)).to("hand")
-    first.play("stand")
-    second.play("redeal")
-    for table in (first, second):
+def test_two_guest_acts_convict_the_server_once_it_has_signed_behind_them():
+    tables = [Table(guests=(0, 1)).to("hand") for _ in range(2)]
+    for table, line in zip(tables, ("stand", "redeal"), strict=True):
+        table.play(line)
+    assert found(*map(list_of, tables)) == set()
+    for table in tables:
         table.add(table.dealer.move(table.ledger))
-    assert found(list_of(first), list_of(second)) == {("C33", "server")}
-
-
-def test_two_guest_acts_that_nothing_follows_convict_nobody():
-    first, second = Table(guests=(0, 1)).to("hand"), Table(guests=(0, 1)).to("hand")
-    first.play("stand")
-    second.play("redeal")
-    assert found(list_of(first), list_of(second)) == set()
+    assert found(*map(list_of, tables)) == {("C33", "server")}
 
 
 def test_list_that_is_refused_at_once_shows_nothing():
@@ -90,28 +84,17 @@ def test_list_that_is_refused_at_once_shows_nothing():
     assert compare(broken, list_of(table)) == ()
 
 
-def taken_over() -> tuple[Table, Record]:
-    """A seat that is gone, and a newcomer for it whom the server has not signed after."""
+def test_two_decisions_of_a_newcomer_convict_the_seat_once_the_server_has_confirmed_it():
     table = Table(opts=Opts(gone=1)).to("called", index=1)
     table.silent = frozenset({1})
     table.run(until=lambda ledger: ledger.phase == "between")
-    return table, table.newcomer(1)
+    table.add(table.newcomer(1))
 
+    def two_decisions() -> set[tuple[str, str]]:
+        """Compare two bodies of the newcomer for one position."""
+        seat, ledger = table.players[1], table.ledger
+        return found(*(list_of(table, each) for each in (seat.resign(ledger), seat.act(ledger, "pause"))))
 
-def two_decisions(table: Table) -> tuple[Record, Record]:
-    """Two bodies for one position under the key of a newcomer."""
-    act = table.players[1].act(table.ledger, "pause")
-    return table.players[1].resign(table.ledger), act
-
-
-def test_two_decisions_of_a_newcomer_that_the_server_never_confirmed_convict_nobody():
-    table, sub = taken_over()
-    table.add(sub)
-    assert found(*(list_of(table, each) for each in two_decisions(table))) == set()
-
-
-def test_two_decisions_of_a_newcomer_that_the_server_confirmed_convict_the_seat():
-    table, sub = taken_over()
-    table.add(sub)
+    assert two_decisions() == set()
     table.run(until=lambda ledger: ledger.phase == "hand")
-    assert found(*(list_of(table, each) for each in two_decisions(table))) == {("C34", "seat 1")}
+    assert two_decisions() == {("C34", "seat 1")}

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from protocol.forge import cheat, refutation, small, until, with_card
 from protocol.peers import Table
 from protocol.shared import sharing_table
+from rows import each_row
 
 from truc_protocol.audit import AuditError, OwnSeat
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_hand
@@ -25,11 +26,6 @@ def over(variant="truc-french") -> Table:
     return table
 
 
-def closed(table: Table) -> ClosedHand:
-    """The hand as its honest close leaves it."""
-    return closed_hand(table.ledger, parse(table.next_record()))
-
-
 def refused(table: Table, hand: ClosedHand) -> CheckError:
     with pytest.raises(CheckError) as caught:
         open_hand(table.setup, hand, table.dealer._link(table.ledger))
@@ -38,20 +34,14 @@ def refused(table: Table, hand: ClosedHand) -> CheckError:
 
 def test_hand_closed_before_it_was_over_is_the_servers_fault():
     table = over()
-    hand = closed(table)
+    close = parse(table.next_record())
+    hand = closed_hand(table.ledger, close)
     assert refused(table, hand._replace(log=replace(hand.log, steps=()))).check == "C25"
-
-
-def test_no_hand_can_be_closed_where_none_is_open():
-    close = parse(over().next_record())
+    # neither is ever asked where it cannot be answered
+    with pytest.raises(ValueError, match="not open"):
+        check_boxes(table.setup, hand, table.dealer._box_key)
     with pytest.raises(ValueError, match="no hand"):
         closed_hand(Table().ledger, close)
-
-
-def test_boxes_are_checked_once_the_cards_are_open():
-    table = over()
-    with pytest.raises(ValueError, match="not open"):
-        check_boxes(table.setup, closed(table), table.dealer._box_key)
 
 
 def test_card_dealt_to_two_seats_is_seen_when_it_is_played_twice():
@@ -76,38 +66,17 @@ def test_card_dealt_to_two_seats_is_seen_when_it_is_played_twice():
     raise AssertionError("the card was never played twice")
 
 
-def test_auditor_of_a_seat_knows_its_new_key_once_told():
+@each_row("is_told", [True, False])
+def test_auditor_of_a_seat_opens_its_hands_once_it_is_told_of_the_key_in_force(is_told):
     table = Table().to("between")
-    seat = table.players[0]
+    seat, count = table.players[0], len(table.records)
     auditor = table.audit(OwnSeat(0, seat.x))
-    rekey = seat.rekey(table.ledger)
-    auditor.add_box_key(seat.x)
-    for record in (rekey, *rest_to_the_deal(table, rekey)):
+    table.add(seat.rekey(table.ledger))
+    if is_told:
+        auditor.add_box_key(seat.x)
+    for record in table.to("hand").records[count:]:
         auditor.feed(record)
-    assert auditor.openings == table.dealer.openings(table.ledger, 0)
-
-
-def test_auditor_without_the_key_in_force_opens_nothing():
-    table = Table().to("between")
-    auditor = table.audit(OwnSeat(0, table.players[0].x))
-    rekey = table.players[0].rekey(table.ledger)
-    for record in (rekey, *rest_to_the_deal(table, rekey)):
-        auditor.feed(record)
-    assert auditor.openings == ()
-
-
-def rest_to_the_deal(table: Table, first) -> list:
-    table.add(first)
-    count = len(table.records)
-    table.to("hand")
-    return table.records[count:]
-
-
-def test_auditor_of_another_key_opens_no_share():
-    table = sharing_table()
-    receiver = parse(table.next_record()).receiver
-    table.step()
-    assert table.audit(OwnSeat(receiver, box_key(bytes(32)))).openings == ()
+    assert auditor.openings == (table.dealer.openings(table.ledger, 0) if is_told else ())
 
 
 def test_auditor_of_a_receiver_knows_its_partners_cards():
@@ -117,6 +86,7 @@ def test_auditor_of_a_receiver_knows_its_partners_cards():
     auditor = table.audit(OwnSeat(share.receiver, table.players[share.receiver].x))
     known = auditor.ledger.match.hand.dealt.cards[share.giver]
     assert known == tuple(opening.card for opening in table.dealer.openings(table.ledger, share.giver))
+    assert table.audit(OwnSeat(share.receiver, box_key(bytes(32)))).openings == ()
 
 
 def test_signer_below_every_role_is_refused_without_blame():
@@ -127,20 +97,11 @@ def test_signer_below_every_role_is_refused_without_blame():
     assert caught.value.refutation.culprit is None
 
 
-def test_last_hand_is_open_after_its_close():
-    table = Table().to("between", index=2)
-    auditor = table.audit()
-    assert auditor.last_hand.dealt is not None
-    assert auditor.terms.th == table.terms.th
-
-
-def test_last_hand_stays_closed_under_match():
-    table = Table(small(reveal="match", target=8)).to("between", index=2)
-    assert table.audit().last_hand.dealt is None
-
-
-def test_no_hand_was_closed_before_the_first():
-    assert Table().audit().last_hand is None
+@each_row("reveal, is_open", [("hand", True), ("match", False)])
+def test_last_hand_is_open_after_its_close_unless_the_match_ends_first(reveal, is_open):
+    table = Table(small(reveal=reveal, target=8))
+    assert table.audit().last_hand is None
+    assert (table.to("between", index=2).audit().last_hand.dealt is not None) is is_open
 
 
 def test_under_match_the_end_opens_every_hand():
@@ -190,16 +151,7 @@ def proxies(count: int) -> UnsignedWord:
     return words
 
 
-def test_words_are_told_in_order():
-    assert [word.k for word in proxies(20).all()] == list(range(20))
-
-
-def test_words_stand_upon_those_before_them():
-    words = proxies(3)
-    before = words.before
-    assert (len(words.all()), len(before.all())) == (3, 2)
-    assert before.before is words.before.before
-
-
-def test_very_many_words_are_told():
-    assert len(proxies(20_000).all()) == 20_000
+def test_words_are_told_in_order_however_many_there_are():
+    words = proxies(20_000)
+    assert [word.k for word in words.all()] == list(range(20_000))
+    assert len(words.before.all()) == 19_999

@@ -132,39 +132,21 @@ def test_reader_takes_the_ruled_flor_of_a_seat_that_others_might_come_before():
     assert table.audit().ledger.match.hand.contests.flores == table.ledger.match.hand.contests.flores
 
 
-def hidden_win(**options) -> Table:
+def test_reader_learns_only_from_what_is_opened_that_a_flor_nobody_heard_has_won_the_game():
     """Eldest's flor and the one its partner had no turn to declare win the game when the next seat gives in."""
-    table = argentine(FLOR, "4c 5c 6c", "4e 5e 6e", PLAIN, target=7, **options)
-    return lines(table, "flor", "flor-fold")
-
-
-def test_reader_cannot_see_that_a_flor_nobody_heard_has_won_the_game():
-    table = hidden_win()
+    table = lines(argentine(FLOR, "4c 5c 6c", "4e 5e 6e", PLAIN, target=7), "flor", "flor-fold")
     assert is_hand_over(table.ledger.match)
     assert not is_hand_over(table.audit().ledger.match)
-
-
-def test_reader_learns_from_what_is_opened_that_the_game_was_won():
-    table = closing(hidden_win())
+    closing(table)
     assert table.audit().ledger.outcome == table.ledger.outcome == (eldest(table) % 2, "won")
+    opened = [body.seat for body in map(parse, table.records) if isinstance(body, Open)]
+    assert opened == sorted({0, 1, 2, 3} - {table.ledger.match.dealer})
 
 
-def test_seats_that_owe_cards_show_them_in_ascending_order():
-    table = closing(hidden_win())
-    assert [body.seat for body in map(parse, table.records) if isinstance(body, Open)] == sorted(
-        {0, 1, 2, 3} - {table.ledger.match.dealer}
-    )
-
-
-def test_hand_cut_short_shows_nothing():
+def test_hand_cut_short_shows_nothing_and_a_reader_believes_its_score_until_the_end():
     table = lines(argentine(FLOR, PLAIN), "flor")
     table.add(table.players[0].resign(table.ledger))
     assert due(table.ledger) is Due.CLOSE
-
-
-def test_reader_believes_the_score_of_a_hand_cut_short_until_the_end():
-    table = lines(argentine(FLOR, PLAIN), "flor")
-    table.add(table.players[0].resign(table.ledger))
     table.step()
     assert score(table.audit().ledger) == score(table.ledger)
 
@@ -187,16 +169,14 @@ def may_declare(ledger: Ledger) -> bool:
     return any(action.kind is Kind.FLOR for action in legal(ledger.match, first))
 
 
+@pytest.mark.parametrize("is_cut_short", [False, True])
 @pytest.mark.parametrize("reveal", ["hand", "match"])
-def test_match_with_a_flor_cut_short_is_proven(reveal):
+def test_match_with_a_flor_is_proven(reveal, is_cut_short):
     table = lines(real(reveal), "flor")
-    table.add(table.players[0].resign(table.ledger))
-    assert table.run().audit().verdict().result is Result.PROVEN
-
-
-@pytest.mark.parametrize("reveal", ["hand", "match"])
-def test_match_with_a_flor_is_proven(reveal):
-    table = lines(real(reveal), "flor", "concede")
+    if is_cut_short:
+        table.add(table.players[0].resign(table.ledger))
+    else:
+        table.play("concede")
     assert table.run().audit().verdict().result is Result.PROVEN
 
 
@@ -220,14 +200,9 @@ def test_close_under_match_needs_every_open_to_stand_before_it():
 
 
 def test_hand_that_is_over_is_opened_and_closed_in_a_pause():
-    table = closing(declared().rest())
-    assert table.audit().ledger.pause.active
-
-
-def test_hand_that_is_over_is_closed_in_a_pause():
-    table = Table().to("hand")
-    table.run(until=lambda ledger: is_hand_over(ledger.match))
-    assert closing(table.rest()).audit().ledger.pause.active
+    plain = Table().to("hand").run(until=lambda ledger: is_hand_over(ledger.match))
+    for table in (plain, declared()):
+        assert closing(table.rest()).audit().ledger.pause.active
 
 
 def covered() -> Table:

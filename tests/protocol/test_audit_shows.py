@@ -69,15 +69,12 @@ def test_shown_cards_are_told_by_name():
     assert (fact["what"], fact["cards"]) == ("cards_shown", [card])
 
 
-def test_shows_are_offered_until_the_close():
+def test_shows_are_offered_from_the_end_of_a_hand_to_its_close():
+    assert not may_show(Table("le-truc").to("hand").ledger)
     table = conceded()
     assert len(position(table.ledger).find((0,))[0]) == 7
     table.add(table.dealer.next_record(table.ledger))
     assert not may_show(table.ledger)
-
-
-def test_no_show_is_offered_before_the_hand_is_over():
-    assert not may_show(Table("le-truc").to("hand").ledger)
 
 
 def test_honest_seats_of_a_game_with_shows_prove_whatever_they_show():

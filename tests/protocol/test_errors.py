@@ -12,15 +12,10 @@ def test_every_code_has_one_row():
 
 
 @each_row("code", Code)
-def test_code_is_lower_snake_case(code):
+def test_code_is_in_lower_snake_case_and_its_row_says_what_it_means_and_what_to_do(code):
     assert re.fullmatch("[a-z]+(_[a-z]+)*", code.value)
-
-
-@each_row("code", Code)
-def test_row_says_what_it_means_and_what_to_do(code):
-    row = REGISTRY[code]
-    assert row.meaning.endswith(".")
-    assert row.remedy.endswith(".")
+    assert REGISTRY[code].meaning.endswith(".")
+    assert REGISTRY[code].remedy.endswith(".")
 
 
 @each_row(
@@ -37,13 +32,10 @@ def test_effect_tells_both_flags(effect, closes, retryable):
     assert (row.closes, row.retryable) == (closes, retryable)
 
 
-def test_codes_of_the_rules_do_not_close():
+def test_failed_signature_closes_and_what_the_rules_refuse_does_not():
+    assert REGISTRY[Code.BAD_SIGNATURE].closes
     codes = (Code.NOT_YOUR_TURN, Code.ILLEGAL_ACTION, Code.VOID_BET, Code.STALE_POSITION)
     assert not any(REGISTRY[code].closes for code in codes)
-
-
-def test_failed_signature_closes():
-    assert REGISTRY[Code.BAD_SIGNATURE].closes
 
 
 def test_remote_error_carries_what_to_answer():

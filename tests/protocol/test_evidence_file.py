@@ -27,23 +27,13 @@ def refusal() -> SignedRefusal:
     return read_refusal(table.dealer.refuse(table.setup.mid, b"a body", "paused"))
 
 
-def test_items_come_back_as_they_were_written():
+def test_file_is_its_magic_line_and_lengths_and_items_which_come_back():
     items = (refusal(), COMPLAINT)
+    complaint = enc(["truc/1/complaint", b"m" * 32, 7, 1, b"s" * 32])
+    assert write_evidence(items) == MAGIC + pack_item(pack_record(items[0].record)) + pack_item(complaint)
     assert read_evidence(write_evidence(items)) == items
-
-
-def test_file_is_its_magic_line_and_lengths_and_items():
-    refused = pack_record(refusal().record)
-    expected = MAGIC + pack_item(refused) + pack_item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"s" * 32]))
-    assert write_evidence((refusal(), COMPLAINT)) == expected
-
-
-def test_file_without_items_is_read():
+    assert [item.mid for item in items] == [Table().setup.mid, b"m" * 32]
     assert read_evidence(MAGIC) == ()
-
-
-def test_both_kinds_of_item_name_their_match():
-    assert (COMPLAINT.mid, refusal().mid) == (b"m" * 32, Table().setup.mid)
 
 
 def test_evidence_is_told_from_a_transcript_by_its_first_line():
@@ -60,18 +50,12 @@ def test_equal_items_count_once():
     assert read_evidence(write_evidence((COMPLAINT, COMPLAINT))) == (COMPLAINT,)
 
 
-def test_file_has_as_many_items_as_it_may():
+def test_file_of_more_items_than_it_may_have_is_unreadable_and_is_not_written():
     assert len(read_evidence(write_evidence(complaints(MAX_ITEMS)))) == MAX_ITEMS
-
-
-def test_file_of_more_items_is_unreadable():
     file = MAGIC + b"".join(pack_item(encode(each)) for each in complaints(MAX_ITEMS + 1))
     with pytest.raises(CheckError) as refused:
         read_evidence(file)
     assert (refused.value.check, refused.value.message) == ("C41", "item 256: expected at most 256 items")
-
-
-def test_more_items_are_not_written():
     with pytest.raises(ValueError, match="expected at most 256 items of evidence, got 257"):
         write_evidence(complaints(MAX_ITEMS + 1))
 

@@ -25,8 +25,10 @@ SECRET = bytes([7] * 32)
 NONCE = bytes(12)
 
 
-def test_seed_comes_back():
+def test_keys_come_back_from_their_secrets():
     assert KEY.seed() == SEED
+    assert keys.signing_key_from_seed(SEED) == KEY
+    assert keys.box_key(BOX.secret) == BOX
 
 
 @each_row("generate", [keys.generate_signing_key, keys.generate_box_key])
@@ -34,21 +36,11 @@ def test_generated_keys_differ(generate):
     assert generate() != generate()
 
 
-def test_signing_key_shows_no_secret():
-    assert repr(KEY) == f"SigningKey(public={KEY.public!r})"
-
-
-def test_signing_keys_of_one_seed_are_equal():
-    assert keys.signing_key_from_seed(SEED) == KEY
-
-
 @each_row("passphrase", [None, "pässword"])
 def test_key_comes_back_from_pem(passphrase):
-    assert keys.from_pem(keys.to_pem(KEY, passphrase), passphrase).seed() == SEED
-
-
-def test_encrypted_pem_says_that_it_is():
-    assert keys.to_pem(KEY, "password").startswith(b"-----BEGIN ENCRYPTED PRIVATE KEY-----")
+    pem = keys.to_pem(KEY, passphrase)
+    assert keys.from_pem(pem, passphrase).seed() == SEED
+    assert pem.startswith(b"-----BEGIN ENCRYPTED PRIVATE KEY-----") is (passphrase is not None)
 
 
 @each_row("passphrase", ["", "a" * 1024])
@@ -63,36 +55,33 @@ def test_passphrase_out_of_range_is_refused(passphrase):
         ("password", None, "encrypted, expected its passphrase"),
         ("password", "", "encrypted, expected its passphrase"),
         ("password", "passwort", "or another passphrase"),
-        (None, "password", "without encryption"),
+        (None, "hunter2", "without encryption"),
     ],
 )
 def test_passphrase_that_is_missing_wrong_or_needless_is_told(kept, given, told):
-    with pytest.raises(KeyFileError, match=told):
+    with pytest.raises(KeyFileError, match=told) as caught:
         keys.from_pem(keys.to_pem(KEY, kept), given)
+    assert not given or given not in str(caught.value)
 
 
-@each_row("pem", [b"", b"garbage", keys.to_pem(KEY)[:-40]])
-def test_bytes_that_are_no_pem_are_refused(pem):
-    with pytest.raises(KeyFileError, match="expected an Ed25519 key in PKCS#8 PEM"):
+ANOTHER_KIND = X25519PrivateKey.generate().private_bytes(
+    serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+)
+
+
+@each_row(
+    "pem, told",
+    [
+        *(
+            (pem, "expected an Ed25519 key in PKCS#8 PEM")
+            for pem in (b"", b"garbage", keys.to_pem(KEY)[:-40])
+        ),
+        (ANOTHER_KIND, "expected an Ed25519 key, got X25519"),
+    ],
+)
+def test_bytes_that_are_no_pem_of_such_a_key_are_refused(pem, told):
+    with pytest.raises(KeyFileError, match=told):
         keys.from_pem(pem)
-
-
-def test_pem_of_another_kind_of_key_is_refused():
-    pem = X25519PrivateKey.generate().private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    with pytest.raises(KeyFileError, match="expected an Ed25519 key, got X25519"):
-        keys.from_pem(pem)
-
-
-def test_key_file_error_does_not_repeat_the_passphrase():
-    with pytest.raises(KeyFileError) as caught:
-        keys.from_pem(keys.to_pem(KEY), "hunter2")
-    assert "hunter2" not in str(caught.value)
-
-
-def test_there_are_14_encodings_of_small_order():
-    assert len(keys.SMALL_ORDER) == 14
 
 
 @each_row(
@@ -113,27 +102,19 @@ def test_key_that_is_none_is_blacklisted(public):
     assert keys.is_blacklisted(public)
 
 
-def test_good_key_is_not_blacklisted():
-    assert not keys.is_blacklisted(KEY.public)
-
-
 def test_mixed_order_is_left_to_admission():
+    assert (len(keys.SMALL_ORDER), keys.is_blacklisted(KEY.public)) == (14, False)
     mixed = bytes.fromhex("9b5dabbe394005ba18c816595131eb4d2802556196013958498d1e294b79ed40")
     assert (keys.is_blacklisted(mixed), keys.is_admissible(mixed)) == (False, False)
 
 
-def test_box_key_comes_back_from_its_secret():
-    assert keys.box_key(BOX.secret) == BOX
-
-
-def test_box_key_shows_no_secret():
-    assert repr(BOX) == f"BoxKey(public={BOX.public!r})"
-
-
-def test_box_key_that_has_exchanged_shows_no_secret():
+def test_keys_show_no_secret():
     box = keys.box_key(SEED)
     box.exchange(keys.generate_box_key().public)
-    assert repr(box) == f"BoxKey(public={BOX.public!r})"
+    assert [repr(KEY), repr(BOX), repr(box)] == [
+        f"SigningKey(public={KEY.public!r})",
+        *[f"BoxKey(public={BOX.public!r})"] * 2,
+    ]
 
 
 def test_exchange_with_one_peer_is_computed_once(monkeypatch):
@@ -165,17 +146,12 @@ def test_derivation_is_hkdf_of_rfc_5869():
     assert made.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
 
 
-def test_stored_bytes_open():
-    assert keys.unseal_at_rest(SECRET, keys.seal_at_rest(SECRET, b"root", b"match"), b"match") == b"root"
-
-
-def test_stored_bytes_never_repeat_a_nonce():
-    assert keys.seal_at_rest(SECRET, b"root", b"")[:12] != keys.seal_at_rest(SECRET, b"root", b"")[:12]
-
-
-def test_stored_bytes_open_only_for_their_place():
+def test_stored_bytes_open_only_for_their_place_and_never_repeat_a_nonce():
+    first, second = (keys.seal_at_rest(SECRET, b"root", b"match") for _ in range(2))
+    assert keys.unseal_at_rest(SECRET, first, b"match") == b"root"
+    assert first[:12] != second[:12]
     with pytest.raises(SealError, match="do not open"):
-        keys.unseal_at_rest(SECRET, keys.seal_at_rest(SECRET, b"root", b"match"), b"another")
+        keys.unseal_at_rest(SECRET, first, b"another")
 
 
 def test_stored_bytes_cut_off_do_not_open():
@@ -183,13 +159,9 @@ def test_stored_bytes_cut_off_do_not_open():
         keys.unseal_at_rest(SECRET, bytes(27), b"")
 
 
-def test_equal_secrets_are_the_same():
-    assert keys.same_secret(SECRET, bytes([7] * 32))
-
-
-@each_row("other", [SEED, SECRET[:31]])
-def test_different_secrets_are_not_the_same(other):
-    assert not keys.same_secret(SECRET, other)
+@each_row("other, is_same", [(bytes([7] * 32), True), (SEED, False), (SECRET[:31], False)])
+def test_secrets_are_the_same_where_all_their_bytes_are(other, is_same):
+    assert keys.same_secret(SECRET, other) is is_same
 
 
 BASE = bytes.fromhex("58" + "66" * 31)

@@ -13,10 +13,18 @@ from truc_protocol.bodies import Close, End, Open
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Due, due, learn, next_call, next_open, score, seats_missing
 from truc_protocol.ledger.opens import open_cards
-from truc_protocol.ledger.state import Commitments, awaits_substitutes, is_exhausted, is_gone, must_end
+from truc_protocol.ledger.play import played_unseen
+from truc_protocol.ledger.state import (
+    Commitments,
+    LoggedMove,
+    awaits_substitutes,
+    is_exhausted,
+    is_gone,
+    must_end,
+)
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
-from truc_rules import deciders, preset, with_options
+from truc_rules import Action, Kind, deciders, preset, with_options
 
 
 def named(*, index: int = 1, **opts) -> Table:
@@ -69,17 +77,14 @@ def after_the_first_game() -> Table:
     return table.run(until=lambda ledger: ledger.phase == "between" and max(score(ledger))[0] == 1)
 
 
-def test_close_has_the_points_that_won_a_game():
-    (closed,) = [body for body in map(parse, after_the_first_game().records) if isinstance(body, Close)][-1:]
-    assert max(closed.score)[::2] == (1, 2)
-
-
 @pytest.mark.parametrize("is_in_a_hand", [False, True])
 def test_points_are_cleared_right_after_the_close_that_won_a_game(is_in_a_hand):
     table = after_the_first_game()
     if is_in_a_hand:
         table.to("hand", index=table.ledger.deal_index)
     table.add(table.players[0].resign(table.ledger))
+    (closed,) = [body for body in map(parse, table.records) if isinstance(body, Close)][-1:]
+    assert max(closed.score)[::2] == (1, 2)
     endings = [parse(table.step()) for _ in range(1 + is_in_a_hand)]
     assert {tuple(side[1:] for side in body.score) for body in endings} == {((0, 0), (0, 0))}
 
@@ -91,20 +96,26 @@ def test_end_of_a_won_match_has_the_score_of_its_last_close():
     assert max(bodies[-1].score)[::2] == (1, 2)
 
 
-def test_nobody_is_missing_without_a_call():
-    assert seats_missing(Table().ledger) == ()
+def test_before_the_draw_there_is_no_score_and_nothing_to_be_opened_or_learnt():
+    ledger = Table().ledger
+    assert (seats_missing(ledger), score(ledger), next_open(ledger)) == ((), ((0, 0, 0), (0, 0, 0)), None)
+    with pytest.raises(CheckError, match="C23"):
+        open_cards(ledger, Open(*here(ledger), 0, 0, 0, ()))
+    # neither of these is asked by a record
+    with pytest.raises(ValueError, match="no cards"):
+        learn(ledger, 0, (1, 2, 3))
+    with pytest.raises(ValueError, match="no hand"):
+        played_unseen(ledger, LoggedMove(Action(0, Kind.BLIND, (), 0), ruled=False))
 
 
-def test_ruled_cut_moves_no_card():
+def test_ruled_cut_moves_no_card_and_another_is_forgotten_after_the_hand():
     table = Table("truc-catalan").to("between", index=1)
     table.add(table.dealer.move(table.ledger))
     assert next_call(table.ledger).cut == 0
-
-
-def test_cut_is_forgotten_after_the_hand():
-    table = Table("truc-catalan").to("between", index=1)
-    table.play("cut")
     table.to("between", index=2)
+    table.play("cut")
+    assert next_call(table.ledger).cut > 0
+    table.to("between", index=3)
     assert table.ledger.cut == 0
 
 
@@ -118,11 +129,7 @@ def test_substitutes_are_awaited_where_the_terms_say_so():
     assert awaits_substitutes(table.ledger)
     table.step()
     assert not awaits_substitutes(table.ledger)
-
-
-def test_match_goes_on_with_the_substitute():
-    table = named(gone=1).run()
-    assert table.audit().verdict().players == ("newcomer 7 player 0", "player 1")
+    assert table.run().audit().verdict().players == ("newcomer 7 player 0", "player 1")
 
 
 def test_substitute_may_come_after_a_void_at_the_draw():
@@ -140,33 +147,26 @@ def test_guests_seat_may_be_substituted_by_a_keyed_player():
     assert table.run().audit().verdict().result == "proven"
 
 
-def test_rulings_in_a_row_make_a_seat_gone():
+def test_rulings_in_a_row_make_a_seat_gone_which_an_own_decision_ends():
     table = Table(opts=Opts(gone_after=2))
     table.away = frozenset({0})
     table.run(until=lambda ledger: ledger.streaks[0] == 1)
     assert not is_gone(table.ledger, 0)
     table.run(until=lambda ledger: ledger.streaks[0] == 2)
     assert is_gone(table.ledger, 0)
-
-
-def test_own_decision_ends_the_row_of_rulings():
-    table = Table().to("hand")
-    seat = deciders(table.ledger.match)[0]
-    table.add(table.dealer.move(table.ledger))
-    table.run(until=lambda ledger: deciders(ledger.match) == (seat,))
+    table.away = frozenset()
+    table.run(until=lambda ledger: ledger.match is not None and deciders(ledger.match) == (0,))
     table.step()
-    assert table.ledger.streaks[seat] == 0
+    assert table.ledger.streaks[0] == 0
 
 
-def test_chain_is_exhausted_when_it_has_served_its_deals():
+def test_new_chains_are_due_from_everybody_when_they_have_served_their_deals():
     table = Table(links=2).to("between", index=2)
-    assert [is_exhausted(table.ledger, role) for role in range(3)] == [True, True, True]
-
-
-def test_new_chains_are_due_from_everybody_when_they_are_exhausted():
-    table = Table(links=2).to("between", index=2)
-    for _ in range(3):
-        assert due(table.ledger) is Due.REKEY
+    for left in range(3, 0, -1):
+        assert (due(table.ledger), [is_exhausted(table.ledger, role) for role in range(3)].count(True)) == (
+            Due.REKEY,
+            left,
+        )
         table.step()
     assert due(table.ledger) is Due.CALL
 
@@ -198,29 +198,10 @@ def test_end_opens_no_link_of_a_chain_that_has_served_no_deal():
     assert table.run().audit().verdict().result == "proven"
 
 
-def test_score_is_nothing_before_the_draw():
-    assert score(Table().ledger) == ((0, 0, 0), (0, 0, 0))
-
-
 def test_covered_position_is_that_of_the_newest_signature():
     table = Table().to("hand")
     call = table.ledger.k - 3
     assert table.ledger.covered == (call, call)
-
-
-def test_cards_cannot_be_learnt_before_the_draw():
-    with pytest.raises(ValueError, match="no cards"):
-        learn(Table().ledger, 0, (1, 2, 3))
-
-
-def test_nothing_is_to_be_opened_where_no_hand_is_open():
-    assert next_open(Table().ledger) is None
-
-
-def test_no_card_can_be_opened_where_no_hand_is_open():
-    ledger = Table().ledger
-    with pytest.raises(CheckError, match="C23"):
-        open_cards(ledger, Open(*here(ledger), 0, 0, 0, ()))
 
 
 @pytest.mark.parametrize("reveal", ["hand", "match"])

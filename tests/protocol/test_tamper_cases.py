@@ -1,13 +1,13 @@
 """The tamper cases of tamper_cases.md: each has tests that exist, and is refused in them by the checks it names."""
 
-import json
 import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from rows import each_row
-from vectors.transcripts.tampered import FILE, case_tables
+from vectors.shape import kept_tests
+from vectors.transcripts.tampered import case_tables
 
 from truc_protocol.checks import CHECKS
 
@@ -38,8 +38,8 @@ def written() -> list[TamperCase]:
 @cache
 def refused() -> dict[str, str]:
     """Return, for every forgery that is kept or stands in a table, the check that refuses it."""
-    groups = json.loads(FILE.read_text(encoding="utf-8"))["testGroups"]
-    kept = ((test["comment"], test["check"]) for group in groups for test in group["tests"])
+    files = (kept_tests("transcripts/tampered"), kept_tests("evidence", "complaint"))
+    kept = ((test["comment"], test["check"]) for file in files for _, test in file if "check" in test)
     rows = ((name, row.check) for name, row in case_tables())
     return {name.split(": ")[-1].replace(" ", "_"): check for name, check in (*kept, *rows)}
 

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from truc_protocol.codec import dec
 
+FOLDER = Path(__file__).parent
 _NUMBERS = re.compile(r"\[\s+(\d+(?:,\s+\d+)*)\s+\]")
 Test = dict[str, Any]
 
@@ -35,6 +36,13 @@ def add(path: Path, groups: Iterable[Group], notes: Mapping[str, str] = {}) -> N
         file["notes"] |= {flag: notes[flag] for each in numbered for flag in each["flags"] if flag in notes}
     text = json.dumps(file, indent=1, ensure_ascii=False)
     path.write_text(_in_lines(text), encoding="utf-8")
+
+
+def kept_tests(name: str, *types: str) -> Iterator[tuple[dict[str, Any], Test]]:
+    """Yield each test of a vector file with its group, of these types or of all."""
+    for group in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["testGroups"]:
+        if not types or group["type"] in types:
+            yield from ((group, each) for each in group["tests"])
 
 
 def _in_lines(text: str) -> str:

@@ -2,8 +2,8 @@
 
     PYTHONPATH=tests:protocol:server python -m vectors.transcripts.tampered
 
-The forgeries are those of the case tables in tests/protocol: whatever stands there is picked up. Left out are the ones that
-only one seat can see (they need its X25519 key), and bodies too long for a file.
+The forgeries are those of the case tables in tests/protocol: whatever stands there is picked up. Left out are bodies too
+long for a file.
 Once it is kept, a forgery needs its place in a table no longer: what builds it may go.
 """
 
@@ -53,8 +53,6 @@ def forgeries() -> tuple[Listed, ...]:
 
 def _listed(name: str, row: Any) -> Listed | None:
     forgery = forgery_of(row)
-    if forgery.own:
-        return None
     try:
         items = [pack_record(record) for record in forgery.records]
     except EncodingError:
