@@ -56,10 +56,30 @@ async def scripted(nursery: trio.Nursery):
 
 @pytest.fixture
 async def server(scripted, request: pytest.FixtureRequest):
-    """Return a scripted server with company; a game there goes to `TARGET` of the test's module, if it says one."""
+    """Return a scripted server, with company; of another `KIND` and `TARGET`, if the test's module says one."""
     from client.hosting import Hosting
 
-    return scripted(kind=Hosting, target=getattr(request.module, "TARGET", 3))
+    kind, target = (
+        getattr(request.module, name, usual) for name, usual in (("KIND", Hosting), ("TARGET", 3))
+    )
+    return scripted(kind=kind, target=target)
+
+
+@pytest.fixture
+async def connection(server, player: Player):
+    """Return a connection of the player's to that server."""
+    async with connect("host", player, dial=server.dial) as connection:
+        yield connection
+
+
+@pytest.fixture
+async def deserted(scripted):
+    """Return a server at which a match to 6 waits for a substitute in seat 0."""
+    from client.deserting import DesertedServer
+
+    server = scripted(kind=DesertedServer, target=6)
+    await server.desert()
+    return server
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
 """A server in memory at which a match has lost the player of seat 0, so that the client may step in."""
 
-from typing import Any, TypeVar
+from typing import Any
 
-import trio
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
@@ -59,14 +58,3 @@ class DesertedServer(ScriptedServer):
             await self.send(refusal(Code.NOT_SEATED, "expected a player with a seat", re=message.id))
         else:
             await super().serve_request(message)
-
-
-_Deserted = TypeVar("_Deserted", bound=DesertedServer)
-
-
-async def deserted_by(kind: type[_Deserted], nursery: trio.Nursery) -> _Deserted:
-    """Return a server of a kind at which a match to 6 waits for a substitute in seat 0."""
-    server = kind(target=6)
-    server.nursery = nursery
-    await server.desert()
-    return server

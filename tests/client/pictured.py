@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 from unittest.mock import patch
 
-from client.viewed import console_to, started, view_of
+from client.viewed import console_to, seen, started, view_of
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.formatted_text import fragment_list_to_text
 from prompt_toolkit.input import DummyInput
@@ -52,7 +52,7 @@ class Scene(NamedTuple):
 
 def told(*facts: tuple) -> RecordSeen:
     """Return a record that means these facts, each given by what it is and pairs of fields."""
-    return RecordSeen(8, "act", tuple({"what": what, **fields} for what, fields in facts))
+    return seen(*({"what": what, **fields} for what, fields in facts))
 
 
 def dealt(seats: int) -> RecordSeen:
@@ -73,8 +73,7 @@ def _play(seat: str, card: str) -> tuple:
 
 def stands(view: View) -> RecordSeen:
     """Return the record that leaves the hand like this."""
-    state = {"what": "state", "phase": "hand", "score": [[0, 0, 0], [0, 0, 0]]}
-    return RecordSeen(8, "act", (state,), view=view)
+    return seen({"what": "state", "phase": "hand", "score": [[0, 0, 0], [0, 0, 0]]}, view=view)
 
 
 _ENVIDO = (

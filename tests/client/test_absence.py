@@ -17,7 +17,6 @@ from truc_client import (
     ServerDraining,
     TableChanged,
     TableGone,
-    connect,
 )
 from truc_protocol import messages
 from truc_protocol.audit import Result, Verdict
@@ -154,24 +153,25 @@ async def test_absence_from_a_match_that_is_over_is_not_told(server, player) -> 
     assert [type(each) for each in told if isinstance(each, PresenceChanged | TableGone)] == [TableGone]
 
 
-async def test_claim_names_table_and_match_and_one_that_comes_too_early_says_when_it_may_come(server, player):
+async def test_claim_names_table_and_match_and_one_that_comes_too_early_says_when_it_may_come(
+    server, connection
+):
     answers = [replace(refusal(Code.NOT_NOW, "expected a side that is gone", re=0), retry_after_ms=7_000)]
 
     async def answer(message) -> None:
         await server.send(replace(answers.pop(), re=message.id) if answers else Ok(re=message.id))
 
     server.answer_other = answer
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        with pytest.raises(ChoiceError):
-            await table.claim()  # there is no match yet
-        await table.ready()
-        await play_on(table, until=my_turn)
-        with pytest.raises(RefusedError) as refused:
-            await table.claim()
+    table = await connection.create("truc-french")
+    with pytest.raises(ChoiceError):
+        await table.claim()  # there is no match yet
+    await table.ready()
+    await play_on(table, until=my_turn)
+    with pytest.raises(RefusedError) as refused:
         await table.claim()
-        claims = received(server, ClaimMatch)
-        assert [(claim.table, claim.match) for claim in claims] == [(table.code, table.match.mid)] * 2
+    await table.claim()
+    claims = received(server, ClaimMatch)
+    assert [(claim.table, claim.match) for claim in claims] == [(table.code, table.match.mid)] * 2
     assert (refused.value.code, refused.value.retry_after_ms) == ("not_now", 7_000)
 
 

@@ -3,7 +3,7 @@
 from math import inf
 from types import SimpleNamespace
 
-from client.test_person import turn
+from client.faked import turn
 from rules.played import dealt, options
 
 from truc_bots import Effort

@@ -2,7 +2,6 @@
 
 import pytest
 import trio
-from client.deserting import DesertedServer, deserted_by
 from client.playing import answered, play_on, received, seated, signed
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
@@ -17,13 +16,8 @@ from truc_terminal.commands.house_bot import BotPlay
 
 
 @pytest.fixture
-async def deserted(nursery) -> DesertedServer:
-    """Return a server at which a match waits for a substitute in seat 0."""
-    return await deserted_by(DesertedServer, nursery)
-
-
-def shown(happening: object) -> bool:
-    return isinstance(happening, TableChanged)
+def server(deserted):
+    return deserted
 
 
 async def follow(connection, table) -> None:
@@ -33,106 +27,104 @@ async def follow(connection, table) -> None:
     await connection.tables()
 
 
-async def test_seat_that_the_server_says_was_held_is_not_taken_over(deserted, player) -> None:
-    deserted.held = lambda: (SeatHeld(table="TABLE", match=deserted.setup.match, seat=0),)
-    honest = deserted.resume
+async def test_seat_that_the_server_says_was_held_is_not_taken_over(server, player) -> None:
+    server.held = lambda: (SeatHeld(table="TABLE", match=server.setup.match, seat=0),)
+    honest = server.resume
 
     async def resume(message) -> None:
-        await deserted.send(deserted.state())
+        await server.send(server.state())
         await honest(message)
 
-    deserted.resume = resume
-    async with connect("host", player, dial=deserted.dial) as connection:
+    server.resume = resume
+    async with connect("host", player, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0])
         await follow(connection, table)
-    assert signed(deserted, Sub) == []
+    assert signed(server, Sub) == []
 
 
-async def test_ready_for_the_next_match_takes_no_seat_over_in_a_running_one(deserted, player) -> None:
-    state = deserted.state
+async def test_ready_for_the_next_match_takes_no_seat_over_in_a_running_one(server, connection) -> None:
+    state = server.state
     seats = tuple(replace(seat, vacant=False) for seat in state().seats)
     over = replace(state(), state="over", match=None, seats=seats)
 
     async def seat(message) -> None:
-        await deserted.send(Ok(re=message.id, table="TABLE", seat=0))
-        await deserted.send(over)
+        await server.send(Ok(re=message.id, table="TABLE", seat=0))
+        await server.send(over)
 
     async def refuse(message) -> None:
-        await deserted.send(refusal(Code.TABLE_NOT_OPEN, "playing", re=message.id))
-        await deserted.send(state())
-        await deserted.send(state())
+        await server.send(refusal(Code.TABLE_NOT_OPEN, "playing", re=message.id))
+        await server.send(state())
+        await server.send(state())
 
-    deserted.seat = seat
-    answered(deserted, Ready, refuse)
-    async with connect("host", player, dial=deserted.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=shown)
-        await table.ready()
-        await follow(connection, table)
-    assert signed(deserted, Sub) == []
+    server.seat = seat
+    answered(server, Ready, refuse)
+    table = await connection.join("TABLE", 0)
+    await play_on(table, until=TableChanged)
+    await table.ready()
+    await follow(connection, table)
+    assert signed(server, Sub) == []
 
 
-async def test_join_that_is_answered_without_a_seat_ends_in_words(deserted, player) -> None:
+async def test_join_that_is_answered_without_a_seat_ends_in_words(server, player) -> None:
     async def seat(message) -> None:
-        await deserted.send(Ok(re=message.id, table="TABLE"))
+        await server.send(Ok(re=message.id, table="TABLE"))
 
-    deserted.seat = seat
+    server.seat = seat
     with pytest.raises(LostError, match="without saying which seat"):
-        async with connect("host", player, dial=deserted.dial) as connection:
+        async with connect("host", player, dial=server.dial) as connection:
             await connection.join("TABLE", 0)
 
 
 @pytest.mark.parametrize(
     "shows", [{"table": "OTHER"}, {"match": b"\x09" * 32}], ids=["nothing", "another match"]
 )
-async def test_ready_to_anything_but_this_vacancy_takes_no_seat_over(deserted, player, shows) -> None:
-    honest = deserted.state
-    deserted.state = lambda: replace(honest(), **shows)  # a table that is not followed is as good as none
-    async with connect("host", player, dial=deserted.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        if "table" in shows:
-            with pytest.raises(RefusedError):
-                await table.ready()
-        else:
-            await play_on(table, until=shown)
+async def test_ready_to_anything_but_this_vacancy_takes_no_seat_over(server, shows, connection) -> None:
+    honest = server.state
+    server.state = lambda: replace(honest(), **shows)  # a table that is not followed is as good as none
+    table = await connection.join("TABLE", 0)
+    if "table" in shows:
+        with pytest.raises(RefusedError):
             await table.ready()
-        deserted.state = honest
-        for _ in range(2):
-            await wait_all_tasks_blocked()
-            await deserted.send(honest())
-        await follow(connection, table)
-    assert signed(deserted, Sub) == []
+    else:
+        await play_on(table, until=TableChanged)
+        await table.ready()
+    server.state = honest
+    for _ in range(2):
+        await wait_all_tasks_blocked()
+        await server.send(honest())
+    await follow(connection, table)
+    assert signed(server, Sub) == []
 
 
-async def test_bot_that_looks_for_a_vacancy_takes_the_seat_over(deserted, player) -> None:
-    async with connect("host", player, dial=deserted.dial) as connection:
-        table = await find_vacant(connection, None)
-        with trio.fail_after(10):
-            await play_on(table, until=Substituted)
-    assert len(signed(deserted, Sub)) == 1
+async def test_bot_that_looks_for_a_vacancy_takes_the_seat_over(server, connection) -> None:
+    table = await find_vacant(connection, None)
+    with trio.fail_after(10):
+        await play_on(table, until=Substituted)
+    assert len(signed(server, Sub)) == 1
 
 
-async def test_bot_looks_on_where_the_seat_is_filled_when_it_comes(deserted, player, autojump_clock) -> None:
-    honest, joins = deserted.state, []
+async def test_bot_looks_on_where_the_seat_is_filled_when_it_comes(
+    server, autojump_clock, connection
+) -> None:
+    honest, joins = server.state, []
 
     async def seat(message) -> None:
         joins.append(message)
         state = honest() if len(joins) > 1 else replace(honest(), seats=honest().seats[1:])
-        await deserted.send(Ok(re=message.id, table="TABLE", seat=0))
-        await deserted.send(state)
+        await server.send(Ok(re=message.id, table="TABLE", seat=0))
+        await server.send(state)
 
-    deserted.seat = seat
-    async with connect("host", player, dial=deserted.dial) as connection:
-        table = await find_vacant(connection, None)
-        assert (len(joins) > 1, table.state.seats[0].vacant) == (True, True)
+    server.seat = seat
+    table = await find_vacant(connection, None)
+    assert (len(joins) > 1, table.state.seats[0].vacant) == (True, True)
 
 
-async def test_bot_that_stood_in_goes_on_when_it_is_started_again(deserted, player, capsys) -> None:
-    async with connect("host", player, dial=deserted.dial) as connection:
+async def test_bot_that_stood_in_goes_on_when_it_is_started_again(server, player, capsys) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
         table = await find_vacant(connection, None)
         await play_on(table, until=Substituted)
     work = BotWork(None, None, None, {}, False, 1, True, BotPlay("careful", 1, 0))
-    async with connect("host", player, dial=deserted.dial) as connection:
+    async with connect("host", player, dial=server.dial) as connection:
         with trio.fail_after(10):
             await _work(connection, work)
     assert "proven" in capsys.readouterr().out

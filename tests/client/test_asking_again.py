@@ -41,8 +41,7 @@ async def told_in(table: Table, seconds: float) -> list[Happening]:
 
 @pytest.mark.parametrize("who", ["player", "guest"])
 @pytest.mark.parametrize("lost", ["end", "options"])
-async def test_end_or_options_that_get_lost_are_asked_for_once(scripted, request, autojump_clock, who, lost):
-    server = scripted(target=4)
+async def test_end_or_options_that_get_lost_are_asked_for_once(server, request, autojump_clock, who, lost):
 
     def is_lost(sent) -> bool:
         if lost == "options":
@@ -56,8 +55,7 @@ async def test_end_or_options_that_get_lost_are_asked_for_once(scripted, request
     assert [each for each in seen if isinstance(each, Interrupted)] == []
 
 
-async def test_reply_that_never_comes_though_its_record_does_is_asked_for(scripted, player, autojump_clock):
-    server = scripted(target=4)
+async def test_reply_that_never_comes_though_its_record_does_is_asked_for(server, player, autojump_clock):
     async with at_turn(server, player) as (table, turn):
         lose_until(server, messages.Resume, lambda sent: isinstance(sent, messages.Ok))
         await table.choose(pick(turn))
@@ -88,19 +86,16 @@ async def test_talk_is_no_news_of_the_match(server, nursery, player, autojump_cl
     assert received(server, messages.Resume)
 
 
-async def test_terms_that_never_come_are_asked_for(scripted, player, autojump_clock) -> None:
-    server = scripted(target=3)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        lose_until(server, messages.Join, lambda sent: isinstance(sent, messages.Terms))
-        await table.ready()
-        await server.send(server.state())
-        await play_to_proof(table)
+async def test_terms_that_never_come_are_asked_for(server, autojump_clock, connection) -> None:
+    table = await connection.create("truc-french")
+    lose_until(server, messages.Join, lambda sent: isinstance(sent, messages.Terms))
+    await table.ready()
+    await server.send(server.state())
+    await play_to_proof(table)
     assert [type(message) for message in server.received].count(messages.Ready) == 1
 
 
-async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, player, autojump_clock) -> None:
-    server = scripted(target=3)
+async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(server, player, autojump_clock) -> None:
 
     def lapse(sent):
         if not isinstance(sent, messages.Terms) or len(received(server, messages.Ready)) > 1:
@@ -114,8 +109,7 @@ async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, pl
     assert len(received(server, messages.Ready)) == 2
 
 
-async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(scripted, player, autojump_clock):
-    server = scripted(target=3)
+async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(server, player, autojump_clock):
 
     async def refuse(message) -> None:
         await server.send(server.state())
@@ -145,12 +139,11 @@ async def test_setup_that_is_lost_is_asked_for_though_the_table_is_shown_as_befo
         nursery.cancel_scope.cancel()
 
 
-async def test_table_that_is_never_shown_is_asked_for(server, player, autojump_clock) -> None:
+async def test_table_that_is_never_shown_is_asked_for(server, autojump_clock, connection) -> None:
     lose_until(server, messages.Join, lambda sent: isinstance(sent, messages.TableState))
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await told_in(table, LONG_S)
-        assert table.state is not None
+    table = await connection.create("truc-french")
+    await told_in(table, LONG_S)
+    assert table.state is not None
 
 
 async def test_who_agreed_to_nothing_asks_nothing(server, player, autojump_clock) -> None:
@@ -161,14 +154,13 @@ async def test_who_agreed_to_nothing_asks_nothing(server, player, autojump_clock
         assert {type(message).__name__ for message in server.received[before:]} <= {"Ping"}
 
 
-async def test_closed_table_is_not_asked_about(server, player, autojump_clock) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        server.bend = lambda sent: None if isinstance(sent, messages.Terms) else sent
-        await table.ready()
-        await server.send(messages.TableClosed(table="TABLE", reason="expired"))
-        await told_in(table, LONG_S)
-        await trio.sleep(LONG_S)
+async def test_closed_table_is_not_asked_about(server, autojump_clock, connection) -> None:
+    table = await connection.create("truc-french")
+    server.bend = lambda sent: None if isinstance(sent, messages.Terms) else sent
+    await table.ready()
+    await server.send(messages.TableClosed(table="TABLE", reason="expired"))
+    await told_in(table, LONG_S)
+    await trio.sleep(LONG_S)
     assert received(server, messages.Join) == []
 
 
@@ -188,8 +180,9 @@ async def test_watcher_asks_for_an_end_that_never_comes(scripted, player, tmp_pa
     assert not any(isinstance(each, Interrupted) for each in seen)
 
 
-async def test_request_that_is_never_answered_is_a_lost_connection(server, player, autojump_clock) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        server.bend = lambda sent: None if isinstance(sent, messages.Ok) else sent
-        with pytest.raises(LostError, match="did not answer"):
-            await connection.tables()
+async def test_request_that_is_never_answered_is_a_lost_connection(
+    server, autojump_clock, connection
+) -> None:
+    server.bend = lambda sent: None if isinstance(sent, messages.Ok) else sent
+    with pytest.raises(LostError, match="did not answer"):
+        await connection.tables()

@@ -26,24 +26,22 @@ async def told(server, connection, message) -> None:
     await connection.tables()
 
 
-async def test_capabilities_are_those_of_the_hello_and_what_is_added_or_gone(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        assert connection.capabilities == CAPS
-        assert abs(connection.clock_offset_ms) < 1000
-        await told(server, connection, Capabilities(add={"example.org/dice": 6}))
-        assert connection.capabilities == {**CAPS, "example.org/dice": 6}
-        await told(server, connection, Capabilities(gone=("chat", "never-heard-of")))
-        assert "chat" not in connection.capabilities
+async def test_capabilities_are_those_of_the_hello_and_what_is_added_or_gone(server, connection) -> None:
+    assert connection.capabilities == CAPS
+    assert abs(connection.clock_offset_ms) < 1000
+    await told(server, connection, Capabilities(add={"example.org/dice": 6}))
+    assert connection.capabilities == {**CAPS, "example.org/dice": 6}
+    await told(server, connection, Capabilities(gone=("chat", "never-heard-of")))
+    assert "chat" not in connection.capabilities
 
 
-async def test_capabilities_after_a_lost_connection_are_those_of_the_new_hello(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        await told(server, connection, Capabilities(gone=("chat",)))
-        server.caps = {"lobby": True}
-        await server.hang_up()
-        await trio.testing.wait_all_tasks_blocked()
-        await connection.tables()
-        assert connection.capabilities == {"lobby": True}
+async def test_capabilities_after_a_lost_connection_are_those_of_the_new_hello(server, connection) -> None:
+    await told(server, connection, Capabilities(gone=("chat",)))
+    server.caps = {"lobby": True}
+    await server.hang_up()
+    await trio.testing.wait_all_tasks_blocked()
+    await connection.tables()
+    assert connection.capabilities == {"lobby": True}
 
 
 async def test_hello_says_what_is_wanted_and_required(server, player) -> None:

@@ -12,8 +12,7 @@ CLOSED = messages.TableClosed(table="TABLE", reason="closed")
 
 
 @pytest.mark.parametrize("when", ["before", "while"])
-async def test_choice_at_a_table_that_closes_is_no_error(scripted, player, when) -> None:
-    server = scripted(target=3)
+async def test_choice_at_a_table_that_closes_is_no_error(server, player, when) -> None:
 
     async def close(_message) -> None:
         await server.send(CLOSED)
@@ -30,8 +29,7 @@ async def test_choice_at_a_table_that_closes_is_no_error(scripted, player, when)
             assert await anext(table, None) is None
 
 
-async def test_closed_table_is_not_come_back_to(scripted, player, autojump_clock) -> None:
-    server = scripted(target=3)
+async def test_closed_table_is_not_come_back_to(server, player, autojump_clock) -> None:
     async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)
         await server.send(CLOSED)

@@ -128,13 +128,12 @@ async def nothing() -> None:
     """Let nobody do anything."""
 
 
-async def test_lost_connection_before_the_match_leads_back_to_the_table(server, player, autojump_clock):
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE")
-        await server.send(messages.Bye(code="shutting_down", msg="back soon", retryable=True))
-        await play_on(table, until=Interrupted)
-        await table.ready()
-        await play_to_proof(table)
+async def test_lost_connection_before_the_match_leads_back_to_the_table(server, autojump_clock, connection):
+    table = await connection.join("TABLE")
+    await server.send(messages.Bye(code="shutting_down", msg="back soon", retryable=True))
+    await play_on(table, until=Interrupted)
+    await table.ready()
+    await play_to_proof(table)
 
 
 async def test_match_that_has_ended_is_concluded_when_the_server_has_forgotten_it(
@@ -176,12 +175,11 @@ async def test_guest_comes_back_with_its_token_or_by_name_where_it_is_forgotten(
     assert logins == [messages.GuestLogin, messages.GuestReturn, messages.GuestReturn, messages.GuestLogin]
 
 
-async def test_silent_server_is_pinged_and_then_given_up(server, player, autojump_clock) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE")
-        server.bend = lambda message: None
-        seen = await play_on(table, until=Interrupted)
-        assert "silent" in seen[-1].reason
+async def test_silent_server_is_pinged_and_then_given_up(server, autojump_clock, connection) -> None:
+    table = await connection.join("TABLE")
+    server.bend = lambda message: None
+    seen = await play_on(table, until=Interrupted)
+    assert "silent" in seen[-1].reason
     assert received(server, messages.Ping)
 
 
@@ -216,11 +214,9 @@ def refuse_once(server, code: Code, why: str) -> None:
     server.bend = once(on(messages.Ok, lambda granted: messages.refusal(code, why, re=granted.re)))
 
 
-async def test_too_many_requests_are_asked_again(scripted, player, autojump_clock) -> None:
-    server = scripted()
+async def test_too_many_requests_are_asked_again(server, autojump_clock, connection) -> None:
     refuse_once(server, Code.RATE_LIMITED, "slowly")
-    async with connect("host", player, dial=server.dial) as connection:
-        assert await connection.tables()
+    assert await connection.tables()
 
 
 async def test_missing_records_are_asked_for_again_after_too_many_requests(server, player, autojump_clock):
@@ -240,8 +236,7 @@ async def test_missing_records_are_asked_for_again_after_too_many_requests(serve
     assert (seen[-1].verdict.result, len(asked)) == (Result.PROVEN, 3)
 
 
-async def test_server_that_does_not_come_back_ends_the_table(scripted, player, autojump_clock) -> None:
-    server = scripted()
+async def test_server_that_does_not_come_back_ends_the_table(server, player, autojump_clock) -> None:
 
     async def dial(address):
         if gone:
@@ -291,16 +286,14 @@ def refusing_the_seat(server, code: Code):
     return bend
 
 
-async def test_seat_record_that_is_refused_ends_the_table(scripted, player) -> None:
-    server = scripted()
+async def test_seat_record_that_is_refused_ends_the_table(server, player) -> None:
     server.bend = refusing_the_seat(server, Code.BAD_MESSAGE)
     async with at_table(server, player) as table:
         with pytest.raises(RefusedError, match="not this one"):
             await play_on(table)
 
 
-async def test_seat_record_for_terms_that_are_gone_ends_nothing(scripted, player) -> None:
-    server = scripted()
+async def test_seat_record_for_terms_that_are_gone_ends_nothing(server, player) -> None:
     server.bend = refusing_the_seat(server, Code.TERMS_REFUSED)
     async with at_table(server, player) as table:
         seen = await play_on(table, until=my_turn)

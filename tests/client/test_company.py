@@ -14,12 +14,6 @@ from truc_protocol.messages import Chat, ChatLine, FollowLobby, Forget, Ignore, 
 CODE = "TABLE"
 
 
-@pytest.fixture
-async def connection(server, player):
-    async with connect("host", player, dial=server.dial) as connection:
-        yield connection
-
-
 async def told(stream, many: int) -> list:
     with trio.fail_after(20):
         return [await anext(stream) for _ in range(many)]

@@ -41,8 +41,7 @@ async def watched(server, player, look) -> list:
     return seen
 
 
-async def test_bodies_and_secrets_are_on_the_disk_before_anything_is_sent(scripted, player):
-    server = scripted(target=3)
+async def test_bodies_and_secrets_are_on_the_disk_before_anything_is_sent(server, player):
 
     def look(message, body) -> tuple:
         row = on_disk(player.home, "th", body.th) if isinstance(body, SeatTaken) else None

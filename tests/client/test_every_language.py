@@ -12,7 +12,7 @@ from client.playing import know
 from client.pseudo import LANG, unsaid, words_of
 from client.running import truc as command
 from client.test_screen import FOUR, STATE, TURN
-from client.viewed import printed, screen_of, started
+from client.viewed import printed, screen_of, seen, started
 from msgspec.structs import replace
 from rows import each_row
 
@@ -128,10 +128,6 @@ def test_demo_says_nothing_of_its_own(truc) -> None:
         r"concede(?= \()",
     )
     assert unsaid(re.sub(r"⟦you may type: ⟧.*", "", told), [*names, *words_of("french")]) == []
-
-
-def seen(*facts) -> happenings.RecordSeen:
-    return happenings.RecordSeen(8, "act", facts)
 
 
 HAPPENINGS = (

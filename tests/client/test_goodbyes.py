@@ -101,8 +101,7 @@ async def ask(connection, told: list[str]) -> None:
         told.append(str(error))
 
 
-async def test_every_table_hears_that_the_server_will_stop_and_what_the_host_says(scripted, player):
-    server = scripted()
+async def test_every_table_hears_that_the_server_will_stop_and_what_the_host_says(server, player):
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create("truc-french")
         await server.send(Draining(left_ms=60_000))

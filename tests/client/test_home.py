@@ -12,7 +12,6 @@ from rows import each_row
 
 from truc_client import HomeError, default_root, open_home
 from truc_client.home.home import (
-    export_seed,
     import_seed,
     keep_name,
     kept_name,
@@ -29,17 +28,13 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_home_and_seed_are_made_once_for_their_owner_alone(tmp_path) -> None:
+def test_home_and_seed_are_made_once_for_their_owner_alone_and_never_written_over(tmp_path) -> None:
     home = open_home(tmp_path / "home")
-    assert master_seed(home) == master_seed(home)
-    assert (mode(home.root), mode(home.seed)) == (0o700, 0o600)
-
-
-def test_seed_is_never_written_over(tmp_path) -> None:
-    home = open_home(tmp_path / "home")
-    master_seed(home)
+    first = master_seed(home)
     with pytest.raises(HomeError, match="already"):
         write_seed(home, bytes(32))
+    assert master_seed(home) == first
+    assert (mode(home.root), mode(home.seed)) == (0o700, 0o600)
 
 
 def test_seed_of_a_process_that_was_killed_is_whole_or_not_there(tmp_path, monkeypatch) -> None:
@@ -91,10 +86,6 @@ def test_keys_for_two_servers_differ() -> None:
     assert player_key(bytes(32), b"a" * 32).public != player_key(bytes(32), b"b" * 32).public
 
 
-def test_exported_seed_is_imported() -> None:
-    assert import_seed(export_seed(bytes(range(32)))) == bytes(range(32))
-
-
 @each_row("text", ["", "truc player key 1", "truc player key 1\nxyz", "other\n" + "00" * 32])
 def test_other_text_is_not_imported(text) -> None:
     with pytest.raises(HomeError, match="hex digits"):
@@ -126,13 +117,6 @@ def test_home_that_cannot_be_made_is_said_so(tmp_path) -> None:
         open_home(tmp_path / "file" / "home")
 
 
-def test_name_chosen_is_kept(tmp_path) -> None:
-    home = open_home(tmp_path / "home")
-    assert kept_name(home) is None
-    keep_name(home, "ben")
-    assert kept_name(home) == "ben"
-
-
 @contextmanager
 def no_room() -> Iterator[None]:
     """Let no file grow, as on a full disk."""
@@ -146,6 +130,7 @@ def no_room() -> Iterator[None]:
 
 def test_name_for_which_a_disk_has_no_room_leaves_the_one_before(tmp_path) -> None:
     home = open_home(tmp_path / "home")
+    assert kept_name(home) is None
     keep_name(home, "ben")
     before = sorted(home.root.iterdir())
     with no_room(), pytest.raises(HomeError, match="name"):

@@ -8,7 +8,7 @@ from client.viewed import screen_of
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, LostError, RefusedError, Table, YourTurn, connect
+from truc_client import CheckFailedError, LostError, RefusedError, Table, YourTurn
 from truc_client.errors import ConnectError
 from truc_client.happenings import CardsDealt, MatchWaits, SeatLost
 from truc_conform.forging import on
@@ -47,24 +47,20 @@ async def stop(server, connection) -> Table:
     return table
 
 
-async def test_stopped_table_is_not_resumed_on_a_new_connection(scripted, player, autojump_clock) -> None:
-    server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        await stop(server, connection)
-        await server._stream.aclose()
-        with pytest.raises(LostError):
-            await connection.tables()
+async def test_stopped_table_is_not_resumed_on_a_new_connection(server, autojump_clock, connection) -> None:
+    await stop(server, connection)
+    await server._stream.aclose()
+    with pytest.raises(LostError):
         await connection.tables()
+    await connection.tables()
     assert not received(server, Resume)
 
 
-async def test_reply_to_a_resume_signs_nothing_once_the_match_is_stopped(scripted, player) -> None:
-    server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await stop(server, connection)
-        followed = table._followed
-        followed.guard(followed._resumed, Ok(re=1, k=table.match.next))
-        assert not table.match.is_live
+async def test_reply_to_a_resume_signs_nothing_once_the_match_is_stopped(server, connection) -> None:
+    table = await stop(server, connection)
+    followed = table._followed
+    followed.guard(followed._resumed, Ok(re=1, k=table.match.next))
+    assert not table.match.is_live
 
 
 async def test_setup_under_an_earlier_match_id_leaves_that_transcript_alone(server, player, autojump_clock):
@@ -90,8 +86,7 @@ async def test_setup_of_an_earlier_match_sent_again_leaves_its_transcript_alone(
     assert ended.transcript.read_bytes() == written
 
 
-async def test_setup_without_its_match_record_stops_the_table_alone(scripted, player, autojump_clock) -> None:
-    server = scripted()
+async def test_setup_without_its_match_record_stops_the_table_alone(server, player, autojump_clock) -> None:
 
     def cut(message: Setup) -> Setup:
         records = message.records[:-1]
@@ -105,8 +100,7 @@ async def test_setup_without_its_match_record_stops_the_table_alone(scripted, pl
     assert stopped.value.culprit in ("server", None)
 
 
-async def test_option_changed_after_ready_is_not_signed(scripted, player) -> None:
-    server = scripted()
+async def test_option_changed_after_ready_is_not_signed(server, player) -> None:
     honest = server.offer_terms
 
     async def offer() -> None:
@@ -122,17 +116,15 @@ async def test_option_changed_after_ready_is_not_signed(scripted, player) -> Non
     assert "voids: agreed to 1, the terms say 9" in str(stopped.value)
 
 
-async def test_terms_for_a_seat_that_is_not_ready_are_not_signed(scripted, player) -> None:
-    server = scripted()
-    async with connect("host", player, dial=server.dial) as connection:
-        await connection.join("TABLE")
-        await wait_all_tasks_blocked()
-        await server.offer_terms()
-        await connection.tables()
+async def test_terms_for_a_seat_that_is_not_ready_are_not_signed(server, connection) -> None:
+    await connection.join("TABLE")
+    await wait_all_tasks_blocked()
+    await server.offer_terms()
+    await connection.tables()
     assert received(server, SignedAct) == []
 
 
-async def test_people_may_come_and_go_after_ready(server, player) -> None:
+async def test_people_may_come_and_go_after_ready(server, connection) -> None:
     empty, honest = server.state().seats[1], server.offer_terms
 
     async def offer() -> None:
@@ -141,12 +133,11 @@ async def test_people_may_come_and_go_after_ready(server, player) -> None:
 
     seats = (server.state().seats[0], replace(empty, kind="empty", name=None))
     server.bend = on(TableState, lambda message: replace(message, seats=seats))
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        server.bend = lambda message: message
-        server.offer_terms = offer
-        await table.ready()
-        assert (await play_on(table))[-1].verdict.winner is not None
+    table = await connection.create(FRENCH)
+    server.bend = lambda message: message
+    server.offer_terms = offer
+    await table.ready()
+    assert (await play_on(table))[-1].verdict.winner is not None
 
 
 # What nobody signs, at its extremes
@@ -244,32 +235,31 @@ def answer(server, kind: type, build) -> None:
     server.answer_other = answer_other
 
 
-async def test_server_that_asks_for_a_wait_without_end_does_not_get_it(server, player, autojump_clock):
+async def test_server_that_asks_for_a_wait_without_end_does_not_get_it(server, autojump_clock, connection):
     busy = refusal(Code.RATE_LIMITED, "later")
     answer(server, ListPlayers, lambda message: replace(busy, re=message.id, retry_after_ms=2**53 - 1))
-    async with connect("host", player, dial=server.dial) as connection:
-        with trio.fail_after(3600), pytest.raises(RefusedError):
-            await connection.players()
+    with trio.fail_after(3600), pytest.raises(RefusedError):
+        await connection.players()
 
 
 @pytest.mark.parametrize(
     "fields", [{"setup": ((0, bytes(2**14), b""),)}, {"past": (PastRecord(signer=0, body=b"", sig=b""),)}]
 )
-async def test_transcript_without_end_is_not_fetched(server, player, tmp_path, monkeypatch, fields) -> None:
+async def test_transcript_without_end_is_not_fetched(
+    server, tmp_path, monkeypatch, fields, connection
+) -> None:
     monkeypatch.setattr("truc_client.paging.MAX_FILE", 100)
     answer(server, History, lambda message: Ok(re=message.id, k=message.first + 1, more=True, **fields))
-    async with connect("host", player, dial=server.dial) as connection:
-        with trio.fail_after(60), pytest.raises(ConnectError):
-            await connection.transcript(bytes(32), tmp_path / "match.truc")
+    with trio.fail_after(60), pytest.raises(ConnectError):
+        await connection.transcript(bytes(32), tmp_path / "match.truc")
     assert len(received(server, History)) < 200
 
 
-async def test_table_named_for_a_new_one_is_followed_by_the_newest_alone(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        first = await connection.create(FRENCH)
-        second = await connection.create(FRENCH)
-        with trio.fail_after(60):
-            assert [happening async for happening in first if isinstance(happening, YourTurn)] == []
-        first.close()
-        await second.ready()
-        assert (await play_on(second))[-1].verdict.winner is not None
+async def test_table_named_for_a_new_one_is_followed_by_the_newest_alone(server, connection) -> None:
+    first = await connection.create(FRENCH)
+    second = await connection.create(FRENCH)
+    with trio.fail_after(60):
+        assert [happening async for happening in first if isinstance(happening, YourTurn)] == []
+    first.close()
+    await second.ready()
+    assert (await play_on(second))[-1].verdict.winner is not None

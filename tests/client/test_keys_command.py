@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 from client.playing import know
-from client.running import run
 from rows import each_row
 
 from truc_client.home.home import Home, master_seed, open_home, player_key, revoked_keys
@@ -40,10 +39,12 @@ def given_up(key) -> str:
     return revocation_text(revoke(key))
 
 
-def test_show_names_the_present_key_and_the_first_one_and_no_secret(keys, known, home) -> None:
+def test_show_names_each_key_of_a_server_once_the_present_one_first_and_no_secret(keys, known, home) -> None:
+    know(home, "other.test:7373", Pin(FIRST.public, FIRST.public, 0))
     told = keys("show").stdout
     present, first = fingerprint(PRESENT.public), fingerprint(FIRST.public)
     assert f"{SERVER}  server {present} (at first {first})  you {fingerprint(known)}\n" in told
+    assert f"server {first}  you " in told
     seed = master_seed(home)
     secrets = (seed, player_key(seed, FIRST.public).seed())
     assert not [secret for secret in secrets if secret.hex() in told]
@@ -62,28 +63,12 @@ def test_own_key_is_given_up_by_the_host_alone(keys, known, home) -> None:
     assert told.stderr.startswith(f"truc: this gives up {own}; nothing was done")
 
 
-def test_revoked_key_of_no_known_server_is_told_for_what_it_is(keys, known) -> None:
-    assert "No server known here has that key" in keys("revoke", "-", input=given_up(STRANGER)).stderr
-
-
 @pytest.mark.parametrize("words", [("show",), ("forget", SERVER), ("revocation", SERVER)])
 def test_store_that_cannot_be_read_is_one_line(keys, known, home, words) -> None:
     home.state.write_bytes(bytes(4096))
     told = keys(*words)
     assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
     assert told.stderr.startswith(f"truc: cannot use {home.state}: ")
-
-
-@pytest.mark.slow
-def test_full_disk_is_one_line_and_status_1(known, home, full) -> None:
-    told = run(home.root, "keys", "revocation", SERVER, stdout=full)
-    assert (told.returncode, told.stderr) == (1, "truc: cannot go on: No space left on device\n")
-
-
-def test_show_of_a_key_never_changed_names_it_once(keys, home) -> None:
-    master_seed(home)
-    know(home, SERVER, Pin(FIRST.public, FIRST.public, 0))
-    assert f"server {fingerprint(FIRST.public)}  you " in keys("show").stdout
 
 
 @each_row("server", [SERVER, "truc.test"])
@@ -106,17 +91,18 @@ def test_revocation_for_an_unknown_server_is_one_line_and_status_1(keys, known) 
     assert told.stderr == "truc: other.test is not known; you have a key there after the first contact\n"
 
 
+def test_revoked_key_is_said_to_be_whose_it_is(keys, known) -> None:
+    told, key = keys("revoke", "-", input=given_up(PRESENT)).stdout, fingerprint(PRESENT.public)
+    assert told == f"{key} was given up; it is no longer trusted (known as {SERVER})\n"
+    assert "No server known here has that key" in keys("revoke", "-", input=given_up(STRANGER)).stderr
+
+
 def test_revoked_key_is_heeded_and_shown_once(keys, known, home, tmp_path) -> None:
     (tmp_path / "stolen.txt").write_text(given_up(STRANGER))
     for _ in range(2):
         assert keys("revoke", str(tmp_path / "stolen.txt")).exit_code == 0
     assert (revoked_keys(home), len(list(home.revoked.iterdir()))) == ({STRANGER.public}, 1)
     assert f"given up  {fingerprint(STRANGER.public)}\n" in keys("show").stdout
-
-
-def test_revoked_key_of_a_known_server_is_said_to_be_its(keys, known) -> None:
-    told, key = keys("revoke", "-", input=given_up(PRESENT)).stdout, fingerprint(PRESENT.public)
-    assert told == f"{key} was given up; it is no longer trusted (known as {SERVER})\n"
 
 
 FORGED = revocation_text(revoke(FIRST)._replace(sig=STRANGER.sign(revoke(FIRST).body)))

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 import trio
+from client.faked import match_of, turn
 from client.playing import homes
 from client.running import run, truc
-from client.test_person import turn
 from client.viewed import screen_of, started, view_of
 from rows import each_row
 
@@ -89,8 +89,7 @@ def test_game_is_told_first_to_who_comes_in_the_middle_of_a_match() -> None:
 def test_lessons_of_a_table_are_of_its_match_and_none_where_there_is_none() -> None:
     teach = teaching_at(at := SimpleNamespace(match=None))
     assert teach(started(), ShownHand(2, 0), look()) == ()
-    terms = SimpleNamespace(variant=read_variant(OWN, "own.toml"))
-    at.match = SimpleNamespace(ledger=SimpleNamespace(setup=SimpleNamespace(terms=terms)))
+    at.match = match_of(read_variant(OWN, "own.toml"))
     told = [*teach(started(), ShownHand(2, 0), look("truc-french"))]
     at.match = None
     assert told[1] == "The first side to reach 3 points wins the game."

@@ -5,11 +5,12 @@ from types import SimpleNamespace
 import pytest
 import trio
 import trio.testing
+from client.faked import FakeTable
 from client.viewed import printed, screen_of, typing
 from msgspec.structs import replace
 from rows import each_row
 
-from truc_client.happenings import Happening, TableChanged, TableGone
+from truc_client.happenings import TableChanged, TableGone
 from truc_conform.shown import table_state
 from truc_protocol.messages import SeatState
 from truc_protocol.setup import Opts
@@ -217,26 +218,7 @@ def test_link_that_leads_nowhere_for_others_is_known_by_its_host(host, here) -> 
     assert is_here_alone(host) is here
 
 
-class AfterMatch:
-    """A table after a match: what happens there, and its state since the last of it."""
-
-    def __init__(self, *happenings: Happening) -> None:
-        self.seat, self.state = 0, None
-        self._happenings = iter(happenings)
-
-    def __aiter__(self) -> "AfterMatch":
-        return self
-
-    async def __anext__(self) -> Happening:
-        happening = next(self._happenings, None)
-        if happening is None:
-            await trio.sleep_forever()
-        if isinstance(happening, TableChanged):
-            self.state = happening.state
-        return happening
-
-
-async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[AnotherMatch, str]:
+async def asked_for_another(table: FakeTable, *typed: str | None) -> tuple[AnotherMatch, str]:
     (send, lines), (screen, out) = typing(), screen_of(width=400)
 
     async def type_lines() -> None:
@@ -255,25 +237,24 @@ async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[Anot
     [("", AnotherMatch.YES), ("n", AnotherMatch.NO), (None, AnotherMatch.LEFT), ("y", AnotherMatch.YES)],
 )
 async def test_only_a_no_after_a_match_is_a_no(typed, answer) -> None:
-    assert (await asked_for_another(AfterMatch(), typed))[0] is answer
+    assert (await asked_for_another(FakeTable(), typed))[0] is answer
 
 
 async def test_who_wants_another_match_is_told_once_while_one_is_asked() -> None:
     over = state("K7PQA", NORTH, replace(SOUTH, name="south", ready=True), state="over")
-    _, told = await asked_for_another(AfterMatch(TableChanged(over), TableChanged(over)), "")
+    _, told = await asked_for_another(FakeTable(TableChanged(over), TableChanged(over)), "")
     assert told.count("south wants another match") == 1
     assert "north wants" not in told
 
 
 async def test_table_that_is_closed_while_one_is_asked_needs_no_answer() -> None:
-    answer, told = await asked_for_another(AfterMatch(TableGone("expired", "K7PQA")))
+    answer, told = await asked_for_another(FakeTable(TableGone("expired", "K7PQA")))
     assert answer is AnotherMatch.CLOSED
     assert "nobody started it" in told
 
 
 async def test_player_who_is_gone_is_named_by_their_seat_wherever_a_server_lists_it() -> None:
-    table, (screen, out) = AfterMatch(), screen_of(width=400)
+    table, (screen, out) = FakeTable(), screen_of(width=400)
     table.state, table.seat = state("K7PQA", replace(SOUTH, name="south", vacant=True)), 1
-    table.code = "K7PQA"
     assert await agrees_to_step_in(table, screen, typing("n")[1]) is False
     assert "south" in out.getvalue()

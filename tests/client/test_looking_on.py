@@ -1,11 +1,11 @@
 """A person who looks on at a table: what is told and drawn, what is never called checked, and what may be typed."""
 
-from types import SimpleNamespace
-
 import pytest
 import trio
+import trio.testing
+from client.faked import FakeTable, match_of
 from client.pictured import dealt, played, told
-from client.viewed import TRANSCRIPTS, screen_of, started, typing, view_of
+from client.viewed import TRANSCRIPTS, screen_of, seen, started, typing, view_of
 from rows import each_row
 
 from truc_client import (
@@ -22,7 +22,7 @@ from truc_client import (
     TableGone,
 )
 from truc_client.errors import ClientError
-from truc_rules import View, preset
+from truc_rules import preset
 from truc_terminal.commands.watch import Watcher
 from truc_terminal.replay_model.annotating import Annotator
 from truc_terminal.screen.person import Typed
@@ -45,31 +45,11 @@ TRICK = (
 BETWEEN = view_of("truc-french", seat=None, each=0, points=(2, 1))
 
 
-class FakeTable:
-    """A table whose happenings a test gives; it notes what is said, and ends with its happenings."""
-
-    def __init__(self, *happenings, reached: int = 0) -> None:
-        setup = SimpleNamespace(terms=SimpleNamespace(variant=GAME))
-        self.match = SimpleNamespace(next=reached, ledger=SimpleNamespace(setup=setup))
-        self.said: list[str] = []
-        self._happenings = iter(happenings)
-        self.is_quiet = trio.Event()
-        self.ends = trio.Event()
-
-    def __aiter__(self) -> "FakeTable":
-        return self
-
-    async def __anext__(self):
-        for happening in self._happenings:
-            if isinstance(happening, ClientError):
-                raise happening
-            return happening
-        self.is_quiet.set()
-        await self.ends.wait()
-        raise StopAsyncIteration
-
-    async def chat(self, text: str) -> None:
-        self.said.append(text)
+def watched(*happenings, reached: int = 0) -> FakeTable:
+    """Return a table where a match is played of which so many records are there; nothing ends by what is said."""
+    table = FakeTable(*happenings)
+    table.match, table.afterwards = match_of(GAME, next=reached), ()
+    return table
 
 
 def begun() -> MatchStarted:
@@ -79,17 +59,13 @@ def begun() -> MatchStarted:
 def shown(*happenings, terminal: bool = False, lang: str = "en", reached: int = 0) -> str:
     """Return what is told of what happens in a match."""
     screen, out = screen_of(lang, terminal=terminal, width=120, height=24)
-    watcher = Watcher(FakeTable(reached=reached), screen)
+    watcher = Watcher(watched(reached=reached), screen)
     watcher.show(begun())
     out.truncate(0)
     out.seek(0)
     for happening in happenings:
         watcher.show(happening)
     return out.getvalue()
-
-
-def seen(*facts, view: View = BETWEEN) -> RecordSeen:
-    return RecordSeen(8, "act", facts, view=view)
 
 
 def drawn(text: str) -> int:
@@ -105,7 +81,7 @@ def test_table_is_drawn_from_no_seat_when_a_trick_is_over() -> None:
 
 
 def test_table_is_drawn_with_all_cards_when_a_hand_is_over() -> None:
-    told = shown(*TRICK, seen(CLOSED, OPENED, STATE), terminal=True)
+    told = shown(*TRICK, seen(CLOSED, OPENED, STATE, view=BETWEEN), terminal=True)
     end = told[told.index("── all cards are open ─") :]
     assert drawn(end) == 1
     assert "7♥ 6♣  ✓ 11111111" in end
@@ -118,7 +94,7 @@ def test_table_is_drawn_with_all_cards_when_a_hand_is_over() -> None:
 
 
 def test_hand_whose_cards_stay_closed_is_drawn_with_backs() -> None:
-    told = shown(*TRICK, seen(CLOSED, STATE), terminal=True)
+    told = shown(*TRICK, seen(CLOSED, STATE, view=BETWEEN), terminal=True)
     end = told[told.index("Score  north: 2") - 1000 :]
     assert drawn(told) == 2
     assert "all cards are open" not in told
@@ -131,7 +107,7 @@ def test_last_trick_is_drawn_with_the_end_of_its_hand_alone() -> None:
 
 
 def test_without_a_terminal_all_is_told_line_by_line() -> None:
-    told = shown(*TRICK, seen(CLOSED, OPENED, STATE))
+    told = shown(*TRICK, seen(CLOSED, OPENED, STATE, view=BETWEEN))
     assert drawn(told) == 0
     assert "the trick goes to north; north leads" in told
     assert "ok east 22222222: Kd 9s Jh" in told
@@ -158,7 +134,7 @@ def test_snapshot_that_skips_says_so_and_forgets_the_hand_that_it_skips() -> Non
     told = shown(*TRICK, SnapshotTaken(bytes(32), 99, STATE, skipped=True), terminal=True)
     assert "Too much happened while this client was not reading." in told
     screen, _ = screen_of(terminal=True, width=120, height=24)
-    watcher = Watcher(FakeTable(), screen)
+    watcher = Watcher(watched(), screen)
     for happening in (begun(), *TRICK, SnapshotTaken(bytes(32), 99, STATE, skipped=True)):
         watcher.show(happening)
     assert (screen.board.laid, screen.board.tricks, screen.board.held) == ((), (), ())
@@ -206,7 +182,7 @@ def test_nonsense_that_is_not_checked_is_not_told(means) -> None:
 
 
 def test_substitute_has_the_name_from_then_on() -> None:
-    told = shown(Substituted(0, "west"), seen(ASKED, STATE))
+    told = shown(Substituted(0, "west"), seen(ASKED, STATE, view=BETWEEN))
     assert "west plays there from now on" in told
     assert "west asks for 2" in told
 
@@ -235,7 +211,7 @@ def test_every_match_can_be_watched_from_its_first_record_to_its_last(transcript
     records = list(annotator.records())
     begun = next(each for each in records if not each.is_setup)
     screen, out = screen_of(terminal=True, width=120, height=24)
-    watcher = Watcher(FakeTable(), screen)
+    watcher = Watcher(watched(), screen)
     pack = records[-1].pack
     watcher.show(
         started(players=begun.names, variant=transcript.stem, pack=pack, seat=None, words=begun.words)
@@ -256,7 +232,7 @@ def test_why_the_connection_was_lost_is_told_in_the_language_asked_for() -> None
 
 @each_row("lang", LANGUAGES)
 def test_what_is_told_is_in_the_language_asked_for(lang) -> None:
-    told = shown(*TRICK, seen(CLOSED, OPENED, STATE), Resumed(9), terminal=True, lang=lang)
+    told = shown(*TRICK, seen(CLOSED, OPENED, STATE, view=BETWEEN), Resumed(9), terminal=True, lang=lang)
     words = catalogue(lang)
     assert words.watching["all_open"] in told
     assert words.watching["caught_up"].format(k=9) in told
@@ -266,29 +242,29 @@ def test_what_is_told_is_in_the_language_asked_for(lang) -> None:
 async def typed(*lines: str | None, happenings: tuple = TRICK) -> tuple[str, FakeTable]:
     """Type lines once everything has happened; returns what is shown then."""
     send, unread = typing()
-    table, (screen, out) = FakeTable(begun(), *happenings), screen_of(terminal=True, width=120, height=24)
+    table, (screen, out) = watched(begun(), *happenings), screen_of(terminal=True, width=120, height=24)
     with trio.fail_after(40):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(Watcher(table, screen, unread).watch)
-            await table.is_quiet.wait()
+            await trio.testing.wait_all_tasks_blocked()
             before = len(out.getvalue())
             for line in lines:
                 send.send_nowait(Typed(line))
             await trio.testing.wait_all_tasks_blocked()
-            table.ends.set()
+            table.send.close()
     return out.getvalue()[before:], table
 
 
 async def test_who_watches_may_talk_ask_for_help_and_leave() -> None:
     told, table = await typed("chat good luck", "'well played", "?", "quit", "chat too late")
-    assert table.said == ["good luck", "well played"]
+    assert table.done == ["chat good luck", "chat well played"]
     assert "? table: how it stands." in told
 
 
 @each_row("line", ["Q", None])
 async def test_who_leaves_leaves(line) -> None:
     _, table = await typed(line, "chat too late")
-    assert table.said == []
+    assert table.done == []
 
 
 @each_row("line", ["? table", "help TABLE"])
@@ -309,4 +285,4 @@ async def test_nothing_can_be_played_by_who_watches(line) -> None:
 async def test_what_ends_the_table_is_raised() -> None:
     screen, _ = screen_of(terminal=True, width=120, height=24)
     with pytest.raises(ClientError, match="a check failed"):
-        await Watcher(FakeTable(ClientError("a check failed")), screen).watch()
+        await Watcher(watched(ClientError("a check failed")), screen).watch()

@@ -20,7 +20,7 @@ from truc_protocol.messages import Ok, WantRekey, refusal
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
 
-TARGET = 6
+TARGET = 10
 
 
 async def test_home_without_the_secrets_goes_on_with_a_new_chain_if_asked_to(server, player, elsewhere):
@@ -99,15 +99,13 @@ async def test_second_process_between_rekey_and_call_still_signs_nothing(scripte
     assert {type(body) for body in signed(server, since=start)} == {Rekey}
 
 
-async def test_first_home_comes_back_by_a_chain_of_its_own(scripted, player, elsewhere) -> None:
-    server = scripted(target=10)
+async def test_first_home_comes_back_by_a_chain_of_its_own(server, player, elsewhere) -> None:
     await leave_at_turn(server, player)
     await come_back(server, elsewhere, rekey=True, until=my_turn)
     await come_back_to_proof(server, player, rekey=True)
 
 
-async def test_flag_is_spent_once_the_seat_is_held(scripted, player, elsewhere) -> None:
-    server = scripted(target=10)
+async def test_flag_is_spent_once_the_seat_is_held(server, player, elsewhere) -> None:
     await leave_at_turn(server, player)
     async with connect("host", elsewhere, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0], rekey=True)

@@ -2,7 +2,8 @@
 
 import random
 
-from client.test_person import FakeTable, play, turn
+from client.faked import FakeTable, turn
+from client.test_person import play
 from client.viewed import view_of
 from rows import each_row
 from rules.chance import random_hand

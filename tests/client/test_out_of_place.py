@@ -28,8 +28,7 @@ def has_ended(ledger: Ledger) -> bool:
 
 
 @pytest.mark.parametrize("is_there", [is_called, has_ended])
-async def test_options_where_nothing_can_be_decided_are_not_shown(scripted, player, is_there) -> None:
-    server = scripted(target=3)
+async def test_options_where_nothing_can_be_decided_are_not_shown(server, player, is_there) -> None:
     honest, offered = server.go_on, trio.Event()
 
     async def go_on() -> None:

@@ -90,8 +90,3 @@ def test_line_is_broken_between_words_on_a_terminal_alone(monkeypatch, stream, t
 def test_commands_are_listed_as_they_are_met() -> None:
     told = truc("--help").stdout.partition("Commands:")[2]
     assert [line.split()[0] for line in told.strip().splitlines()][:3] == ["demo", "play", "create"]
-
-
-def test_other_output_that_cannot_be_written_is_one_line(tmp_path, path, full) -> None:
-    told = printed(tmp_path, path, "rules", full)
-    assert told == (1, "truc: cannot go on: No space left on device\n")

@@ -4,45 +4,44 @@ import pytest
 from client.playing import received
 from msgspec.structs import replace
 
-from truc_client import ConnectError, HomeError, RefusedError, connect, verify_file
+from truc_client import ConnectError, HomeError, RefusedError, verify_file
 from truc_protocol.audit import Result
 from truc_protocol.messages import History, Ok
 
 
 @pytest.fixture
-async def connection(played_server, player):
-    async with connect("host", player, dial=played_server.dial) as connection:
-        yield connection
+def server(played_server):
+    return played_server
 
 
-async def test_history_has_every_record_in_order_and_numbers_them(played_server, connection) -> None:
-    match = played_server.setup.match
+async def test_history_has_every_record_in_order_and_numbers_them(server, connection) -> None:
+    match = server.setup.match
     told = [(each.k, (each.signer, each.body, each.sig)) async for each in connection.history(match)]
-    assert told == [*enumerate(played_server.records)]
+    assert told == [*enumerate(server.records)]
     assert [each.k async for each in connection.history(match, first=3)] == [*range(3, len(told))]
 
 
-async def test_history_that_one_may_not_read_is_refused(played_server, connection) -> None:
-    played_server.keeps_past = False
+async def test_history_that_one_may_not_read_is_refused(server, connection) -> None:
+    server.keeps_past = False
     with pytest.raises(RefusedError, match="private_table"):
-        await anext(connection.history(played_server.setup.match))
+        await anext(connection.history(server.setup.match))
 
 
-async def test_history_that_does_not_go_on_is_an_error(played_server, connection) -> None:
-    played_server.page = 0
+async def test_history_that_does_not_go_on_is_an_error(server, connection) -> None:
+    server.page = 0
     with pytest.raises(ConnectError, match="same page"):
-        await anext(connection.history(played_server.setup.match))
+        await anext(connection.history(server.setup.match))
 
 
 async def test_transcript_that_was_fetched_is_whole_and_stands_beside_another(
-    played_server, connection, tmp_path, monkeypatch
+    server, connection, tmp_path, monkeypatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError
 
-    match = played_server.setup.match
+    match = server.setup.match
     first, again = await connection.transcript(match), await connection.transcript(match)
-    assert next(message.first for message in received(played_server, History)) == -1  # from the setup on
+    assert next(message.first for message in received(server, History)) == -1  # from the setup on
     assert again == first.with_name(f"{first.stem}-fetched-1.truc")
     monkeypatch.setattr("os.link", refuse)  # as file systems without links do
     assert await connection.transcript(match, tmp_path / "match.truc") == tmp_path / "match.truc"
@@ -50,24 +49,24 @@ async def test_transcript_that_was_fetched_is_whole_and_stands_beside_another(
         assert verify_file(path).result is Result.PROVEN
 
 
-async def test_transcript_that_is_there_is_not_written_over(played_server, connection, tmp_path) -> None:
+async def test_transcript_that_is_there_is_not_written_over(server, connection, tmp_path) -> None:
     (tmp_path / "match.truc").write_text("mine")
     with pytest.raises(HomeError, match="exists"):
-        await connection.transcript(played_server.setup.match, tmp_path / "match.truc")
+        await connection.transcript(server.setup.match, tmp_path / "match.truc")
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["match.truc"]
 
 
-async def test_transcript_that_cannot_be_written_is_said_so(played_server, connection, tmp_path) -> None:
+async def test_transcript_that_cannot_be_written_is_said_so(server, connection, tmp_path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file" / "match.truc", tmp_path / ("long" * 100)):
         with pytest.raises(HomeError, match="cannot write"):
-            await connection.transcript(played_server.setup.match, path)
+            await connection.transcript(server.setup.match, path)
 
 
-async def test_transcript_of_another_match_or_without_rules_is_not_written(played_server, connection, player):
+async def test_transcript_of_another_match_or_without_rules_is_not_written(server, connection, player):
     with pytest.raises(ConnectError, match="another match"):
         await connection.transcript(bytes(32))
-    played_server.bend = lambda message: replace(message, doc=None) if isinstance(message, Ok) else message
+    server.bend = lambda message: replace(message, doc=None) if isinstance(message, Ok) else message
     with pytest.raises(ConnectError, match="another match"):
-        await connection.transcript(played_server.setup.match)
+        await connection.transcript(server.setup.match)
     assert list(player.home.transcripts.iterdir()) == []

@@ -8,12 +8,13 @@ from types import SimpleNamespace
 
 import trio
 import trio.testing
+from client.faked import END, FakeTable, match_of, turn
 from client.viewed import screen_of, started, typing
 from rows import each_row
 from rules.played import dealt
 
 from truc_client.errors import ChoiceError, RefusedError
-from truc_client.happenings import MatchStarted, MoveChoice, RecordSeen, TableGone, YourTurn
+from truc_client.happenings import MatchStarted, RecordSeen, YourTurn
 from truc_client.matches.seat_match import SeatMatch
 from truc_protocol.errors import Code
 from truc_terminal.screen.person import Person, Typed
@@ -22,76 +23,6 @@ from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import Advice
 from truc_words import catalogue
 from truc_words.house_variants import preset_called
-
-
-def turn(*lines: str, at: int = 1, must: bool = True) -> YourTurn:
-    choices = tuple(MoveChoice(line, line.split()[0], {}, at=at) for line in lines)
-    return YourTurn(at, at, choices, must, None)
-
-
-END = TableGone("the end")
-
-
-class FakeTable:
-    """A table whose happenings a test gives; it notes what was chosen, signed and said."""
-
-    seat = 0
-    match = None
-
-    def __init__(self, *happenings, then=None, refusal=None) -> None:
-        self.send, self.told = trio.open_memory_channel(100)
-        self.then = dict(then or {})
-        self.refusal = refusal
-        self.done: list[str] = []
-        self.has_claimed = False
-        for happening in happenings:
-            self.send.send_nowait(happening)
-
-    def __aiter__(self) -> "FakeTable":
-        return self
-
-    async def __anext__(self):
-        return await self.told.receive()
-
-    def _happen(self, what: str) -> None:
-        self.done.append(what)
-        for happening in self.then.get(what, (END,)):
-            self.send.send_nowait(happening)
-
-    async def choose(self, choice, *, place=None) -> None:
-        await trio.testing.wait_all_tasks_blocked()  # whoever reads lines may read on meanwhile
-        self._happen(choice.line)
-
-    async def sign(self, word: str) -> None:
-        if self.refusal is not None:
-            raise self.refusal
-        self._happen(f"sign {word}")
-
-    async def say(self, phrase: str) -> None:
-        self._happen(f"say {phrase}")
-
-    async def resign(self) -> None:
-        self._happen("resign")
-
-    async def claim(self) -> None:
-        if self.refusal is not None:
-            raise self.refusal
-        self.has_claimed = True
-        self._happen("claim")
-
-    async def chat(self, text: str) -> None:
-        if self.refusal is not None:
-            raise self.refusal
-        self._happen(f"chat {text}")
-
-    async def pause(self) -> None:
-        if self.refusal is not None:
-            raise self.refusal
-        self._happen("pause")
-
-    async def unpause(self) -> None:
-        self._happen("resume")
-
 
 NEXT = turn("play 3b", at=2)
 
@@ -244,7 +175,7 @@ async def test_number_never_does_what_one_only_may_do() -> None:
     [
         ("es", ["frase ven", "rendirse", "Rendirse"], ["say come", "resign"]),
         ("ca", ["senya un tres", "xat bon dia", "pausa"], ["sign three", "chat bon dia", "pause"]),
-        ("fr", ["abandonner", "1", "réclamer", "quitter", "1"], ["claim"]),
+        ("fr", ["abandonner", "1", "réclamer", "quitter", "1"], ["claim the match"]),
         ("pt", ["sinal um três", "CHAT boa noite", "sair"], ["sign three", "chat boa noite"]),
     ],
 )
@@ -405,7 +336,7 @@ def going_on() -> RecordSeen:
 async def test_word_is_typed_at_any_time(terminal, happenings, typed, done) -> None:
     table = FakeTable(*happenings)
     await play(table, typed, terminal=terminal)
-    assert (table.done, table.has_claimed) == ([done], False)
+    assert table.done == [done]
 
 
 async def test_pause_of_a_script_waits_for_the_match() -> None:
@@ -481,13 +412,7 @@ async def test_line_typed_before_the_match_says_when_it_begins(typed) -> None:
 async def test_claim_is_made_where_it_is_no_move() -> None:
     table = FakeTable(turn("play 3b"))
     await play(table, "claim", terminal=True)
-    assert table.has_claimed
-
-
-def rules_of(name: str):
-    """Return what a table knows of a match of this game."""
-    terms = SimpleNamespace(variant=preset_called(name, ""))
-    return SimpleNamespace(ledger=SimpleNamespace(setup=SimpleNamespace(terms=terms)))
+    assert table.done == ["claim the match"]
 
 
 @each_row(
@@ -509,14 +434,14 @@ def rules_of(name: str):
 )
 async def test_question_mark_explains_a_move_and_its_rule(typed, said) -> None:
     table = FakeTable(turn("play 3b"))
-    table.match = rules_of("truco-argentino")
+    table.match = match_of(preset_called("truco-argentino", ""))
     assert said in await play(table, typed)
     assert table.done == []
 
 
 async def test_question_mark_calls_a_move_as_the_screen_does() -> None:
     table = FakeTable(turn("play 3b", "raise 2"))
-    table.match = rules_of("truco-argentino")
+    table.match = match_of(preset_called("truco-argentino", ""))
     told = await play(table, "? 6", "?", words="argentine")
     assert told.count("truco: Ask to play for more.") == 2
 

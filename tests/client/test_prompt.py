@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pyte
 import pytest
+from client.faked import turn
 from client.test_absence import table
-from client.test_person import turn
-from client.test_screen import seen, stands, started
-from client.viewed import screen_of
+from client.test_screen import stands
+from client.viewed import screen_of, seen, started
 from msgspec.structs import replace
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import DummyInput, create_pipe_input

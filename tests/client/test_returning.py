@@ -47,19 +47,20 @@ def answer_joins(server, *, state: str, with_terms: bool = False) -> None:
     answered(server, Join, serve)
 
 
-async def test_match_that_began_while_the_seat_was_away_is_resumed_on_joining(server, player, autojump_clock):
+async def test_match_that_began_while_the_seat_was_away_is_resumed_on_joining(
+    server, autojump_clock, connection
+):
     server.stop_after = lambda message: False
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        server.bend = lambda message: None if isinstance(message, Setup) else message
-        server.held = tuple
-        await table.ready()
-        while server.setup is None:
-            await connection.tables()
-        server.bend = lambda message: message
-        answer_joins(server, state="playing")
-        await server._stream.aclose()
-        await play_to_proof(table)
+    table = await connection.create(FRENCH)
+    server.bend = lambda message: None if isinstance(message, Setup) else message
+    server.held = tuple
+    await table.ready()
+    while server.setup is None:
+        await connection.tables()
+    server.bend = lambda message: message
+    answer_joins(server, state="playing")
+    await server._stream.aclose()
+    await play_to_proof(table)
     assert received(server, Resume)[0].next == -1
 
 

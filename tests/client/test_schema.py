@@ -12,21 +12,22 @@ from truc_protocol.crypto.keys import box_key
 
 TH, TN, SERVER, MID, HEAD, ROOT, SECRET = (bytes([value]) * 32 for value in range(1, 8))
 STATEMENT = Statement(b"body", b"\x07" * 64)
-VERSION_1 = """
+BOTH = """
     CREATE TABLE servers (server TEXT PRIMARY KEY, first BLOB NOT NULL, present BLOB NOT NULL, serial INTEGER NOT NULL);
     CREATE TABLE tokens (server BLOB PRIMARY KEY, token TEXT NOT NULL);
-    CREATE TABLE matches (
-        th BLOB PRIMARY KEY, tn BLOB NOT NULL UNIQUE, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
-        root BLOB, secret BLOB, mid BLOB UNIQUE, k INTEGER, head BLOB, counter INTEGER NOT NULL DEFAULT -1);
     CREATE TABLE statements (
         match BLOB NOT NULL, what TEXT NOT NULL, number INTEGER NOT NULL, attempt INTEGER NOT NULL,
         body BLOB NOT NULL, sig BLOB NOT NULL, refusal BLOB,
         PRIMARY KEY (match, what, number, attempt));
+"""
+"""The tables that versions 1 and 2 had alike."""
+VERSION_1 = f"""{BOTH}
+    CREATE TABLE matches (
+        th BLOB PRIMARY KEY, tn BLOB NOT NULL UNIQUE, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
+        root BLOB, secret BLOB, mid BLOB UNIQUE, k INTEGER, head BLOB, counter INTEGER NOT NULL DEFAULT -1);
     PRAGMA user_version = 1;
 """
-VERSION_2 = """
-    CREATE TABLE servers (server TEXT PRIMARY KEY, first BLOB NOT NULL, present BLOB NOT NULL, serial INTEGER NOT NULL);
-    CREATE TABLE tokens (server BLOB PRIMARY KEY, token TEXT NOT NULL);
+VERSION_2 = f"""{BOTH}
     CREATE TABLE matches (
         th BLOB PRIMARY KEY, tn BLOB NOT NULL UNIQUE, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
         mid BLOB UNIQUE, k INTEGER, head BLOB);
@@ -34,33 +35,25 @@ VERSION_2 = """
         match BLOB NOT NULL, x BLOB NOT NULL, first INTEGER NOT NULL, root BLOB NOT NULL, secret BLOB NOT NULL,
         after_loss INTEGER NOT NULL, counter INTEGER NOT NULL DEFAULT -1,
         PRIMARY KEY (match, x));
-    CREATE TABLE statements (
-        match BLOB NOT NULL, what TEXT NOT NULL, number INTEGER NOT NULL, attempt INTEGER NOT NULL,
-        body BLOB NOT NULL, sig BLOB NOT NULL, refusal BLOB,
-        PRIMARY KEY (match, what, number, attempt));
     PRAGMA user_version = 2;
 """
 
 
 def write_version_1(path, *rows: tuple, statements: tuple[tuple, ...] = ()) -> None:
-    database = sqlite3.connect(path)
-    database.executescript(VERSION_1)
-    database.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    database.executemany("INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, ?)", statements)
-    database.commit()
-    database.close()
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(VERSION_1)
+        database.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        database.executemany("INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, ?)", statements)
 
 
 @pytest.fixture
 def store_of_version_2(tmp_path):
     """Return the store of a file of version 2 that holds a match with a chain."""
-    database = sqlite3.connect(tmp_path / "state.sqlite")
-    database.executescript(VERSION_2)
-    row = (TH, TN, SERVER, "TABLE", 1, MID, 7, HEAD)
-    database.execute("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-    database.execute("INSERT INTO chains VALUES (?, ?, 3, ?, ?, 1, 40)", (TH, HEAD, ROOT, SECRET))
-    database.commit()
-    database.close()
+    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database, database:
+        database.executescript(VERSION_2)
+        row = (TH, TN, SERVER, "TABLE", 1, MID, 7, HEAD)
+        database.execute("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        database.execute("INSERT INTO chains VALUES (?, ?, 3, ?, ?, 1, 40)", (TH, HEAD, ROOT, SECRET))
     with closing(HomeStore(tmp_path / "state.sqlite")) as store:
         yield store
 
@@ -84,9 +77,8 @@ def test_chain_and_place_of_a_running_match_and_what_was_signed_are_kept(store) 
 
 def test_nonce_of_a_match_that_has_ended_is_kept_without_a_chain(tmp_path) -> None:
     write_version_1(tmp_path / "state.sqlite", (TH, TN, SERVER, "TABLE", 1, None, None, MID, 7, HEAD, 40))
-    store = HomeStore(tmp_path / "state.sqlite")
-    assert (store.joined_with(SERVER, TN).th, store.chains(TH)) == (TH, ())
-    store.close()
+    with closing(HomeStore(tmp_path / "state.sqlite")) as store:
+        assert (store.joined_with(SERVER, TN).th, store.chains(TH)) == (TH, ())
 
 
 def test_match_and_chain_of_version_2_are_kept(store_of_version_2) -> None:
@@ -110,9 +102,8 @@ def test_older_file_can_note_what_was_stopped(request, version) -> None:
 
 def test_file_is_brought_up_to_date_once(store, tmp_path) -> None:
     store.keep_place(MID, AcceptedPlace(8, HEAD, box_key(SECRET).public, 41))
-    again = HomeStore(tmp_path / "state.sqlite")
-    assert [chain.counter for chain in again.chains(TH)] == [41]
-    again.close()
+    with closing(HomeStore(tmp_path / "state.sqlite")) as again:
+        assert [chain.counter for chain in again.chains(TH)] == [41]
 
 
 def test_file_whose_change_was_cut_short_stays_as_it_was(tmp_path, monkeypatch) -> None:
@@ -124,9 +115,8 @@ def test_file_whose_change_was_cut_short_stays_as_it_was(tmp_path, monkeypatch) 
     monkeypatch.setattr("truc_client.home.store.box_key", power_cut)
     with pytest.raises(HomeError):
         HomeStore(path)
-    database = sqlite3.connect(path)
-    assert database.execute("SELECT root FROM matches").fetchone() == (ROOT,)
-    database.close()
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT root FROM matches").fetchone() == (ROOT,)
 
 
 def test_file_that_is_no_store_of_this_client_is_closed_again(tmp_path, monkeypatch) -> None:
@@ -146,26 +136,22 @@ def test_file_that_is_no_store_of_this_client_is_closed_again(tmp_path, monkeypa
 
 def age(path) -> None:
     """Rewrite a file as version 1 would have it."""
-    database = sqlite3.connect(path)
     query = (
         "SELECT th, tn, server, code, seat, root, secret, mid, k, head, counter"
         " FROM matches LEFT JOIN chains ON chains.match = matches.th"
     )
-    rows = database.execute(query).fetchall()
-    statements = database.execute("SELECT * FROM statements").fetchall()
-    pins = database.execute("SELECT server, first, present, serial FROM servers").fetchall()
-    database.close()
+    with closing(sqlite3.connect(path)) as database:
+        rows = database.execute(query).fetchall()
+        statements = database.execute("SELECT * FROM statements").fetchall()
+        pins = database.execute("SELECT server, first, present, serial FROM servers").fetchall()
     for file in path.parent.glob(f"{path.name}*"):
         file.unlink()
     write_version_1(path, *rows, statements=tuple(statements))
-    database = sqlite3.connect(path)
-    database.executemany("INSERT INTO servers VALUES (?, ?, ?, ?)", pins)
-    database.commit()
-    database.close()
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executemany("INSERT INTO servers VALUES (?, ?, ?, ?)", pins)
 
 
-async def test_running_match_of_an_older_client_goes_on_to_a_proven_end(scripted, player) -> None:
-    server = scripted(target=4)
+async def test_running_match_of_an_older_client_goes_on_to_a_proven_end(server, player) -> None:
     await leave_at_turn(server, player)
     age(player.home.state)
     await come_back_to_proof(server, player)

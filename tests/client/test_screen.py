@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from client.viewed import screen_of, started, view_of
+from client.viewed import screen_of, seen, started, view_of
 from rows import each_row
 
 from truc_client import (
@@ -85,16 +85,12 @@ def shown(
     return out.getvalue()
 
 
-def seen(*facts) -> RecordSeen:
-    return RecordSeen(8, "act", facts)
-
-
 def stands(*facts, **what) -> RecordSeen:
     """Return a record that leaves the table as it is described."""
-    return RecordSeen(8, "act", facts, view=view_of(**what))
+    return seen(*facts, view=view_of(**what))
 
 
-TRUTS = RecordSeen(8, "act", (), view=view_of()._replace(score=(Score(2, 1), Score(0, 2))))
+TRUTS = seen(view=view_of()._replace(score=(Score(2, 1), Score(0, 2))))
 ASKED = seen({"what": "stake_asked", "seat": 1, "stake": 2})
 
 

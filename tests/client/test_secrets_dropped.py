@@ -26,7 +26,7 @@ from truc_protocol.messages import SignedAct, TableClosed
 from truc_protocol.records import Record
 from truc_protocol.setup import open_terms
 
-FRENCH = "truc-french"
+TARGET = 12
 SERVER, TH, OTHER_TH, TN, OTHER_TN, MID = (bytes([value]) * 32 for value in range(1, 7))
 CHAIN = HeldChain(b"x" * 32, 3, b"root", b"secret")
 STATEMENT = Statement(b"body", b"\x07" * 64)
@@ -55,8 +55,7 @@ async def agree_in_vain(server, player, *, then=None) -> None:
             await then(server, table)
 
 
-async def test_later_terms_of_a_table_drop_the_secrets_for_those_before(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_later_terms_of_a_table_drop_the_secrets_for_those_before(server, player) -> None:
     for _ in range(3):
         await agree_in_vain(server, player)
     assert chains_of(player) == 1
@@ -73,13 +72,12 @@ async def close(server, table) -> None:
 
 
 @pytest.mark.parametrize("end", [leave, close])
-async def test_table_that_is_left_or_closed_before_the_match_keeps_no_secrets(scripted, player, end) -> None:
-    await agree_in_vain(scripted(target=3), player, then=end)
+async def test_table_that_is_left_or_closed_before_the_match_keeps_no_secrets(server, player, end) -> None:
+    await agree_in_vain(server, player, then=end)
     assert chains_of(player) == 0
 
 
-async def test_terms_whose_secrets_were_dropped_are_not_signed_again(scripted, player) -> None:
-    server = scripted(target=3)
+async def test_terms_whose_secrets_were_dropped_are_not_signed_again(server, player) -> None:
     await agree_in_vain(server, player)
     drop_secrets(server, player)
     server.match, before = 0, len(server.received)
@@ -102,16 +100,14 @@ async def substituted(server, player) -> None:
             await play_on(table, until=lambda _happening: False)
 
 
-async def test_player_whose_seat_a_substitute_took_keeps_no_secrets_and_is_told_so(scripted, player):
-    server = scripted(target=10)
+async def test_player_whose_seat_a_substitute_took_keeps_no_secrets_and_is_told_so(server, player):
     await substituted(server, player)
     assert (chains_of(player), list(player.home.evidence.iterdir())) == (0, [])
     with pytest.raises(ClientError, match="a substitute has taken this seat"):
         await come_back(server, player, until=lambda _happening: False)
 
 
-async def test_home_whose_seat_is_played_from_elsewhere_keeps_no_secrets(scripted, player, elsewhere) -> None:
-    server = scripted(target=4)
+async def test_home_whose_seat_is_played_from_elsewhere_keeps_no_secrets(server, player, elsewhere) -> None:
     await leave_at_turn(server, player)
     await come_back(server, elsewhere, rekey=True, until=my_turn)
     with pytest.raises(ClientError, match="another machine with your key"):
@@ -126,8 +122,7 @@ def drop_secrets(server, player) -> None:
         store.drop_secrets(open_terms(server.document, Record(*server.terms.record)).th)
 
 
-async def test_home_that_gave_its_secrets_up_can_begin_a_new_chain(scripted, player) -> None:
-    server = scripted(target=12)
+async def test_home_that_gave_its_secrets_up_can_begin_a_new_chain(server, player) -> None:
     await leave_at_turn(server, player)
     drop_secrets(server, player)
     await come_back_to_proof(server, player, rekey=True)
@@ -138,8 +133,7 @@ def seat_key(connection, table) -> SeatKey:
     return SeatKey(connection.session.account.key(first_spk), first_spk, table.code, table.seat, "north")
 
 
-async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after_one(scripted, player):
-    server = scripted(target=4)
+async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after_one(server, player):
     async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)
         ledger, store = table.match.ledger, connection.session.account.store
@@ -153,8 +147,7 @@ async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after
         assert store.chains(th)[-1] == ordinary
 
 
-async def test_chain_whose_anchor_another_seat_has_copied_is_named_no_more(scripted, player) -> None:
-    server = scripted(target=4)
+async def test_chain_whose_anchor_another_seat_has_copied_is_named_no_more(server, player) -> None:
     async with seated(server, player) as (connection, table):
         await play_on(table, until=my_turn)
         ledger, store = table.match.ledger, connection.session.account.store

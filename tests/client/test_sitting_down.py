@@ -2,7 +2,7 @@
 
 import pytest
 import trio
-from client.deserting import DesertedServer, deserted_by
+from client.deserting import DesertedServer
 from client.hosting import Hosting
 from client.playing import come_back, leave_at_turn, my_turn, play_on, received
 from client.viewed import screen_of, typing
@@ -185,8 +185,10 @@ async def unanswered(server, player, happens, sit=_sit_down) -> tuple[object, st
 
 
 @pytest.fixture
-async def deserted(nursery) -> WatchedDesertedServer:
-    return await deserted_by(WatchedDesertedServer, nursery)
+async def deserted(scripted) -> WatchedDesertedServer:
+    server = scripted(kind=WatchedDesertedServer, target=6)
+    await server.desert()
+    return server
 
 
 NOT_WANTED = "nobody is wanted for this seat any more: its player is back, or another has taken it"

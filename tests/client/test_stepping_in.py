@@ -2,7 +2,6 @@
 
 import pytest
 from client.cheats import refuted
-from client.deserting import DesertedServer, deserted_by
 from client.playing import come_back, my_turn, play_on, play_to_proof, received, signed
 from client.test_choosing import refuse_next
 from msgspec.structs import replace
@@ -29,21 +28,8 @@ from truc_protocol.messages import Ready, Resume, refusal
 
 
 @pytest.fixture
-async def server(nursery) -> DesertedServer:
-    """Return a server at which a match waits for a substitute in seat 0."""
-    return await deserted_by(DesertedServer, nursery)
-
-
-def resumed(happening: object) -> bool:
-    return isinstance(happening, Resumed)
-
-
-def shown(happening: object) -> bool:
-    return isinstance(happening, TableChanged)
-
-
-def substituted(happening: object) -> bool:
-    return isinstance(happening, Substituted)
+def server(deserted):
+    return deserted
 
 
 async def step_in(server, player, *, until=None) -> list:
@@ -55,7 +41,7 @@ async def step_in(server, player, *, until=None) -> list:
 async def agreed(connection) -> tuple:
     """Return the table of a player who has agreed to step in, and what was shown of it before."""
     table = await connection.join("TABLE", 0)
-    seen = await play_on(table, until=shown)
+    seen = await play_on(table, until=TableChanged)
     await table.ready()
     return table, seen
 
@@ -66,14 +52,13 @@ async def test_substitute_plays_the_match_to_a_proven_end(server, player) -> Non
     assert any(isinstance(happening, YourTurn) for happening in seen)
 
 
-async def test_player_looks_on_without_cards_and_signs_nothing_before_agreeing(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        kinds = {type(happening) for happening in await play_on(table, until=resumed)}
-        await connection.tables()
-        assert (table.stands_by, signed(server, Sub)) == (True, [])
-        await table.ready()
-        await play_on(table, until=substituted)
+async def test_player_looks_on_without_cards_and_signs_nothing_before_agreeing(server, connection) -> None:
+    table = await connection.join("TABLE", 0)
+    kinds = {type(happening) for happening in await play_on(table, until=Resumed)}
+    await connection.tables()
+    assert (table.stands_by, signed(server, Sub)) == (True, [])
+    await table.ready()
+    await play_on(table, until=Substituted)
     assert RecordSeen in kinds
     assert not {"CardsDealt", "YourTurn"} & {kind.__name__ for kind in kinds}
     assert not received(server, Ready)
@@ -91,16 +76,17 @@ async def test_sub_carries_key_and_name_which_a_new_process_goes_on_under(server
     assert (started.players[0], seen[-1].verdict.result) == ("north", Result.PROVEN)
 
 
-async def test_lost_connection_while_standing_by_leads_back_to_standing_by(server, player, autojump_clock):
+async def test_lost_connection_while_standing_by_leads_back_to_standing_by(
+    server, autojump_clock, connection
+):
     held = server.held
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=resumed)
-        await server._stream.aclose()
-        await play_on(table, until=resumed)
-        server.held = held
-        await table.ready()
-        await play_to_proof(table)
+    table = await connection.join("TABLE", 0)
+    await play_on(table, until=Resumed)
+    await server._stream.aclose()
+    await play_on(table, until=Resumed)
+    server.held = held
+    await table.ready()
+    await play_to_proof(table)
 
 
 async def test_sub_whose_answer_was_lost_names_the_same_chain(server, player) -> None:
@@ -114,7 +100,7 @@ async def test_sub_whose_answer_was_lost_names_the_same_chain(server, player) ->
     await step_in(server, player, until=lambda happening: bool(signed(server, Sub)))
     async with connect("host", player, dial=server.dial) as connection:
         table, _ = await agreed(connection)
-        await play_on(table, until=substituted)
+        await play_on(table, until=Substituted)
         server.held = held
     first, second = signed(server, Sub)
     assert first == second
@@ -133,14 +119,13 @@ async def taken_by_another(server) -> None:
 
 
 @pytest.mark.parametrize("happens", [no_longer_vacant, taken_by_another])
-async def test_seat_that_is_not_vacant_any_more_or_that_another_took_is_said_so(server, player, happens):
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=resumed)
-        await connection.tables()
-        await happens(server)
-        with pytest.raises(NotPlayedError, match="nobody is wanted"):
-            await play_on(table)
+async def test_seat_that_is_not_vacant_any_more_or_that_another_took_is_said_so(server, happens, connection):
+    table = await connection.join("TABLE", 0)
+    await play_on(table, until=Resumed)
+    await connection.tables()
+    await happens(server)
+    with pytest.raises(NotPlayedError, match="nobody is wanted"):
+        await play_on(table)
 
 
 @pytest.mark.parametrize(
@@ -174,21 +159,19 @@ async def test_match_of_other_terms_than_were_shown_is_not_stepped_into(server, 
     assert signed(server, Sub) == []
 
 
-async def test_match_under_a_key_never_seen_is_not_stepped_into(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        connection.session.keys = {b"\x02" * 32}
-        table, _ = await agreed(connection)
-        with pytest.raises(ClientError, match="older key of the server"):
-            await play_on(table)
+async def test_match_under_a_key_never_seen_is_not_stepped_into(server, player, connection) -> None:
+    connection.session.keys = {b"\x02" * 32}
+    table, _ = await agreed(connection)
+    with pytest.raises(ClientError, match="older key of the server"):
+        await play_on(table)
     assert (signed(server, Sub), list(player.home.evidence.iterdir())) == ([], [])
 
 
-async def test_match_whose_nonce_has_served_before_is_not_stepped_into(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        served_before(connection, server, connection.session.first_spk)
-        table, _ = await agreed(connection)
-        with pytest.raises(CheckFailedError) as stopped:
-            await play_on(table)
+async def test_match_whose_nonce_has_served_before_is_not_stepped_into(server, connection) -> None:
+    served_before(connection, server, connection.session.first_spk)
+    table, _ = await agreed(connection)
+    with pytest.raises(CheckFailedError) as stopped:
+        await play_on(table)
     assert (stopped.value.check, signed(server, Sub)) == ("C9", [])
 
 
@@ -199,9 +182,8 @@ def served_before(connection, server, spk: bytes) -> None:
     connection.session.account.store.join(other, chain, Statement(b"body", b"sig"))
 
 
-async def test_nonce_that_another_server_used_does_not_keep_from_stepping_in(server, player) -> None:
-    async with connect("host", player, dial=server.dial) as connection:
-        served_before(connection, server, b"another server")
-        table, _ = await agreed(connection)
-        await play_on(table, until=substituted)
+async def test_nonce_that_another_server_used_does_not_keep_from_stepping_in(server, connection) -> None:
+    served_before(connection, server, b"another server")
+    table, _ = await agreed(connection)
+    await play_on(table, until=Substituted)
     assert len(signed(server, Sub)) == 1

@@ -99,8 +99,7 @@ async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(qui
     assert not [message for message in quiet.received[sent:] if isinstance(message, SignedAct | Resume)]
 
 
-async def test_full_disk_ends_a_table_alone_and_the_match_goes_on_later(scripted, player, monkeypatch):
-    server = scripted(target=3)
+async def test_full_disk_ends_a_table_alone_and_the_match_goes_on_later(server, player, monkeypatch):
     with monkeypatch.context() as disk:
         async with seated(server, player) as (connection, table):
             turn = (await play_on(table, until=my_turn))[-1]

@@ -69,17 +69,16 @@ async def test_terms_with_the_nonce_of_a_running_match_stop_it(server, player, v
     assert ("C36", "server") in refuted(stopped.value)
 
 
-async def test_seat_said_that_is_not_the_one_signed_for_stops_no_match(server, player, autojump_clock):
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
+async def test_seat_said_that_is_not_the_one_signed_for_stops_no_match(server, autojump_clock, connection):
+    table = await connection.create("truc-french")
 
-        def bend(message):
-            table._followed.seat = 1 if isinstance(message, Setup) else table.seat
-            return message
+    def bend(message):
+        table._followed.seat = 1 if isinstance(message, Setup) else table.seat
+        return message
 
-        server.bend = bend
-        await table.ready()
-        with pytest.raises(CheckFailedError) as failed:
-            await play_on(table)
-        assert failed.value.culprit is None
-        assert connection.session.account.store.stopped(server.setup.match) is None
+    server.bend = bend
+    await table.ready()
+    with pytest.raises(CheckFailedError) as failed:
+        await play_on(table)
+    assert failed.value.culprit is None
+    assert connection.session.account.store.stopped(server.setup.match) is None

@@ -31,12 +31,8 @@ def join(store: HomeStore) -> None:
     store.begin(TH, MID)
 
 
-def test_file_is_for_its_owner_alone(tmp_path) -> None:
-    HomeStore(tmp_path / "state.sqlite").close()
+def test_file_is_for_its_owner_alone_and_writes_are_forced_to_the_disk(store, tmp_path) -> None:
     assert stat.S_IMODE((tmp_path / "state.sqlite").stat().st_mode) == 0o600
-
-
-def test_writes_are_forced_to_the_disk(store) -> None:
     assert store._database.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
@@ -66,13 +62,6 @@ def test_only_a_new_chain_gives_way_to_another_once_the_server_has_refused_it(st
     assert kept == {Act: True, Resign: True, Rekey: False, Sub: False}
 
 
-def test_place_is_stored_with_the_body(store) -> None:
-    join(store)
-    store.keep_statement(MID, ACT, statement("first"), PLACE)
-    joined, (chain,) = store.playing(MID), store.chains(TH)
-    assert (joined.k, joined.head, chain.x, chain.counter) == tuple(PLACE)
-
-
 def test_counter_of_a_box_may_be_as_high_as_it_has_room(store) -> None:
     join(store)
     store.keep_place(MID, PLACE._replace(counter=2**64 - 1))
@@ -97,36 +86,12 @@ def test_full_disk_takes_no_body_and_the_store_goes_on_when_there_is_room_again(
     assert store.keep_statement(MID, ACT, large, PLACE) == large
 
 
-def test_secrets_are_dropped_at_the_end_and_the_name_of_the_match_is_kept(store) -> None:
-    join(store)
-    store.end(MID, PLACE)
-    joined = store.joined(TH)
-    assert (store.chains(TH), joined.mid, joined.tn) == ((), MID, TN)
-    assert store.joined_with(SERVER, TN).th == TH
-
-
-def test_nonce_of_another_server_is_another_nonce(store) -> None:
-    join(store)
-    store.join(Joined(HEAD, TN, MID, "OTHER", 0), CHAIN, statement("seat"))
-    assert (store.joined_with(SERVER, TN).th, store.joined_with(MID, TN).th) == (TH, HEAD)
-
-
 def test_why_something_was_stopped_is_kept_and_the_first_reason_counts(tmp_path) -> None:
     with closing(HomeStore(tmp_path / "state.sqlite")) as first:
         first.stop(MID, "C33: two histories")
         first.stop(MID, "another reason")
     with closing(HomeStore(tmp_path / "state.sqlite")) as again:
         assert (again.stopped(MID), again.stopped(TH)) == ("C33: two histories", None)
-
-
-def test_everything_is_there_after_opening_again(tmp_path) -> None:
-    first = HomeStore(tmp_path / "state.sqlite")
-    join(first)
-    first.keep_statement(MID, ACT, statement("first"), PLACE)
-    first.close()
-    again = HomeStore(tmp_path / "state.sqlite")
-    assert again.statement(MID, ACT) == statement("first")
-    again.close()
 
 
 def test_secrets_do_not_show(store) -> None:

@@ -4,9 +4,9 @@ from functools import partial
 from math import inf
 
 import trio
+from client.faked import FakeTable
+from client.faked import turn as asked
 from client.playing import at_table
-from client.test_person import FakeTable
-from client.test_person import turn as asked
 from rows import each_row
 
 from truc_bots import Effort, Sharp

@@ -4,6 +4,7 @@ import io
 
 import trio
 import trio.lowlevel
+from client.faked import FakeTable
 from client.test_lobby_at_a_glance import FREE, NORTH, SOUTH, state
 from client.viewed import console_to
 from msgspec.structs import replace
@@ -18,22 +19,6 @@ OPEN = state("K7PQA", NORTH, FREE, age_ms=60_000, expires_ms=600_000)
 FULL = state("K7PQA", NORTH, replace(SOUTH, name="south"), age_ms=120_000)
 LATER = replace(OPEN, age_ms=90_000, expires_ms=570_000)
 GONE = TableGone("expired", "K7PQA")
-
-
-class FakeLobby:
-    """A lobby whose happenings a test gives; each is taken when the one before was."""
-
-    def __init__(self, *happenings) -> None:
-        self._happenings = iter(happenings)
-
-    def __aiter__(self) -> "FakeLobby":
-        return self
-
-    async def __anext__(self):
-        await trio.lowlevel.checkpoint()
-        for happening in self._happenings:
-            return happening
-        return await trio.sleep_forever()
 
 
 def told(*happenings, variant: str | None = None, lang: str = "en") -> list[str]:
@@ -92,7 +77,7 @@ async def test_list_at_a_terminal_is_drawn_anew_with_each_change_and_as_time_goe
         drawn.append([f"{each.table} {each.age_ms // 1000}" for each in tables])
         return columns(tables)
 
-    lobby = FakeLobby(TableChanged(OPEN), Interrupted("it was lost"), TableChanged(FULL))
+    lobby = FakeTable(TableChanged(OPEN), Interrupted("it was lost"), TableChanged(FULL))
     console = console_to(out, terminal=True, width=120)
     with trio.move_on_after(30):
         await follow_list(lobby, FollowedTables(None, "en"), console, draw)

@@ -153,8 +153,7 @@ def test_panel_after_coming_back_has_the_cards_that_are_left(tmp_path, store):
     assert len(re.search(r"cards +(.*)", told)[1].split()) == 2
 
 
-async def test_seat_is_told_what_it_may_see_of_the_match_after_each_record(scripted, player) -> None:
-    server = scripted(target=4)
+async def test_seat_is_told_what_it_may_see_of_the_match_after_each_record(server, player) -> None:
     async with at_table(server, player) as table:
         seen = await play_on(table, until=my_turn)
         view, pack = table.match.view, table.match.ledger.setup.terms.variant.pack

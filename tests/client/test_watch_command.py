@@ -8,29 +8,6 @@ from client.terminals import Terminal
 from truc_client.verifying import verify_file
 
 
-def test_watch_without_a_table_asks_for_one(truc) -> None:
-    told = truc("watch", "host")
-    assert told.exit_code == 1
-    assert told.stderr.startswith("truc: expected the link of a table, or its code after the address")
-    assert told.stderr.endswith("truc tables host:7373\n")
-
-
-@pytest.mark.parametrize(
-    ("flags", "line"),
-    [
-        ([], "truc: this home has no key yet: at 127.0.0.1:1 there is nobody to forget\n"),
-        (["--guest"], "truc: this home is no guest at 127.0.0.1:1: there is nobody to forget\n"),
-    ],
-    ids=["key", "guest"],
-)
-def test_forget_in_a_home_that_is_nobody_there_says_so_and_connects_nowhere(
-    truc, tmp_path, flags, line
-) -> None:
-    told = truc("forget", "127.0.0.1:1", "--yes", *flags)
-    assert (told.exit_code, told.stderr) == (1, line)
-    assert not (tmp_path / "home" / "master.seed").exists()
-
-
 @pytest.mark.slow
 def test_watch_tells_a_match_of_bots_to_its_verdict_on_a_terminal_and_without(tmp_path) -> None:
     short = ("--create", "truc-french", "--option", "match=1", "--option", "target=4")

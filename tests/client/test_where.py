@@ -8,7 +8,7 @@ from truc_client.home.home import open_home
 from truc_protocol.crypto.keys import fingerprint
 from truc_words import Sentence
 
-NOBODY = "127.0.0.1:1"
+NOBODY, OTHER = "127.0.0.1:1", "cards.example:7373"
 SAID = f"to {NOBODY}, the only server known here\n"
 TAG = fingerprint(bytes(32))
 WITHOUT_ADDRESS = [
@@ -34,26 +34,20 @@ def home(truc, tmp_path):
     return home
 
 
-@each_row("words", WITHOUT_ADDRESS)
-def test_only_server_known_is_meant_and_said_in_one_line(truc, home, words) -> None:
-    know(home, NOBODY)
-    told = truc(*words)
-    assert told.stderr == f"{SAID}truc: cannot reach {NOBODY}: Connection refused\n"
-
-
-@each_row("words", WITHOUT_ADDRESS)
-def test_of_several_servers_known_one_must_be_named(truc, home, words) -> None:
-    know(home, NOBODY)
-    know(home, "cards.example:7373")
-    told = truc(*words)
-    expected = f"truc: expected the ADDRESS of a server: {NOBODY}, cards.example:7373\n"
-    assert (told.exit_code, told.stderr) == (1, expected)
-
-
-@each_row("words", WITHOUT_ADDRESS)
-def test_without_a_server_known_one_must_be_named(truc, home, words) -> None:
-    told = truc(*words)
-    assert (told.exit_code, told.stderr) == (1, f"truc: {Sentence('commands.address_expected')}\n")
+@each_row(
+    "known, said",
+    [
+        ((), f"truc: {Sentence('commands.address_expected')}\n"),
+        ((NOBODY,), f"{SAID}truc: cannot reach {NOBODY}: Connection refused\n"),
+        ((OTHER,), f"truc: expected the ADDRESS of a server: {NOBODY}, {OTHER}\n"),  # it knows both by then
+    ],
+)
+def test_server_must_be_named_unless_one_alone_is_known_which_is_said_then(truc, home, known, said) -> None:
+    for server in known:
+        know(home, server)
+    for words in WITHOUT_ADDRESS:
+        told = truc(*words)
+        assert (words, told.exit_code, told.stderr) == (words, 1, said)
 
 
 def test_server_that_was_named_is_not_said(truc, home) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import trio
 from rich.console import Console
 
-from truc_client import MatchStarted
+from truc_client import MatchStarted, RecordSeen
 from truc_rules import Card, Score, Seat, View, new_match, preset, view
 from truc_rules.positions.match import Trick
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
@@ -28,6 +28,11 @@ def started(
     return MatchStarted(
         bytes(32), variant, players=tuple(players), level="A", transcript=Path("x.truc"), **given
     )
+
+
+def seen(*facts: dict, view: View | None = None) -> RecordSeen:
+    """Return a record that means these facts, and leaves the match as viewed."""
+    return RecordSeen(8, "act", facts, view=view)
 
 
 def screen_of(
