@@ -7,7 +7,7 @@ Invariant: nothing is written, created or brought up to date.
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Engine, Select, bindparam, select, tuple_
+from sqlalchemy import Connection, Engine, Select, select, tuple_
 
 from truc_protocol.codec import dec, unpack
 from truc_protocol.records import Record
@@ -145,36 +145,20 @@ def unpack_means(packed: bytes) -> tuple[dict[str, Any], ...]:
         raise DamagedRowError("a row is not as it was written: expected facts in records.means") from error
 
 
-_WHOSE: Final = match_players.c.player == bindparam("whose")
-_PLAYED_IN_ORDER: Final = (match_players.c.since_ms, match_players.c.mid)
-_PLAYED_PAGE: Final = (
-    select(
-        match_players.c.mid,
-        match_players.c.seat,
-        match_players.c.since_ms,
-        matches.c.document,
-        matches.c.setup,
-        matches.c.reason,
-        matches.c.ended_ms,
-    )
-    .join(matches, matches.c.mid == match_players.c.mid)
-    .where(_WHOSE)
-    .order_by(*(column.desc() for column in _PLAYED_IN_ORDER))
-    .limit(bindparam("wanted"))
-)
-_PLACE: Final = select(match_players.c.since_ms).where(_WHOSE, match_players.c.mid == bindparam("last"))
-
-
 def matches_of(
     connection: Connection, player: bytes, *, after: bytes | None, limit: int
 ) -> tuple[OwnMatch, ...] | None:
     """Return the newest matches a player has had a seat in, or those before `after`; None if that is not theirs."""
-    page, values = _PLAYED_PAGE, {"whose": player, "wanted": limit}
+    played = match_players.c
+    columns = (played[field] if field in played else matches.c[field] for field in OwnMatch._fields)
+    in_order, own = (played.since_ms, played.mid), played.player == player
+    page = select(*columns).join(matches, matches.c.mid == played.mid).where(own)
     if after is not None:
-        since_ms = connection.execute(_PLACE, {"whose": player, "last": after}).scalar()
+        since_ms = connection.execute(select(played.since_ms).where(own, played.mid == after)).scalar()
         if since_ms is None:
             return None
         # By time and id: of matches that began together a page may have some and the next one the rest.
-        page = page.where(tuple_(*_PLAYED_IN_ORDER) < (since_ms, after))
-    rows = connection.execute(page, values)
+        page = page.where(tuple_(*in_order) < (since_ms, after))
+    newest_first = page.order_by(*(column.desc() for column in in_order)).limit(limit)
+    rows = connection.execute(newest_first)
     return tuple(OwnMatch._make(row)._replace(setup=unpack_setup(row.setup)) for row in rows)

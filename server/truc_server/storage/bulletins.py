@@ -11,22 +11,11 @@ where no hint comes.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
-from sqlalchemy import (
-    BigInteger,
-    Connection,
-    Engine,
-    Table,
-    and_,
-    bindparam,
-    delete,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import Connection, Engine, Table, and_, delete, func, or_, select
 
 from truc_protocol.codec import dec, enc
 from truc_server.storage import Lease, NodePlace, PlayerKind, StoreError
-from truc_server.storage.leases import db_now_ms, hold_lease, parameters_of
+from truc_server.storage.leases import db_now_ms, hold_lease
 from truc_server.storage.node_news import (
     Bulletin,
     BulletinMark,
@@ -50,30 +39,6 @@ _REST_BYTES: Final = 65_536
 
 _PASSING: Final = (online, crowds, said)
 """What goes with the process that told it; a table stays, and another node takes it."""
-_TOLD: Final = (
-    select(
-        nodes.c.name,
-        nodes.c.claimed,
-        nodes.c.public,
-        nodes.c.inner,
-        nodes.c.version,
-        nodes.c.draining,
-        bulletins.c.n,
-    )
-    # Of this claim: a process that came again has told nothing yet, whatever the one before it said.
-    .join(bulletins, and_(bulletins.c.node == nodes.c.name, bulletins.c.claimed == nodes.c.claimed))
-    .where(nodes.c.lease_until_ms > db_now_ms(), nodes.c.name != bindparam("me"))
-    .order_by(nodes.c.name)
-)
-_NEWEST: Final = select(bulletins.c.n).where(
-    bulletins.c.node == bindparam("me"), bulletins.c.claimed == bindparam("under")
-)
-_STRAY: Final = (
-    select(board.c.code)
-    .join(tables, tables.c.code == board.c.code, isouter=True)
-    .where(board.c.reason.is_(None), or_(tables.c.code.is_(None), tables.c.owner == bindparam("me")))
-    .order_by(board.c.code)
-)
 
 
 def tell(connection: Connection, lease: Lease, bulletin: Bulletin) -> None:
@@ -85,15 +50,16 @@ def tell(connection: Connection, lease: Lease, bulletin: Bulletin) -> None:
     hold_lease(connection, lease)
     # With a process's first bulletin everything goes that its name has told before; its tables stay, as
     # others may have taken them and tell of them now.
-    before = connection.execute(_NEWEST, parameters_of(lease)).scalar()
+    own = (bulletins.c.node == lease.owner, bulletins.c.claimed == lease.epoch)
+    before = connection.execute(select(bulletins.c.n).where(*own)).scalar()
     if before is None:
         for table in _PASSING:
             connection.execute(delete(table).where(table.c.node == lease.owner))
     n = (before or 0) + 1
     _put(connection, bulletins, [{"node": lease.owner, "claimed": lease.epoch, "n": n}])
     head = {"node": lease.owner, "n": n, "at_ms": connection.execute(select(db_now_ms())).scalar_one()}
-    own = _own(connection, lease, bulletin.tables)
-    _put(connection, board, [{**head, **_table_row(told)} for told in own])
+    held = _own(connection, lease, bulletin.tables)
+    _put(connection, board, [{**head, **_table_row(told)} for told in held])
     _put(connection, online, [{**head, **told._asdict()} for told in bulletin.players])
     _put(connection, crowds, [{**head, **told._asdict()} for told in bulletin.crowds])
     _put(connection, said, [{**head, **told._asdict()} for told in bulletin.lines])
@@ -128,7 +94,15 @@ def news_of_others(
     connection: Connection, lease: Lease, known: Mapping[str, BulletinMark]
 ) -> tuple[NodeNews, ...]:
     """Return every other node that may write now and has told anything, with what it has told beyond what is `known`."""
-    found = connection.execute(_TOLD, {"me": lease.owner}).all()
+    columns = (nodes.c[field] for field in ("name", "draining", *NodePlace._fields))
+    told = (
+        select(*columns, bulletins.c.claimed, bulletins.c.n)
+        # Of this claim: a process that came again has told nothing yet, whatever the one before it said.
+        .join(bulletins, and_(bulletins.c.node == nodes.c.name, bulletins.c.claimed == nodes.c.claimed))
+        .where(nodes.c.lease_until_ms > db_now_ms(), nodes.c.name != lease.owner)
+        .order_by(nodes.c.name)
+    )
+    found = connection.execute(told).all()
     now_ms: int = connection.execute(select(db_now_ms())).scalar_one()
     return tuple(_heard(connection, row, known.get(row.name), now_ms) for row in found)
 
@@ -185,12 +159,19 @@ def _table(row: Any, now_ms: int) -> TableNews:
 
 def stray_listings(connection: Connection, lease: Lease) -> tuple[str, ...]:
     """Return the codes of tables that were told of but are this node's own, or are stored no longer."""
-    return tuple(connection.execute(_STRAY, {"me": lease.owner}).scalars())
+    is_stray = or_(tables.c.code.is_(None), tables.c.owner == lease.owner)
+    found = (
+        select(board.c.code)
+        .join(tables, tables.c.code == board.c.code, isouter=True)
+        .where(board.c.reason.is_(None), is_stray)
+        .order_by(board.c.code)
+    )
+    return tuple(connection.execute(found).scalars())
 
 
 def sweep_bulletins(connection: Connection) -> None:
     """Drop what has been over for a while, and what nodes that are gone have told."""
-    until = db_now_ms() - bindparam("kept", KEPT_MS, BigInteger)
+    until = db_now_ms() - KEPT_MS
     connection.execute(delete(board).where(board.c.reason.is_not(None), board.c.at_ms < until))
     # Not bots of the house: their row tells that a node has started them, wherever they are connected.
     connection.execute(delete(online).where(~online.c.is_here, ~online.c.is_house, online.c.at_ms < until))

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import structlog
 from openskill.models import PlackettLuce
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from truc_protocol.codec import sha256
@@ -70,21 +70,7 @@ _RANK: Final = (
     .scalar_subquery()
 )
 _RATINGS: Final = select(*(ratings.c[field] for field in Rating._fields))
-_PAGES: Final = _RATINGS.add_columns(_RANK).offset(bindparam("skipped")).limit(bindparam("wanted"))
-_BOARD: Final = _PAGES.where(
-    ratings.c.variant == bindparam("game"), ratings.c.seats == bindparam("of")
-).order_by(ratings.c.points.desc(), ratings.c.player)
-_PROFILE: Final = _PAGES.where(ratings.c.tag == bindparam("whose")).order_by(
-    ratings.c.variant, ratings.c.seats
-)
-_ONE: Final = (
-    ratings.c.variant == bindparam("game"),
-    ratings.c.seats == bindparam("of"),
-    ratings.c.player == bindparam("who"),
-)
-_FIND: Final = _RATINGS.where(*_ONE)
-_UNRATE: Final = delete(ratings).where(ratings.c.tag == bindparam("whose"))
-_DROP: Final = delete(ratings).where(*_ONE)
+_RANKED: Final = _RATINGS.add_columns(_RANK)
 
 
 def lock_players(connection: Connection, writes: Iterable[Write]) -> None:
@@ -127,34 +113,37 @@ def leaderboard(
     connection: Connection, variant: str, seats: int, *, first: int, limit: int
 ) -> tuple[RankedRating, ...]:
     """Return the standings in a game, best first, leaving out the `first` best."""
-    return _standings(connection, _BOARD, {"game": variant, "of": seats}, first=first, limit=limit)
+    board = _RANKED.where(ratings.c.variant == variant, ratings.c.seats == seats)
+    best_first = board.order_by(ratings.c.points.desc(), ratings.c.player)
+    return _standings(connection, best_first, first=first, limit=limit)
 
 
 def profile(connection: Connection, tag: str) -> tuple[RankedRating, ...]:
     """Return the standings of a player in every game, by their tag."""
-    return _standings(connection, _PROFILE, {"whose": tag}, first=0, limit=_MOST_GAMES)
+    own = _RANKED.where(ratings.c.tag == tag).order_by(ratings.c.variant, ratings.c.seats)
+    return _standings(connection, own, first=0, limit=_MOST_GAMES)
 
 
 def unrate(connection: Connection, tag: str) -> int:
     """Drop the ratings of a player, by their tag; return how many there were."""
     found = connection.execute(select(ratings.c.player).where(ratings.c.tag == tag).distinct()).scalars()
     lock_players(connection, [ForgetPlayer(player) for player in found])
-    return connection.execute(_UNRATE, {"whose": tag}).rowcount
+    return connection.execute(delete(ratings).where(ratings.c.tag == tag)).rowcount
 
 
 def _rating(connection: Connection, match: RateMatch, player: RatedPlayer) -> Rating:
     """Return how a player stood before a match, under the name they began it with."""
-    found = _known(connection, {"game": match.variant, "of": match.seats, "who": player.player})
+    found = _known(connection, match, player)
     if found is not None:
         return found._replace(name=player.name)
     skill = Skill()
     return Rating(match.variant, match.seats, *player, *skill, skill.points, matches=0, won=0)
 
 
-def _known(connection: Connection, whose: dict[str, Any]) -> Rating | None:
+def _known(connection: Connection, match: RateMatch, player: RatedPlayer) -> Rating | None:
     """Return a stored rating; None if there is none, or a damaged one, which must not keep the match's end from being stored."""
     with _damage_told(log.warning, "rating_begun_anew"):
-        row = connection.execute(_FIND, whose).first()
+        row = connection.execute(_RATINGS.where(*_key(match.variant, match.seats, player.player))).first()
         return None if row is None else _whole(row)
     return None
 
@@ -197,17 +186,21 @@ def _counted(rating: Rating, skill: Skill, *, won: bool) -> Rating:
     )
 
 
+def _key(variant: str, seats: int, player: bytes) -> tuple[ColumnElement[bool], ...]:
+    return (ratings.c.variant == variant, ratings.c.seats == seats, ratings.c.player == player)
+
+
 def _save(connection: Connection, rating: Rating) -> None:
-    connection.execute(_DROP, {"game": rating.variant, "of": rating.seats, "who": rating.player})
+    connection.execute(delete(ratings).where(*_key(rating.variant, rating.seats, rating.player)))
     connection.execute(insert(ratings), [rating._asdict()])
 
 
 def _standings(
-    connection: Connection, query: Select[Any], values: dict[str, Any], *, first: int, limit: int
+    connection: Connection, query: Select[Any], *, first: int, limit: int
 ) -> tuple[RankedRating, ...]:
     """Return at most `limit` standings, leaving out the `first` ones and those that are damaged."""
     try:
-        return _page(connection, query, values, first, limit)
+        return _page(connection, query, first, limit)
     except (SQLAlchemyError, ColumnError) as error:
         if damage_in(error) is None:
             raise
@@ -215,15 +208,13 @@ def _standings(
     found: list[RankedRating] = []
     for place in range(first, first + 2 * limit):
         with _damage_told(log.warning, "row_not_read"):
-            one = _page(connection, query, values, place, 1)
+            one = _page(connection, query, place, 1)
             found += one
             if not one or len(found) == limit:
                 break
     return tuple(found)
 
 
-def _page(
-    connection: Connection, query: Select[Any], values: dict[str, Any], first: int, limit: int
-) -> tuple[RankedRating, ...]:
-    rows = connection.execute(query, {**values, "skipped": first, "wanted": limit}).all()
+def _page(connection: Connection, query: Select[Any], first: int, limit: int) -> tuple[RankedRating, ...]:
+    rows = connection.execute(query.offset(first).limit(limit)).all()
     return tuple(RankedRating(_whole(rating), rank) for *rating, rank in rows)
