@@ -8,7 +8,7 @@ from server.rawclient import RawSeat
 from truc_protocol import dealing
 from truc_protocol.wire.capabilities import OWN_OPTIONS
 
-MOST = {"key": Way(35, 60, 177), "guest": Way(35, 59, 176), "own options": Way(29, 46, 126)}
+MOST = {"key": Way(35, 60, 176), "guest": Way(35, 59, 175), "own options": Way(29, 46, 125)}
 """From the bytes of a card to those of everything it leads to, commit included. The goal is Way(20, 60, 300) for both;
 whoever shortens the way lowers these."""
 

@@ -251,19 +251,17 @@ class Journal:
 
     async def _keep_trying(self, batch: list[Write]) -> None:
         """Commit a batch, trying again for a while if another program holds the store."""
-        # A busy store has written nothing, so it can be given the batch again; after other errors it may
-        # have.
-        for tried in range(1, BUSY_TRIES):
+        for tried in range(1, BUSY_TRIES + 1):
             try:
-                await self._try(batch)
+                await self._thread.run(self._store.commit, batch)
+            # A busy store has written nothing, so it can be given the batch again; after other errors it may
+            # have.
             except StoreBusyError as error:
+                if tried == BUSY_TRIES:
+                    raise
                 log.warning("store_is_held", reason=str(error), tried=tried)
             else:
                 return
-        await self._try(batch)  # the last time: what it raises is the failure of the store
-
-    async def _try(self, batch: list[Write]) -> None:
-        await self._thread.run(self._store.commit, batch)
 
     def _measure(self, writes: int) -> None:
         took = trio.current_time() - self._began
