@@ -10,7 +10,8 @@ from truc_protocol.messages import SeatHeld, Welcome
 from truc_protocol.wire.encoding import SERVER_LIMIT, encode
 from truc_server.lobby import lobby
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.usage_limits import CHAT, RecentTalk, TooMuchTalkError
+from truc_server.net.peer import TooSoonError
+from truc_server.net.usage_limits import CHAT, RecentTalk
 from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL, LISTS, LISTS_SECONDS
 from truc_server.settings.settings import MAX_SEATS
 from truc_server.table_data.codes import PRIVATE_CODE
@@ -154,30 +155,35 @@ async def test_connection_that_has_followed_many_tables_is_still_missed_where_it
 NOW = 1_000.0
 
 
+def say_so(floods: RecentTalk, player: bytes, characters: int, now: float) -> None:
+    floods.check(player, characters, now)
+    floods.note(player, characters, now)
+
+
 def filled(lines=CHAT_LINES, characters=1, step=0.0) -> RecentTalk:
     """Return what is known when a player has just said so many lines."""
     floods = RecentTalk(CHAT)
     for i in range(lines):
-        floods.pay(b"a", characters, NOW + i * step)
+        say_so(floods, b"a", characters, NOW + i * step)
     return floods
 
 
 def wait_ms(floods: RecentTalk, characters: int, now: float) -> int:
-    with pytest.raises(TooMuchTalkError) as refused:
-        floods.pay(b"a", characters, now)
+    with pytest.raises(TooSoonError) as refused:
+        say_so(floods, b"a", characters, now)
     return refused.value.refusal(1).retry_after_ms
 
 
 def test_one_line_more_than_allowed_waits_for_the_first_to_count_no_more():
     assert wait_ms(filled(step=0.5), 1, NOW + 5) == (CHAT_SECONDS - 5) * 1000 + 1
     floods = filled(step=0.5)
-    floods.pay(b"a", 1, NOW + CHAT_SECONDS)
+    say_so(floods, b"a", 1, NOW + CHAT_SECONDS)
     assert len(floods) == 1
 
 
 def test_lines_of_long_ago_leave_room():
     floods = filled(step=0.5)
-    floods.pay(b"a", CHAT_TOTAL, NOW + 3 * CHAT_SECONDS)
+    say_so(floods, b"a", CHAT_TOTAL, NOW + 3 * CHAT_SECONDS)
     assert len(floods) == 1
 
 
@@ -190,28 +196,28 @@ def test_what_is_refused_does_not_count():
     floods = filled()
     for _ in range(3):
         wait_ms(floods, 1, NOW + 1)
-    floods.pay(b"a", 1, NOW + CHAT_SECONDS)
+    say_so(floods, b"a", 1, NOW + CHAT_SECONDS)
     assert len(floods) == 1
 
 
 def test_players_are_counted_apart():
     floods = filled()
-    floods.pay(b"b", 1, NOW)
+    say_so(floods, b"b", 1, NOW)
     assert len(floods) == 2
 
 
 def test_nothing_is_kept_of_who_has_been_silent_for_longer():
     floods = filled()
-    floods.pay(b"b", 1, NOW + 9)
-    floods.pay(b"c", 1, NOW + CHAT_SECONDS)
+    say_so(floods, b"b", 1, NOW + 9)
+    say_so(floods, b"c", 1, NOW + CHAT_SECONDS)
     assert len(floods) == 2
 
 
 def test_nothing_is_kept_of_who_is_silent_while_another_speaks_again_and_again():
     floods = filled(lines=1)
-    floods.pay(b"b", 1, NOW + 1)
-    floods.pay(b"a", 1, NOW + 2)
-    floods.pay(b"a", 1, NOW + CHAT_SECONDS + 1)
+    say_so(floods, b"b", 1, NOW + 1)
+    say_so(floods, b"a", 1, NOW + 2)
+    say_so(floods, b"a", 1, NOW + CHAT_SECONDS + 1)
     assert len(floods) == 1
 
 

@@ -130,14 +130,6 @@ def test_bucket_gives_its_burst_and_then_says_when():
     assert bucket.wait_ms == 201
 
 
-def test_bucket_to_which_a_payment_was_given_back_is_as_before():
-    bucket = Bucket(rate=10, burst=2, now=0)
-    for _ in range(3):
-        bucket.take(0)
-    bucket.give_back()
-    assert bucket.wait_ms == 101
-
-
 def test_bucket_fills_with_time_and_not_beyond_its_burst():
     bucket = Bucket(rate=10, burst=2, now=0)
     bucket.take(0)

@@ -23,10 +23,6 @@ from truc_server.settings.settings import LimitSettings
 from truc_server.timing.rate_limits import MAX_SUBJECTS, Meter
 
 
-class TooMuchTalkError(TooSoonError):
-    """A player says more than others can be expected to hear, or asks for more than they need."""
-
-
 class TalkLimit(NamedTuple):
     """What one player may say in so many seconds: how often, and how much in all; `what` is the same in words.
 
@@ -66,25 +62,16 @@ class RecentTalk:
         self._limit = limit
         self._spoken: dict[bytes, tuple[SpokenLine, ...]] = {}  # the last to speak comes last
 
-    def pay(self, player: bytes, size: int, now: float) -> None:
-        """Count one more thing that a player says.
-
-        Raises:
-            TooMuchTalkError: It is one too many, or too much after the others; it does not count.
-        """
-        self.check(player, size, now)
-        self.note(player, size, now)
-
     def check(self, player: bytes, size: int, now: float) -> None:
         """Check that a player may say one more thing.
 
         Raises:
-            TooMuchTalkError: It is one too many, or too much after the others.
+            TooSoonError: It is one too many, or too much after the others.
         """
         wait_s = _wait(self._limit, self._recent(player, now), size, now)
         if wait_s:
             message = f"expected at most {self._limit.what} in {self._limit.seconds} s"
-            raise TooMuchTalkError(message, int(wait_s * 1000) + 1)
+            raise TooSoonError(message, int(wait_s * 1000) + 1)
 
     def note(self, player: bytes, size: int, now: float) -> None:
         """Count what a player says."""
@@ -122,13 +109,14 @@ class Allowance:
         """Count one more thing that a player says on a connection.
 
         Raises:
-            TooMuchTalkError: It is one too many, or too much after the others; it does not count.
+            TooSoonError: It is one too many, or too much after the others; it does not count.
         """
-        now = trio.current_time()
+        now, network = trio.current_time(), peer.network.encode()
+        # Both are asked before either counts it: what is refused costs nothing.
         self._players.check(player.id, size, now)
-        self._crowds.pay(peer.network.encode(), size, now)
-        # Last: what the network may not say any more does not count for the player either.
+        self._crowds.check(network, size, now)
         self._players.note(player.id, size, now)
+        self._crowds.note(network, size, now)
 
 
 def _wait(limit: TalkLimit, spoken: tuple[SpokenLine, ...], size: int, now: float) -> float:

@@ -23,17 +23,17 @@ from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import IllegalActionError, Match, Seat, check_sign, sign_receivers
 from truc_server.matches.acceptance import check_position
 from truc_server.matches.game import Game
-from truc_server.net.peer import Peer, RefusedRequestError
-from truc_server.net.usage_limits import TooMuchTalkError
+from truc_server.net.peer import Peer, RefusedRequestError, TooSoonError
 from truc_server.settings.abilities import CHAT_CHARS
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import KEPT_CHAT_LINES, SaveChat
 from truc_server.timing.clock import Alarm, Timers, now_ms
-from truc_server.timing.rate_limits import Bucket
+from truc_server.timing.rate_limits import Meter
 
 _JOINERS: Final = "\u200c\u200d"  # some scripts, and some pictures, cannot be written without them
 PER_S: Final = 1  # signs of one seat in the long run; phrases likewise
 BURST: Final = 5  # at once
+_MINUTE_S: Final = 60
 # Bytes of a sign from seat to seat: nonce (12), word padded to 256, tag (16). Its length tells nothing.
 SEALED_SIGN: Final = 284
 
@@ -167,8 +167,7 @@ class Talk:
         self._feed = feed
         self._audience = feed.audience
         self._phrases = phrases
-        self._said: dict[int, Bucket] = {}
-        self._signed: dict[int, Bucket] = {}
+        self._said, self._signed = _meter(), _meter()
         self._hand: tuple[bytes, int] | None = None
 
     def say(self, seat: int, tag: str, message: Say) -> None:
@@ -227,7 +226,7 @@ class Talk:
         # limits.md, "Rates": signs are counted for each hand
         hand = (game.mid, game.ledger.deal_index)
         if hand != self._hand:
-            self._hand, self._signed = hand, {}
+            self._hand, self._signed = hand, _meter()
         _pay(self._signed, seat)
 
     def _show(self, game: Game, receivers: tuple[Seat, ...], tag: str, seen: OpenSignSeen) -> None:
@@ -240,13 +239,13 @@ class Talk:
             self._feed.note(broadcast_frame(seen), speaker=tag)
 
 
-def _pay(buckets: dict[int, Bucket], seat: int) -> None:
-    now = trio.current_time()
-    bucket = buckets.setdefault(seat, Bucket(rate=PER_S, burst=BURST, now=now))
-    if not bucket.take(now):
-        # what is refused costs nothing, or who goes on trying would never be heard again
-        bucket.give_back()
-        raise TooMuchTalkError(f"expected at most {BURST} at once, then {PER_S} a second", bucket.wait_ms)
+def _meter() -> Meter[int]:
+    return Meter(_MINUTE_S * PER_S, burst=BURST)
+
+
+def _pay(meter: Meter[int], seat: int) -> None:
+    if wait_ms := meter.pay(seat, trio.current_time()):
+        raise TooSoonError(f"expected at most {BURST} at once, then {PER_S} a second", wait_ms)
 
 
 def _rules(game: Game, at: int) -> Match:

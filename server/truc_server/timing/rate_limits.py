@@ -19,7 +19,7 @@ _NETWORK_BITS: Final = 64
 _SITE_BITS: Final = 48
 _SWEPT: Final = 2  # full buckets that each payment drops at most, so that they go as fast as they come
 
-_S = TypeVar("_S", str, bytes)
+_S = TypeVar("_S", str, bytes, int)
 
 
 class Bucket:
@@ -44,10 +44,6 @@ class Bucket:
     def wait_ms(self) -> int:
         """After how many milliseconds from the newest payment the next request will be taken."""
         return int((1 - self._tokens) / self._rate * 1000) + 1
-
-    def give_back(self) -> None:
-        """Take the newest payment back."""
-        self._tokens += 1
 
     @property
     def is_overdrawn(self) -> bool:
