@@ -3,6 +3,7 @@
 Only what watches and keeps the whole server holds all of it: the server itself, the host's desk, the figures.
 """
 
+from importlib.metadata import version
 from secrets import randbits
 
 import trio
@@ -18,7 +19,7 @@ from truc_server.operation.worker import Worker
 from truc_server.settings.in_force import CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
-from truc_server.storage import Lease, StoreError
+from truc_server.storage import Lease, NodePlace, StoreError
 from truc_server.storage.guest_tokens import GuestTokens
 from truc_server.storage.journal import TIME_BOUNDS, Histogram, Journal
 from truc_server.storage.page_reader import PageReader
@@ -33,6 +34,7 @@ class ServerParts:
     Attributes:
         lease: what it writes under.
         is_node: whether other nodes have tables too.
+        place: what it says about itself as a node, from the next renewal of its lease on; of no place until it listens.
         disk: whether there is room for more.
         pace: how fast one address may have pages of the store or the lobby, acts, and steps with a pack.
         drain: whether the server is about to be stopped.
@@ -62,7 +64,8 @@ class ServerParts:
         self.store = store
         self.lease = lease
         self.epoch = lease.epoch
-        self.is_node = bool(settings.cluster.node)
+        self.is_node = lease.number is not None
+        self.place = NodePlace("", "", version("truc"))
         self.disk = disk
         self.figures = Figures()
         self.renewals_s = Histogram(TIME_BOUNDS)

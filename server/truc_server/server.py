@@ -86,9 +86,7 @@ async def serve(
     lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store, identity)
     parts = ServerParts(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
     stop = trio.Event()
-    # a server that has moved writes nothing, and has no lease
-    is_node = settings.cluster.node and not settings.access.moved_to
-    lease_keeper = LeaseKeeper(parts, _place(settings, port=0), since=since) if is_node else None
+    lease_keeper = LeaseKeeper(parts, since=since) if parts.is_node else None
     async with trio.open_nursery() as nursery:
         run = partial(
             _run,
@@ -123,24 +121,17 @@ def _take_over(
         # claimed first: whoever had the store until now can write no more once the tables are read
         return store.claim(owner), recovery.read(store, restored)
     store.check_keys(node, keys_of(identity))
-    lease = store.join(node, _place(settings, port=0), lease_ms=lease_ms(settings.cluster))
+    # of no place yet, as it does not listen
+    lease = store.join(node, NodePlace("", "", version("truc")), lease_ms=lease_ms(settings.cluster))
     return lease, recovery.StoredState((), (), restored=restored)
 
 
-def _public(settings: Settings) -> str:
-    """Return where players reach a node, if its settings say so."""
-    return settings.cluster.public or _place(settings, port=settings.listen.port).public
-
-
-def _place(settings: Settings, *, port: int) -> NodePlace:
-    """Return what a node says about itself; port 0 while it does not listen yet."""
-    if not port:
-        return NodePlace("", "", version("truc"))
+def _place(settings: Settings, port: int) -> NodePlace:
+    """Return what a node that listens on a port says about itself."""
     host = settings.listen.public_host or settings.listen.hosts[0]
     bracketed = f"[{host}]" if ":" in host else host
-    return NodePlace(
-        settings.cluster.public or f"{bracketed}:{port}", settings.cluster.inner, version("truc")
-    )
+    public = settings.cluster.public or f"{bracketed}:{port}"
+    return NodePlace(public, settings.cluster.inner, version("truc"))
 
 
 async def _run(
@@ -161,8 +152,7 @@ async def _run(
             await _start_inner_tasks(parts, tasks)
             lobby = await _open_lobby(parts, stored, lease_keeper, tasks)
             admission = Admission(parts)
-            public = _public(parts.settings.now)
-            routing = None if lease_keeper is None else Routing(parts, lobby, public=public)
+            routing = Routing(parts, lobby) if parts.is_node else None
             dispatch = Dispatch(parts, lobby, admission, routing)
             connections = Connections(
                 parts, admission, tls, handle=dispatch.handle, on_left=partial(_leave, lobby, routing)
@@ -185,7 +175,8 @@ async def _run(
             port = port_of(listeners)
             if lease_keeper is not None:
                 # other nodes send players here as soon as they know the port
-                lease_keeper.announce(_place(parts.settings.now, port=port))
+                parts.place = _place(parts.settings.now, port)
+                lease_keeper.renew_now()
             web = await _open_web(parts, lobby, connections, admission, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
             if control is not None:
@@ -232,7 +223,7 @@ async def _hear_other_nodes(
     parts: ServerParts, lobby: Lobby, admission: Admission, tasks: trio.Nursery
 ) -> None:
     """Hear the other nodes, if there may be any, before anybody comes in; and from now on tell them what changes here."""
-    if parts.lease.number is not None:
+    if parts.is_node:
         await tasks.start(BulletinExchange(parts, lobby, admission).run)
 
 
@@ -295,7 +286,7 @@ async def _open_desk(
 async def _announce_drain(control: Control, lease_keeper: LeaseKeeper) -> None:
     """Let the other nodes know at once that this one drains, so that none gives it a table."""
     await control.drain.wait()
-    lease_keeper.announce(lease_keeper.place)
+    lease_keeper.renew_now()
 
 
 async def _stop_accepting_when_draining(desk: Desk) -> None:

@@ -15,7 +15,7 @@ from truc_server import recovery
 from truc_server.lobby.lobby import Lobby
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import ClusterSettings
-from truc_server.storage import NodePlace, StoreError, StoreLostError, TakenTables
+from truc_server.storage import StoreError, StoreLostError, TakenTables
 from truc_server.storage.backups import Restored
 
 RENEWALS: Final = 3  # in the time of one lease
@@ -38,26 +38,20 @@ def lease_ms(settings: ClusterSettings) -> int:
 
 
 class LeaseKeeper:
-    """The lease of this node, and what follows from it.
+    """The lease of this node, and what follows from it."""
 
-    Attributes:
-        place: what the node says about itself, from the next renewal on.
-    """
-
-    def __init__(self, parts: ServerParts, place: NodePlace, *, since: float) -> None:
-        self.place = place
+    def __init__(self, parts: ServerParts, *, since: float) -> None:
         self._parts = parts
         self._lease = parts.lease
         self._epoch = self._lease.epoch  # of the newest tables that it knows of
         self._lease_s = parts.settings.now.cluster.lease_s
         # `since` is a moment before the lease was asked for, as `asked` is in `_renew`.
         self._until = parts.figures.lease_until = since + self._lease_s
-        self._place_changed = trio.Event()
+        self._is_due = trio.Event()
 
-    def announce(self, place: NodePlace) -> None:
-        """Let the others know at once where this node is reached."""
-        self.place = place
-        self._place_changed.set()
+    def renew_now(self) -> None:
+        """Let the others know at once what has changed about this node."""
+        self._is_due.set()
 
     @property
     def left_s(self) -> float:
@@ -118,15 +112,15 @@ class LeaseKeeper:
             self._until = figures.lease_until = asked + self._lease_s
             self._parts.renewals_s.add(time.monotonic() - asked)
             with trio.move_on_after(self._lease_s / RENEWALS):
-                await self._place_changed.wait()
-            self._place_changed = trio.Event()
+                await self._is_due.wait()
+            self._is_due = trio.Event()
 
     def _renew_once(self) -> None:
         parts = self._parts
         parts.store.renew(
             self._lease,
             lease_ms=lease_ms(parts.settings.now.cluster),
-            place=self.place,
+            place=parts.place,
             draining=parts.drain.is_on,
         )
 

@@ -105,17 +105,13 @@ class VainLookups:
 
 
 class Routing:
-    """What becomes of a request of a client of this node: the client is sent to the owner, or the request is.
+    """What becomes of a request of a client of this node: the client is sent to the owner, or the request is."""
 
-    `public` is where players reach this node.
-    """
-
-    def __init__(self, parts: ServerParts, lobby: Lobby, *, public: str) -> None:
+    def __init__(self, parts: ServerParts, lobby: Lobby) -> None:
         cluster = parts.settings.now.cluster
         self._parts = parts
         self._lobby = lobby
         self._node = cluster.node
-        self._public = public
         self._sends = cluster.route == "moved"
         self._patience_s = max(_MIN_PATIENCE_S, _PATIENCE_LEASES * cluster.lease_s)
         # A node that has not renewed its lease for so long may be gone: nobody is sent there.
@@ -181,7 +177,7 @@ class Routing:
     ) -> bool:
         """Send a client to another node, or its request; False if neither way is open."""
         # Behind one address for all nodes a client that is sent there may come to any, this one too.
-        is_elsewhere = place.public not in ("", self._public)
+        is_elsewhere = place.public not in ("", self._parts.place.public)
         is_sent = self._sends and is_elsewhere and peer.can_move and not self._stays(peer)
         if not (is_sent or place.inner):
             return False

@@ -46,7 +46,7 @@ from truc_server.settings.findings import CheckResult, note, right, wrong
 from truc_server.settings.folder import Folder, FolderError, is_read_only, lock_holder, why_closed
 from truc_server.settings.settings import ClusterSettings, Settings, host_and_port
 from truc_server.settings.variants import VariantsError, read_catalogue
-from truc_server.storage import Node, StoreError
+from truc_server.storage import StoreError
 from truc_server.storage.backups import check_may_start
 
 if TYPE_CHECKING:
@@ -508,7 +508,7 @@ def _look_at_nodes(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
     except StoreError as error:
         yield note(f"cluster: the other nodes are not known: {error}")
         return
-    others = [node for node in nodes if node.name != name and _runs(node)]
+    others = [node for node in nodes if node.name != name and node.runs]
     yield right(f"cluster: node {name}, beside {', '.join(node.name for node in others) or 'no other'}")
     inner = settings.cluster.inner
     if taken := [node.name for node in others if inner and node.place.inner == inner]:
@@ -526,7 +526,3 @@ def _look_at_nodes(settings: Settings, folder: Folder) -> Iterator[CheckResult]:
         return  # what is wrong with the keys themselves is said of them
     else:
         yield right("cluster: the keys are those of the nodes")
-
-
-def _runs(node: Node) -> bool:
-    return node.left_ms is None or node.left_ms > 0

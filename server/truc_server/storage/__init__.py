@@ -429,6 +429,11 @@ class Node(NamedTuple):
     started_ms: int
     tables: int
 
+    @property
+    def runs(self) -> bool:
+        """Whether it may still write."""
+        return self.left_ms is None or self.left_ms > 0
+
 
 class TableOwner(NamedTuple):
     """Who owns a table, and where that node is reached; all empty if nobody owns it now."""

@@ -65,7 +65,6 @@ class TableGiver:
         self._parts = parts
         self._lobby = lobby
         self._drain = drain
-        self._public = ""
         self._wanted: dict[str, Node] = {}
         self._under_way = 0
         self._tasks: trio.Nursery | None = None
@@ -183,11 +182,9 @@ class TableGiver:
         return [node for node in await self._nodes() if node.name != self._parts.lease.owner]
 
     async def _nodes(self) -> list[Node]:
-        """Return the nodes that run and do not drain, and note where players reach this one."""
+        """Return the nodes that run and do not drain."""
         nodes = await trio.to_thread.run_sync(self._parts.store.nodes)
-        me = self._parts.lease.owner
-        self._public = next((node.place.public for node in nodes if node.name == me), "")
-        return [node for node in nodes if not node.draining and (node.left_ms is None or node.left_ms > 0)]
+        return [node for node in nodes if node.runs and not node.draining]
 
     async def _give_wanted(self) -> None:
         """Give each table that another node is to have, if its hand is over; it stays if that node takes none any more."""
@@ -271,7 +268,7 @@ class TableGiver:
     def _way_to(self, public: str) -> str:
         """Return where players are sent who are to go to a node; empty if its address leads to any node, this one too."""
         # behind one address every node is reached at the same place: the client may as well come here again
-        is_sent = self._parts.settings.now.cluster.route == "moved" and public != self._public
+        is_sent = self._parts.settings.now.cluster.route == "moved" and public != self._parts.place.public
         return public if is_sent else ""
 
 
