@@ -6,7 +6,6 @@ way by relaying.py; what they keep is verified at the end. Invariant: the clocks
 is ruled against; at the tables of `Plan.away`, whose clocks are shorter, it is only ever the first of a pair that is away.
 """
 
-import argparse
 import os
 import random
 import signal
@@ -14,14 +13,13 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import trio
 from chaos.kills import MOMENT_S, SETTINGS
 from chaos.relaying import Relay
-from chaos.reporting import counted, run_in_folder
+from chaos.reporting import Outcome, carry_out, planned
 from chaos.servers import ServerProcess, serving
 from chaos.stored import ViolationError, stored_matches, unfinished
 
@@ -58,9 +56,9 @@ class Plan(NamedTuple):
         away: at these tables clocks are short, and the first of the two is away for shorter and for longer than they are.
     """
 
-    count: int
-    pairs: int
-    seed: int
+    count: int = 200
+    pairs: int = 3
+    seed: int = 1
     places: int = 15
     life_s: float = 3.0
     deal: str = DEALT
@@ -218,7 +216,7 @@ class Killing:
         await bot.freeze(self._random.uniform(*(LONG_S if is_late else IN_TIME_S)))
 
 
-async def run(plan: Plan, folder: Path) -> Counter[str]:
+async def run(plan: Plan, folder: Path) -> Outcome:
     """Run the kills of a plan in a folder, and return what was counted.
 
     Raises:
@@ -232,7 +230,7 @@ async def run(plan: Plan, folder: Path) -> Counter[str]:
         raise ViolationError(f"the server has logged {len(warnings)} lines, the first: {warnings[0]}")
     if left := unfinished(folder / "data"):
         raise ViolationError(f"{len(left)} matches have no end")
-    return killing.figures
+    return Outcome(killing.figures)
 
 
 async def _play(killing: Killing, server: ServerProcess, folder: Path, n: int) -> None:
@@ -321,35 +319,20 @@ def _check_verdict(verdict: Verdict, plan: Plan) -> None:
         raise ViolationError(f"who was there is blamed: {verdict}")
 
 
+FLAGS: Final = {
+    "count": "how often a client is killed",
+    "pairs": "pairs that play",
+    "seed": "what instants are drawn from",
+    "life_s": "longest life of a client, in seconds",
+    "deal": "who deals: the server, or the seats",
+    "freezes": "share of the kills that are freezes",
+    "away": "freeze and kill one of each pair beyond short clocks",
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; the status is 1 if a promise was broken."""
-    parser = argparse.ArgumentParser(prog="python -m chaos.client_kills", description=__doc__)
-    parser.add_argument("--count", type=int, default=200, help="how often a client is killed (200)")
-    parser.add_argument("--pairs", type=int, default=3, help="pairs that play (3)")
-    parser.add_argument("--seed", type=int, default=1, help="what instants are drawn from (1)")
-    parser.add_argument("--life", type=float, default=3.0, help="longest life of a client, in seconds (3)")
-    parser.add_argument(
-        "--deal", choices=(DEALT, BLIND), default=DEALT, help="who deals: the server, or the seats (dealt)"
-    )
-    parser.add_argument("--freezes", type=float, default=0.0, help="share of the kills that are freezes (0)")
-    parser.add_argument(
-        "--away", action="store_true", help="freeze and kill one of each pair beyond short clocks"
-    )
-    given = parser.parse_args(arguments)
-    plan = Plan(
-        given.count,
-        given.pairs,
-        given.seed,
-        life_s=given.life,
-        deal=given.deal,
-        freezes=given.freezes,
-        away=given.away,
-    )
-    return run_in_folder(plan, partial(_line, plan))
-
-
-async def _line(plan: Plan, folder: Path) -> str:
-    return counted(await run(plan, folder))
+    return carry_out(planned(Plan(), FLAGS, arguments, __doc__, deal=(DEALT, BLIND)), run)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,8 @@ for an address bite the flood alone; nothing of the server's settings is loosene
 exit status is 1 if anything acknowledged is missing, a table stands still, or the server takes up more than it should.
 """
 
-import argparse
 import random
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -18,7 +16,7 @@ from typing import Final, NamedTuple
 import trio
 from chaos.attacks import ATTACKS, attacking
 from chaos.measures import Sample, growth, sample
-from chaos.reporting import report
+from chaos.reporting import carry_out, planned
 from chaos.servers import ServerProcess, serving
 from chaos.stored import missing_acts
 from chaos.thin import Address, Game, Guest, Tally, connect, play_on, seated
@@ -40,8 +38,8 @@ LOGIN_S: Final = 20.0  # for a login that does not wait for anything, on a busy 
 class Course(NamedTuple):
     """What a flood does; a table makes an act every `pause_s` seconds."""
 
-    seconds: float
-    tables: int
+    seconds: float = 60.0
+    tables: int = 200
     pause_s: float = 2.0
     seed: int = 1
 
@@ -58,11 +56,11 @@ class Flooded(NamedTuple):
     log_bytes: int
     violations: tuple[str, ...]
 
+    @property
     def line(self) -> str:
         """Tell the figures in one line."""
         return " ".join(
             [
-                f"seconds={self.course.seconds:.0f} tables={self.course.tables} seed={self.course.seed}",
                 f"acts={self.acts} attacks={self.attacks.total()}",
                 f"rss_mb={self.quiet.rss_mb:.1f}..{max(s.rss_mb for s in self.samples):.1f}..{self.after.rss_mb:.1f}",
                 f"files={self.quiet.files}..{max(s.files for s in self.samples)}..{self.after.files}",
@@ -88,7 +86,7 @@ async def honest_tables(
         nursery.cancel_scope.cancel()
 
 
-async def flood(folder: Path, course: Course) -> Flooded:
+async def flood(course: Course, folder: Path) -> Flooded:
     """Flood a server of its own, and look at it all the while."""
     tally, counts = Tally(), Counter[str]()
     async with serving(folder / "data", SETTINGS, level="info") as server:
@@ -167,18 +165,17 @@ def excesses(flooded: Flooded) -> list[str]:
     return [what for what, is_so in said.items() if is_so]
 
 
+FLAGS: Final = {
+    "seconds": "how long it floods",
+    "tables": "honest tables beside it",
+    "pause_s": "seconds between two acts of a table",
+    "seed": "what play and garbage are drawn from",
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Flood a server; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m chaos.flood", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60, help="how long it floods (60)")
-    parser.add_argument("--tables", type=int, default=200, help="honest tables beside it (200)")
-    parser.add_argument("--pause", type=float, default=2.0, help="seconds between two acts of a table (2)")
-    parser.add_argument("--seed", type=int, default=1, help="what play and garbage are drawn from (1)")
-    chosen = parser.parse_args(arguments)
-    course = Course(chosen.seconds, chosen.tables, chosen.pause, chosen.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        flooded = trio.run(flood, Path(folder), course)
-    return report(flooded.line(), flooded.violations)
+    return carry_out(planned(Course(), FLAGS, arguments, __doc__), flood)
 
 
 if __name__ == "__main__":

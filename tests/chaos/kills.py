@@ -6,12 +6,10 @@ now and then it is frozen for a while first. Matches are paused now and then, an
 away for others to step in. What is checked stands in surviving.py.
 """
 
-import argparse
 import random
 import signal
 import statistics
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
 from functools import partial
@@ -22,7 +20,7 @@ from typing import Final, NamedTuple
 import trio
 from chaos.dealing import Dealer
 from chaos.parties import Game, Party, Tally
-from chaos.reporting import counted, run_in_folder
+from chaos.reporting import Outcome, carry_out, planned
 from chaos.servers import QUICK, ServerProcess
 from chaos.stepping_in import Leaver, Newcomer
 from chaos.stored import ViolationError, unfinished
@@ -93,9 +91,9 @@ class Plan(NamedTuple):
         freezes: the share of the lives in which the server is frozen once.
     """
 
-    count: int
-    tables: int
-    seed: int
+    count: int = 1000
+    tables: int = 8
+    seed: int = 1
     acts: int = 200
     life_s: float = 1.5
     matches: int = 3
@@ -107,19 +105,6 @@ class Plan(NamedTuple):
         hidden = round(self.blind * self.tables)
         games, n = (BLIND_GAMES, table) if table < hidden else (GAMES, table - hidden)
         return games[n % len(games)]
-
-
-class Outcome(NamedTuple):
-    """What was counted, and how long each start took."""
-
-    figures: Counter[str]
-    starts: tuple[float, ...]
-
-    @property
-    def line(self) -> str:
-        """The figures in one line."""
-        middle, longest = statistics.median(self.starts), max(self.starts)
-        return f"{counted(self.figures)}, start median {middle:.2f} s, longest {longest:.2f} s"
 
 
 class Kills:
@@ -153,7 +138,8 @@ class Kills:
             raise ViolationError(f"{len(left)} matches have no end")
         if warnings := self._server.warnings():
             raise ViolationError(f"the server has logged {len(warnings)} lines, the first: {warnings[0]}")
-        return Outcome(self._tally.figures, tuple(self._starts))
+        middle, longest = statistics.median(self._starts), max(self._starts)
+        return Outcome(self._tally.figures, f", start median {middle:.2f} s, longest {longest:.2f} s")
 
     async def _play_and_kill(self) -> None:
         with trio.fail_after(self._plan.count * KILL_S) as patience:
@@ -236,31 +222,24 @@ class Kills:
         return "; ".join(str(player) for players in self._players.values() for player in players)
 
 
-async def run(plan: Plan, data: Path) -> Outcome:
-    """Run the kills of a plan on a data folder."""
-    return await Kills(plan, data).run()
+async def run(plan: Plan, folder: Path) -> Outcome:
+    """Run the kills of a plan on a data folder of its own."""
+    return await Kills(plan, folder / "data").run()
+
+
+FLAGS: Final = {
+    "count": "how often the server is killed",
+    "tables": "tables that are played at",
+    "seed": "what instants and choices are drawn from",
+    "acts": "most acts between two kills",
+    "blind": "share of the tables whose host sees no card",
+    "freezes": "share of the lives in which it is frozen",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; the status is 1 if the server has broken its word."""
-    parser = argparse.ArgumentParser(prog="python -m chaos.kills", description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="how often the server is killed (1000)")
-    parser.add_argument("--tables", type=int, default=8, help="tables that are played at (8)")
-    parser.add_argument("--seed", type=int, default=1, help="what instants and choices are drawn from (1)")
-    parser.add_argument("--acts", type=int, default=200, help="most acts between two kills (200)")
-    parser.add_argument(
-        "--blind", type=float, default=0.0, help="share of the tables whose host sees no card (0)"
-    )
-    parser.add_argument(
-        "--freezes", type=float, default=0.0, help="share of the lives in which it is frozen (0)"
-    )
-    given = parser.parse_args(arguments)
-    plan = Plan(given.count, given.tables, given.seed, given.acts, blind=given.blind, freezes=given.freezes)
-    return run_in_folder(plan, partial(_line, plan))
-
-
-async def _line(plan: Plan, folder: Path) -> str:
-    return (await run(plan, folder / "data")).line
+    return carry_out(planned(Plan(), FLAGS, arguments, __doc__), run)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,12 @@ than anybody has for a decision. What was acknowledged or shown must be stored b
 epoch be one node's, and rise along each match; every match end proven, and nobody be ruled for the time that a node was gone.
 """
 
-import argparse
 import random
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from enum import Enum
-from functools import partial
 from itertools import count, groupby, pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -24,7 +22,7 @@ from chaos.cutting import WHOLE, Lines, State, lines
 from chaos.members import Member, make_keys
 from chaos.parties import Game, Tally
 from chaos.postgres import Cluster, cluster
-from chaos.reporting import counted, run_in_folder
+from chaos.reporting import Outcome, carry_out, planned
 from chaos.servers import HOST, QUICK, free_port
 from chaos.stored import ViolationError, Written, every_match, stored_records, unfinished, unowned, written
 from chaos.surviving import check_verdict
@@ -96,9 +94,9 @@ class Plan(NamedTuple):
         route: whether players are sent to the node of their table ("moved"), or brought there ("proxy").
     """
 
-    faults: int
-    tables: int
-    seed: int
+    faults: int = 200
+    tables: int = 300
+    seed: int = 1
     lease_s: int = 5
     pace_s: float = 1.0
     decision_s: int = 60
@@ -107,17 +105,6 @@ class Plan(NamedTuple):
     twice: float = 0.2
     outages: bool = True
     route: str = "moved"
-
-
-class Outcome(NamedTuple):
-    """What was counted."""
-
-    figures: Counter[str]
-
-    @property
-    def line(self) -> str:
-        """The figures in one line."""
-        return counted(self.figures)
 
 
 class Nodes:
@@ -353,27 +340,19 @@ async def run(plan: Plan, folder: Path) -> Outcome:
         return await Nodes(plan, folder, database, line).run()
 
 
+FLAGS: Final = {
+    "faults": "how much happens",
+    "tables": "tables that are played at",
+    "seed": "what happens, and what is chosen",
+    "lease_s": "seconds of each node's lease",
+    "pace_s": "seconds for a decision, about",
+    "route": "whether players are sent to their table's node, or brought there",
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; the status is 1 if the cluster has broken its word."""
-    parser = argparse.ArgumentParser(prog="python -m chaos.nodes", description=__doc__)
-    parser.add_argument("--faults", type=int, default=200, help="how much happens (200)")
-    parser.add_argument("--tables", type=int, default=300, help="tables that are played at (300)")
-    parser.add_argument("--seed", type=int, default=1, help="what happens, and what is chosen (1)")
-    parser.add_argument("--lease", type=int, default=5, help="seconds of each node's lease (5)")
-    parser.add_argument("--pace", type=float, default=1.0, help="seconds for a decision, about (1)")
-    parser.add_argument(
-        "--route",
-        choices=("moved", "proxy"),
-        default="moved",
-        help="whether players are sent to their table's node, or brought there (moved)",
-    )
-    given = parser.parse_args(arguments)
-    plan = Plan(given.faults, given.tables, given.seed, given.lease, given.pace, route=given.route)
-    return run_in_folder(plan, partial(_line, plan))
-
-
-async def _line(plan: Plan, folder: Path) -> str:
-    return (await run(plan, folder)).line
+    return carry_out(planned(Plan(), FLAGS, arguments, __doc__, route=("moved", "proxy")), run)
 
 
 if __name__ == "__main__":

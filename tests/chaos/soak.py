@@ -4,9 +4,7 @@
 the exit status is 1 if anything grows that should not, or anything acknowledged is missing.
 """
 
-import argparse
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -16,7 +14,7 @@ from typing import Final, NamedTuple
 import trio
 from chaos.keyed import play_keyed
 from chaos.measures import Sample, cpu_s, growth, sample, slope
-from chaos.reporting import report
+from chaos.reporting import carry_out, planned
 from chaos.servers import ServerProcess, serving
 from chaos.stored import missing_acts
 from chaos.thin import Address, Game, Tally, play_on, seated
@@ -29,11 +27,18 @@ PATIENCE_S: Final = 60.0  # without a single hand
 class Course(NamedTuple):
     """What a soak does."""
 
-    hands: int
+    hands: int = 100_000
     tables: int = 16
-    game: Game = Game()
+    variant: str = "put"
+    seats: int = 2
+    match: int = 5
     seed: int = 1
-    is_keyed: bool = False
+    keyed: bool = False
+
+    @property
+    def game(self) -> Game:
+        """What is played at each table."""
+        return Game(self.variant, self.seats, {"match": self.match})
 
 
 class Soaked(NamedTuple):
@@ -53,13 +58,13 @@ class Soaked(NamedTuple):
         """Bytes of the database for each hand, its share of a match included."""
         return slope([(each.done, each.database_bytes) for each in self.samples])[0]
 
+    @property
     def line(self) -> str:
         """Tell the figures in one line."""
         first, last = self.samples[len(self.samples) // 4], self.samples[-1]
         _, straight = slope([(each.done, each.database_bytes) for each in self.samples])
         words = [
-            f"{self.course.game.variant} seats={self.course.game.seats} seed={self.course.seed}",
-            f"keyed={self.course.is_keyed} hands={self.hands} matches={self.matches} acts={self.acts}",
+            f"hands={self.hands} matches={self.matches} acts={self.acts}",
             f"seconds={self.seconds:.0f} hands_a_second={self.hands / self.seconds:.0f}",
             f"server_us_an_act={self.cpu_s / self.acts * 1e6:.0f}",
             f"rss_mb={first.rss_mb:.1f}..{last.rss_mb:.1f} files={first.files}..{last.files}",
@@ -69,7 +74,7 @@ class Soaked(NamedTuple):
         return " ".join(words)
 
 
-async def soak(folder: Path, course: Course) -> Soaked:
+async def soak(course: Course, folder: Path) -> Soaked:
     """Play so many hands on a server of its own, and look at it all the while."""
     tally, begun = Tally(), time.monotonic()
     async with serving(folder / "data", level="info") as server:
@@ -87,7 +92,7 @@ async def _play(server: ServerProcess, course: Course, tally: Tally) -> tuple[Sa
     async with trio.open_nursery() as nursery:
         for i in range(course.tables):
             seed = course.seed * 1_000 + i
-            if course.is_keyed:
+            if course.keyed:
                 nursery.start_soon(partial(play_keyed, addresses, tally, course.game, seed=seed))
                 continue
             for guest in await seated(addresses, tally, course.game, seed=seed):
@@ -124,22 +129,20 @@ def _grown(samples: Sequence[Sample]) -> list[str]:
     return grown + ([] if straight >= STRAIGHT else [f"the database grows unevenly: {straight:.4f}"])
 
 
+FLAGS: Final = {
+    "hands": "hands to play",
+    "tables": "tables they are played at",
+    "variant": "the game",
+    "seats": "seats of a table",
+    "match": "games of a match",
+    "keyed": "every seat has a key, signs and audits",
+    "seed": "what play is drawn from",
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Soak a server; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m chaos.soak", description=__doc__)
-    parser.add_argument("--hands", type=int, default=100_000, help="hands to play (100000)")
-    parser.add_argument("--tables", type=int, default=16, help="tables they are played at (16)")
-    parser.add_argument("--variant", default=Game().variant, help=f"the game ({Game().variant})")
-    parser.add_argument("--seats", type=int, default=2, help="seats of a table (2)")
-    parser.add_argument("--match", type=int, default=5, help="games of a match (5)")
-    parser.add_argument("--keyed", action="store_true", help="every seat has a key, signs and audits")
-    parser.add_argument("--seed", type=int, default=1, help="what play is drawn from (1)")
-    chosen = parser.parse_args(arguments)
-    game = Game(chosen.variant, chosen.seats, {"match": chosen.match})
-    course = Course(chosen.hands, chosen.tables, game, chosen.seed, chosen.keyed)
-    with tempfile.TemporaryDirectory() as folder:
-        soaked = trio.run(partial(soak, Path(folder), course))
-    return report(soaked.line(), soaked.violations)
+    return carry_out(planned(Course(), FLAGS, arguments, __doc__), soak)
 
 
 if __name__ == "__main__":

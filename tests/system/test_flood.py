@@ -19,7 +19,7 @@ SESSION = [framed(pack({"t": tag, "id": i})) for i, tag in enumerate(["hello", "
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and all of 127.0.0.0/8")
 async def test_flood_harms_no_honest_table_and_leaves_nothing_behind(tmp_path):
-    flooded = await flood(tmp_path, Course(seconds=5, tables=10, pause_s=0.5))
+    flooded = await flood(Course(seconds=5, tables=10, pause_s=0.5), tmp_path)
     assert flooded.violations == ()
 
 

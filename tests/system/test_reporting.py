@@ -1,7 +1,21 @@
-"""What a long run says at its end, and what it leaves."""
+"""How a long run is asked for, what it says at its end, and what it leaves."""
+
+from collections import Counter
+from typing import NamedTuple
 
 import pytest
-from chaos.reporting import report, run_in_folder
+from chaos.reporting import Outcome, carry_out, planned
+
+
+class Plan(NamedTuple):
+    count: int = 7
+    life_s: float = 3.0
+    away: bool = False
+    deal: str = "dealt"
+    unsaid: int = 1
+
+
+FLAGS = {"count": "how often", "life_s": "how long", "away": "whether", "deal": "who deals"}
 
 
 @pytest.fixture
@@ -11,31 +25,46 @@ def folders(tmp_path, monkeypatch):
     return tmp_path
 
 
-async def kept(folder) -> str:
+async def kept(_plan, folder) -> Outcome:
     (folder / "data").write_text("something")
-    return "matches 3"
+    return Outcome(Counter(matches=3), ", all well")
 
 
-async def broken(folder) -> str:
-    await kept(folder)
+async def broken(plan, folder) -> Outcome:
+    await kept(plan, folder)
     raise ValueError("signed twice")
 
 
+class Lost(NamedTuple):
+    line: str = "acts=1"
+    violations: tuple[str, ...] = ("a gap",)
+
+
+async def lost(plan, folder) -> Lost:
+    await kept(plan, folder)
+    return Lost()
+
+
+def test_flags_are_called_as_the_fields_and_have_their_values_for_defaults(capsys):
+    assert planned(Plan(), FLAGS, [], "") == Plan()
+    arguments = ["--count", "9", "--life", "1.5", "--away", "--deal", "blind"]
+    assert planned(Plan(), FLAGS, arguments, "", deal=("dealt", "blind")) == Plan(9, 1.5, True, "blind")
+    with pytest.raises(SystemExit):
+        planned(Plan(), FLAGS, ["--deal", "nobody"], "", deal=("dealt", "blind"))
+
+
 def test_run_that_keeps_every_promise_says_its_figures_and_leaves_nothing(folders, capsys):
-    assert run_in_folder("plan", kept) == 0
-    assert (capsys.readouterr().out, list(folders.iterdir())) == ("plan: matches 3\n", [])
+    assert carry_out("plan", kept) == 0
+    assert (capsys.readouterr().out, list(folders.iterdir())) == ("plan: matches 3, all well\n", [])
 
 
-def test_run_that_breaks_a_promise_fails_and_leaves_its_folder(folders, capsys):
-    assert run_in_folder("plan", broken) == 1
+@pytest.mark.parametrize(
+    ("run", "line", "why"), [(broken, "failed", "ValueError: signed twice"), (lost, "acts=1", "a gap\n")]
+)
+def test_run_that_breaks_a_promise_fails_and_leaves_its_folder(folders, capsys, run, line, why):
+    assert carry_out("plan", run) == 1
     (folder,) = folders.iterdir()
     told = capsys.readouterr()
     assert (folder / "data").exists()
-    assert told.out == f"plan: failed; everything is left in {folder}\n"
-    assert "ValueError: signed twice" in told.err
-
-
-@pytest.mark.parametrize(("violations", "status"), [([], 0), (["a gap"], 1)])
-def test_status_tells_whether_anything_was_violated(violations, status, capsys):
-    assert report("figures", violations) == status
-    assert capsys.readouterr() == ("figures\n", "".join(f"{violation}\n" for violation in violations))
+    assert told.out == f"plan: {line}; everything is left in {folder}\n"
+    assert why in told.err

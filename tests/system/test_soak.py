@@ -12,7 +12,6 @@ from chaos.measures import growth, slope
 from chaos.servers import ServerProcess
 from chaos.soak import Course, soak
 from chaos.stored import missing_acts
-from chaos.thin import Game
 
 HOSTING = Path(__file__).resolve().parents[2] / "docs" / "hosting" / "data.md"
 ROW = re.compile(r"^\| `(\S+)` \| (\d) \| (guests|keys) \| ([\d.]+) kB \|", re.MULTILINE)
@@ -20,10 +19,10 @@ FACTOR = 1.25
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
 
-def soaked(folder, hands, *, is_keyed=False):
-    game = Game("truc-french", 2, {"match": 1})
-    tables = 1 if is_keyed else 2  # in a short soak each table begins but a few matches
-    return trio.run(soak, folder, Course(hands, tables=tables, game=game, is_keyed=is_keyed))
+def soaked(folder, hands, *, keyed=False):
+    tables = 1 if keyed else 2  # in a short soak each table begins but a few matches
+    course = Course(hands, tables=tables, variant="truc-french", match=1, keyed=keyed)
+    return trio.run(soak, course, folder)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,7 @@ def of_guests(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def of_keys(tmp_path_factory):
-    return soaked(tmp_path_factory.mktemp("keys"), 60, is_keyed=True)
+    return soaked(tmp_path_factory.mktemp("keys"), 60, keyed=True)
 
 
 def documented(kind):
