@@ -8,13 +8,13 @@ even over several connections.
 import random
 from collections.abc import Callable, Mapping, Sequence
 from secrets import token_bytes
-from typing import Final
+from typing import Final, TypeVar
 
-from truc_conform.expectations import GoneError, Map, UnexpectedError
+from truc_conform.expectations import GoneError, Map, UnexpectedError, shown
 from truc_conform.raw_client import PAIR, RawClient
 from truc_protocol import boxes
-from truc_protocol.audit import Auditor, OwnSeat, Verdict
-from truc_protocol.bodies import Ack, Act, AnyBody, Body, Rekey, Release, Resign, SeatTaken, Sub
+from truc_protocol.audit import Auditor, OwnSeat, Result, Verdict
+from truc_protocol.bodies import Ack, Act, AnyBody, Body, Rekey, Release, Resign, Rule, SeatTaken, Sub
 from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.ledger import Ledger, seats_missing
@@ -30,6 +30,7 @@ _RASH = 0.1  # of the choices may end a game at once: otherwise matches would be
 _LEADS_ON: Final = "stand"  # the kind that leads on to the cards where others may be agreed on
 _ENDS: Final = ("concede", "decline", "raise")  # the kinds that may end a hand
 
+_B = TypeVar("_B", bound=Body)
 Pick = Callable[[Map, list[Map]], Map | None]
 
 
@@ -132,9 +133,25 @@ class RawSeat:
             self.table, self.seat = reply.get("table", ""), reply.get("seat", -1)
         return reply
 
-    def verdict(self) -> Verdict | None:
-        """Return what the match's records come to; None before its setup."""
-        return None if self.auditor is None else self.auditor.verdict()
+    @property
+    def played(self) -> list[Record]:
+        """The records of the match behind its setup."""
+        return self.records[len(self.records) - self.next :]
+
+    def bodies(self, kind: type[_B]) -> list[_B]:
+        """Return the bodies of one kind in the match, in order."""
+        return [body for body in bodies(self.records) if isinstance(body, kind)]
+
+    def rulings(self) -> list[tuple[str, int | None, str | None]]:
+        """Return what the server has ruled: each ruling with its seat and its kind."""
+        return [(body.ruling, body.seat, body.kind) for body in self.bodies(Rule)]
+
+    def proven(self) -> Verdict:
+        """Return the verdict on the match, which must have ended and be proven by its records."""
+        verdict = None if self.auditor is None else self.auditor.verdict()
+        if verdict is None or verdict.result is not Result.PROVEN:
+            raise UnexpectedError(f"expected a proven match, got {shown(verdict)}")
+        return verdict
 
     async def join(self, table: str, seat: int | None = None) -> Map:
         """Take a seat and return the reply."""

@@ -10,6 +10,7 @@ from functools import partial
 from inspect import signature
 from types import TracebackType
 from typing import Final, NamedTuple, Self, TypeVar
+from urllib.parse import urlsplit
 
 import trio
 
@@ -18,12 +19,13 @@ from truc_conform.expectations import Map, UnexpectedError, UnofferedError, expe
 from truc_conform.raw_client import PAIR, RawClient
 from truc_conform.raw_seat import Pick, RawSeat
 from truc_conform.result import Case, CaseOutcome
-from truc_conform.websocket import CLEAR, SECURE, Origin, WebSocketStream, connect, read_origin, split_place
+from truc_conform.websocket import Origin, WebSocketStream, connect
 from truc_protocol.crypto.keys import SigningKey, generate_signing_key
 from truc_protocol.errors import Code
-from truc_protocol.wire.transport import ENCRYPTED
+from truc_protocol.wire.transport import ENCRYPTED, PLAIN
 
-PORT: Final = 7373
+_TCP: Final = "truc"
+_PORTS: Final = {_TCP: 7373, "ws": 80, "wss": 443}
 _GUESTS_UNWANTED: Final = (Code.GUESTS_NOT_ALLOWED, Code.KEY_NOT_ALLOWED)
 _CLOSED_DOOR: Final = (Code.KEY_NOT_ALLOWED, Code.BANNED)
 # seats are given up as a courtesy: a server that hangs must not hold the next case up
@@ -88,15 +90,17 @@ def read_address(text: str) -> ServerAddress:
     # TLS lies below everything that the kit judges (transport.md, "TLS").
     if text.startswith(ENCRYPTED):
         raise ValueError(f"expected a server without TLS, which this kit does not speak, got {text!r}")
-    if text.startswith((CLEAR, SECURE)):
-        origin = read_origin(text)
-        return ServerAddress(origin.host, origin.port, text.partition("#")[2] or None, origin)
-    rest, _, fingerprint = text.removeprefix("truc://").partition("#")
-    place = rest.partition("/")[0].partition("?")[0]
-    found = split_place(place, PORT)
-    if found is None:
-        raise ValueError(f"expected HOST:PORT or truc://HOST:PORT, got {text!r}")
-    return ServerAddress(*found, fingerprint or None)
+    wrong = f"expected HOST:PORT, truc://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT, got {text!r}"
+    try:
+        parts = urlsplit(text if "://" in text else PLAIN + text)
+        # As a browser writes a name that is not in ASCII
+        host, port = (parts.hostname or "").encode("idna").decode(), parts.port or _PORTS[parts.scheme]
+    except (KeyError, ValueError) as error:
+        raise ValueError(wrong) from error
+    if not host:
+        raise ValueError(wrong)
+    origin = None if parts.scheme == _TCP else Origin(host, port, parts.scheme == "wss")
+    return ServerAddress(host, port, parts.fragment or None, origin)
 
 
 async def _open(address: ServerAddress) -> trio.SocketStream | WebSocketStream:

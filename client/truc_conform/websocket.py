@@ -7,7 +7,6 @@ comes is handed on with its length before it, as on TCP.
 
 import ssl
 import struct
-from contextlib import suppress
 from itertools import cycle
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -24,8 +23,6 @@ from truc_protocol.wire.transport import SUBPROTOCOL, WEBSOCKET_PATH, origin_bin
 if TYPE_CHECKING:
     from wsproto import WSConnection
 
-CLEAR: Final = "ws://"
-SECURE: Final = "wss://"
 _LENGTH: Final = struct.Struct(">I")
 _CHUNK: Final = 65_536
 _MOST: Final = 16_384  # of a message of which only the length is sent: above what any server takes
@@ -50,31 +47,6 @@ class Origin(NamedTuple):
 
     def __str__(self) -> str:
         return f"http{'s' if self.is_secure else ''}://{self.authority}"
-
-
-def split_place(place: str, default_port: int) -> tuple[str, int] | None:
-    """Return the host and the port of HOST[:PORT]; None if it is none, or no host can have that name."""
-    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
-    if not colon:
-        host, port = port or place, str(default_port)
-    with suppress(UnicodeError):
-        if host.encode("idna") and port.isdigit():
-            return host.strip("[]"), int(port)
-    return None
-
-
-def read_origin(text: str) -> Origin:
-    """Read ws://HOST[:PORT] or wss://HOST[:PORT].
-
-    Raises:
-        ValueError: It is neither.
-    """
-    scheme, _, rest = text.partition("://")
-    place = rest.partition("/")[0].partition("#")[0]
-    found = split_place(place, 443 if scheme == "wss" else 80)
-    if scheme not in ("ws", "wss") or found is None:
-        raise ValueError(f"expected ws://HOST:PORT or wss://HOST:PORT, got {text!r}")
-    return Origin(*found, scheme == "wss")
 
 
 async def connect(origin: Origin) -> "WebSocketStream":

@@ -31,7 +31,8 @@ from truc_client.connecting import connect, meet
 from truc_client.home.account import Player
 from truc_client.home.home import open_home
 from truc_conform import websocket
-from truc_protocol.audit import Result, verify
+from truc_conform.server_visit import read_address
+from truc_protocol.audit import verify
 from truc_protocol.crypto.certificates import make_certificate
 from truc_terminal.commands.in_person import tell_invite
 from truc_terminal.commands.terminal import own_screen
@@ -80,7 +81,7 @@ class Carried(Door):
     async def client(self):
         """Return a client as the page is one, in a WebSocket."""
         binding = (await self.local())["binding"]
-        stream, at = await self.connect(), websocket.read_origin(f"ws://{self.host}")
+        stream, at = await self.connect(), read_address(f"ws://{self.host}").origin
         socket = WSConnection(ConnectionType.CLIENT)
         headers = [(b"Origin", self.origin.encode()), (b"Cookie", self.cookie.encode())]
         asked = Request(host=self.host, target="/ws", subprotocols=["truc.1"], extra_headers=headers)
@@ -123,7 +124,8 @@ async def test_whole_matches_are_carried_and_the_hello_is_checked_against_the_ce
         for seat in seats:
             await seat.ready()
         await together(*(seat.play for seat in seats))
-        assert [seat.verdict().result for seat in seats] == [Result.PROVEN] * 2
+        for seat in seats:
+            seat.proven()
 
 
 async def test_a_link_is_good_once_and_nobody_else_gets_in(tmp_path):

@@ -14,6 +14,7 @@ from server.conftest import QUICK, changed, running
 from server.rawclient import RawClient
 
 from truc_conform import websocket
+from truc_conform.server_visit import read_address
 from truc_server import web as web_port
 from truc_web.serving import pages
 from truc_web.tree import Tree, read_tree
@@ -57,7 +58,7 @@ class Door:
         return stream, status, got
 
     async def client(self):
-        stream = await websocket.connect(websocket.read_origin(self.origin.replace("http", "ws", 1)))
+        stream = await websocket.connect(read_address(self.origin.replace("http", "ws", 1)).origin)
         client = RawClient(stream)
         self.server.clients.append(client)
         return client

@@ -8,7 +8,6 @@ from truc_conform.expectations import Map, expect, expect_ok
 from truc_conform.raw_seat import RawSeat, bodies
 from truc_conform.result import CaseOutcome, CaseVerdict
 from truc_conform.server_visit import ServerVisit, case, case_rows, is_asked, play_on
-from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import BLOCK_BYTES, COUNTER_BYTES
 from truc_protocol.crypto.keys import TAG_BYTES
@@ -19,12 +18,6 @@ _SIZED_HANDS: Final = 6  # enough for hands whose options differ in length befor
 _DECISION_MS: Final = 40_000
 _WHOLE: Final = "play.md#the-end"
 _VIEWS: Final = "views.md#who-sees-what"
-
-
-def check_proven(seat: RawSeat) -> None:
-    """Check that a player's records prove a match that has ended."""
-    verdict = seat.verdict()
-    expect(verdict is not None and verdict.result is Result.PROVEN, "a proven match", verdict)
 
 
 def closed_hands(seat: RawSeat) -> int:
@@ -38,7 +31,7 @@ async def _match(visit: ServerVisit) -> None:
     seats = await visit.match(await visit.seats(target=_SHORT))
     await play_on(seats)
     for seat in seats:
-        check_proven(seat)
+        seat.proven()
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
@@ -51,7 +44,7 @@ async def _match(visit: ServerVisit) -> None:
 async def _by_options(visit: ServerVisit, *, boxed: bool) -> None:
     seats = await visit.match(await visit.seats(guests=(1,), boxed=boxed, target=_SHORT))
     await play_on(seats)
-    check_proven(seats[0])
+    seats[0].proven()
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
@@ -101,7 +94,7 @@ async def _audit(visit: ServerVisit) -> CaseOutcome:
     await seats[0].resign()
     await play_on(seats)
     for seat in seats:
-        check_proven(seat)
+        seat.proven()
     return CaseOutcome(CaseVerdict.PASS, f"{closed_hands(seats[0])} hands, {seats[0].next} records, proven")
 
 
@@ -131,7 +124,7 @@ async def _sizes(visit: ServerVisit) -> None:
     """
     seats = await hands_played(visit, min(visit.hands, _SIZED_HANDS))
     # specification.md, "Checks", C5: a card's index is one byte, so that all boxes of a deal are as long.
-    boxes = {tuple(map(len, body.boxes)) for body in bodies(seats[0].records) if isinstance(body, Deal)}
+    boxes = {tuple(map(len, body.boxes)) for body in seats[0].bodies(Deal)}
     lengths = {length for each in boxes for length in each}
     expect(len(lengths) == 1, "boxes of one length in all deals", lengths)
     for seat in seats:
@@ -150,11 +143,7 @@ def _check_first_options(seats: list[RawSeat]) -> None:
     """The first options after a deal are public in kind: neither their size nor who gets them may reveal the cards."""
     shapes: dict[tuple[bool, bool], set[int]] = defaultdict(set)
     for seat in seats:
-        deals = {
-            k
-            for k, body in enumerate(bodies(seat.records[len(seat.ledger.setup.records) :]))
-            if isinstance(body, Deal)
-        }
+        deals = {k for k, body in enumerate(bodies(seat.played)) if isinstance(body, Deal)}
         for message in seat.client.log:
             if message["t"] == "options" and message["at"] - 1 in deals:
                 # These two are public: who decides is known to everybody.

@@ -12,7 +12,7 @@ import trio
 
 from truc_conform.expectations import InconclusiveError, Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import RawSeat, bodies
+from truc_conform.raw_seat import RawSeat
 from truc_conform.server_visit import (
     ServerVisit,
     all_at_once,
@@ -23,10 +23,10 @@ from truc_conform.server_visit import (
     play_on,
     sit_down,
 )
-from truc_protocol.audit import Result
-from truc_protocol.bodies import Rule, Sub
+from truc_protocol.bodies import Sub
 from truc_protocol.errors import Code
-from truc_protocol.records import Phase, parse
+from truc_protocol.ledger import Outcome
+from truc_protocol.records import Phase
 
 LEAST_ASIDE: Final = 6  # records between two breaks of a connection
 _BREAKS: Final = 40  # more than a short match has records, so the whole of it is played over breaks
@@ -153,8 +153,7 @@ async def _storm(visit: ServerVisit) -> None:
     seats = await visit.match(await visit.seats(target=_SHORT))
     await all_at_once(partial(_restless, visit, seats[0]), partial(seats[1].play))
     for seat in seats:
-        verdict = seat.verdict()
-        expect(verdict and verdict.result is Result.PROVEN, "a match proven to both players", verdict)
+        seat.proven()
 
 
 def _is_further(seat: RawSeat, *, than: int) -> bool:
@@ -288,8 +287,7 @@ async def _choose_again(seat: RawSeat) -> None:
 
 
 def _rulings(seat: RawSeat) -> list[str]:
-    bodies = (parse(record) for record in seat.records)
-    return [body.ruling for body in bodies if isinstance(body, Rule)]
+    return [ruling for ruling, _, _ in seat.rulings()]
 
 
 @case("S3.time-stands", _TIME)
@@ -421,12 +419,8 @@ async def _claim(visit: ServerVisit) -> None:
     reply = await _claimed(other)
     expect_ok(reply, "ok, after the ruling", k=other.next - 1)
     await _follow(other, lambda seat: seat.ledger.phase is Phase.ENDED)
-    verdict = other.verdict()
-    expect(
-        verdict and (verdict.reason, verdict.winner) == ("forfeit", other.seat % 2),
-        "a forfeit won by the side that claims",
-        verdict,
-    )
+    outcome, won = other.ledger.outcome, Outcome(other.seat % 2, "forfeit")
+    expect(outcome == won, "a forfeit won by the side that claims", outcome)
 
 
 @case("S3.claim-server", _FOLLOWS)
@@ -508,7 +502,7 @@ async def _substitute(visit: ServerVisit) -> None:
     player, gone = await _vacant(visit)
     newcomer = await _step_in(visit, player, gone)
     await play_on((player, newcomer), _is_dealt)
-    taken = [body.seat for body in bodies(player.records) if isinstance(body, Sub)]
+    taken = [body.seat for body in player.bodies(Sub)]
     expect(taken == [gone.seat], "one record by which the seat was taken over", taken)
     told = await gone.client.until("seat_taken_over", table=gone.table)
     expect(told["seat"] == gone.seat, "the seat that was taken over", told)

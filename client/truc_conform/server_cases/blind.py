@@ -13,15 +13,7 @@ from truc_conform.blind_seat import (
     unsound,
     with_one_twice,
 )
-from truc_conform.expectations import (
-    Map,
-    UnexpectedError,
-    UnofferedError,
-    check_refusal,
-    expect,
-    expect_ok,
-    shown,
-)
+from truc_conform.expectations import Map, UnofferedError, check_refusal, expect, expect_ok
 from truc_conform.raw_seat import RawSeat, bodies
 from truc_conform.server_visit import (
     ServerVisit,
@@ -33,8 +25,7 @@ from truc_conform.server_visit import (
     only_cut,
     play_on,
 )
-from truc_protocol.audit import Result, Verdict
-from truc_protocol.bodies import Act, Deal, Keys, Rule
+from truc_protocol.bodies import Act, Deal, Keys
 from truc_protocol.errors import Code
 from truc_protocol.own_steps import Duty, garbled_body
 from truc_protocol.wire.capabilities import BLIND_TABLES
@@ -89,14 +80,6 @@ async def go_on(seats: Sequence[BlindSeat]) -> None:
     await play_on(seats, is_asked, chooses=only_cut)
 
 
-def check_proven(seat: BlindSeat) -> Verdict:
-    """Check that a player's records prove a match that has ended; return their verdict."""
-    verdict = seat.verdict()
-    if verdict is None or verdict.result is not Result.PROVEN:
-        raise UnexpectedError(f"expected a match that is proven, got {shown(verdict)}")
-    return verdict
-
-
 def _conceding(message: Map, options: list[Map]) -> Map | None:
     """Give the hand up."""
     quick = next((option for option in options if option["kind"] == "concede"), options[0])
@@ -111,7 +94,7 @@ async def _hand(visit: ServerVisit) -> None:
     await seats[0].resign()
     await play_on(seats)
     for seat in seats:
-        verdict = check_proven(seat)
+        verdict = seat.proven()
         expect(verdict.host_saw_no_card, "hands dealt by the seats", verdict)
 
 
@@ -148,19 +131,11 @@ async def _keys_held(visit: ServerVisit) -> None:
     await seats[0].do_withheld()
     # Its reply stands behind whatever was sent before it.
     await seats[1].ask({"t": "tables"})
-    expect(not any(_is_keys(body) for body in _bodies(seats[1])), "no keys yet", _bodies(seats[1]))
+    expect(not seats[1].bodies(Keys), "no keys yet", seats[1].bodies(Keys))
     await go_on(seats)
-    told = [type(body) for body in _bodies(seats[1]) if isinstance(body, Keys | Deal)]
+    told = [type(body) for body in bodies(seats[1].records) if isinstance(body, Keys | Deal)]
     # play.md: the server writes and sends them when every seat that owes keys has sent its own.
     expect(told[:3] == [Keys, Keys, Deal], "keys of both seats and the deal", told)
-
-
-def _is_keys(body: object) -> bool:
-    return isinstance(body, Keys)
-
-
-def _bodies(seat: BlindSeat) -> list[object]:
-    return list(bodies(seat.records))
 
 
 @case_rows(
@@ -264,10 +239,9 @@ async def _exposed(visit: ServerVisit, *, cheat: StepCheat) -> None:
 
 def _expect_forfeit(player: BlindSeat, seat: int) -> None:
     """Check that a match has ended by the forfeit of a seat that is exposed."""
-    rules = [body for body in bodies(player.records) if isinstance(body, Rule)]
-    told = [(body.ruling, body.seat, body.kind) for body in rules]
+    told = player.rulings()
     expect(told[-1:] == [("forfeit", seat, "cheat")], "the forfeit of the seat that cheats", told)
-    check_proven(player)
+    player.proven()
 
 
 @case("S3.blind-false-claim", _BLIND)

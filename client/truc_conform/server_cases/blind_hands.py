@@ -13,11 +13,11 @@ from truc_conform.blind_seat import BlindSeat
 from truc_conform.expectations import Map, check_refusal, expect, expect_ok
 from truc_conform.raw_client import PAIR
 from truc_conform.raw_seat import Pick, RawSeat, bodies
-from truc_conform.server_cases.blind import check_proven, go_on, has_closed, in_match, waits_for
+from truc_conform.server_cases.blind import go_on, has_closed, in_match, waits_for
 from truc_conform.server_visit import ServerVisit, all_ready, case, case_rows, only_cut, play_on, sit_down
 from truc_protocol.blind_mode.points import encoded, scalar
 from truc_protocol.blind_mode.sealed_pack import KeysStep
-from truc_protocol.bodies import Act, Deal, Keys, Lend, Lock, Mask, Rule, Void
+from truc_protocol.bodies import Act, Deal, Keys, Lend, Lock, Mask, Void
 from truc_protocol.errors import Code
 from truc_protocol.ledger import next_share
 from truc_protocol.own_steps import Duty
@@ -61,11 +61,11 @@ async def _proven(seats: Sequence[BlindSeat]) -> None:
     """Play on to the end of a match, and check that it is proven."""
     await play_on(seats)
     for seat in seats:
-        check_proven(seat)
+        seat.proven()
 
 
 def _has_new_cards(seat: RawSeat) -> bool:
-    return any(isinstance(body, Deal) and body.d for body in bodies(seat.records))
+    return any(body.d for body in seat.bodies(Deal))
 
 
 @case("S3.blind-redeal", _BLIND)
@@ -94,16 +94,12 @@ async def _turned_up(visit: ServerVisit) -> None:
         step = step._replace(opened=(encoded(scalar("lock", b"another key")),))
     check_refusal(await seats[0].hand_in(seats[0].body_of(step)), Code.ILLEGAL_ACTION)
     await go_on(seats)
-    deals = [body for body in bodies(seats[1].records) if isinstance(body, Deal)]
+    deals = seats[1].bodies(Deal)
     expect([len(body.up) for body in deals] == [1], "one card turned up", deals)
 
 
 def _owes_a_lend(seat: RawSeat) -> bool:
     return seat.auditor is not None and seat.ledger.hand is not None and next_share(seat.ledger) is not None
-
-
-def _lent(seat: RawSeat) -> list[Lend]:
-    return [body for body in bodies(seat.records) if isinstance(body, Lend)]
 
 
 @case("S3.blind-lends", _BLIND)
@@ -120,7 +116,7 @@ async def _lends(visit: ServerVisit) -> None:
     for seat in seats:
         seat.withheld = frozenset()
     await seats[giver].follow()
-    await play_on(seats, lambda seat: len(_lent(seat)) == PAIR)
+    await play_on(seats, lambda seat: len(seat.bodies(Lend)) == PAIR)
     for seat in seats:
         seat.chooses = seat.pick
     await seats[giver].resign()
@@ -138,7 +134,7 @@ async def _unseen(visit: ServerVisit) -> None:
     for seat in seats:
         seat.chooses = partial(_towards_a_tie, seat)
     await _proven(seats)
-    given = [body for body in bodies(seats[0].records) if isinstance(body, Keys)]
+    given = seats[0].bodies(Keys)
     of_hand = [body for body in given if body.j == given[-1].j]
     expect(all(body.box is None and not body.boxes for body in of_hand), "no boxes", of_hand)
     expect(len(of_hand) > PAIR, "keys of the cards played, besides those of the deal", of_hand)
@@ -162,9 +158,8 @@ async def _false_value(visit: ServerVisit) -> None:
     for seat in seats:
         seat.chooses = partial(_saying_a_false_one, seat)
     await play_on(seats, has_closed)
-    found = bodies(seats[0].records)
-    liars = [body.seat for body in found if isinstance(body, Act) and body.kind == "points"][:1]
-    told = [(body.ruling, body.seat, body.kind) for body in found if isinstance(body, Rule)]
+    liars = [body.seat for body in seats[0].bodies(Act) if body.kind == "points"][:1]
+    told = seats[0].rulings()
     expect(liars and told == [("forfeit", liars[0], "false")], "the forfeit of the seat that lies", told)
     await _proven(seats)
 
@@ -225,10 +220,8 @@ async def _keys_again(visit: ServerVisit) -> None:
 
 def _place_of_keys(seat: RawSeat, of: int) -> int | None:
     """Return where the keys of a seat stand in the match, as another has been told."""
-    found = bodies(seat.records)
-    setup = len(found) - seat.next
-    places = (k for k, body in enumerate(found[setup:]) if isinstance(body, Keys) and body.seat == of)
-    return next(places, None)
+    found = enumerate(bodies(seat.played))
+    return next((k for k, body in found if isinstance(body, Keys) and body.seat == of), None)
 
 
 @case_rows(
@@ -245,13 +238,12 @@ async def _silent(visit: ServerVisit, *, wanted: Duty, kind: str) -> None:
     silent.withheld = frozenset({wanted})
     await play_on(seats, waits_for(wanted), chooses=_first_of("concede", "cut", "play"))
     await play_on(seats, _is_ended)
-    found = bodies(other.records)
-    named = [body.seats for body in found if isinstance(body, Void)]
+    named = [body.seats for body in other.bodies(Void)]
     # play.md, "A table whose host sees no card": before the
     # deal a void names who is silent, later only a forfeit.
     voids = [(silent.seat,)] if kind == "silent" else []
     expect(named == voids, f"{len(voids)} voids", named)
-    rules = [(body.ruling, body.seat, body.kind) for body in found if isinstance(body, Rule)]
+    rules = other.rulings()
     expect(rules[-1:] == [("forfeit", silent.seat, kind)], f"a forfeit {kind} of the silent seat", rules)
 
 

@@ -1,19 +1,20 @@
 """Cases S2: watching, and the pages of past records. What is sealed stays sealed, and everybody gets the same bytes."""
 
 import re
+from functools import reduce
 from typing import Final
 
 import trio
 
 from truc_conform.expectations import Map, check_refusal, expect, expect_ok
 from truc_conform.raw_client import RawClient
-from truc_conform.raw_seat import RawSeat
+from truc_conform.raw_seat import RawSeat, bodies
 from truc_conform.server_cases.away import records_of
 from truc_conform.server_visit import ServerVisit, case, case_rows, catch_up, play_on
-from truc_protocol.bodies import Call, Deal
+from truc_protocol.bodies import Body, Call, Deal
 from truc_protocol.codec import dec
 from truc_protocol.errors import Code
-from truc_protocol.records import Phase, Record, next_head, parse
+from truc_protocol.records import Phase, next_head
 
 NONE, LIVE, HELD, DELAYED = 0, 1, 2, 3
 PAGE: Final = 64
@@ -139,15 +140,16 @@ async def _watch_held(visit: ServerVisit) -> None:
     """With spectators 2 no record of the open hand is shown."""
     mover, _ = await visit.in_hand(await visit.seats(spectators=HELD))
     # views.md, "Spectators": the records of a hand come when it is closed, so none from its deal on.
-    deal = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Deal))
+    deal = _newest(mover, Deal)
     client, reply = await _watched(visit, mover.table)
     shown = [k for k, *_ in records_of(client)]
     expect(all(k < deal for k in shown), f"no record of the open hand, so none from {deal} on", shown)
     expect(reply.get("k", 0) <= deal, f"ok with k of at most {deal}", reply)
 
 
-def _played(seat: RawSeat) -> list[Record]:
-    return seat.records[len(seat.ledger.setup.records) :]
+def _newest(seat: RawSeat, kind: type[Body]) -> int:
+    """Return the position of the newest record of a kind."""
+    return max(k for k, body in enumerate(bodies(seat.played)) if isinstance(body, kind))
 
 
 @case("S2.watch-delay", _VIEWS)
@@ -186,7 +188,7 @@ async def _snapshot(visit: ServerVisit) -> None:
     await catch_up(mover, other)
     client, reply = await _watched(visit, mover.table, snapshot=True)
     # views.md, "Snapshot": `k` is the position of the newest call.
-    first = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Call))
+    first = _newest(mover, Call)
     came = client.came("snapshot")
     expect([message["k"] for message in came] == [first], f"one snapshot, at {first}", came)
     (snapshot,) = came
@@ -200,15 +202,7 @@ async def _snapshot(visit: ServerVisit) -> None:
 
 
 def _head_at(seat: RawSeat, k: int) -> bytes:
-    """Return the head before position `k`, hashed on from the first body, which names the head before itself."""
-    played = _played(seat)
-    first = parse(played[0])
-    if not isinstance(first, Call):
-        return b""
-    head = first.head
-    for record in played[:k]:
-        head = next_head(head, record)
-    return head
+    return reduce(next_head, seat.played[:k], seat.ledger.setup.mid)
 
 
 @case("S2.no-snapshot", "capabilities.md#snapshot")
@@ -245,7 +239,7 @@ async def _history(visit: ServerVisit) -> None:
     mover, other = await visit.in_hand()
     await catch_up(mover, other)
     past = await _paged(mover.client, mover.ledger.setup.mid, 3)
-    known = [list(record) for record in _played(mover)]
+    known = [list(record) for record in mover.played]
     came = [[each["signer"], each["body"], each["sig"]] for each in past]
     expect(came == known, "exactly the records of the match", len(came))
 
@@ -276,7 +270,7 @@ async def _strangers_past(visit: ServerVisit, *, spectators: int, code: Code | N
         check_refusal(reply, code)
         return
     expect_ok(reply, "ok as far as watchers see")
-    deal = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Deal))
+    deal = _newest(mover, Deal)
     end = mover.next if spectators == LIVE else deal
     expect(reply.get("k", 0) <= end, f"no record from {end} on", reply.get("k"))
 
