@@ -143,9 +143,4 @@ def replaced(points: Sequence[bytes], changes: dict[int, bytes]) -> tuple[bytes,
     return tuple(changes.get(at, point) for at, point in enumerate(points))
 
 
-def own(step: SeatStep, kind: type[SeatStep], seat: int) -> bool:
-    """Tell whether a step is one of this kind by this seat."""
-    return type(step) is kind and step.seat == seat
-
-
-__all__ = ["MID", "Deviation", "KeysStep", "LockStep", "MaskStep", "SealedDeal", "link_of", "own", "replaced"]
+__all__ = ["MID", "Deviation", "KeysStep", "LockStep", "MaskStep", "SealedDeal", "link_of", "replaced"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from protocol.sealed_deals import KeysStep, LockStep, MaskStep, SealedDeal, link_of, own, replaced
+from protocol.sealed_deals import KeysStep, LockStep, MaskStep, SealedDeal, link_of, replaced
 from rows import each_row
 
 from protocol import edwards
@@ -179,69 +179,76 @@ def noticed(deal: SealedDeal) -> Noticed:
     return Noticed(outcome(deal, ELDEST), outcome(deal, DEALER))
 
 
-def with_secrets(seat: int, kind, **drawn):
-    """A cheat that draws some secret otherwise than its link says."""
+def instead(seat: int, kind, change, *, when=lambda _deal, _step: True):
+    """A cheat that makes something else of the steps of a kind that a seat takes."""
 
     def cheat(deal: SealedDeal, step):
-        if not own(step, kind, seat):
-            return step
-        real = deal.secrets[seat]
-        other = SeatSecrets(link_of(seat, 99), real.mid, real.j, real.deck)
-        names = drawn["names"]
-
-        class Mixed:
-            def __getattr__(self, name: str):
-                return getattr(other if name in names else real, name)
-
-        make = {MaskStep: make_mask, LockStep: make_lock, KeysStep: make_keys}[kind]
-        return make(deal.pack, Mixed(), seat)
+        is_its = type(step) is kind and step.seat == seat and when(deal, step)
+        return change(deal, step) if is_its else step
 
     return cheat
+
+
+def is_last(deal, _step) -> bool:
+    return deal.pack.turn == deal.plan.seats
+
+
+def is_between(deal, _step) -> bool:
+    return 0 < deal.pack.turn < deal.plan.seats
+
+
+def is_without_a_nonce(_deal, step) -> bool:
+    return step.nonce is None
+
+
+class Mixed:
+    """Secrets of a seat, some of which are drawn otherwise than its link says."""
+
+    def __init__(self, deal: SealedDeal, seat: int, *names: str) -> None:
+        real = deal.secrets[seat]
+        self._real, self._names = real, names
+        self._other = SeatSecrets(link_of(seat, 99), real.mid, real.j, real.deck)
+
+    def __getattr__(self, name: str):
+        return getattr(self._other if name in self._names else self._real, name)
+
+
+def with_secrets(seat: int, kind, *names: str):
+    """A cheat that draws some secret otherwise than its link says."""
+    make = {MaskStep: make_mask, LockStep: make_lock, KeysStep: make_keys}[kind]
+    return instead(seat, kind, lambda deal, _step: make(deal.pack, Mixed(deal, seat, *names), seat))
 
 
 def exchanged(seat: int):
     """Exchange two of the places that a seat locks."""
 
-    def cheat(_deal, step):
-        if not own(step, LockStep, seat) or step.nonce is not None:
-            return step
+    def change(_deal, step):
         (one, other, *points), (shown, next_shown, *rest) = step.points, step.commitments
         return step._replace(points=(other, one, *points), commitments=(next_shown, shown, *rest))
 
-    return cheat
+    return instead(seat, LockStep, change, when=is_without_a_nonce)
+
+
+def scaled(step, at: int, number: int):
+    """Return a step with one of its points times a number."""
+    return step._replace(points=replaced(step.points, {at: times(number).times(step.points[at])}))
 
 
 def scaled_lock(seat: int):
     """Another number for Q than the digest is of."""
-
-    def cheat(_deal, step):
-        if not own(step, LockStep, seat):
-            return step
-        return step._replace(points=replaced(step.points, {0: times(T).times(step.points[0])}))
-
-    return cheat
+    return instead(seat, LockStep, lambda _deal, step: scaled(step, 0, T))
 
 
 def misboxed(seat: int, change):
-    def cheat(deal, step):
-        if not own(step, KeysStep, seat):
-            return step
-        boxes = tuple(change(deal, box) if box else box for box in step.boxes)
-        return step._replace(boxes=boxes)
+    def boxed(deal, step):
+        return step._replace(boxes=tuple(change(deal, box) if box else box for box in step.boxes))
 
-    return cheat
+    return instead(seat, KeysStep, boxed)
 
 
 def sealed_wrongly(deal, _box):
     """A box that opens, onto the key of another place."""
-    secrets = deal.secrets[DEALER]
-    other = SeatSecrets(link_of(DEALER, 99), secrets.mid, secrets.j, secrets.deck)
-
-    class Mixed:
-        def __getattr__(self, name: str):
-            return getattr(other if name == "lock" else secrets, name)
-
-    return make_keys(deal.pack, Mixed(), DEALER).boxes[ELDEST]
+    return make_keys(deal.pack, Mixed(deal, DEALER, "lock"), DEALER).boxes[ELDEST]
 
 
 def other_sub_deal(deal, _box):
@@ -253,20 +260,20 @@ def other_sub_deal(deal, _box):
 PLAYS, GARBLED = "plays", "garbled"
 NAMED = [
     # who, what it does, what the eldest and the dealer make of their hands
-    (DEALER, with_secrets(DEALER, MaskStep, names=("order",)), (PLAYS, PLAYS)),
-    (ELDEST, with_secrets(ELDEST, MaskStep, names=("order",)), (PLAYS, PLAYS)),
-    (DEALER, with_secrets(DEALER, MaskStep, names=("blind",)), (PLAYS, PLAYS)),
-    (DEALER, with_secrets(DEALER, MaskStep, names=("mask",)), (GARBLED, GARBLED)),
-    (ELDEST, with_secrets(ELDEST, LockStep, names=("nonce",)), (PLAYS, PLAYS)),
-    (DEALER, with_secrets(DEALER, LockStep, names=("lock",)), ("C46 seat 1", GARBLED)),
-    (ELDEST, with_secrets(ELDEST, LockStep, names=("mask",)), (GARBLED, GARBLED)),
+    (DEALER, with_secrets(DEALER, MaskStep, "order"), (PLAYS, PLAYS)),
+    (ELDEST, with_secrets(ELDEST, MaskStep, "order"), (PLAYS, PLAYS)),
+    (DEALER, with_secrets(DEALER, MaskStep, "blind"), (PLAYS, PLAYS)),
+    (DEALER, with_secrets(DEALER, MaskStep, "mask"), (GARBLED, GARBLED)),
+    (ELDEST, with_secrets(ELDEST, LockStep, "nonce"), (PLAYS, PLAYS)),
+    (DEALER, with_secrets(DEALER, LockStep, "lock"), ("C46 seat 1", GARBLED)),
+    (ELDEST, with_secrets(ELDEST, LockStep, "mask"), (GARBLED, GARBLED)),
     (DEALER, exchanged(DEALER), ("C46 seat 1", GARBLED)),
     (DEALER, scaled_lock(DEALER), (GARBLED, PLAYS)),
     (ELDEST, scaled_lock(ELDEST), (GARBLED, GARBLED)),
     (DEALER, misboxed(DEALER, lambda _deal, box: bytes(len(box))), ("C46 seat 1", PLAYS)),
     (DEALER, misboxed(DEALER, sealed_wrongly), ("C46 seat 1", PLAYS)),
     (DEALER, misboxed(DEALER, other_sub_deal), ("C46 seat 1", PLAYS)),
-    (DEALER, with_secrets(DEALER, KeysStep, names=("box",)), (PLAYS, PLAYS)),
+    (DEALER, with_secrets(DEALER, KeysStep, "box"), (PLAYS, PLAYS)),
 ]
 
 
@@ -289,9 +296,7 @@ def opened_by(keys_of, place_point: bytes, shown: bytes, deck: int) -> int | Non
 def copied(seat: int, pairs, *, when, masked: bool = True):
     """Put t times the Q of one place, as it was masked or is locked by now, into another while locking, times the own lock."""
 
-    def cheat(deal, step):
-        if not own(step, LockStep, seat) or not when(deal, step):
-            return step
+    def change(deal, step):
         secrets, pack = deal.secrets[seat], deal.pack
         unmask, points = inverse(secrets.mask()), list(step.points)
         for into, source in pairs(deal):
@@ -300,7 +305,7 @@ def copied(seat: int, pairs, *, when, masked: bool = True):
             points[at] = times(T * secrets.lock(into) * unmask).times(locked)
         return step._replace(points=tuple(points))
 
-    return cheat
+    return instead(seat, LockStep, change, when=when)
 
 
 def places_of(deal, seat: int, d: int = 0) -> list[int]:
@@ -335,14 +340,6 @@ def test_new_cards_give_no_second_chance_to_copy_the_old_or_the_new_ones(thrown_
     assert read_copies(deal, DEALER, pairs) == [None] * 3
     assert outcome(deal, ELDEST) == PLAYS
     assert deal.exposed() == [DEALER]
-
-
-def is_last(deal, _step) -> bool:
-    return deal.pack.turn == deal.plan.seats
-
-
-def is_between(deal, _step) -> bool:
-    return 0 < deal.pack.turn < deal.plan.seats
 
 
 @each_row("masked", [True, False])
@@ -390,17 +387,14 @@ def test_place_put_where_a_card_is_turned_up_shows_that_card_and_ends_the_hand()
 def chosen(seat: int, cards):
     """Whoever locks its own places last puts there what (T + c)·u_c·P is, for cards c that it likes."""
 
-    def cheat(deal, step):
-        is_own_last = {DEALER: is_between, ELDEST: is_last}[seat]
-        if not own(step, LockStep, seat) or not is_own_last(deal, step):
-            return step
+    def change(deal, step):
         points = list(step.points)
         for into, card in zip(places_of(deal, seat), cards, strict=True):
             number = (T + card) * card_scalar(card)
             points[turn_places(deal.pack).index(into)] = times(number).times(deal.pack.places[into].point)
         return step._replace(points=tuple(points))
 
-    return cheat
+    return instead(seat, LockStep, change, when={DEALER: is_between, ELDEST: is_last}[seat])
 
 
 @each_row("seat", [ELDEST, DEALER])
@@ -424,15 +418,12 @@ def test_last_to_lock_its_own_places_could_choose_its_cards_if_only_the_product_
 
 def guessed(seat: int, guess: int, wanted: int):
     """Turn the card that lies in the own first place into another, by a guess at what it is."""
+    number = card_scalar(wanted) * inverse(card_scalar(guess))
 
-    def cheat(deal, step):
-        if not own(step, LockStep, seat) or step.nonce is not None:
-            return step
-        at = turn_places(deal.pack).index(places_of(deal, seat)[0])
-        number = card_scalar(wanted) * inverse(card_scalar(guess))
-        return step._replace(points=replaced(step.points, {at: times(number).times(step.points[at])}))
+    def change(deal, step):
+        return scaled(step, turn_places(deal.pack).index(places_of(deal, seat)[0]), number)
 
-    return cheat
+    return instead(seat, LockStep, change, when=is_without_a_nonce)
 
 
 def test_card_can_be_exchanged_by_a_right_guess_at_what_it_is_and_else_is_garbled():
@@ -448,14 +439,8 @@ def test_card_can_be_exchanged_by_a_right_guess_at_what_it_is_and_else_is_garble
 
 def with_known_points(count: int):
     """The last to mask puts s·G for some P: their logarithms are known to it, but what lies there is no card."""
-
-    def cheat(deal, step):
-        if not own(step, MaskStep, DEALER):
-            return step
-        changes = {2 * k: times(T + k).times_base() for k in range(count)}
-        return step._replace(points=replaced(step.points, changes))
-
-    return cheat
+    changes = {2 * k: times(T + k).times_base() for k in range(count)}
+    return instead(DEALER, MaskStep, lambda _deal, step: step._replace(points=replaced(step.points, changes)))
 
 
 def test_points_of_the_cheats_own_making_are_no_card_wherever_the_nonce_puts_them():
@@ -474,13 +459,11 @@ def test_one_pair_that_holds_several_cards_tells_where_they_lie_but_is_no_card()
     fat = lands.pack.order[lands.plan.place(0, DEALER, 0)]
     sources = [k for k in range(DECK) if k != fat][:2]
 
-    def cheat(deal, step):
-        if not own(step, MaskStep, DEALER):
-            return step
+    def change(_deal, step):
         together = added(*(step.points[2 * k + 1] for k in sources))
         return step._replace(points=replaced(step.points, {2 * fat + 1: times(T).times(together)}))
 
-    deal = cheated(cheat)
+    deal = cheated(instead(DEALER, MaskStep, change))
     assert noticed(deal) == (PLAYS, GARBLED)
     place = deal.pack.places[deal.plan.place(0, DEALER, 0)]
     keys = [deal.secrets[seat].lock(deal.plan.place(0, DEALER, 0)) for seat in (0, 1)]
@@ -503,9 +486,7 @@ def _sums(first: bytes, second: bytes) -> set[bytes]:
 def doubled(copies: int):
     """The dealer masks the first pairs several times instead of the others."""
 
-    def cheat(deal, step):
-        if not own(step, MaskStep, DEALER):
-            return step
+    def change(_deal, step):
         kept, points = DECK // copies, list(step.points)
         for k in range(kept, DECK):
             source = k % kept
@@ -514,7 +495,7 @@ def doubled(copies: int):
             points[2 * k + 1] = times(number).times(points[2 * source + 1])
         return step._replace(points=tuple(points))
 
-    return cheat
+    return instead(DEALER, MaskStep, change)
 
 
 def test_pack_of_doubled_cards_deals_one_card_to_two_seats():
@@ -533,9 +514,7 @@ def test_pack_of_doubled_cards_deals_one_card_to_two_seats():
 def composed(cards):
     """The eldest, who masks the plain pack, makes it of cards of its choice."""
 
-    def cheat(deal, step):
-        if not own(step, MaskStep, ELDEST):
-            return step
+    def change(deal, step):
         secrets, points = deal.secrets[ELDEST], []
         for k in range(DECK):
             blind = secrets.blind(k)
@@ -543,7 +522,7 @@ def composed(cards):
             points += [times(blind).times_base(), times(number).times_base()]
         return step._replace(points=tuple(points))
 
-    return cheat
+    return instead(ELDEST, MaskStep, change)
 
 
 def test_first_to_mask_can_choose_which_cards_are_in_the_pack_but_not_where():
@@ -557,9 +536,7 @@ def test_first_to_mask_can_choose_which_cards_are_in_the_pack_but_not_where():
 
 def test_pack_built_from_one_guessed_card_is_garbled_where_the_guess_is_wrong():
     def from_guess(right: bool):
-        def cheat(deal, step):
-            if not own(step, MaskStep, DEALER):
-                return step
+        def change(deal, step):
             first, second = deal.pack.pairs[0]
             card = deal.secrets[ELDEST].order()[0]
             guess = card if right else (card + 1) % DECK
@@ -570,7 +547,7 @@ def test_pack_built_from_one_guessed_card_is_garbled_where_the_guess_is_wrong():
                 points += [times(number).times(first), times(ratio).times(second)]
             return step._replace(points=tuple(points))
 
-        return cheat
+        return instead(DEALER, MaskStep, change)
 
     wrong, lucky = cheated(from_guess(right=False)), cheated(from_guess(right=True))
     assert noticed(wrong) == (GARBLED, GARBLED)
@@ -581,13 +558,11 @@ def test_pack_built_from_one_guessed_card_is_garbled_where_the_guess_is_wrong():
 def test_ratio_to_another_card_is_not_found_again_after_the_masks():
     """t times the pair of the best card in place of another: no two pairs behind an honest mask are t times each other."""
 
-    def cheat(_deal, step):
-        if not own(step, MaskStep, ELDEST):
-            return step
+    def change(_deal, step):
         changes = {2: times(T).times(step.points[0]), 3: times(T).times(step.points[1])}
         return step._replace(points=replaced(step.points, changes))
 
-    deal = SealedDeal(deck=DECK, cheats=[cheat])
+    deal = SealedDeal(deck=DECK, cheats=[instead(ELDEST, MaskStep, change)])
     deal.until(LockStep, ELDEST)
     points = [point for pair in deal.pack.pairs for point in pair]
     assert not {times(T).times(point) for point in points} & set(points)
@@ -599,15 +574,13 @@ def test_lock_copied_from_an_earlier_place_or_index_is_named(cheat, expected):
     """Another's lock times a number of one's own passes as a point, and is the cheat's own difference."""
 
     def replay(deal, step):
-        if not own(step, LockStep, cheat) or step.nonce is not None:
-            return step
         into = places_of(deal, cheat)[0]
         at = turn_places(deal.pack).index(into)
         old = deal.pack.steps[2]
         points = replaced(step.points, {at: times(T).times(old.points[0])})
         return step._replace(points=points, commitments=replaced(step.commitments, {at: old.commitments[0]}))
 
-    deal = cheated(replay)
+    deal = cheated(instead(cheat, LockStep, replay, when=is_without_a_nonce))
     assert outcome(deal, 1 - cheat) == expected
     assert outcome(deal, cheat) == GARBLED
     assert deal.exposed() == [cheat]

@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from rows import each_row
 
+from truc_docs.protocol import examples
 from truc_protocol.codec import MAX_INT, enc, sha256
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import ClientHello, Info, KeyLogin, Limits, ServerHello, encode_info
+from truc_protocol.messages import ClientHello, KeyLogin, ServerHello, encode_info
 from truc_protocol.records import encode as body_of
 from truc_protocol.wire.encoding import encode
 from truc_protocol.wire.handshake import (
@@ -37,17 +38,7 @@ SERVER, NEXT, LAST, PLAYER, STRANGER = (signing_key_from_seed(bytes([i]) * 32) f
 SMALL_ORDER = b"\x01" + bytes(31)
 CN, SN, CERT = b"\xc1" * 32, b"\x51" * 32, b"\xce" * 32
 NOW = 1_790_000_000
-INFO = encode_info(
-    Info(
-        name="Casa",
-        software="truc 0.1.0",
-        caps={},
-        limits=Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
-        variants=(),
-        guests=True,
-        now_ms=NOW * 1000,
-    )
-)
+INFO = encode_info(examples.INFO)
 CLIENT_HELLO = ClientHello(id=1, proto=(1,), cn=CN)
 CLIENT_FRAME = encode(CLIENT_HELLO)
 ROLL_1 = make_roll(SERVER, NEXT, serial=1, not_before=NOW)

@@ -59,53 +59,42 @@ def test_facts_travel_on_the_wire():
     ]
 
 
-def test_a_share_tells_who_was_shown_whose_hand():
-    table = sharing_table()
-    assert set(fact_of(table, table.next_record())) == {"what", "giver", "receiver"}
+def played(phase: str, **options) -> Table:
+    return Table(**options).to(phase)
 
 
-def test_a_void_names_the_silent():
-    table = Table().to("called")
-    assert fact_of(table, table.dealer.void(table.ledger)) == {"what": "deal_voided", "seats": [0, 1]}
-
-
-def test_a_ruling_says_what_was_ruled():
-    table = Table().to("hand")
-    fact = fact_of(table, table.dealer.move(table.ledger))
-    assert (fact["what"], fact["ruling"], fact["kind"]) == ("ruled", "move", "stand")
-
-
-def test_a_ruling_is_told_before_what_it_brings_about():
-    table = Table().to("hand")
-    told = meaning(table.ledger, table.dealer.move(table.ledger))
-    assert [fact["what"] for fact in told] == ["ruled", "stood", "state"]
-
-
-@each_row("kind", ["pause", "resume"])
-def test_asking_for_rest_is_told(kind):
-    table = Table().to("hand")
-    if kind == "resume":
-        table.rest()
-    assert fact_of(table, table.act(1, kind)) == {"what": f"{kind}_asked", "seat": 1}
-
-
-@each_row("guests", [(), (0, 1)])
-def test_resigning_is_told_of_keyed_seats_and_guests(guests):
-    table = Table(guests=guests).to("hand")
-    record = table.act(1, "resign") if guests else table.players[1].resign(table.ledger)
-    assert fact_of(table, record) == {"what": "resigned", "seat": 1}
-
-
-def test_a_new_chain_is_told():
-    table = Table()
-    assert fact_of(table, table.players[1].rekey(table.ledger)) == {"what": "rekeyed", "role": 2}
-
-
-def test_a_substitute_is_told():
+def substituted() -> tuple[Table, Record]:
     table = Table(opts=Opts(gone=1)).to("called", index=1)
     table.silent = frozenset({1})
     table.run(until=lambda ledger: ledger.phase == "between")
-    assert fact_of(table, table.next_record()) == {"what": "seat_substituted", "seat": 1}
+    return table, table.next_record()
+
+
+@each_row(
+    "table, record, fact",
+    lambda: [
+        (
+            table := played("called"),
+            table.dealer.void(table.ledger),
+            {"what": "deal_voided", "seats": [0, 1]},
+        ),
+        (table := played("hand"), table.act(1, "pause"), {"what": "pause_asked", "seat": 1}),
+        (table := played("hand").rest(), table.act(1, "resume"), {"what": "resume_asked", "seat": 1}),
+        (table := played("hand"), table.players[1].resign(table.ledger), {"what": "resigned", "seat": 1}),
+        (table := played("hand", guests=(0, 1)), table.act(1, "resign"), {"what": "resigned", "seat": 1}),
+        (table := Table(), table.players[1].rekey(table.ledger), {"what": "rekeyed", "role": 2}),
+        (*substituted(), {"what": "seat_substituted", "seat": 1}),
+    ],
+)
+def test_record_is_told_with_whom_it_is_about(table, record, fact):
+    assert fact_of(table, record) == fact
+
+
+def test_a_ruling_says_what_was_ruled_before_what_it_brings_about():
+    table = played("hand")
+    ruled, *others = meaning(table.ledger, table.dealer.move(table.ledger))
+    assert (ruled["what"], ruled["ruling"], ruled["kind"]) == ("ruled", "move", "stand")
+    assert [fact["what"] for fact in others] == ["stood", "state"]
 
 
 def test_forced_cards_are_told_as_people_write_them():
@@ -171,23 +160,13 @@ def test_state_of_a_match_that_rests_says_so_and_keeps_its_other_fields():
     assert state_fact(table.rest().ledger) == {**before, "paused": True}
 
 
-def test_state_before_the_draw_waits_for_nobody():
-    assert "waiting" not in state_fact(Table().ledger)
-
-
-def test_state_while_called_waits_for_the_seats_without_a_release():
-    table = Table().to("called")
-    table.step()
-    assert state_fact(table.ledger)["waiting"] == [1]
-
-
-def test_state_in_a_hand_names_who_decides():
-    table = Table().to("hand")
-    assert state_fact(table.ledger)["waiting"] == [1 - table.ledger.match.dealer]
-
-
-def test_state_of_a_hand_that_is_over_waits_for_nobody():
+def test_state_waits_for_releases_and_decisions_and_for_nobody_before_the_draw_or_after_a_hand():
     table = Table()
+    assert "waiting" not in state_fact(table.ledger)
+    table.to("called").step()
+    assert state_fact(table.ledger)["waiting"] == [1]
+    table.to("hand")
+    assert state_fact(table.ledger)["waiting"] == [1 - table.ledger.match.dealer]
     table.run(until=lambda ledger: isinstance(parse(table.next_record()), Close))
     assert state_fact(table.ledger)["waiting"] == []
 

@@ -32,19 +32,14 @@ def test_ruling_at_the_cut_cuts_nothing():
     assert ruled(table) == (seat, "cut", (0,))
 
 
-def test_ruling_on_a_turn_plays_the_lowest_slot_left():
-    table = Table().to("hand")
+@each_row("guests", [(), (0, 1)])
+def test_ruling_on_a_turn_plays_the_lowest_slot_left(guests):
+    table = Table(guests=guests).to("hand")
     table.play("stand")
     slots = []
     while not is_hand_over(table.ledger.match) and len(slots) < 4:
         slots.append(ruled(table)[2][0])
     assert slots[:4] == [0, 0, 1, 1]
-
-
-def test_ruling_opens_the_guests_card():
-    table = Table(guests=(0, 1)).to("hand")
-    table.play("stand")
-    assert ruled(table)[1] == "play"
 
 
 @each_row("name, seats", [("truc-french", 2), ("truc-catalan", 2), ("truc-catalan", 4)])
@@ -57,36 +52,22 @@ def test_match_that_rulings_alone_play_proves(name, seats, absent):
     assert (verdict.result, verdict.reason) == ("proven", "won")
 
 
-def test_pause_rests_the_match_until_all_resume():
-    table = Table().to("hand").rest()
+@each_row("phase, guests", [("between", ()), ("hand", ()), ("hand", (1,))])
+def test_pause_rests_the_match_until_all_resume(phase, guests):
+    table = Table(guests=guests).to(phase, index=0).rest()
     assert table.ledger.pause.active
     for seat in (0, 1):
         table.add(table.act(seat, "resume"))
     table.add(table.rule("resume"))
     assert not table.ledger.pause.active
+    assert table.to("hand", index=2).rest().ledger.pause.active
+    assert table.run().audit().verdict().result == "proven"
 
 
 def test_longest_pause_is_over_by_the_servers_word():
     table = Table().to("hand").rest()
     table.add(table.rule("resume"))
     assert table.run().audit().verdict().result == "proven"
-
-
-def test_match_may_rest_before_the_draw():
-    table = Table().rest()
-    assert table.ledger.pause.active
-
-
-def test_guests_ask_for_rest_by_proxy():
-    table = Table(guests=(1,)).to("hand").rest()
-    assert table.run().audit().verdict().result == "proven"
-
-
-def test_seat_may_rest_again_in_the_next_hand():
-    table = Table().to("hand").rest()
-    table.add(table.rule("resume"))
-    table.to("hand", index=2).rest()
-    assert table.ledger.pause.active
 
 
 def test_resting_match_can_be_resigned():

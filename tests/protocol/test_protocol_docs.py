@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from rows import each_row
 
-from truc_docs.protocol.examples import EXAMPLES
+from truc_docs.protocol.examples import EXAMPLES, INFO
 from truc_docs.protocol.messages import PARTS
 from truc_protocol import codec
 from truc_protocol.crypto.keys import fingerprint, player_seed, signing_key_from_seed
@@ -21,10 +21,8 @@ from truc_protocol.messages import (
     Create,
     GuestAct,
     GuestLogin,
-    Info,
     Join,
     KeyLogin,
-    Limits,
     ListTables,
     MatchRecord,
     Ok,
@@ -33,7 +31,6 @@ from truc_protocol.messages import (
     Pong,
     Ready,
     TableState,
-    VariantOffer,
     Welcome,
     encode_info,
     refusal,
@@ -58,15 +55,6 @@ CHAPTERS = sorted(DOCS.glob("*.md"))
 SERVER, PLAYER = signing_key_from_seed(b"\x01" * 32), signing_key_from_seed(b"\x02" * 32)
 CN, SN = b"\xc1" * 32, b"\x51" * 32
 TAG = "guest-6W6AX7L4MOFSUV3EQN2Z"
-INFO = Info(
-    name="Casa",
-    software="truc 0.1.0",
-    caps={"history": 64, "lobby": True, "seek": True},
-    limits=Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
-    variants=(VariantOffer(name="truc-french", seats=(2,)),),
-    guests=True,
-    now_ms=1_790_000_000_000,
-)
 
 
 def chapter(name):
@@ -154,33 +142,19 @@ def test_first_bytes_get_the_answer_of_the_chapter(received, answer):
 # Security
 
 
-def test_security_shows_the_servers_body_and_signature():
-    _, hello, _ = first_exchange()
-    text = chapter("security.md")
-    assert [block_bytes(text, "hex hello"), block_bytes(text, "hex hello-sig")] == [[hello.body], [hello.sig]]
-
-
-def test_security_shows_the_players_body_and_signature():
+def test_security_shows_what_server_and_player_sign_and_that_is_taken():
     _, hello, hellos = first_exchange()
     server = check_server_hello(hello, KnownServer(hellos[Role.CLIENT], (1,), None, 1_790_000_000))
     signed = authenticate(PLAYER, server, cn=CN, hello_frame=hellos[Role.SERVER])
-    text = chapter("security.md")
-    assert [block_bytes(text, "hex auth"), block_bytes(text, "hex auth-sig")] == [[signed.body], [signed.sig]]
+    labels = ("hex hello", "hex hello-sig", "hex auth", "hex auth-sig")
+    shown = [block_bytes(chapter("security.md"), label) for label in labels]
+    assert shown == [[hello.body], [hello.sig], [signed.body], [signed.sig]]
+    login = KeyLogin(id=2, body=signed.body, sig=signed.sig)
+    assert check_login(login, Challenge(SERVER.public, CN, SN, hellos[Role.SERVER])) == PLAYER.public
 
 
-def test_login_of_the_example_is_taken():
-    _, _, hellos = first_exchange()
-    text = chapter("security.md")
-    ((body,), (sig,)) = block_bytes(text, "hex auth"), block_bytes(text, "hex auth-sig")
-    challenge = Challenge(SERVER.public, CN, SN, hellos[Role.SERVER])
-    assert check_login(KeyLogin(id=2, body=body, sig=sig), challenge) == PLAYER.public
-
-
-def test_security_shows_the_fingerprint():
+def test_security_shows_the_fingerprint_and_the_seed_of_a_players_key():
     assert f"`{fingerprint(SERVER.public)}`" in chapter("security.md")
-
-
-def test_security_shows_the_seed_of_a_players_key():
     assert f"`{player_seed(bytes(32), bytes(range(32))).hex()}`" in chapter("security.md")
 
 
@@ -313,17 +287,14 @@ def server():
     return ScriptedServer()
 
 
-def test_client_of_the_guide_logs_in(guide, server):
+def test_client_of_the_guide_logs_in_answers_pings_and_plays_the_option_it_must(guide, server):
     guide["log_in"](server, "Ana")
     assert server.connection.state is State.READY
-
-
-def test_client_of_the_guide_plays_the_option_it_must(guide, server):
-    guide["log_in"](server, "Ana")
     guide["sit_down"](server, "K7PQ")
     guide["play"](server, "K7PQ")
     acts = [message for message in server.heard if isinstance(message, GuestAct)]
     assert [(act.table, act.match, act.at, act.choose) for act in acts] == [("K7PQ", bytes(32), 6, "play 7e")]
+    assert [message.n for message in server.heard if isinstance(message, Pong)] == [5, 6]
 
 
 def test_client_of_the_guide_plays_the_option_that_waits_for_it_unseen(guide, server):
@@ -338,13 +309,6 @@ def test_client_of_the_guide_opens_a_table_that_admits_guests(guide, server):
     guide["log_in"](server, "Ana")
     assert guide["open_table"](server, "truc-french") == "K7PQ"
     assert server.heard[-1].options["guests"] == 2
-
-
-def test_client_of_the_guide_answers_pings(guide, server):
-    guide["log_in"](server, "Ana")
-    guide["sit_down"](server, "K7PQ")
-    guide["play"](server, "K7PQ")
-    assert [message.n for message in server.heard if isinstance(message, Pong)] == [5, 6]
 
 
 def test_client_of_the_guide_says_why_it_was_refused(guide, server):

@@ -43,15 +43,9 @@ def cells(variant, heading):
     return [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows[2:]]
 
 
-def test_every_rule_of_a_variant_has_its_sentences():
+def test_every_rule_of_a_variant_has_its_sentences_in_one_chapter_and_every_table_a_rule():
     assert set(SENTENCES) == {"pack", *(name for name, _ in params(CATALAN))}
-
-
-def test_every_rule_stands_in_one_chapter():
     assert sorted(name for names in CHAPTERS.values() for name in names) == sorted(SENTENCES)
-
-
-def test_every_table_belongs_to_a_rule():
     assert set(TABLES) <= set(SENTENCES)
 
 
@@ -59,6 +53,7 @@ def test_every_table_belongs_to_a_rule():
 def test_every_field_of_every_group_is_told(name):
     """A changed field changes the page: what a group holds is said in full."""
     variant = preset(name)
+    assert not [line for line in rules_page(variant).splitlines() if line in ("*", "* ") or "None" in line]
     for group in ("redeal", "last_point", "envido", "pica", "scoring"):
         value = getattr(variant, group)
         for field in fields(value) if value is not None else ():
@@ -68,24 +63,16 @@ def test_every_field_of_every_group_is_told(name):
                 assert rules_page(changed) != rules_page(variant), f"{group}.{field.name}"
 
 
-@each_row("name", presets())
-def test_page_has_no_empty_sentence(name):
-    assert [
-        line for line in rules_page(preset(name)).splitlines() if line in ("*", "* ") or "None" in line
-    ] == []
-
-
-def test_summary_counts_truts():
-    assert variant_summary(preset("trut")) == "2/4 players, 32 cards, to 7 truts, best of 3"
-
-
-def test_summary_says_one_trut_and_one_game():
-    short = replace(scoring(TRUT, target=1), match=1)
-    assert variant_summary(short) == "2/4 players, 32 cards, to 1 trut, one game"
-
-
-def test_house_variant_has_a_summary():
-    assert variant_summary(replace(CATALAN, name="house", match=5)).endswith("to 12, best of 5")
+@each_row(
+    "variant, summary",
+    [
+        (TRUT, "2/4 players, 32 cards, to 7 truts, best of 3"),
+        (replace(scoring(TRUT, target=1), match=1), "2/4 players, 32 cards, to 1 trut, one game"),
+        (replace(CATALAN, name="house", match=5), "2/4 players, 40 cards, to 12, best of 5"),
+    ],
+)
+def test_summary_says_whether_a_game_counts_truts_and_a_match_has_one_game(variant, summary):
+    assert variant_summary(variant) == summary
 
 
 @each_row(
@@ -124,6 +111,10 @@ def test_house_variant_has_a_summary():
         # the score
         (scoring(CATALAN, end_check="hand_end"), "if they are equal, another hand is played"),
         (scoring(TRUT, target=1), "A game is won as soon as a side has 1 trut."),
+        (ARGENTINE, "7 as *7 malas*, 23 as *8 buenas*"),  # rules.md 8.1
+        # the words
+        (ARGENTINE, "The game is also called *sin flor* or *sin jardinera*."),
+        (replace(CATALAN, words="house"), "no words of its own"),
         # at this table
         (replace(CATALAN, reveal="match"), "all other cards are opened at the end of the match"),
         (replace(CATALAN, absent="concede"), "the hand is given up"),
@@ -240,19 +231,6 @@ def test_word_of_a_game_is_told(variant, word):
 )
 def test_word_for_what_a_game_lacks_is_not_told(variant, what):
     assert what not in [row[0] for row in cells(variant, "The words")]
-
-
-def test_game_is_called_by_its_other_names():
-    assert "The game is also called *sin flor* or *sin jardinera*." in rules_page(ARGENTINE)
-
-
-def test_halves_of_a_game_are_told():
-    # rules.md 8.1
-    assert "7 as *7 malas*, 23 as *8 buenas*" in rules_page(ARGENTINE)
-
-
-def test_house_without_words_of_its_own_says_so():
-    assert "no words of its own" in chapter(replace(CATALAN, words="house"), "The words")
 
 
 @each_row("rule", [rule for rule in TABLES if rule not in ("ladder", "words")])

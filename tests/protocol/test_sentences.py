@@ -10,24 +10,17 @@ REASON = Sentence("failures.nothing_answers")
 LOST = Sentence("failures.cannot_reach", server="host:7373", reason=REASON)
 
 
-def test_sentence_is_its_text_in_english() -> None:
+def test_sentence_is_its_text_in_english_and_told_in_a_language_with_those_that_it_fills_in() -> None:
     assert LOST == "cannot reach host:7373: no answer"
-
-
-def test_sentence_is_told_in_a_language_with_those_that_it_fills_in() -> None:
     assert in_language(LOST, "fr") == "impossible de joindre host:7373 : pas de réponse"
-
-
-def test_text_of_an_error_can_still_be_told() -> None:
     assert in_language(str(ValueError(LOST)), "es") == "no se puede llegar a host:7373: sin respuesta"
+    with pytest.raises(LanguageError):
+        in_language(LOST, "xx")
 
 
-def test_what_is_no_sentence_stays_as_it_is() -> None:
+def test_what_is_no_sentence_stays_as_it_is_also_where_it_is_filled_in() -> None:
     assert in_language("Connection reset by peer", "ca") == "Connection reset by peer"
     assert in_language(7, "ca") == "7"
-
-
-def test_what_others_wrote_is_filled_in_as_it_is() -> None:
     sentence = Sentence("failures.at", server="{error}", error="failures.at {0} {server}")
     assert in_language(sentence, "ca") == "{error}: failures.at {0} {server}"
 
@@ -45,39 +38,25 @@ def test_sentence_that_cannot_be_told_is_a_mistake(key, values) -> None:
         Sentence(key, **values)
 
 
-def test_unknown_language_is_an_error() -> None:
-    with pytest.raises(LanguageError):
-        in_language(LOST, "xx")
-
-
-def test_every_check_has_its_words():
+def test_every_check_has_its_words_and_every_remedy_is_one_for_a_check():
     words = catalogue("en")
     assert list(words.wrong) == list(words.means) == list(CHECKS)
+    assert {words_of_check(check).do.key for check in CHECKS} == {
+        f"remedies.{name}" for name in words.remedies
+    }
 
 
 @each_row("lang", LANGUAGES)
 @each_row("check", CHECKS)
 def test_words_are_three_whole_sentences(check, lang):
-    for sentence in (in_language(words, lang) for words in words_of_check(check)):
+    words = words_of_check(check)
+    told = [in_language(sentence, lang) for sentence in words]
+    assert in_language(str(words), lang) == " ".join(told)
+    assert list(catalogue(lang).wrong.values()).count(catalogue(lang).wrong[check]) == 1
+    for sentence in told:
         assert sentence[0].isupper()
         assert sentence.endswith(".")
         assert sentence.isprintable()
-
-
-@each_row("lang", LANGUAGES)
-def test_no_two_checks_say_the_same(lang):
-    assert len(set(catalogue(lang).wrong.values())) == len(CHECKS)
-
-
-def test_every_remedy_is_one_for_a_check():
-    assert {words_of_check(check).do.key for check in CHECKS} == {
-        f"remedies.{name}" for name in catalogue("en").remedies
-    }
-
-
-def test_words_are_told_as_one_text():
-    words = words_of_check("C19")
-    assert in_language(str(words), "es") == " ".join(in_language(sentence, "es") for sentence in words)
 
 
 @each_row("check", CHECKS)

@@ -37,6 +37,18 @@ _OPEN_TABLE: Final = messages.TableState(
     age_ms=1_200_000,
 )
 
+
+INFO: Final = messages.Info(
+    name="Casa",
+    software="truc 0.1.0",
+    caps={"history": 64, "lobby": True, "seek": True},
+    limits=messages.Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
+    variants=(messages.VariantOffer(name="truc-french", seats=(2,)),),
+    guests=True,
+    now_ms=1_790_000_000_000,
+)
+"""What a server says about itself, which is packed inside its hello."""
+
 EXAMPLES: Final[tuple[tuple[Direction, AnyMessage], ...]] = (
     (
         _IN,
