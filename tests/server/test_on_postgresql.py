@@ -51,6 +51,7 @@ from truc_server.storage import (
     StoreBusyError,
     StoreError,
     housekeeping,
+    leases,
     statements,
 )
 from truc_server.storage.archive import open_archive
@@ -334,7 +335,7 @@ def test_error_is_one_line_without_what_was_to_be_written(store):
 def freeze_in_a_commit(store: Store, lease: Lease) -> None:
     """Leave a commit as a process does that stands still while it sends it: the fence has answered, a record is on its way."""
     driver = store._writing.connection.driver_connection
-    assert driver.execute(*statements.fence_sql(store._engine.dialect, lease)).fetchone()
+    assert driver.execute(*leases.fence_sql(store._engine.dialect, lease)).fetchone()
     driver.pgconn.enter_pipeline_mode()
     driver.pgconn.send_query_params(b"SELECT 1", None)
     driver.pgconn.send_flush_request()

@@ -67,7 +67,7 @@ def test_failing_seed_is_told_with_why_and_is_played_again_with_a_trace(monkeypa
 
 
 BROKEN = {
-    "fence": [(leases, "FENCE", select(ownership.c.epoch))],
+    "fence": [(leases, "fence", lambda _lease: select(ownership.c.epoch))],
     "acknowledgement": [(Journal, "gate", property(lambda _: 0, lambda _journal, _gate: None))],
     "clock": [
         (

@@ -256,11 +256,13 @@ def test_what_is_held_open_between_any_two_statements_is_as_if_made_at_one_momen
 
 @pytest.mark.parametrize("second", ["take", "again", "alone"])
 def test_fence_that_keeps_no_row_is_found(postgresql, file, monkeypatch, second):
-    unkept = select(nodes.c.epoch).where(*leases._OWN_ROW, leases._LEASE_LASTS)
-    monkeypatch.setattr(leases, "FENCE", unkept)
-    statements.fence_sql.cache_clear()
+    def unkept(lease):
+        return select(nodes.c.epoch).where(*leases.own_row(lease), leases._LEASE_LASTS)
+
+    monkeypatch.setattr(leases, "fence", unkept)
+    leases.fence_sql.cache_clear()
     try:
         with pytest.raises(AssertionError):
             check_pair(postgresql, file, "append", second)
     finally:
-        statements.fence_sql.cache_clear()
+        leases.fence_sql.cache_clear()

@@ -8,13 +8,16 @@ lease has not ended are taken by nobody.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     Connection,
+    Dialect,
+    Select,
     and_,
-    bindparam,
     delete,
     func,
     insert,
@@ -61,23 +64,8 @@ def _postgresql_now(_element: db_now_ms, _compiler: object, **_: object) -> str:
     return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
 
 
-# Name and claim: a process of the same name that comes later has another claim, and the earlier finds no row.
-_OWN_ROW: Final = (nodes.c.name == bindparam("me"), nodes.c.claimed == bindparam("under"))
 _LEASE_LASTS: Final = or_(nodes.c.lease_until_ms.is_(None), nodes.c.lease_until_ms > db_now_ms())
-# KEY SHARE lets a renewal change the row meanwhile; only who removes it, to take over, waits (decision 26).
-FENCE: Final = select(nodes.c.epoch).where(*_OWN_ROW, _LEASE_LASTS).with_for_update(read=True, key_share=True)
-"""The newest epoch of a process, if it may write; its row stays until the transaction ends."""
-
-_EPOCH: Final = select(nodes.c.epoch).where(*_OWN_ROW)
-_RAISE_EPOCH: Final = update(ownership).values(epoch=ownership.c.epoch + 1)
-_NEW_EPOCH: Final = select(ownership.c.epoch)
 _NEWEST_CLAIM: Final = select(func.coalesce(func.max(claims.c.epoch), 0))
-# A lease that has ended is not renewed, even if nobody has noticed: others may be about to take the tables.
-_RENEW: Final = (
-    update(nodes)
-    .where(*_OWN_ROW, nodes.c.lease_until_ms > db_now_ms())
-    .values(lease_until_ms=db_now_ms() + bindparam("lease", type_=BigInteger))
-)
 # Without nodes whose row a commit still holds: to wait for one would keep the tables of the others, too.
 _ENDED: Final = (
     select(nodes.c.name)
@@ -98,20 +86,6 @@ _END_CONNECTIONS: Final = text(
     " AND pid <> pg_backend_pid()"
 )
 _NOW: Final = select(db_now_ms())
-_NAMES: Final = select(nodes.c.name)
-# A node that drains takes nothing: what it was given before is free.
-_OTHERS_GIFTS: Final = select(literal(_GIFT_MARK) + nodes.c.name).where(
-    nodes.c.name != bindparam("me"), nodes.c.draining.is_(False)
-)
-# Any row of `nodes` counts, even one whose lease has ended: a table is free when its owner's row is removed,
-# as that waits for the owner's last commit.
-_UNOWNED: Final = (
-    select(tables.c.code)
-    .where(tables.c.owner.not_in(_NAMES), tables.c.owner.not_in(_OTHERS_GIFTS))
-    .order_by(tables.c.created_ms, tables.c.code)
-    .limit(bindparam("most"))
-)
-_OWNED: Final = select(tables.c.code).where(tables.c.owner == bindparam("me")).order_by(tables.c.code)
 _NODES: Final = (
     select(
         nodes.c.name,
@@ -131,26 +105,31 @@ _NODES: Final = (
     .order_by(nodes.c.name)
 )
 
-_HAS_SPARE: Final = or_(
-    nodes.c.lease_until_ms.is_(None),
-    nodes.c.lease_until_ms > db_now_ms() + bindparam("spare", type_=BigInteger),
-)
-_OWNER: Final = (
-    select(nodes.c.name, nodes.c.public, nodes.c.inner)
-    .select_from(tables)
-    .join(nodes, and_(nodes.c.name == tables.c.owner, _HAS_SPARE), isouter=True)
-    .where(tables.c.code == bindparam("code"))
-)
-
 
 def application_name(name: str) -> str:
     """Return what a node of this name is called among the connections of the database."""
     return f"truc {name}".rstrip()
 
 
-def parameters_of(lease: Lease) -> dict[str, Any]:
-    """Return the parameters of the statements that are about a process itself."""
-    return {"me": lease.owner, "under": lease.epoch}
+def own_row(lease: Lease) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions by which a process finds its own row."""
+    # Name and claim: a process of the same name that comes later has another claim, and the earlier finds no row.
+    return (nodes.c.name == lease.owner, nodes.c.claimed == lease.epoch)
+
+
+def fence(lease: Lease) -> Select[Any]:
+    """Return the statement that finds the newest epoch of a process, if it may write; its row stays until the transaction ends."""
+    # KEY SHARE lets a renewal change the row meanwhile; only who removes it, to take over, waits (decision 26).
+    own = select(nodes.c.epoch).where(*own_row(lease), _LEASE_LASTS)
+    return own.with_for_update(read=True, key_share=True)
+
+
+@cache
+def fence_sql(dialect: Dialect, lease: Lease) -> tuple[str, Any]:
+    """Return the fence of a lease and its values, as the driver of a database takes them."""
+    compiled = fence(lease).compile(dialect=dialect)
+    values, ordered = compiled.params, compiled.positiontup
+    return str(compiled), values if ordered is None else tuple(values[name] for name in ordered)
 
 
 def claim(connection: Connection, owner: str) -> Lease:
@@ -188,8 +167,10 @@ def renew(connection: Connection, lease: Lease, *, lease_ms: int, place: NodePla
     Raises:
         StoreLostError: It has ended.
     """
-    said = _RENEW.values(public=place.public, inner=place.inner, version=place.version, draining=draining)
-    if not connection.execute(said, {**parameters_of(lease), "lease": lease_ms}).rowcount:
+    # A lease that has ended is not renewed, even if nobody has noticed: others may be about to take the tables.
+    lasting = update(nodes).where(*own_row(lease), nodes.c.lease_until_ms > db_now_ms())
+    said = {**place._asdict(), "draining": draining}
+    if not connection.execute(lasting.values(**said, lease_until_ms=db_now_ms() + lease_ms)).rowcount:
         raise lease_lost(lease)
 
 
@@ -207,11 +188,23 @@ def take_tables(connection: Connection, lease: Lease, *, most: int) -> TakenTabl
     # Their rows are for the next look: removing them now would wait for the connections to end.
     for node, until_ms in connection.execute(_STANDING_STILL).all():
         _cut_off(connection, node, until_ms)
-    codes = tuple(connection.execute(_UNOWNED, {"me": lease.owner, "most": most}).scalars())
+    codes = tuple(connection.execute(_unowned(lease, most)).scalars())
     connection.execute(update(tables).where(tables.c.code.in_(codes)).values(owner=lease.owner, epoch=epoch))
     # Commits read their epoch from here: whatever the node writes from now on has the newest.
-    connection.execute(update(nodes).where(*_OWN_ROW).values(epoch=epoch), parameters_of(lease))
+    connection.execute(update(nodes).where(*own_row(lease)).values(epoch=epoch))
     return TakenTables(epoch, codes)
+
+
+def _unowned(lease: Lease, most: int) -> Select[Any]:
+    """Return the statement that finds tables which a node may take."""
+    # A node that drains takes nothing: what it was given before is free.
+    gifts_of_others = select(literal(_GIFT_MARK) + nodes.c.name).where(
+        nodes.c.name != lease.owner, nodes.c.draining.is_(False)
+    )
+    # Any row of `nodes` counts, even one whose lease has ended: a table is free when its owner's row is
+    # removed, as that waits for the owner's last commit.
+    is_free = (tables.c.owner.not_in(select(nodes.c.name)), tables.c.owner.not_in(gifts_of_others))
+    return select(tables.c.code).where(*is_free).order_by(tables.c.created_ms, tables.c.code).limit(most)
 
 
 def _cut_off(connection: Connection, name: str, until_ms: int) -> None:
@@ -225,7 +218,7 @@ def _cut_off(connection: Connection, name: str, until_ms: int) -> None:
 def is_any_table_free(connection: Connection, lease: Lease) -> bool:
     """Tell whether there is something to `take_tables`."""
     # Asked twice a second by each node, so without the draw of an epoch, which would make all claims wait.
-    if connection.execute(_UNOWNED, {"me": lease.owner, "most": 1}).first() is not None:
+    if connection.execute(_unowned(lease, 1)).first() is not None:
         return True
     ended = select(nodes.c.name).where(nodes.c.lease_until_ms <= db_now_ms()).limit(1)
     return connection.execute(ended).first() is not None
@@ -233,12 +226,13 @@ def is_any_table_free(connection: Connection, lease: Lease) -> bool:
 
 def release(connection: Connection, lease: Lease) -> None:
     """Give a lease back: nothing more is written under it, and its tables are free at once."""
-    connection.execute(delete(nodes).where(*_OWN_ROW), parameters_of(lease))
+    connection.execute(delete(nodes).where(*own_row(lease)))
 
 
 def owned_codes(connection: Connection, lease: Lease) -> tuple[str, ...]:
     """Return the codes of a node's tables."""
-    return tuple(connection.execute(_OWNED, {"me": lease.owner}).scalars())
+    owned = select(tables.c.code).where(tables.c.owner == lease.owner).order_by(tables.c.code)
+    return tuple(connection.execute(owned).scalars())
 
 
 def all_nodes(connection: Connection) -> tuple[Node, ...]:
@@ -248,7 +242,14 @@ def all_nodes(connection: Connection) -> tuple[Node, ...]:
 
 def table_owner(connection: Connection, code: str, *, spare_ms: int = 0) -> TableOwner | None:
     """Return who owns a table, nobody if less than `spare_ms` of the lease is left; None if there is no such table."""
-    row = connection.execute(_OWNER, {"code": code, "spare": spare_ms}).first()
+    has_spare = or_(nodes.c.lease_until_ms.is_(None), nodes.c.lease_until_ms > db_now_ms() + spare_ms)
+    owner = (
+        select(nodes.c.name, nodes.c.public, nodes.c.inner)
+        .select_from(tables)
+        .join(nodes, and_(nodes.c.name == tables.c.owner, has_spare), isouter=True)
+        .where(tables.c.code == code)
+    )
+    row = connection.execute(owner).first()
     return None if row is None else TableOwner(row.name or "", row.public or "", row.inner or "")
 
 
@@ -307,8 +308,8 @@ def gift_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _draw_epoch(connection: Connection, owner: str) -> int:
     """Return a new epoch, which is the process's from now on; every other claim waits for the end of this transaction."""
     # The update locks the one row until the end of the transaction.
-    connection.execute(_RAISE_EPOCH)
-    epoch: int = connection.execute(_NEW_EPOCH).scalar_one()
+    connection.execute(update(ownership).values(epoch=ownership.c.epoch + 1))
+    epoch: int = connection.execute(select(ownership.c.epoch)).scalar_one()
     newest: int = connection.execute(_NEWEST_CLAIM).scalar_one()
     # Only if the row is damaged: under an epoch that was used, the same nonce would seal two texts (decision 17).
     if epoch <= newest:
@@ -357,7 +358,7 @@ def epoch(connection: Connection, lease: Lease) -> int:
     Raises:
         StoreLostError: It may write no more.
     """
-    found: int | None = connection.execute(_EPOCH, parameters_of(lease)).scalar()
+    found: int | None = connection.execute(select(nodes.c.epoch).where(*own_row(lease))).scalar()
     if found is None:
         raise lease_lost(lease)
     return found
@@ -369,10 +370,10 @@ def hold_lease(connection: Connection, lease: Lease) -> int:
     Raises:
         StoreLostError: Nothing may be written any more.
     """
-    found = connection.execute(FENCE, parameters_of(lease)).first()
+    found: int | None = connection.exec_driver_sql(*fence_sql(connection.dialect, lease)).scalar()
     if found is None:
         raise lease_lost(lease)
-    return int(found.epoch)
+    return found
 
 
 _RECORD_COUNT = select(func.coalesce(func.max(records.c.k) + 1, 0)).where(records.c.mid == matches.c.mid)
@@ -380,9 +381,6 @@ _UNDER_WAY = (
     select(matches.c.mid, _RECORD_COUNT.scalar_subquery())
     .join(tables, tables.c.match == matches.c.mid)
     .where(matches.c.ended_ms.is_(None))
-)
-_RAISE_EPOCH_TO = (
-    update(ownership).where(ownership.c.epoch < bindparam("least")).values(epoch=bindparam("least"))
 )
 
 
@@ -400,6 +398,6 @@ def raise_epoch(connection: Connection, epoch: int) -> PlayUnderWay:
         raise StoreError(f"expected a database on which no server runs, got nodes: {', '.join(running)}")
     # What is sealed for players is numbered from the epoch: under one that was used since the dump, the same
     # nonce would seal two texts (decision 17).
-    connection.execute(_RAISE_EPOCH_TO, {"least": epoch})
+    connection.execute(update(ownership).where(ownership.c.epoch < epoch).values(epoch=epoch))
     found = dict(tuple(row) for row in connection.execute(_UNDER_WAY))
     return PlayUnderWay(found, frozenset(connection.execute(select(terms.c.th).distinct()).scalars()))

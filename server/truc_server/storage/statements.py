@@ -83,7 +83,7 @@ def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRec
         cursor.execute("BEGIN IMMEDIATE")
     # The fence comes first. From then on whoever takes the lease over waits for this commit; if they came
     # before, no row is found.
-    cursor.execute(*fence_sql(dialect, lease))
+    cursor.execute(*leases.fence_sql(dialect, lease))
     found = cursor.fetchone()
     if found is None:
         raise leases.lease_lost(lease)
@@ -96,15 +96,6 @@ def _record_rows(dialect: Dialect, writes: Sequence[Any], epoch: int) -> Sequenc
     if dialect.positional:
         return [(*write, epoch) for write in writes]
     return [{**write._asdict(), "epoch": epoch} for write in writes]
-
-
-@cache
-def fence_sql(dialect: Dialect, lease: Lease) -> tuple[str, Any]:
-    """Return the statement that finds the epoch of a lease, and its values, as the driver of a database takes them."""
-    compiled = leases.FENCE.compile(dialect=dialect)
-    values = leases.parameters_of(lease)
-    ordered = compiled.positiontup
-    return str(compiled), values if ordered is None else tuple(values[name] for name in ordered)
 
 
 @cache
