@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
@@ -13,7 +12,7 @@ from chaos.servers import free_port
 from client.browser import Browser, Page, needs_browser
 from client.running import Process
 from client.serving import RealServer
-from clients_elsewhere.programs import NODE, in_node, needs_node
+from clients_elsewhere.programs import in_node, needs_node, node
 
 from truc_client.home.home import export_seed, import_seed
 from truc_protocol.documents import rule_document
@@ -27,12 +26,7 @@ PAGE = Path(__file__).parents[2] / "client" / "truc_web" / "page"
 
 @needs_node
 def test_pure_parts_of_the_screens():
-    done = subprocess.run(
-        [NODE, "--test", str(Path(__file__).parent / "web_rooms.mjs")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = node("--test", Path(__file__).with_name("web_rooms.mjs"))
     assert done.returncode == 0, done.stdout
 
 
@@ -116,9 +110,6 @@ def test_what_is_painted_before_any_module_is_there_is_what_the_page_draws_first
     assert '<div id="app"></div>' in tree.page({}, lang).decode()
 
 
-SOON_MS = 30_000
-
-
 class Rooms:
     """Somebody who goes through the screens around the table."""
 
@@ -133,16 +124,7 @@ class Rooms:
 
     def until(self, condition: str) -> None:
         """Wait until something holds in the page."""
-        self.page.wait_for(
-            f"""new Promise((done, fail) => {{
-                const end = Date.now() + {SOON_MS};
-                (function look() {{
-                    if ({condition}) done(true);
-                    else if (Date.now() > end) fail(new Error(document.body.innerText));
-                    else setTimeout(look, 20);
-                }})()
-            }})"""
-        )
+        self.page.wait_until(f"!!({condition})")
 
     def press(self, text: str, within: str = "body") -> None:
         """Press the first control in it with this text, as soon as it is there."""

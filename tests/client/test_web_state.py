@@ -5,14 +5,13 @@ One process of Node for all of it: web_state.mjs has the tests.
 
 import json
 import random
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from client.playing import tables_in_turn
-from clients_elsewhere.programs import NODE, needs_node, node_version
+from clients_elsewhere.programs import needs_node, node, node_version
 from rules.chance import random_hand, with_each_option
 
 from truc_protocol.documents import rule_document
@@ -128,14 +127,13 @@ def test_state_and_screens_in_node() -> None:
     catalogues = {lang: files[f"words/{lang}.json"] for lang in LANGUAGES}
     hands = [told(variant, seats, "state") for variant, seats in games()]
     given = json.dumps({"catalogues": catalogues, "own": files["words/own.json"], "hands": hands})
-    done = subprocess.run([NODE, str(PROGRAM)], input=given, capture_output=True, text=True, check=False)
+    done = node(PROGRAM, given=given)
     assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-3000:]}"
     assert "\n# fail 0\n" in done.stdout
 
 
 def test_tab_that_has_lost_the_key_before_its_session_began_begins_none() -> None:
-    program = PROGRAM.with_name("web_lock.mjs")
-    done = subprocess.run([NODE, str(program)], capture_output=True, text=True, check=False)
+    done = node(PROGRAM.with_name("web_lock.mjs"))
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -143,6 +141,5 @@ def test_tab_that_has_lost_the_key_before_its_session_began_begins_none() -> Non
     node_version() < 20, reason="node 20 or later, in which a module can be lost, is not installed"
 )
 def test_wish_whose_module_cannot_be_fetched_is_answered_so_and_granted_the_next_time() -> None:
-    program, match = PROGRAM.with_name("web_loading.mjs"), BLIND / "french-redeals.truc"
-    done = subprocess.run([NODE, str(program), str(match)], capture_output=True, text=True, check=False)
+    done = node(PROGRAM.with_name("web_loading.mjs"), BLIND / "french-redeals.truc")
     assert (done.returncode, done.stderr) == (0, "")

@@ -16,6 +16,7 @@ import pytest
 import trio
 from chaos.servers import free_port
 from client.browser import needs_browser
+from client.running import Process
 from client.serving import RealServer
 from page.playing import NAMES, people, without_lost_connections
 from server.admins import host_says, hosting
@@ -38,11 +39,6 @@ from truc_terminal.commands.in_person import tell_invite
 from truc_terminal.commands.terminal import own_screen
 from truc_terminal.web_carrier import WebCarrier
 from truc_web.tree import read_tree
-
-WAITS_FOR = """new Promise((done) => {
-    const look = () => document.body.innerText.includes(%r) ? done(true) : setTimeout(look, 50)
-    look()
-})"""
 
 
 async def test_whoever_opens_a_table_is_told_its_link_for_browsers(tmp_path, capsys):
@@ -205,32 +201,27 @@ def test_the_tree_is_named_and_a_taken_port_is_told(truc, real_server):
 
 @pytest.fixture
 def asking(tmp_path):
-    """Return the environment of a player whose browser writes its address into a file, and that file."""
+    """Return a way to run `truc` with a browser that writes its address into a file, and that file."""
     program, asked = tmp_path / "browser", tmp_path / "asked"
     program.write_text(f'#!/bin/sh\necho "$1" > {asked}.new && mv {asked}.new {asked}\n')
     program.chmod(0o755)
-    passed_on = {name: os.environ.get(name, "") for name in ("PATH", "PYTHONPATH")}
-    own = {"TRUC_HOME": str(tmp_path / "home"), "BROWSER": f"{program} %s", "LC_ALL": "C.UTF-8"}
-    return {**passed_on, **own}, asked
+    return partial(told_by, tmp_path / "home", BROWSER=f"{program} %s", LC_ALL="C.UTF-8"), asked
 
 
 @contextmanager
-def told_by(environment, *command):
+def told_by(home, *command, **environment):
     """Run `truc` and give what it prints; it ends as by Ctrl+C."""
-    run = [sys.executable, "-m", "truc_terminal", *command]
-    with subprocess.Popen(run, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        try:
-            yield process.stdout
-        finally:
-            process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+    with Process(home, *command, **environment) as running:
+        yield running.process.stdout
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(20) == 130
 
 
 @needs_browser
 @pytest.mark.slow
 def test_a_browser_is_opened_at_the_page_and_may_speak_with_the_server(real_server, chrome, asking):
-    environment, asked = asking
-    with told_by(environment, "web", real_server.url, "--port", "0") as printed:
+    told_by_truc, asked = asking
+    with told_by_truc("web", real_server.url, "--port", "0") as printed:
         lines = [printed.readline() for _ in range(2)]
         link = re.search(r"http://localhost:\d+/open/\S+", lines[1])[0]
         with chrome.somebody() as page:
@@ -257,20 +248,20 @@ def test_the_hosts_invite_for_browsers_makes_a_member_of_whoever_opens_it(chrome
         link = told.stdout.splitlines()[1]
         with chrome.somebody() as page:
             page.visit(link.partition("#")[0])
-            page.wait_for(WAITS_FOR % "does not admit your key")
+            page.wait_until("document.body.innerText.includes('does not admit your key')")
         with chrome.somebody() as page:
             page.visit(link)
-            page.wait_for(WAITS_FOR % "Online: 1")
+            page.wait_until("document.body.innerText.includes('Online: 1')")
 
 
 @needs_browser
 @pytest.mark.slow
 @pytest.mark.parametrize("deal", [(), ("--deal", "blind")], ids=["server", "seats"])
 def test_bots_wait_in_the_demo_for_whoever_opens_the_link(chrome, asking, deal):
-    environment, asked = asking
+    told_by_truc, asked = asking
     options = ["--variant", "truc-french", "--option", "target=3", "--style", "careless", *deal]
     with people(chrome, None, 1) as (person,):
-        with told_by(environment, "demo", "--web", *options) as printed:
+        with told_by_truc("demo", "--web", *options) as printed:
             link = next(re.search(r"http://\S+", line)[0] for line in printed if "http://" in line)
             person.page.visit(link)
             person.say_name(NAMES[0])

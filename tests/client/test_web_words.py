@@ -3,7 +3,6 @@
 import json
 import random
 import re
-import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping
 from itertools import chain, product
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from client.playing import tables_in_turn
-from clients_elsewhere.programs import NODE, needs_node
+from clients_elsewhere.programs import needs_node, node
 from rows import each_row
 from rules.chance import random_hand, with_each_option
 
@@ -142,10 +141,7 @@ def pages(words) -> dict[str, list[dict[str, list]]]:
         "games": games,
         "numbers": NUMBERS,
     }
-    done = subprocess.run(
-        [NODE, str(PROGRAM)], input=json.dumps(given), capture_output=True, text=True, check=True
-    )
-    return json.loads(done.stdout)
+    return json.loads(node(PROGRAM, given=json.dumps(given)).stdout)
 
 
 def said_of_move(

@@ -1,6 +1,5 @@
 """The clients of docs/clients as processes, a bot of ours to play against, and a line between that loses connections."""
 
-import os
 import shutil
 import socket
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from client.running import Process
 
 from truc_client import parse_address
 from truc_protocol.audit import verify
@@ -33,6 +33,12 @@ def in_node(script: str, *arguments: str, given: str = "") -> str:
     """Return what a module of JavaScript prints."""
     command = [NODE, "--input-type=module", "-e", script, *arguments]
     return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout
+
+
+def node(program: Path | str, *arguments: object, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a program to its end."""
+    command = [NODE, str(program), *map(str, arguments)]
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
 
 
 needs_node = pytest.mark.skipif(node_version() < 18, reason="node 18 or later is not installed")
@@ -99,28 +105,11 @@ def bot(
     server, home: Path, game: str, *options: str, seats: int | None = None
 ) -> Iterator[tuple[Place, subprocess.Popen[str]]]:
     """Open a table with a bot at it, which plays one match."""
-    command = [sys.executable, "-m", "truc_terminal", "bot", server.url, "--create", game]
-    command += [] if seats is None else ["--seats", str(seats)]
-    process = subprocess.Popen(
-        [*command, *(word for option in options for word in ("--option", option))],
-        env={**os.environ, "TRUC_HOME": str(home)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield _place_told(process), process
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def _place_told(process: subprocess.Popen[str]) -> Place:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("table"):
-            link = parse_address(line.split()[1])
-            return Place(link.port, link.table, link.fingerprint, link.is_tls)
-    raise AssertionError("the bot opened no table")
+    words = [] if seats is None else ["--seats", str(seats)]
+    words += [word for option in options for word in ("--option", option)]
+    with Process(home, "bot", server.url, "--create", game, *words) as opponent:
+        link = parse_address(opponent.line().split()[1])
+        yield Place(link.port, link.table, link.fingerprint, link.is_tls), opponent.process
 
 
 class Relay:

@@ -1,7 +1,6 @@
 """A client elsewhere that begins again, where it may go on and below what it signs nothing; and what it signs of a position."""
 
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL
@@ -10,7 +9,7 @@ import pytest
 import trio
 from client.cheats import forget_since
 from client.playing import signed
-from clients_elsewhere.programs import NODE, needs_jdk, needs_node
+from clients_elsewhere.programs import NODE, needs_jdk, needs_node, node
 from msgspec.structs import replace
 
 from truc_conform.scripted import ScriptedServer
@@ -27,10 +26,12 @@ PAGE = (NODE, str(Path(__file__).with_name("page_seat.mjs")))
 class Forgetful(ScriptedServer):
     """A server that can go back to an earlier position; `heard` is set once it has heard what it waits for."""
 
-    def __init__(self, is_enough: Callable[[], bool], **options) -> None:
+    def __init__(self, **options) -> None:
         super().__init__(**options)
-        self.is_enough = is_enough
         self.heard = trio.Event()
+
+    def is_enough(self) -> bool:
+        return self.ledger is not None and self.ledger.deal_index >= DEALS
 
     async def answer(self, message) -> None:
         if self.is_enough():
@@ -85,7 +86,7 @@ async def visit(server: Forgetful, kept: Path, *wish: str, client: Sequence[str]
     indirect=True,
 )
 async def test_client_signs_nothing_below_what_it_had_accepted(client, tmp_path) -> None:
-    server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
+    server = Forgetful(target=12)
     await visit(server, tmp_path / "store.json", client=client)
     mark = max(body.k for body in signed(server, Act))
     closed = next(k for k, record in enumerate(server.records) if isinstance(parse(record), Close))
@@ -99,7 +100,7 @@ async def test_client_signs_nothing_below_what_it_had_accepted(client, tmp_path)
 
 @needs_node
 async def test_client_goes_on_where_what_has_failed_binds_nobody(tmp_path) -> None:
-    server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
+    server = Forgetful(target=12)
 
     def damage(message: object) -> object:
         is_second = isinstance(message, MatchRecord) and message.k == 1
@@ -118,7 +119,7 @@ async def test_client_goes_on_where_what_has_failed_binds_nobody(tmp_path) -> No
 async def test_client_asks_again_where_what_has_failed_binds_nobody_and_ends_at_the_third_time(
     tmp_path, client
 ):
-    server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
+    server = Forgetful(target=12)
     bent = []
 
     def damage(message: object) -> object:
@@ -141,7 +142,7 @@ async def test_client_asks_again_where_what_has_failed_binds_nobody_and_ends_at_
 
 @needs_node
 async def test_client_signs_a_new_chain_or_a_resignation_for_one_position(tmp_path) -> None:
-    server = Forgetful(lambda: server.ledger is not None and server.ledger.deal_index >= DEALS, target=12)
+    server = Forgetful(target=12)
     server.links = 2
     await visit(server, tmp_path / "store.json", "resigns")
     bodies = set(signed(server, Act, Resign, Rekey))
@@ -151,6 +152,5 @@ async def test_client_signs_a_new_chain_or_a_resignation_for_one_position(tmp_pa
 
 @needs_node
 def test_client_waits_two_minutes_at_most_and_is_sent_to_no_place_that_is_none() -> None:
-    program = Path(__file__).with_name("hostile_goodbyes.mjs")
-    done = subprocess.run([NODE, str(program)], capture_output=True, text=True, check=False)
+    done = node(Path(__file__).with_name("hostile_goodbyes.mjs"))
     assert (done.stdout, done.stderr) == ("", "")

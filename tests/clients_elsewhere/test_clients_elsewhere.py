@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -199,10 +198,10 @@ def lasts(seed: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("guest", "seed"), cut(GUESTS))
 def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, guest, seed) -> None:
-    options = ("guests=1", "match=1")
-    with ExitStack() as stack:
-        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", *options))
-        line, way = stack.enter_context(relay(place, lasts(seed)))
+    with (
+        bot(real_server, tmp_path, "truc-french", "guests=1", "match=1") as (place, _),
+        relay(place, lasts(seed)) as (line, way),
+    ):
         ended = told(start(guest, way))
         assert (ended.code, ended.errors, line.cuts > 3) == (0, "", True)
 
@@ -210,9 +209,10 @@ def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, 
 @pytest.mark.slow
 @pytest.mark.parametrize(("client", "seed"), cut(KEYED), indirect=["client"])
 def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, seed, client) -> None:
-    with ExitStack() as stack:
-        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=1"))
-        line, way = stack.enter_context(relay(place, lasts(seed)))
+    with (
+        bot(real_server, tmp_path, "truc-french", "match=1") as (place, _),
+        relay(place, lasts(seed)) as (line, way),
+    ):
         ended = told(start(keyed(tmp_path, client), way))
         assert (ended.code, ended.errors, line.cuts > 3) == (0, "", True)
     assert result_of(tmp_path) == "proven"
@@ -221,9 +221,10 @@ def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp
 @pytest.mark.slow
 @pytest.mark.parametrize("client", KEYED, indirect=True)
 def test_keyed_client_that_is_killed_goes_on_from_what_it_keeps(real_server, tmp_path, client) -> None:
-    with ExitStack() as stack:
-        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=1"))
-        line, way = stack.enter_context(relay(place, [900, 3_000, 4_000, 5_000, 30_000]))
+    with (
+        bot(real_server, tmp_path, "truc-french", "match=1") as (place, _),
+        relay(place, [900, 3_000, 4_000, 5_000, 30_000]) as (line, way),
+    ):
         codes = []
         while codes[-1:] != [0]:
             player = start(keyed(tmp_path, client), way)
@@ -238,9 +239,10 @@ def test_keyed_client_that_is_killed_goes_on_from_what_it_keeps(real_server, tmp
 @needs_node
 def test_keyed_client_plays_over_a_line_that_brings_single_bytes(real_server, tmp_path) -> None:
     """The guests do at the tables of the kit."""
-    with ExitStack() as stack:
-        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=1", "target=2"))
-        _, way = stack.enter_context(relay(place, size=1))
+    with (
+        bot(real_server, tmp_path, "truc-french", "match=1", "target=2") as (place, _),
+        relay(place, size=1) as (_, way),
+    ):
         assert told(start(keyed(tmp_path), way)).code == 0
 
 

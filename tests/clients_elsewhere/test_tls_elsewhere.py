@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from clients_elsewhere.programs import GUESTS, Relay, bot, keyed, needs_node, result_of, start, told
+from clients_elsewhere.programs import GUESTS, bot, keyed, needs_node, relay, result_of, start, told
 
 from truc_protocol.crypto.certificates import make_certificate
 
@@ -44,13 +44,14 @@ def _answer(listener: socket.socket, port: int, shown: ssl.SSLContext, asked: ss
 
 @needs_node
 def test_keyed_client_plays_encrypted_and_comes_back_where_its_connection_is_cut(tls_server, tmp_path):
-    with bot(tls_server, tmp_path, "truc-french", "match=1") as (place, opponent):
+    with (
+        bot(tls_server, tmp_path, "truc-french", "match=1") as (place, opponent),
+        relay(place, (3_000, 4_000, 5_000)) as (line, way),
+    ):
         assert place.is_tls
-        relay = Relay(tls_server.port, (3_000, 4_000, 5_000))
-        ended = told(start(keyed(tmp_path), place.by(relay.port)))
+        ended = told(start(keyed(tmp_path), way))
         assert (ended.code, ended.errors, opponent.wait(60)) == (0, "", 0)
-        relay.close()
-    assert (result_of(tmp_path), relay.cuts) == ("proven", 3)
+    assert (result_of(tmp_path), line.cuts) == ("proven", 3)
 
 
 @needs_node

@@ -8,46 +8,52 @@ import trio
 from truc_conform.raw_client import frame
 from truc_protocol.codec import unpack
 
-CHUNK = 65_536
-
 
 class Spoken:
-    """What has gone over one connection so far: tags of the client's messages, and a place for the alteration's own."""
+    """What has gone over one connection so far: tags of the client's messages."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        self.notes: dict = {}
 
 
 @asynccontextmanager
-async def altered(port: int, alter):
-    """Serve on a port of its own; `alter(message, spoken)` gives the messages to send on for one of the server's."""
+async def altered(port: int, alter, *, gathered_s: float = 0):
+    """Serve on a port of its own; `alter(message, spoken)` gives the messages to send on for one of the server's.
+
+    What the client says within `gathered_s` comes to the server at once. An `alter` that raises BrokenResourceError
+    loses the connection.
+    """
     async with trio.open_nursery() as nursery:
-        serve = partial(_pass_on, port=port, alter=alter)
+        serve = partial(_pass_on, port=port, alter=alter, gathered_s=gathered_s)
         listeners = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
         yield listeners[0].socket.getsockname()[1]
         nursery.cancel_scope.cancel()
 
 
-async def _pass_on(client, *, port, alter) -> None:
+async def _pass_on(client, *, port, alter, gathered_s) -> None:
     spoken = Spoken()
     server = await trio.open_tcp_stream("127.0.0.1", port)
     try:
         async with server, client, trio.open_nursery() as nursery:
-            nursery.start_soon(_upward, client, server, spoken)
+            nursery.start_soon(_upward, client, server, spoken, gathered_s)
             await _downward(server, client, partial(alter, spoken=spoken))
             nursery.cancel_scope.cancel()
     except* (trio.BrokenResourceError, trio.ClosedResourceError):
         pass
 
 
-async def _upward(client, server, spoken) -> None:
+async def _upward(client, server, spoken, gathered_s) -> None:
     unread = bytearray()
-    async for part in client:
+    async for received in client:
+        part = bytearray(received)
+        with trio.move_on_after(gathered_s):
+            async for more in client:
+                part += more
         unread += part
         for whole in _frames(unread):
             spoken.asked.append(_tag(whole))
         await server.send_all(part)
+    await server.send_eof()
 
 
 async def _downward(server, client, alter) -> None:

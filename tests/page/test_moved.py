@@ -4,18 +4,15 @@ A page that a server serves itself stays at its origin, and says where the serve
 """
 
 import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from client.browser import needs_browser
+from client.running import Process
 from client.serving import RealServer
 from page.playing import NAMES, SAID, Person, WebServer, bots, is_proven
 
@@ -81,15 +78,9 @@ def test_encryption_is_taken_up_and_never_given_up():
 @contextmanager
 def own_machine(server: RealServer, home: Path) -> Iterator[str]:
     """Run `truc web` for a server; yields the link that it prints."""
-    command = [sys.executable, "-m", "truc_terminal", "web", server.url, "--port", "0", "--no-browser"]
-    environment = {**os.environ, "TRUC_HOME": str(home)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        try:
-            assert process.stdout is not None
-            links = (re.search(r"http://localhost:\S+/open/\S+", line) for line in process.stdout)
-            yield next(found[0] for found in links if found is not None)
-        finally:
-            process.send_signal(signal.SIGINT)
+    with Process(home, "web", server.url, "--port", "0", "--no-browser") as running:
+        links = (re.search(r"http://localhost:\S+/open/\S+", line) for line in running.process.stdout)
+        yield next(found[0] for found in links if found is not None)
 
 
 @pytest.mark.slow
