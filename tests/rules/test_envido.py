@@ -25,38 +25,31 @@ def calls(match, seat):
     return [line for line in options(match, seat) if "envido" in line]
 
 
-# rules.md 8.4, "Who / when"
+def last_point(stake):
+    return replace(ARGENTINE, last_point=LastPoint(at=1, stake=stake, decline=1, share=False))
 
 
-@each_row("stake", [1, 3])
-def test_nobody_calls_in_a_hand_at_the_last_point(stake):
-    # rules.md 2, "Eleven points": no betting
-    variant = replace(ARGENTINE, last_point=LastPoint(at=1, stake=stake, decline=1, share=False))
-    match = played(dealt(variant, *TWO, score=(29, 3)), "0 accept")
-    assert calls(match, 0) == []
-
-
-def test_a_real_envido_that_is_never_called_is_not_offered():
-    variant = replace(ARGENTINE, envido=Envido(1, 0, "leader", 1))
-    assert calls(dealt(variant, *TWO), 0) == ["envido", "falta-envido"]
-
-
-# rules.md 8.2 and 8.3
-
-
-def test_an_accepted_remainder_leaves_no_envido():
-    variant = replace(ARGENTINE, remainder="accept")
-    match = played(dealt(variant, *TWO), "0 raise rest", "1 accept")
-    assert calls(match, 0) == []
-
-
-# rules.md 8.4, "Calls and answers" and "Limits"; 13.24
-
-
-def test_real_envido_is_called_twice_where_the_game_says_so():
-    variant = replace(ARGENTINE, envido=Envido(2, 2, "leader", 1))
-    match = played(dealt(variant, *TWO), "0 real-envido")
-    assert calls(match, 1) == ["real-envido", "falta-envido"]
+@each_row(
+    "variant, score, moves, seat, offered",
+    [
+        # rules.md 8.4, "Who / when"; 2, "Eleven points": no betting
+        (last_point(1), (29, 3), ("0 accept",), 0, []),
+        (last_point(3), (29, 3), ("0 accept",), 0, []),
+        (replace(ARGENTINE, envido=Envido(1, 0, "leader", 1)), (0, 0), (), 0, ["envido", "falta-envido"]),
+        # rules.md 8.2 and 8.3
+        (replace(ARGENTINE, remainder="accept"), (0, 0), ("0 raise rest", "1 accept"), 0, []),
+        # rules.md 8.4, "Calls and answers" and "Limits"; 13.24
+        (
+            replace(ARGENTINE, envido=Envido(2, 2, "leader", 1)),
+            (0, 0),
+            ("0 real-envido",),
+            1,
+            ["real-envido", "falta-envido"],
+        ),
+    ],
+)
+def test_only_what_the_game_allows_may_be_called_now(variant, score, moves, seat, offered):
+    assert calls(played(dealt(variant, *TWO, score=score), *moves), seat) == offered
 
 
 # rules.md 8.4, the table

@@ -52,19 +52,20 @@ def test_every_match_ends_with_a_winner(seed, seats, variant):
 
 
 @each_row("seed, seats, variant", games(at_tables=1))
-def test_points_come_only_from_events(seed, seats, variant):
+def test_every_step_tells_its_points_and_ends_and_leaves_who_decides_an_action_and_a_ruling(
+    seed, seats, variant
+):
     for step in steps(variant, seats, seed):
-        assert step.after.score == folded(step.before.score, step.events)
-
-
-@each_row("seed, seats, variant", games(at_tables=1))
-def test_the_end_of_hand_game_and_match_is_told(seed, seats, variant):
-    for step in steps(variant, seats, seed):
+        before, after, waiting = step.before, step.after, deciders(step.after)
+        assert after.score == folded(before.score, step.events)
         kinds = [type(event) for event in step.events]
-        assert (GameWon in kinds) == (step.after.game_winner is not None and step.before.game_winner is None)
-        assert (MatchWon in kinds) == (step.after.winner is not None and step.before.winner is None)
-        if is_hand_over(step.after) and not is_hand_over(step.before):
+        assert (GameWon in kinds) == (after.game_winner is not None and before.game_winner is None)
+        assert (MatchWon in kinds) == (after.winner is not None and before.winner is None)
+        if is_hand_over(after) and not is_hand_over(before):
             assert HandWon in kinds or HandDrawn in kinds or GameWon in kinds
+        assert bool(waiting) != (is_hand_over(after) or awaits_deal(after))
+        assert all(legal(after, seat) for seat in waiting)
+        assert (ruled(after) in legal(after, waiting[0])) if waiting else (ruled(after) is None)
 
 
 @each_row("seed, seats, variant", games(at_tables=1))
@@ -84,15 +85,6 @@ def test_the_same_actions_lead_to_the_same_state(seed, seats, variant):
         assert told == step.events
     assert match == taken[-1].after
     assert hash(match) == hash(taken[-1].after)
-
-
-@each_row("seed, seats, variant", games(at_tables=1))
-def test_seats_that_decide_have_an_action_and_a_ruling(seed, seats, variant):
-    for step in steps(variant, seats, seed):
-        after, waiting = step.after, deciders(step.after)
-        assert bool(waiting) != (is_hand_over(after) or awaits_deal(after))
-        assert all(legal(after, seat) for seat in waiting)
-        assert (ruled(after) in legal(after, waiting[0])) if waiting else (ruled(after) is None)
 
 
 def values_told_apart(hint):

@@ -77,26 +77,18 @@ def test_a_redeal_is_not_proposed_and_a_redeal_or_a_remainder_is_declined(moves,
     assert ruling(played(dealt(FRENCH, "8h Jd 9c", "Ks 7d 10h"), *moves)) == expected
 
 
-def test_an_absent_seat_concedes_where_the_variant_says_so():
+def test_an_absent_seat_concedes_where_the_variant_says_so_without_a_right_to_it():
     match = dealt(replace(CATALAN, absent="concede"), *FOUR, before=["2 cut"])
     assert ruling(match) == "0 concede"
-
-
-def test_a_ruled_concession_needs_no_right_to_concede():
-    match = dealt(replace(CATALAN, absent="concede"), *FOUR, before=["2 cut"])
     with pytest.raises(IllegalActionError):
         apply(match, ruled(match))
     after, _ = apply_ruled(match, ruled(match))
     assert [side.points for side in after.score] == [0, 1]
 
 
-def test_a_ruling_is_applied_like_an_action():
+def test_a_ruling_is_applied_like_an_action_and_nothing_but_the_ruling():
     match = dealt(CATALAN, *FOUR, before=["2 cut"])
     assert apply_ruled(match, ruled(match)) == apply(match, ruled(match))
-
-
-def test_only_the_ruling_is_applied():
-    match = dealt(CATALAN, *FOUR, before=["2 cut"])
     with pytest.raises(MatchError, match="expected the ruling on this state"):
         apply_ruled(match, action(match, "0 play 12c"))
 
@@ -112,24 +104,20 @@ def test_a_card_unknown_here_is_learnt_first():
 
 
 FLORES = ("1b 2b 4b", "3c 6c 7c")
+GOVERNED = dealt("truc-partnership", "8h Qd 7c", "Ah 10c 9d", "Qs 8c 10h", "Ac 9s Kh")
+BLIND = with_options(preset("truco-mineiro"), {"blind": "on"})
 
 
-def test_a_flor_that_is_waited_for_is_declared():
-    assert ruling(played(dealt("truco-argentino-flor", *FLORES), "0 flor")) == "1 flor"
-
-
-def test_a_value_to_be_said_is_yielded():
-    match = played(dealt("truco-argentino", *FLORES), "0 envido", "1 accept")
-    assert ruling(match) == "0 good"
-
-
-def test_an_unseen_card_is_played_from_the_lowest_slot():
-    blind = with_options(preset("truco-mineiro"), {"blind": "on"})
-    match = dealt(blind, "3h Qd Kc", "3c Js As", score=(11, 11))
-    assert ruling(match) == "0 blind 0"
-
-
-def test_an_order_is_followed():
-    match = played(dealt("truc-partnership", "8h Qd 7c", "Ah 10c 9d", "Qs 8c 10h", "Ac 9s Kh"), "0 stand")
-    match = played(match, "0 play 8h", "1 play Ah", "0 order low")
-    assert ruling(match) == "2 play 10h"
+@each_row(
+    "match, moves, expected",
+    [
+        (dealt("truco-argentino-flor", *FLORES), ("0 flor",), "1 flor"),
+        (dealt("truco-argentino", *FLORES), ("0 envido", "1 accept"), "0 good"),
+        (dealt(BLIND, "3h Qd Kc", "3c Js As", score=(11, 11)), (), "0 blind 0"),
+        (GOVERNED, ("0 stand", "0 play 8h", "1 play Ah", "0 order low"), "2 play 10h"),
+    ],
+)
+def test_a_flor_is_declared_a_value_yielded_an_unseen_card_played_and_an_order_followed(
+    match, moves, expected
+):
+    assert ruling(played(match, *moves)) == expected

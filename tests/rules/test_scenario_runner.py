@@ -191,6 +191,7 @@ def test_a_line_of_set_up_units_or_cards_that_fails_is_named(text, number, said)
         CATALAN + "next 0\n? 0 cut; tap\n0 cut\n0 play 3o\n",  # the fewest seats, the highest dealer
         FOUR + "2 cut\n0 raise 2\n3 decline\nhand 0\n",  # without cards
         FOUR + "2 cut\n0 raise 2\nnext 3 1\n? 1 decline;raise 3 ; accept\n",  # in any order
+        "scenario X\nvariant truc-catalan\nrule reveal match\nshown 0 -\n",  # nothing, before the deal
     ],
 )
 def test_what_need_not_be_written_or_may_be_in_any_order_is_so(text):
@@ -233,10 +234,6 @@ def test_shown_names_the_cards_played(lines, said):
     assert failure(CATALAN.replace("deal 0", "rule reveal match\ndeal 0") + "0 cut\n" + lines)[1] == said
 
 
-def test_nothing_is_shown_before_the_deal():
-    run(scenarios("scenario X\nvariant truc-catalan\nrule reveal match\nshown 0 -\n")[0])
-
-
 def written(folder, name, text):
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -253,15 +250,11 @@ def test_a_file_of_a_variant_is_named_from_the_folder_of_the_scenario_on(tmp_pat
     assert (main([str(path)]), capsys.readouterr().out) == (0, "1 passed, 0 failed\n")
 
 
-def test_a_file_of_a_variant_has_its_own_rules(tmp_path):
+def test_a_file_of_a_variant_has_its_own_rules_which_table_options_change(tmp_path):
     written(tmp_path, "pampa.toml", PAMPA)
     (scenario,) = scenarios("scenario X\nvariant pampa.toml\nscore 9 0\n")
     with pytest.raises(ScenarioError, match="expected a score at which a game to 9 goes on, got score 9 0"):
         run(scenario, tmp_path)
-
-
-def test_table_options_change_a_variant_of_a_file(tmp_path):
-    written(tmp_path, "pampa.toml", PAMPA)
     run(scenarios("scenario X\nvariant pampa.toml\nrule target 12\nscore 11 0\n")[0], tmp_path)
 
 
@@ -295,11 +288,6 @@ def test_files_and_folders_are_run_and_counted(tmp_path, capsys):
     ]
 
 
-def test_all_passed_exits_with_zero(tmp_path, capsys):
-    assert main([str(written(tmp_path, "one.scenario", FRENCH))]) == 0
-    assert capsys.readouterr().out == "1 passed, 0 failed\n"
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -317,28 +305,25 @@ def test_a_file_that_cannot_be_read_is_one_failure(tmp_path, capsys, text, said)
     assert out.endswith("0 passed, 1 failed\n")
 
 
-def test_a_path_that_is_not_there_is_a_failure(tmp_path, capsys):
-    assert main([str(tmp_path / "none.scenario")]) == 1
-    assert "expected a readable file" in capsys.readouterr().out
+@each_row(
+    "name, said",
+    [
+        ("", ": expected files that end in .scenario, got none"),
+        ("/none.scenario", ":1: expected a readable file"),
+    ],
+)
+def test_a_folder_without_scenarios_or_a_path_that_is_not_there_is_a_failure(tmp_path, capsys, name, said):
+    assert main([f"{tmp_path}{name}"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith(f"{tmp_path}{name}{said}")
+    assert out.endswith("0 passed, 1 failed\n")
 
 
-def test_a_folder_without_scenarios_is_no_success(tmp_path, capsys):
-    assert main([str(tmp_path)]) == 1
-    assert capsys.readouterr().out.splitlines() == [
-        f"{tmp_path}: expected files that end in .scenario, got none",
-        "0 passed, 1 failed",
-    ]
-
-
-@pytest.mark.parametrize("word", ["-h", "--help"])
-def test_help_says_how_it_is_called(capsys, word):
-    assert main([word]) == 0
-    assert capsys.readouterr().out.startswith("python -m truc_rules.scenario PATH...\n")
-
-
-def test_without_paths_it_says_how_it_is_called(capsys):
-    assert main([]) == 2
-    assert "python -m truc_rules.scenario PATH..." in capsys.readouterr().err
+@pytest.mark.parametrize(("words", "status"), [(["-h"], 0), (["--help"], 0), ([], 2)])
+def test_help_or_no_path_says_how_it_is_called(capsys, words, status):
+    assert main(words) == status
+    said = capsys.readouterr()
+    assert "python -m truc_rules.scenario PATH...\n" in (said.err if status else said.out)
 
 
 def test_the_module_runs_its_arguments(monkeypatch, tmp_path):

@@ -9,11 +9,8 @@ from rules.played import dealt, known, played, signs
 from truc_rules import (
     SIGNS,
     IllegalActionError,
-    Score,
     Seat,
     check_sign,
-    deal,
-    is_hand_over,
     know,
     new_match,
     preset,
@@ -82,27 +79,16 @@ def test_only_governors_see_signs_and_never_make_them(dealer, seen):
 # What may be signed
 
 
-def test_only_true_words_may_be_signed_where_truth_is_enforced():
-    assert signs(partnership(), 1) == ("ace",)
-
-
-def test_false_sign_is_refused_with_the_reason():
-    error = refusal(partnership(), 2, "seven")
-    assert (error.code, error.message) == (
-        "illegal_action",
-        "seat 2 cannot sign seven: signs are true in this game, and it holds no such card unplayed",
-    )
-
-
-def test_card_that_is_played_is_signed_no_more():
-    match = played(partnership(), "0 stand", "0 play Kd", "1 play Ah")
-    assert "holds no such card unplayed" in refusal(match, 1, "ace").message
-
-
-def test_second_card_of_a_rank_may_still_be_signed():
-    hands = ("7s 8h Kd", "Ah Ac 9s", "8d Qs 9h", "7h Kc 10s")
-    match = played(partnership(*hands), "0 stand", "0 play Kd", "1 play Ah")
+def test_only_true_words_may_be_signed_where_truth_is_enforced_until_the_card_is_played():
+    untrue = "signs are true in this game, and it holds no such card unplayed"
+    match = partnership()
     assert signs(match, 1) == ("ace",)
+    error = refusal(match, 2, "seven")
+    assert (error.code, error.message) == ("illegal_action", f"seat 2 cannot sign seven: {untrue}")
+    once = ("0 stand", "0 play Kd", "1 play Ah")
+    assert untrue in refusal(played(match, *once), 1, "ace").message
+    two_aces = partnership("7s 8h Kd", "Ah Ac 9s", "8d Qs 9h", "7h Kc 10s")
+    assert signs(played(two_aces, *once), 1) == ("ace",)
 
 
 def test_single_card_is_claimed_by_a_word_of_its_own():
@@ -117,12 +103,8 @@ def test_single_card_is_claimed_by_a_word_of_its_own():
     ]
 
 
-def test_unknown_card_may_be_the_one_signed():
-    match = partnership(HANDS[0], "? ? ?", *HANDS[2:])
-    assert signs(match, 1) == ("seven", "eight", "ace")
-
-
-def test_known_cards_forbid_a_sign_once_they_are_all():
+def test_unknown_card_may_be_the_one_signed_until_all_are_known():
+    assert signs(partnership(HANDS[0], "? ? ?", *HANDS[2:]), 1) == ("seven", "eight", "ace")
     match = partnership(HANDS[0], "Jc 9s ?", *HANDS[2:])
     assert signs(know(match, Seat(1), 2, known(match.variant, "8c")), 1) == ("eight",)
 
@@ -136,6 +118,7 @@ def test_known_cards_forbid_a_sign_once_they_are_all():
         (catalan(), 1, "wink\x07", "seat 1 cannot sign that: expected three or two or ace"),
         (catalan(), 7, "three", "seat 7 cannot sign: expected a seat of 0 to 3"),
         (partnership(), 3, "seven", "seat 3 cannot sign: the governor gives orders, its partner signs"),
+        (played(catalan(), "0 raise 2", "1 decline"), 1, "three", "seat 1 cannot sign: the hand is over"),
         (argentine(*SPANISH[:2]), 0, "three", "seat 0 cannot sign: it has no partner"),
         *(
             (
@@ -158,31 +141,15 @@ def test_sign_that_cannot_be_made_is_refused_with_the_reason(match, seat, word, 
     assert refusal(match, seat, word).message == said
 
 
-def test_sign_after_the_hand_is_refused():
-    match = played(catalan(), "0 raise 2", "1 decline")
-    assert is_hand_over(match)
-    assert refusal(match, 1, "three").message == "seat 1 cannot sign: the hand is over"
-
-
 def blind_hand(truth):
     """Return a hand in which both sides are at their last point, in a game whose signs are true or free."""
     paulista = with_options(preset("truco-paulista"), {"blind": "on"})
-    words = replace(paulista.signals, vocabulary=("three",), truth=truth)
+    variant = replace(paulista, signals=replace(paulista.signals, vocabulary=("three",), truth=truth))
     last = paulista.scoring.target - 1
-    match = new_match(
-        replace(paulista, signals=words), seats=4, dealer=Seat(3), score=(Score(0, last), Score(0, last))
-    )
-    hands = ("3c 4h 5d", "6s 7h Kc", "4s 5c 6d", "Jh Qd As")
-    return deal(
-        match, [[known(paulista, name) for name in hand.split()] for hand in hands], [known(paulista, "2c")]
-    )[0]
+    return dealt(variant, "3c 4h 5d", "6s 7h Kc", "4s 5c 6d", "Jh Qd As", score=(last, last), turn="2c")
 
 
-def test_blind_hand_has_no_true_signs():
-    assert refusal(blind_hand("enforced"), 0, "three").message == (
-        "seat 0 cannot sign: nobody has seen the cards of this hand"
-    )
-
-
-def test_blind_hand_has_free_signs():
+def test_blind_hand_has_free_signs_and_no_true_ones():
     assert check_sign(blind_hand("free"), Seat(1), "three") is None
+    said = refusal(blind_hand("enforced"), 0, "three").message
+    assert said == "seat 0 cannot sign: nobody has seen the cards of this hand"

@@ -7,7 +7,7 @@ from rows import each_row
 from rules.played import dealt, duel, events, options, played
 
 from truc_rules import IllegalActionError, preset
-from truc_rules.positions.events import PointsScored, StakeAccepted, StakeAsked, StakeDeclined
+from truc_rules.positions.events import CardPlayed, PointsScored, StakeAccepted, StakeAsked, StakeDeclined
 
 HANDS = ("7h Kd 9c", "8s Ah 10d")
 SIX = ("7o 1o 4b", "7e 6e 2b", "3o 5c 12b", "2o 6c 11b", "5e 4c 10b", "3e 1c 6b")
@@ -25,9 +25,10 @@ def raises(match, seat):
     return [line for line in options(match, seat) if line.startswith("raise")]
 
 
-def test_no_overkill_leaves_the_remainder_as_a_strict_cap_does():
+@each_row("remainder", ["accept", "last"])
+def test_a_side_that_has_won_with_the_stake_may_still_ask_for_the_game(remainder):
     """rules.md 4: the remainder is for the turn on which a double is barred, too; 9 knows no remainder."""
-    assert raises(dealt(replace(BRAZIL, remainder="accept"), *HANDS, score=(11, 0)), 0) == ["raise rest"]
+    assert raises(dealt(replace(BRAZIL, remainder=remainder), *HANDS, score=(11, 0)), 0) == ["raise rest"]
 
 
 def test_an_answer_is_not_the_offer_of_ones_own_turn():
@@ -35,19 +36,13 @@ def test_an_answer_is_not_the_offer_of_ones_own_turn():
     assert raises(match, 1) == ["raise 12"]
 
 
-def test_two_asks_of_one_turn_are_one_too_many_before_and_after_the_card():
+def test_two_asks_of_one_turn_are_one_too_many_and_the_winner_of_a_trick_has_a_new_one():
     both = replace(preset("truc-catalan"), alternate="no")
     match = dealt(both, "3o 7e 4b", "2o 1e 5c", before=["0 cut"])
-    match = played(match, "0 raise 2", "1 accept", "0 play 4b")
-    assert raises(match, 0) == []
-    assert raises(match, 1) == ["raise 3"]
-
-
-def test_the_winner_of_a_trick_has_a_new_turn():
-    both = replace(preset("truc-catalan"), alternate="no")
-    match = dealt(both, "3o 7e 4b", "2o 1e 5c", before=["0 cut"])
-    match = played(match, "0 play 4b", "1 raise 2", "0 accept", "1 play 5c")
-    assert raises(match, 1) == ["raise 3"]
+    asked = played(match, "0 raise 2", "1 accept", "0 play 4b")
+    assert [raises(asked, 0), raises(asked, 1)] == [[], ["raise 3"]]
+    won = played(match, "0 play 4b", "1 raise 2", "0 accept", "1 play 5c")
+    assert raises(won, 1) == ["raise 3"]
 
 
 def test_a_partner_cannot_accept_by_a_card_where_the_governor_answers():
@@ -62,28 +57,31 @@ def test_a_partner_cannot_accept_by_a_card_where_the_governor_answers():
         played(match, "1 play 10c")
 
 
-def test_implicit_acceptance_is_told_before_the_card():
-    match = played(dealt("truc-catalan", "3o 7e 4b", "2o 1e 5c", before=["0 cut"]), "0 play 3o raise 2")
-    accepted, card, *_ = events(match, "1 play 5c")
-    assert accepted == StakeAccepted(1, 2)
-    assert card == (1, match.hand.dealt.cards[1][2])
+TRUC = dealt("truc-catalan", "3o 7e 4b", "2o 1e 5c", before=["0 cut"])
+ASKED = played(TRUC, "0 raise 2")
 
 
-def test_a_refused_ask_tells_the_points_and_why():
-    match = played(dealt("truc-catalan", "3o 7e 4b", "2o 1e 5c", before=["0 cut"]), "0 raise 2")
-    told = events(match, "1 decline")
-    assert told[0] == StakeDeclined(1)
-    assert told[-1] == PointsScored(0, 1, "declined")
-
-
-def test_a_counter_takes_the_remainder_and_asks_nothing():
-    match = played(dealt("truc-french", *HANDS), "0 stand", "0 raise rest")
-    assert events(match, "1 raise rest") == (StakeAccepted(1, "rest"),)
-
-
-def test_a_raise_in_the_answer_accepts_first():
-    match = played(dealt("truc-catalan", "3o 7e 4b", "2o 1e 5c", before=["0 cut"]), "0 raise 2")
-    assert events(match, "1 raise 3") == (StakeAccepted(1, 2), StakeAsked(1, 3))
+@each_row(
+    "match, line, told",
+    [
+        (
+            played(TRUC, "0 play 3o raise 2"),
+            "1 play 5c",
+            [StakeAccepted(1, 2), CardPlayed(1, TRUC.variant.pack.index("5c"))],
+        ),
+        (ASKED, "1 decline", [StakeDeclined(1)]),
+        (ASKED, "1 raise 3", [StakeAccepted(1, 2), StakeAsked(1, 3)]),
+        (
+            played(dealt("truc-french", *HANDS), "0 stand", "0 raise rest"),
+            "1 raise rest",
+            [StakeAccepted(1, "rest")],
+        ),
+    ],
+)
+def test_answer_is_told_before_what_comes_with_it(match, line, told):
+    found = events(match, line)
+    assert [*found[: len(told)]] == told
+    assert (found[-1] == PointsScored(0, 1, "declined")) is line.endswith("decline")
 
 
 def test_in_a_duel_only_its_two_players_give_it_up():
@@ -110,7 +108,3 @@ def test_the_game_is_asked_for_where_no_number_is_left(ladder, asked):
     highest = {"x2": 8, "any": 12}.get(ladder, 6 if ladder == (1, 3, 6) else 3)
     at_top = match._replace(hand=match.hand._replace(bets=match.hand.bets._replace(stake=highest)))
     assert raises(at_top, 0) == ["raise rest"]
-
-
-def test_a_side_that_has_won_with_the_stake_may_still_ask_for_the_game():
-    assert raises(dealt(replace(BRAZIL, remainder="last"), *HANDS, score=(11, 0)), 0) == ["raise rest"]

@@ -33,18 +33,14 @@ def test_only_known_cards_are_legal():
     assert options(match, 0) == ["raise 2", "raise rest", "play Jd", "concede"]
 
 
-def test_an_unknown_card_cannot_be_played():
+def test_an_unknown_card_cannot_be_played_nor_none_in_its_place():
     match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play 8h")
+    assert lowest_slot(match, Seat(0)) == 1
     with pytest.raises(IllegalActionError, match="seat 1 cannot play 7s: it does not hold that card"):
         apply(match, action(match, "1 play 7s"))
-
-
-def test_no_card_at_all_is_no_unknown_card():
-    match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play 8h")
-    with pytest.raises(IllegalActionError):
-        apply(match, Action(Seat(1), Kind.PLAY, (None,)))
-    with pytest.raises(IllegalActionError):
-        apply(match, Action(Seat(1), Kind.PLAY, ()))
+    for none in ((None,), ()):
+        with pytest.raises(IllegalActionError):
+            apply(match, Action(Seat(1), Kind.PLAY, none))
 
 
 def test_a_card_that_became_known_can_be_played():
@@ -54,24 +50,17 @@ def test_a_card_that_became_known_can_be_played():
     assert match.hand.row.left[1] == (0, 1)
 
 
-def test_to_know_a_known_card_changes_nothing():
-    match = dealt(FRENCH, *HANDS)
-    assert know(match, Seat(0), 1, known(FRENCH, "Jd")) is match
-
-
-def test_many_cards_are_learnt_at_once_as_one_by_one():
+def test_many_cards_are_learnt_at_once_as_one_by_one_and_none_twice():
     match = dealt(FRENCH, *HANDS)
     cards = [(Seat(1), slot, known(FRENCH, name)) for slot, name in enumerate(("Ac", "10s", "7s"))]
     one_by_one = match
     for seat, slot, card in cards:
         one_by_one = know(one_by_one, seat, slot, card)
     assert know_all(match, cards) == one_by_one
-
-
-def test_of_many_cards_none_comes_twice():
+    assert know(match, Seat(0), 1, known(FRENCH, "Jd")) is match
     ace = known(FRENCH, "Ac")
     with pytest.raises(CardError, match="got Ac again in slot 2 of seat 1"):
-        know_all(dealt(FRENCH, *HANDS), [(Seat(1), 0, ace), (Seat(1), 2, ace)])
+        know_all(match, [(Seat(1), 0, ace), (Seat(1), 2, ace)])
 
 
 @each_row(
@@ -90,6 +79,9 @@ def test_a_card_elsewhere_is_refused(seat, slot, name, said):
 
 def test_a_card_thrown_in_does_not_come_back():
     match = played(dealt(FRENCH, *HANDS), "0 redeal", "1 accept")
+    assert awaits_deal(match)
+    with pytest.raises(CardError, match="got 8h again"):
+        deal(match, [[known(FRENCH, "8h"), None, None], [None] * 3])
     match, _ = deal(match, [[None] * 3] * 2)
     with pytest.raises(CardError, match="got 8h again"):
         know(match, Seat(0), 0, known(FRENCH, "8h"))
@@ -104,36 +96,20 @@ def test_a_hand_played_with_cards_learnt_late_ends_as_one_dealt_open():
     assert know(match, Seat(1), 1, known(FRENCH, "10s")) == openly
 
 
-def test_the_lowest_slot_left():
-    match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play 8h")
-    assert lowest_slot(match, Seat(0)) == 1
-
-
-def test_no_card_is_turned_up():
-    with pytest.raises(CardError, match="expected 0 cards to be turned up, got 1"):
-        deal(new_match(FRENCH, seats=2, dealer=Seat(0)), [[0, 1, 2], [3, 4, 5]], [6])
-
-
 @each_row(
-    "hands, said",
+    "hands, up, said",
     [
-        ([[0, 1, 2]], r"expected 3 cards for each of 2 seats, got \[3\]"),
-        ([[0, 1, 2], [3, 4]], r"expected 3 cards for each of 2 seats, got \[3, 2\]"),
-        ([[0, 1, 2], [3, 4, 0]], "expected every card once in a hand, got As again"),
-        ([[0, 1, 2], [3, 4, 32]], "expected a card of 0 to 31, got 32"),
-        ([[0, 1, 2], [3, 4, -1]], "expected a card of 0 to 31, got -1"),
+        ([[0, 1, 2]], (), r"expected 3 cards for each of 2 seats, got \[3\]"),
+        ([[0, 1, 2], [3, 4]], (), r"expected 3 cards for each of 2 seats, got \[3, 2\]"),
+        ([[0, 1, 2], [3, 4, 0]], (), "expected every card once in a hand, got As again"),
+        ([[0, 1, 2], [3, 4, 32]], (), "expected a card of 0 to 31, got 32"),
+        ([[0, 1, 2], [3, 4, -1]], (), "expected a card of 0 to 31, got -1"),
+        ([[0, 1, 2], [3, 4, 5]], (6,), "expected 0 cards to be turned up, got 1"),
     ],
 )
-def test_a_deal_that_cannot_be_is_refused(hands, said):
+def test_a_deal_that_cannot_be_is_refused(hands, up, said):
     with pytest.raises(CardError, match=said):
-        deal(new_match(FRENCH, seats=2, dealer=Seat(0)), hands)
-
-
-def test_a_redeal_takes_other_cards():
-    match = played(dealt(FRENCH, *HANDS), "0 redeal", "1 accept")
-    assert awaits_deal(match)
-    with pytest.raises(CardError, match="got 8h again"):
-        deal(match, [[known(FRENCH, "8h"), None, None], [None] * 3])
+        deal(new_match(FRENCH, seats=2, dealer=Seat(0)), hands, up)
 
 
 def test_cards_are_dealt_only_when_they_are_awaited():
@@ -173,13 +149,7 @@ def test_an_unknown_card_is_offered_face_down_by_its_slot():
     match = played(dealt(covered, "3h ? Kc", "3c Js As"), "0 play 3h", "1 play 3c")
     found = [each for each in legal(match, Seat(0)) if each.kind is Kind.COVER]
     assert found == [Action(Seat(0), Kind.COVER, (), 1), action(match, "0 cover Kc")]
-
-
-def test_a_card_played_face_down_may_stay_unknown():
-    covered = with_options(preset("truco-mineiro"), {"cover_from_trick": 2})
-    match = played(dealt(covered, "3h ? Kc", "3c Js As"), "0 play 3h", "1 play 3c")
-    match, _ = apply(match, Action(Seat(0), Kind.COVER, (), 1))
-    assert match.hand.dealt.covered == ((0, 1),)
+    assert apply(match, found[0])[0].hand.dealt.covered == ((0, 1),)  # and it may stay unknown
 
 
 @each_row("order", ["7", "low", "high"])

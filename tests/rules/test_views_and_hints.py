@@ -13,27 +13,20 @@ def hinted(match, line):
     return dict(described(match, [action(match, line)])[0].hints)
 
 
-def test_a_seat_sees_its_cards_and_the_number_of_the_others():
+def test_a_seat_sees_its_cards_and_the_number_of_the_others_and_a_spectator_the_table_alone():
     match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play Jd")
-    seen = view(match, Seat(0))
+    seen, watched = view(match, Seat(0)), view(match, None)
     assert seen.cards == match.hand.dealt.cards[0]
     assert seen.row.left == ((0, 2), (0, 1, 2))
-
-
-def test_a_spectator_sees_no_cards_but_the_table():
-    match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play Jd")
-    seen = view(match, None)
-    assert (seen.cards, seen.row.table) == ((), (FRENCH.pack.index("Jd"),))
+    assert (watched.cards, watched.row.table) == ((), (FRENCH.pack.index("Jd"),))
+    asked = played(match, "1 play Ks", "1 raise 2")
+    assert view(asked, None).deciders == deciders(asked)
+    assert view(asked, Seat(0)).offers == asked.hand.offers
 
 
 def test_before_the_deal_there_is_nothing_to_see():
     seen = view(new_match(FRENCH, seats=2, dealer=Seat(0)), Seat(0))
     assert (seen.cards, seen.row.left, seen.deciders) == ((), (), ())
-
-
-def test_a_view_says_whose_decision_it_is():
-    match = dealt(FRENCH, *HANDS)
-    assert view(match, None).deciders == deciders(match)
 
 
 def test_the_redealt_cards_of_others_are_nowhere_in_a_view():
@@ -106,25 +99,14 @@ def test_who_says_the_value_of_a_flor_after_the_next_is_hidden():
     assert view(match, Seat(2)).offers[-1].waiting == (0,)
 
 
-def test_an_open_ask_is_seen_as_it_is():
-    match = played(dealt(FRENCH, *HANDS), "0 stand", "0 raise 2")
-    assert view(match, Seat(1)).offers == match.hand.offers
-
-
 BLIND = with_options(preset("truco-mineiro"), {"blind": "on"})
 UNSEEN = dealt(BLIND, "3h Qd Kc", "3c Js As", score=(11, 11))
 
 
 def test_in_a_blind_hand_nobody_sees_a_card_before_it_is_played():
-    assert view(UNSEEN, Seat(0)).cards == (None, None, None)
-
-
-def test_in_a_blind_hand_a_card_is_seen_when_it_is_played():
-    assert view(played(UNSEEN, "0 blind 1"), Seat(0)).cards == (None, BLIND.pack.index("Qd"), None)
-
-
-def test_a_hand_is_blind_only_where_the_variant_says_so():
     assert is_blind(UNSEEN)
+    assert view(UNSEEN, Seat(0)).cards == (None, None, None)
+    assert view(played(UNSEEN, "0 blind 1"), Seat(0)).cards == (None, BLIND.pack.index("Qd"), None)
     assert not is_blind(dealt("truco-mineiro", "3h Qd Kc", "3c Js As", score=(11, 11)))
 
 
