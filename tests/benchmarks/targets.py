@@ -50,15 +50,13 @@ class Target(NamedTuple):
     """One row.
 
     Attributes:
-        section: whose figures it reads.
         figure: what was measured, in `unit`.
         floor: what it is set beside; None for a figure that is told as it is.
         is_least: whether must and goal are the least it should reach, not the most.
         slack: how many times worse than must it may be in the short form, on a machine that does other things.
+        section: whose figures it reads.
     """
 
-    section: str
-    name: str
     unit: str
     figure: Read
     floor: Read | None = None
@@ -66,6 +64,12 @@ class Target(NamedTuple):
     goal: float | None = None
     is_least: bool = False
     slack: float = 3.0
+    section: str = ""
+    name: str = ""
+
+
+Named = dict[str, Target]
+"""Rows by their names."""
 
 
 class Row(NamedTuple):
@@ -261,10 +265,8 @@ def _open(who: str, figure: Read) -> Read:
     return lambda results: figure(open_loop(results, who))
 
 
-def _growth(name: str, what: str) -> Target:
+def _growth(what: str) -> Target:
     return Target(
-        "growth",
-        name,
         "µs",
         lambda results: grown(results, what, is_most=True),
         lambda results: grown(results, what, is_most=False),
@@ -277,353 +279,239 @@ def at_price(results: Results, figure: float) -> float:
     return float(figure * (price["at_hand_us"] + price["new_us"]) / (AT_HAND_US + NEW_US))
 
 
-def _sealed(seats: int) -> tuple[Target, ...]:
+def _sealed(seats: int) -> Named:
     """Return the rows of a hand of mode blind with so many seats."""
-    then, section = PROTOTYPE[seats], "blind"
-
-    def target(
-        name: str, unit: str, place: str, floor: Read | None = None, must: float | None = None
-    ) -> Target:
-        figure = _at(f"{section} {place}")
-        return Target(section, f"mode blind, {seats} seats: {name}", unit, figure, floor, must)
+    then = PROTOTYPE[seats]
+    deal_ms, server_main_ms, seat_ms, server_ms = (
+        {mode: _at(f"blind {seats} {mode} {figure}") for mode in ("blind", "dealt")}
+        for figure in ("deal_ms", "server_main_ms", "seat_ms", "server_ms")
+    )
 
     def priced(figure: float) -> Read:
         return lambda results: at_price(results, figure)
 
-    mine, dealt = f"{seats} blind", f"{section} {seats} dealt"
-    deal = target("from call to deal, all seats on one core", "ms", f"{mine} deal_ms", None, DEAL_MS[seats])
-    return (
-        target("a seat, a hand", "ms", f"{mine} seat_ms", priced(then.seat_ms), 1.3),
-        target("the server, a hand", "ms", f"{mine} server_ms", priced(then.server_ms), 1.3),
-        target("of that, the main thread", "ms", f"{mine} server_main_ms", _at(f"{dealt} server_main_ms")),
-        target(
-            "an opened seat made again", "ms", f"primitives opened_ms {seats}", priced(then.opened_ms), 1.3
+    rows = {
+        "a seat, a hand": Target("ms", seat_ms["blind"], priced(then.seat_ms), 1.3),
+        "the server, a hand": Target("ms", server_ms["blind"], priced(then.server_ms), 1.3),
+        "of that, the main thread": Target("ms", server_main_ms["blind"], server_main_ms["dealt"]),
+        "an opened seat made again": Target(
+            "ms", _at(f"blind primitives opened_ms {seats}"), priced(then.opened_ms), 1.3
         ),
-        target("bytes of a deal", "", f"{mine} deal_bytes", lambda _: then.deal_bytes, 1.3),
-        target("messages one after the other before a deal", "", f"{mine} messages"),
-        deal._replace(slack=5.0),
-        target("a seat, beside one of mode dealt", "ms", f"{mine} seat_ms", _at(f"{dealt} seat_ms")),
-        target("the server, beside mode dealt", "ms", f"{mine} server_ms", _at(f"{dealt} server_ms")),
-        target("from call to deal in mode dealt", "ms", f"{seats} dealt deal_ms"),
-    )
+        "bytes of a deal": Target("", _at(f"blind {seats} blind deal_bytes"), lambda _: then.deal_bytes, 1.3),
+        "messages one after the other before a deal": Target("", _at(f"blind {seats} blind messages")),
+        "from call to deal, all seats on one core": Target(
+            "ms", deal_ms["blind"], None, DEAL_MS[seats], slack=5.0
+        ),
+        "a seat, beside one of mode dealt": Target("ms", seat_ms["blind"], seat_ms["dealt"]),
+        "the server, beside mode dealt": Target("ms", server_ms["blind"], server_ms["dealt"]),
+        "from call to deal in mode dealt": Target("ms", deal_ms["dealt"]),
+    }
+    return {f"mode blind, {seats} seats: {name}": row for name, row in rows.items()}
 
 
-def _of_nodes(n: int) -> tuple[Target, ...]:
+def _at_most(n: int) -> Read:
+    """Return what reads the microseconds of an act on so many nodes, at most tables."""
+    return lambda results: us_on_nodes(list(results["nodes"]["paced"][str(n)].values())[-1])
+
+
+def _of_nodes(n: int) -> Named:
     """Return the rows of so many nodes beside one."""
-
-    def most(results: Results, n: int) -> Results:
-        return list(results["nodes"]["paced"][str(n)].values())[-1]
-
-    return (
-        Target(
-            "nodes",
-            f"main thread an act on each of {n} nodes of one machine, beside one",
-            "µs",
-            lambda results: us_on_nodes(most(results, n)),
-            lambda results: us_on_nodes(most(results, 1)),
-            1.15,
-            1.05,
+    return {
+        f"main thread an act on each of {n} nodes of one machine, beside one": Target(
+            "µs", _at_most(n), _at_most(1), 1.15, 1.05
         ),
-        Target(
-            "nodes",
-            f"acts a second on {n} nodes, all cores shared with generators and database",
-            "1/s",
-            _at(f"nodes rush {n}", rate_on_nodes),
-            _at("nodes rush 1", rate_on_nodes),
+        f"acts a second on {n} nodes, all cores shared with generators and database": Target(
+            "1/s", _at(f"nodes rush {n}", rate_on_nodes), _at("nodes rush 1", rate_on_nodes)
         ),
-    )
+    }
 
 
-def _counted(name: str, kind: str) -> Target:
+def _counted(kind: str) -> Target:
     # a figure that does not depend on the machine has no slack; a thin client is given what another finds out by itself
     must, goal = (None, None) if kind == "keys" else (500, 350)
-    return Target(
-        "calls", name, "", lambda results: float(results["calls"][kind]["act"]), None, must, goal, slack=1.0
-    )
+    return Target("", lambda results: float(results["calls"][kind]["act"]), None, must, goal, slack=1.0)
 
 
-TARGETS: Final = (
-    Target("floor", "echo: main thread a message", "µs", echo_us),
-    Target("floor", "echo: messages a second", "1/s", echo_rate),
-    Target("floor", "echo at the pace of the open loop: main thread a message", "µs", paced_echo_us),
-    Target("floor", "one durable commit", "ms", commit_ms),
-    Target("floor", "to sign", "µs", _at("floor sign_us")),
-    Target("floor", "to check a signature", "µs", _at("floor verify_us")),
-    Target(
-        "acts", "main thread an act, guests, few tables", "µs", _at("acts few", us_an_act), echo_us, 12, 8
-    ),
-    Target(
-        "acts", "main thread an act, guests, some tables", "µs", _at("acts some", us_an_act), echo_us, 12, 8
-    ),
-    Target("acts", "of that, the act alone", "µs", lambda results: split_us(results)[0], echo_us),
-    Target(
-        "acts",
-        "a hand around it, with its share of a match",
-        "µs",
-        lambda results: split_us(results)[1],
-        echo_us,
-    ),
-    Target("acts", "acts a second, guests, few tables", "1/s", _at("acts few", rate), echo_rate),
-    Target("acts", "acts a second, guests, many tables", "1/s", _at("acts many", rate), echo_rate),
-    Target(
-        "acts",
-        "growth of an act from few to many tables",
-        "µs",
-        _at("acts many", us_an_act),
-        _at("acts few", us_an_act),
-        1.2,
-        1.0,
-    ),
-    _counted("function calls an act, guests", "guests"),
-    _counted("function calls a signed act", "keys"),
-    _counted("function calls a signed act, own options", "keys, own options"),
-    Target("signed", "main thread a signed act, few tables", "µs", _at("signed few", us_an_act), echo_us),
-    Target("signed", "main thread a signed act, some tables", "µs", _at("signed some", us_an_act), echo_us),
-    Target(
-        "signed",
-        "main thread a signed act, own options, beside one with options sent, at one pace",
-        "µs",
-        _at("signed own_options", us_an_act),
-        _at("signed sent_options", us_an_act),
-    ),
-    Target(
-        "signed",
-        "signed acts a second, two cores shared with the generator",
-        "1/s",
-        _at("signed two_cores", rate),
-        verifications,
-    ),
-    Target(
-        "peers",
-        "main thread an act, guests, beside a move of boardgame.io",
-        "µs",
-        _at("peers guests", us_an_act),
-        _at("peers boardgame.io", us_an_act),
-        1.0,
-        0.6,
-    ),
-    Target(
-        "peers",
-        "main thread a signed act, beside a move of boardgame.io",
-        "µs",
-        _at("peers keys", us_an_act),
-        _at("peers boardgame.io", us_an_act),
-        1.3,
-        0.9,
-    ),
-    Target(
-        "peers", "main thread a move of boardgame.io, in memory", "µs", _at("peers boardgame.io", us_an_act)
-    ),
-    Target(
-        "peers",
-        "main thread a message of a room without rules, beside the same",
-        "µs",
-        _at("peers room", us_an_act),
-        _at("peers boardgame.io", us_an_act),
-    ),
-    Target(
-        "latency", "act to opponent, open loop: p50", "ms", _open("guests", p50), commit_ms, 6, 3, slack=5.0
-    ),
-    Target(
-        "latency", "act to opponent, open loop: p99", "ms", _open("guests", p99), commit_ms, 40, 12, slack=5.0
-    ),
-    Target(
-        "latency", "main thread an act, guests, open loop", "µs", _open("guests", us_an_act), paced_echo_us
-    ),
-    Target("latency", "signed act to opponent, open loop: p50", "ms", _open("keys", p50), commit_ms),
-    Target("latency", "signed act to opponent, open loop: p99", "ms", _open("keys", p99), commit_ms),
-    Target("crowd", "4,000 tables at human pace: main thread", "%", _at("crowd", _of_crowd), None, 50, 30),
-    Target("crowd", "4,000 tables at human pace: p99", "ms", _at("crowd", p99), None, 20, 5, slack=5.0),
-    Target("crowd", "memory of a table with its match", "KiB", _at("crowd", kib_a_table), None, 32, 12),
-    Target("idle", "memory of an idle client", "KiB", _at("idle", kib_a_client), None, 12, 7),
-    Target("idle", "main thread with idle clients", "%", lambda r: 100 * r["idle"]["main_share"]),
-    Target(
-        "logins", "logins with a key a second", "1/s", _at("logins", logins), mutual, 0.3, 0.5, is_least=True
-    ),
-    Target(
-        "readers",
-        "p99 beside watchers that hardly read",
-        "ms",
-        _at("readers with", p99),
-        _at("readers without", p99),
-    ),
-    Target("readers", "of a hundred such watchers are cut", "", _at("readers with", _cut)),
-    Target("storm", "everybody back after a lost connection", "s", _at("storm storm_s")),
-    Target("storm", "act to opponent meanwhile: p99", "ms", _at("storm", p99), commit_ms),
-    Target(
-        "tls",
-        "main thread an act, guests, over TLS",
-        "µs",
-        _at("tls few", us_an_act),
-        _at("acts few", us_an_act),
-    ),
-    Target("tls", "logins with a key a second, over TLS", "1/s", _at("tls logins", logins), mutual),
-    Target(
-        "web",
-        "main thread a message and its answer, over the door for browsers",
-        "µs",
-        _at("web web", us_a_message),
-        _at("web tcp", us_a_message),
-    ),
-    Target(
-        "web",
-        "each message over the door for browsers: more than over TCP",
-        "µs",
-        more_at_door_us,
-        None,
-        20,
-        10,
-    ),
-    Target(
-        "web",
-        "main thread an act, guests, over the door for browsers",
-        "µs",
-        _at("web web_acts", us_an_act),
-        _at("web tcp_acts", us_an_act),
-    ),
-    Target(
-        "web", "memory of an idle client in a WebSocket", "KiB", _at("web idle", kib_a_client), None, 30, 15
-    ),
-    Target("web", "main thread a first visit to the page", "ms", _at("web pages", ms_a_load), None, 20, 2),
-    Target("web", "main thread a file of it", "µs", _at("web pages", us_a_file), echo_us),
-    Target(
-        "flood",
-        "act to opponent in a flood: p99",
-        "ms",
-        _at("flood flooded", p99),
-        _at("flood quiet", p99),
-        2,
-    ),
-    Target(
-        "postgresql",
-        "acts a second on PostgreSQL, guests, some tables",
-        "1/s",
-        _at("postgresql beside", rate),
-        _at("postgresql file", rate),
-        0.6,
-        0.8,
-        is_least=True,
-    ),
-    Target(
-        "nodes",
-        "main thread an act on one node of a cluster, beside a server alone on PostgreSQL",
-        "µs",
-        lambda results: us_on_nodes(list(results["nodes"]["paced"]["1"].values())[-1]),
-        _at("nodes alone", us_an_act),
-    ),
-    *_of_nodes(2),
-    *_of_nodes(3),
-    Target(
-        "nodes",
-        "main threads an act, one of two seats brought from another node, beside both where the table is",
-        "µs",
-        _at("nodes far", us_on_two),
-        _at("nodes near", us_on_two),
-    ),
-    Target(
-        "nodes", "the same from act to opponent: p50", "ms", _at("nodes far", p50), _at("nodes near", p50)
-    ),
-    Target(
-        "nodes",
-        "changes of the lobby a second, made at one node and told at another",
-        "1/s",
-        lambda results: results["nodes"]["lobby"]["changes"] / results["nodes"]["lobby"]["seconds"],
-    ),
-    Target(
-        "nodes",
-        "main threads of both, a change",
-        "µs",
-        lambda results: results["nodes"]["lobby"]["main_s"] / results["nodes"]["lobby"]["changes"] * 1e6,
-    ),
-    Target(
-        "nodes",
-        "from a change to who follows the lobby at the other: p50",
-        "ms",
-        _at("nodes lobby late_ms p50"),
-    ),
-    Target(
-        "nodes",
-        "a killed node is missed longer than its lease",
-        "s",
-        _at("nodes missed_s", beyond_s),
-        None,
-        2.0,
-        0.5,
-        slack=5.0,
-    ),
-    Target(
-        "engine",
-        "engine, truc-catalan, two seats",
-        "1/s",
-        _at("engine truc-catalan"),
-        None,
-        *PLAIN,
-        is_least=True,
-    ),
-    Target(
-        "engine",
-        "engine, truco-argentino-flor, two seats",
-        "1/s",
-        _at("engine truco-argentino-flor"),
-        None,
-        *WITH_SIDE_BETS,
-        is_least=True,
-    ),
-    Target(
-        "audit",
-        "verifying a file of 40 hands, truc-catalan, two seats",
-        "ms",
-        _at("audit truc-catalan verified_ms"),
-        _at("audit truc-catalan signatures_ms"),
-        1.75,
-        1.3,
-    ),
-    Target(
-        "audit",
-        "the same in Node, truc-catalan",
-        "ms",
-        _at("audit truc-catalan node_ms"),
-        _at("audit truc-catalan verified_ms"),
-        3,
-    ),
-    Target(
-        "audit",
-        "verifying a file of 40 hands, truco-argentino, two seats",
-        "ms",
-        _at("audit truco-argentino verified_ms"),
-        _at("audit truco-argentino signatures_ms"),
-        1.75,
-        1.3,
-    ),
-    Target(
-        "audit",
-        "the same in Node, truco-argentino",
-        "ms",
-        _at("audit truco-argentino node_ms"),
-        _at("audit truco-argentino verified_ms"),
-        3,
-    ),
-    Target("blind", "X25519 with a key at hand", "µs", _at("blind primitives at_hand_us")),
-    Target("blind", "X25519 with a new key", "µs", _at("blind primitives new_us")),
-    *(row for seats in COUNTS for row in _sealed(seats)),
-    Target(
-        "verify",
-        "verifying many matches, beside few as many times",
-        "s",
-        _at("verify many_s"),
-        _at("verify", few_as_often),
-        1.1,
-        1.0,
-    ),
-    Target("verify", "the same on all cores", "s", _at("verify all_cores_s"), _at("verify", few_as_often)),
-    _growth("growth of an act to 4,000 busy tables", "tables"),
-    _growth("growth of an act as its match becomes long", "length"),
-    _growth("growth of an act to 10,000 stored matches", "stored"),
-    Target("growth", "each viewer of a table: main thread a record", "µs", us_a_viewer, echo_us),
-    Target("start", "from the command to listening", "ms", _at("start listening_ms"), None, 600, 400),
-    Target("start", "truc --version", "ms", _at("start version_ms"), None, 500, 250),
-    Target("start", "truc --help", "ms", _at("start help_ms"), None, 500, 250),
-    Target("start", "truc, completing a command", "ms", _at("start completion_ms"), None, 500, 250),
+def _audited(game: str) -> Named:
+    """Return the rows of the file of a match of forty hands."""
+    ours = _at(f"audit {game} verified_ms")
+    return {
+        f"verifying a file of 40 hands, {game}, two seats": Target(
+            "ms", ours, _at(f"audit {game} signatures_ms"), 1.75, 1.3
+        ),
+        f"the same in Node, {game}": Target("ms", _at(f"audit {game} node_ms"), ours, 3),
+    }
+
+
+_ROWS: Final[dict[str, Named]] = {
+    "floor": {
+        "echo: main thread a message": Target("µs", echo_us),
+        "echo: messages a second": Target("1/s", echo_rate),
+        "echo at the pace of the open loop: main thread a message": Target("µs", paced_echo_us),
+        "one durable commit": Target("ms", commit_ms),
+        "to sign": Target("µs", _at("floor sign_us")),
+        "to check a signature": Target("µs", _at("floor verify_us")),
+    },
+    "acts": {
+        "main thread an act, guests, few tables": Target("µs", _at("acts few", us_an_act), echo_us, 12, 8),
+        "main thread an act, guests, some tables": Target("µs", _at("acts some", us_an_act), echo_us, 12, 8),
+        "of that, the act alone": Target("µs", lambda results: split_us(results)[0], echo_us),
+        "a hand around it, with its share of a match": Target(
+            "µs", lambda results: split_us(results)[1], echo_us
+        ),
+        "acts a second, guests, few tables": Target("1/s", _at("acts few", rate), echo_rate),
+        "acts a second, guests, many tables": Target("1/s", _at("acts many", rate), echo_rate),
+        "growth of an act from few to many tables": Target(
+            "µs", _at("acts many", us_an_act), _at("acts few", us_an_act), 1.2, 1.0
+        ),
+    },
+    "calls": {
+        "function calls an act, guests": _counted("guests"),
+        "function calls a signed act": _counted("keys"),
+        "function calls a signed act, own options": _counted("keys, own options"),
+    },
+    "signed": {
+        "main thread a signed act, few tables": Target("µs", _at("signed few", us_an_act), echo_us),
+        "main thread a signed act, some tables": Target("µs", _at("signed some", us_an_act), echo_us),
+        "main thread a signed act, own options, beside one with options sent, at one pace": Target(
+            "µs", _at("signed own_options", us_an_act), _at("signed sent_options", us_an_act)
+        ),
+        "signed acts a second, two cores shared with the generator": Target(
+            "1/s", _at("signed two_cores", rate), verifications
+        ),
+    },
+    "peers": {
+        "main thread an act, guests, beside a move of boardgame.io": Target(
+            "µs", _at("peers guests", us_an_act), _at("peers boardgame.io", us_an_act), 1.0, 0.6
+        ),
+        "main thread a signed act, beside a move of boardgame.io": Target(
+            "µs", _at("peers keys", us_an_act), _at("peers boardgame.io", us_an_act), 1.3, 0.9
+        ),
+        "main thread a move of boardgame.io, in memory": Target("µs", _at("peers boardgame.io", us_an_act)),
+        "main thread a message of a room without rules, beside the same": Target(
+            "µs", _at("peers room", us_an_act), _at("peers boardgame.io", us_an_act)
+        ),
+    },
+    "latency": {
+        "act to opponent, open loop: p50": Target("ms", _open("guests", p50), commit_ms, 6, 3, slack=5.0),
+        "act to opponent, open loop: p99": Target("ms", _open("guests", p99), commit_ms, 40, 12, slack=5.0),
+        "main thread an act, guests, open loop": Target("µs", _open("guests", us_an_act), paced_echo_us),
+        "signed act to opponent, open loop: p50": Target("ms", _open("keys", p50), commit_ms),
+        "signed act to opponent, open loop: p99": Target("ms", _open("keys", p99), commit_ms),
+    },
+    "crowd": {
+        "4,000 tables at human pace: main thread": Target("%", _at("crowd", _of_crowd), None, 50, 30),
+        "4,000 tables at human pace: p99": Target("ms", _at("crowd", p99), None, 20, 5, slack=5.0),
+        "memory of a table with its match": Target("KiB", _at("crowd", kib_a_table), None, 32, 12),
+    },
+    "idle": {
+        "memory of an idle client": Target("KiB", _at("idle", kib_a_client), None, 12, 7),
+        "main thread with idle clients": Target("%", lambda results: 100 * results["idle"]["main_share"]),
+    },
+    "logins": {
+        "logins with a key a second": Target("1/s", _at("logins", logins), mutual, 0.3, 0.5, is_least=True),
+    },
+    "readers": {
+        "p99 beside watchers that hardly read": Target(
+            "ms", _at("readers with", p99), _at("readers without", p99)
+        ),
+        "of a hundred such watchers are cut": Target("", _at("readers with", _cut)),
+    },
+    "storm": {
+        "everybody back after a lost connection": Target("s", _at("storm storm_s")),
+        "act to opponent meanwhile: p99": Target("ms", _at("storm", p99), commit_ms),
+    },
+    "tls": {
+        "main thread an act, guests, over TLS": Target(
+            "µs", _at("tls few", us_an_act), _at("acts few", us_an_act)
+        ),
+        "logins with a key a second, over TLS": Target("1/s", _at("tls logins", logins), mutual),
+    },
+    "web": {
+        "main thread a message and its answer, over the door for browsers": Target(
+            "µs", _at("web web", us_a_message), _at("web tcp", us_a_message)
+        ),
+        "each message over the door for browsers: more than over TCP": Target(
+            "µs", more_at_door_us, None, 20, 10
+        ),
+        "main thread an act, guests, over the door for browsers": Target(
+            "µs", _at("web web_acts", us_an_act), _at("web tcp_acts", us_an_act)
+        ),
+        "memory of an idle client in a WebSocket": Target("KiB", _at("web idle", kib_a_client), None, 30, 15),
+        "main thread a first visit to the page": Target("ms", _at("web pages", ms_a_load), None, 20, 2),
+        "main thread a file of it": Target("µs", _at("web pages", us_a_file), echo_us),
+    },
+    "flood": {
+        "act to opponent in a flood: p99": Target(
+            "ms", _at("flood flooded", p99), _at("flood quiet", p99), 2
+        ),
+    },
+    "postgresql": {
+        "acts a second on PostgreSQL, guests, some tables": Target(
+            "1/s", _at("postgresql beside", rate), _at("postgresql file", rate), 0.6, 0.8, is_least=True
+        ),
+    },
+    "nodes": {
+        "main thread an act on one node of a cluster, beside a server alone on PostgreSQL": Target(
+            "µs", _at_most(1), _at("nodes alone", us_an_act)
+        ),
+        **_of_nodes(2),
+        **_of_nodes(3),
+        "main threads an act, one of two seats brought from another node, beside both where the table is": Target(
+            "µs", _at("nodes far", us_on_two), _at("nodes near", us_on_two)
+        ),
+        "the same from act to opponent: p50": Target("ms", _at("nodes far", p50), _at("nodes near", p50)),
+        "changes of the lobby a second, made at one node and told at another": Target(
+            "1/s", _at("nodes lobby", lambda lobby: lobby["changes"] / lobby["seconds"])
+        ),
+        "main threads of both, a change": Target(
+            "µs", _at("nodes lobby", lambda lobby: lobby["main_s"] / lobby["changes"] * 1e6)
+        ),
+        "from a change to who follows the lobby at the other: p50": Target(
+            "ms", _at("nodes lobby late_ms p50")
+        ),
+        "a killed node is missed longer than its lease": Target(
+            "s", _at("nodes missed_s", beyond_s), None, 2.0, 0.5, slack=5.0
+        ),
+    },
+    "engine": {
+        "engine, truc-catalan, two seats": Target(
+            "1/s", _at("engine truc-catalan"), None, *PLAIN, is_least=True
+        ),
+        "engine, truco-argentino-flor, two seats": Target(
+            "1/s", _at("engine truco-argentino-flor"), None, *WITH_SIDE_BETS, is_least=True
+        ),
+    },
+    "audit": {**_audited("truc-catalan"), **_audited("truco-argentino")},
+    "blind": {
+        "X25519 with a key at hand": Target("µs", _at("blind primitives at_hand_us")),
+        "X25519 with a new key": Target("µs", _at("blind primitives new_us")),
+        **{name: row for seats in COUNTS for name, row in _sealed(seats).items()},
+    },
+    "verify": {
+        "verifying many matches, beside few as many times": Target(
+            "s", _at("verify many_s"), _at("verify", few_as_often), 1.1, 1.0
+        ),
+        "the same on all cores": Target("s", _at("verify all_cores_s"), _at("verify", few_as_often)),
+    },
+    "growth": {
+        "growth of an act to 4,000 busy tables": _growth("tables"),
+        "growth of an act as its match becomes long": _growth("length"),
+        "growth of an act to 10,000 stored matches": _growth("stored"),
+        "each viewer of a table: main thread a record": Target("µs", us_a_viewer, echo_us),
+    },
+    "start": {
+        "from the command to listening": Target("ms", _at("start listening_ms"), None, 600, 400),
+        "truc --version": Target("ms", _at("start version_ms"), None, 500, 250),
+        "truc --help": Target("ms", _at("start help_ms"), None, 500, 250),
+        "truc, completing a command": Target("ms", _at("start completion_ms"), None, 500, 250),
+    },
+}
+"""The rows of each section by their names, in the order of the report."""
+TARGETS: Final = tuple(
+    row._replace(section=section, name=name)
+    for section, named in _ROWS.items()
+    for name, row in named.items()
 )
 
 
