@@ -6,10 +6,8 @@ way by relaying.py; what they keep is verified at the end. Invariant: the clocks
 is ruled against; at the tables of `Plan.away`, whose clocks are shorter, it is only ever the first of a pair that is away.
 """
 
-import os
 import random
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +18,7 @@ import trio
 from chaos.kills import MOMENT_S, SETTINGS
 from chaos.relaying import Relay
 from chaos.reporting import Outcome, carry_out, planned
-from chaos.servers import ServerProcess, serving
+from chaos.servers import Program, ServerProcess, serving
 from chaos.stored import ViolationError, stored_matches, unfinished
 
 from truc_client.home.transcripts import path_of
@@ -41,7 +39,6 @@ LONG_S: Final = (1.2 * SHORT_MS / 1_000, 2 * SHORT_MS / 1_000)  # how long who i
 IN_TIME_S: Final = (0.05, SHORT_MS / 4_000)  # and who is back in time
 SERVER_STOPS: Final = 0.25  # of the freezes there are of the server, whose clock stands still meanwhile
 FOREVER: Final = "1000"  # matches, before a bot leaves by itself
-START_S: Final = 60.0
 END_S: Final = 240.0  # for a last match, on a busy machine
 
 
@@ -66,8 +63,8 @@ class Plan(NamedTuple):
     away: bool = False
 
 
-class Bot:
-    """A bot on a home and a way to the server of its own; it can be killed and started again.
+class Bot(Program):
+    """A bot on a home and a way to the server of its own.
 
     Attributes:
         late: how often it may have been away for longer than short clocks are.
@@ -76,87 +73,48 @@ class Bot:
     def __init__(self, folder: Path, relay: Relay, *sits: str) -> None:
         self.relay = relay
         self.late = 0
-        self._folder = folder
-        self._sits = sits
+        self._home = folder / "bots" / "bot"
         self._lives = 0
-        self._process: trio.Process | None = None
+        command = [sys.executable, "-m", "truc_terminal", "bot", relay.url, *sits]
+        super().__init__(command, folder.with_suffix(".errors"), {"TRUC_HOME": str(folder)})
 
     @property
     def transcripts(self) -> Path:
         """Where it keeps its transcripts."""
-        return self._folder / "bots" / "bot" / "transcripts"
+        return self._home / "transcripts"
 
     @property
     def evidence(self) -> Path:
         """Where it keeps what failed a check."""
-        return self._folder / "bots" / "bot" / "evidence"
-
-    @property
-    def errors(self) -> Path:
-        """What it has said on standard error, over all its lives."""
-        return self._folder.with_suffix(".errors")
+        return self._home / "evidence"
 
     async def start(self, matches: str = FOREVER) -> None:
         """Start it; in each life it would choose otherwise than in the one before, but for what it has kept."""
         self._lives += 1
-        own = ("--matches", matches, "--seed", str(self._lives))
-        command = [sys.executable, "-m", "truc_terminal", "bot", self.relay.url, *self._sits, *own]
-        with self.errors.open("ab") as errors:
-            self._process = await trio.lowlevel.open_process(
-                command,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env={**os.environ, "TRUC_HOME": str(self._folder)},
-            )
+        await self.spawn("--matches", matches, "--seed", str(self._lives))
 
     async def table(self) -> str:
         """Return the code of the table that it says it sits at."""
-        told = b""
-        with trio.fail_after(START_S):
-            while b"\n" not in told:
-                chunk = await self._running.stdout.receive_some(200)
-                if not chunk:
-                    raise ViolationError(f"a bot has ended before it sat down: {self.errors.read_text()}")
-                told += chunk
-        return told.decode().splitlines()[0].split("/")[-1].split("#")[0]
-
-    async def kill(self) -> None:
-        """End it as a power cut would."""
-        self._send(signal.SIGKILL)
-        await self._running.wait()
-        await self._running.stdout.aclose()
-
-    async def freeze(self, seconds: float) -> None:
-        """Stop it for a while, as a machine does that sleeps, and let it go on."""
-        self._send(signal.SIGSTOP)
-        await trio.sleep(seconds)
-        self._send(signal.SIGCONT)
+        return (await self.first_line()).split("/")[-1].split("#")[0]
 
     async def finish(self) -> None:
         """Wait for its end."""
         with trio.fail_after(END_S):
-            async for _ in self._running.stdout:
+            async for _ in self.process.stdout:
                 pass
-            status = await self._running.wait()
-        await self._running.stdout.aclose()
-        if status:
-            raise ViolationError(f"a bot has ended with status {status}: {self.errors.read_text()}")
+        if status := await self.wait():
+            raise ViolationError(f"a bot has ended with status {status}: {self.log.read_text()}")
 
     def end(self) -> None:
         """End it, whatever it does."""
-        if self._process is not None:
-            self._process.kill()
+        if self.process is not None:
+            self.process.kill()
 
-    def _send(self, number: signal.Signals) -> None:
-        if self._running.poll() is not None:
-            raise ViolationError(f"a bot has ended by itself: {self.errors.read_text()}")
-        self._running.send_signal(number)
-
-    @property
-    def _running(self) -> trio.Process:
-        if self._process is None:
-            raise ViolationError("expected a bot that was started")
-        return self._process
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, which it must be there to get."""
+        if self.status is not None:
+            raise ViolationError(f"a bot has ended by itself: {self.log.read_text()}")
+        super().signal(number)
 
 
 class Killing:
@@ -282,7 +240,7 @@ def _check(killing: Killing, bots: Sequence[Bot], matches: Sequence[bytes]) -> N
         if bot.relay.twice:
             raise ViolationError(f"signed twice differently: {bot.relay.twice}")
         if kept := list(bot.evidence.iterdir()):
-            raise ViolationError(f"a bot has kept evidence: {kept}, {bot.errors.read_text()}")
+            raise ViolationError(f"a bot has kept evidence: {kept}, {bot.log.read_text()}")
         killing.figures["places signed"] += bot.relay.places
         killing.figures["steps of a deal sent"] += bot.relay.steps
     reasons: Counter[str | None] = Counter()

@@ -8,6 +8,7 @@ import shutil
 import signal
 from collections import Counter
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -67,8 +68,7 @@ class Member:
             self._change(is_up=True)
         except StartError:
             pass
-        status = await self.server.process.wait()
-        await self.server.process.stdout.aclose()
+        status = await self.server.wait(inf)
         self.ends[status] += 1
         if status not in (_FAILED, -signal.SIGKILL):
             raise ViolationError(f"node {self.name} has ended with status {status}; see {self.server.log}")

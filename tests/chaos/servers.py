@@ -1,4 +1,4 @@
-"""A server as a process of its own, on one port and one data folder: it can be killed and started again.
+"""Processes that can be killed and started again; above all a server, on one port and one data folder.
 
 Its port is chosen once, below those that the system gives away to whoever connects: a free one from among them could be
 taken by somebody's connection while the server is down, even by that of a client that tries to come back. What the system
@@ -46,11 +46,12 @@ SERVER: Final = ("truc_server", "run")
 _WORKER: Final = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 _PORTS: Final = range(20_000 + int(_WORKER[2:]) % 10, 30_000, 10)
 _NEXT_PORTS: Final = cycle(random.SystemRandom().sample(_PORTS, len(_PORTS)))
+_ENDING: Final = (signal.SIGTERM, signal.SIGKILL)
 _FAULT: Final = re.compile(r"internal|Traceback|Error\b")
 
 
 class StartError(Exception):
-    """The server has ended before it listened."""
+    """A program has ended before it said anything."""
 
 
 def free_port() -> int:
@@ -72,13 +73,87 @@ def command_line(data: Path, port: int, level: str, program: Sequence[str] = SER
     return [sys.executable, "-m", *program, *where, "--log-format", "json", "--log-level", level]
 
 
-class ServerProcess:
-    """`truc-server run` on loopback; what it logs is added to a file.
+class Program:
+    """A program that can be killed and started again; what it says on standard error is added to a file.
+
+    Attributes:
+        log: the file, with what it has said over all its lives.
+        process: the present life; None before the first.
+    """
+
+    def __init__(self, command: Sequence[str], log: Path, environment: Mapping[str, str]) -> None:
+        self.log = log
+        self.process: trio.Process | None = None
+        self._command = command
+        self._environment = {**os.environ, **environment}
+
+    async def spawn(self, *words: str) -> None:
+        """Start the process, with more words behind those of its command."""
+        with self.log.open("ab") as log:
+            self.process = await trio.lowlevel.open_process(
+                [*self._command, *words], stdout=subprocess.PIPE, stderr=log, env=self._environment
+            )
+
+    async def first_line(self, patience_s: float = PATIENCE_S) -> str:
+        """Return the first line that it prints.
+
+        Raises:
+            StartError: It has ended instead.
+        """
+        received = b""
+        with trio.fail_after(patience_s):
+            while b"\n" not in received:
+                chunk = await self._running().stdout.receive_some(200)
+                if not chunk:
+                    raise StartError(f"{self._command[2:4]} has ended before it began; see {self.log}")
+                received += chunk
+        return received.decode().splitlines()[0]
+
+    @property
+    def status(self) -> int | None:
+        """The status that the process has ended with; None while it runs."""
+        return self._running().poll()
+
+    @property
+    def pid(self) -> int:
+        """What the system calls the present life."""
+        return self._running().pid
+
+    async def wait(self, patience_s: float = PATIENCE_S) -> int:
+        """Wait for the end of the process, and return its status."""
+        process = self._running()
+        with trio.fail_after(patience_s):
+            status = await process.wait()
+        await process.stdout.aclose()
+        return status
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the process a signal."""
+        self._running().send_signal(number)
+
+    async def kill(self) -> int:
+        """End the process as a power cut would."""
+        self.signal(signal.SIGKILL)
+        return await self.wait()
+
+    async def freeze(self, seconds: float) -> None:
+        """Stop the process for a while, as a machine does that sleeps, and let it go on."""
+        self.signal(signal.SIGSTOP)
+        await trio.sleep(seconds)
+        self.signal(signal.SIGCONT)
+
+    def _running(self) -> trio.Process:
+        if self.process is None:
+            raise StartError("expected a program that was started")
+        return self.process
+
+
+class ServerProcess(Program):
+    """`truc-server run` on loopback.
 
     Attributes:
         data: its data folder.
-        log: the file of what it has logged, over all its lives.
-        process: the present life; None before the first.
+        listens: set while it can be connected to, as far as is known.
     """
 
     def __init__(
@@ -92,18 +167,9 @@ class ServerProcess:
     ) -> None:
         self.data = data
         self.port = port or free_port()
-        self.log = data.parent / f"{data.name}.log"
-        self.process: trio.Process | None = None
         self.listens = trio.Event()
-        self._environment = {**os.environ, **settings}
-        self._command = command_line(data, self.port, level, program)
-
-    async def spawn(self) -> None:
-        """Start the process, without waiting until it listens."""
-        with self.log.open("ab") as log:
-            self.process = await trio.lowlevel.open_process(
-                self._command, stdout=subprocess.PIPE, stderr=log, env=self._environment
-            )
+        command = command_line(data, self.port, level, program)
+        super().__init__(command, data.parent / f"{data.name}.log", settings)
 
     async def wait_listening(self, patience_s: float = PATIENCE_S) -> None:
         """Wait until the process has said that it listens.
@@ -111,13 +177,7 @@ class ServerProcess:
         Raises:
             StartError: It has ended instead.
         """
-        received = b""
-        with trio.fail_after(patience_s):
-            while b"\n" not in received:
-                chunk = await self._running().stdout.receive_some(200)
-                if not chunk:
-                    raise StartError(f"the server has ended before it listened; see {self.log}")
-                received += chunk
+        await self.first_line(patience_s)
         self.listens.set()
 
     async def start(self) -> None:
@@ -126,23 +186,10 @@ class ServerProcess:
         await self.wait_listening()
 
     def signal(self, number: signal.Signals) -> None:
-        """Send the process a signal that ends it; from now on nobody need try to connect."""
-        if self.listens.is_set():
+        """Send the process a signal; if it ends by that, nobody need try to connect from now on."""
+        if self.listens.is_set() and number in _ENDING:
             self.listens = trio.Event()
-        self._running().send_signal(number)
-
-    @property
-    def status(self) -> int | None:
-        """The status that the process has ended with; None while it runs."""
-        return self._running().poll()
-
-    async def wait(self) -> int:
-        """Wait for the end of the process, and return its status."""
-        process = self._running()
-        with trio.fail_after(PATIENCE_S):
-            status = await process.wait()
-        await process.stdout.aclose()
-        return status
+        super().signal(number)
 
     async def stop(self) -> list[str]:
         """Ask the process to end, and return what has gone wrong: the faults in its log, and a bad end."""
@@ -152,17 +199,6 @@ class ServerProcess:
         except trio.TooSlowError:
             status = await self.kill()
         return [*self.faults(), *([f"the server ended with status {status}"] if status else [])]
-
-    async def kill(self) -> int:
-        """End the process as a power cut would."""
-        self.signal(signal.SIGKILL)
-        return await self.wait()
-
-    async def freeze(self, seconds: float) -> None:
-        """Stop the process for a while, as a machine does that sleeps, and let it go on."""
-        self._running().send_signal(signal.SIGSTOP)
-        await trio.sleep(seconds)
-        self._running().send_signal(signal.SIGCONT)
 
     async def connect(self) -> trio.SocketStream:
         """Connect to it."""
@@ -178,19 +214,9 @@ class ServerProcess:
             return [line.rstrip()[:200] for line in lines if _FAULT.search(line)]
 
     @property
-    def pid(self) -> int:
-        """What the system calls the present life."""
-        return self._running().pid
-
-    @property
     def url(self) -> str:
         """Its address for clients."""
         return f"{HOST}:{self.port}"
-
-    def _running(self) -> trio.Process:
-        if self.process is None:
-            raise StartError("expected a server that was started")
-        return self.process
 
 
 @asynccontextmanager

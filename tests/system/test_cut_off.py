@@ -47,7 +47,7 @@ async def test_node_ends_with_its_lease_while_the_database_answers_nothing(tmp_p
             for client, message in zip(clients, (*asked, {"t": "login", "token": "A" * 43}), strict=True):
                 await client.send(message)
             with trio.fail_after(ENDED_S):
-                assert await node.process.wait() == 1
+                assert await node.wait() == 1
         for client in clients:
             await client.stream.aclose()
 

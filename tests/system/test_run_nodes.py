@@ -211,7 +211,7 @@ async def test_nodes_are_renewed_one_after_the_other_and_hands_of_both_end_befor
     async with machine(tmp_path, database, TRUC_TABLES_DRAIN_S="30") as running:
         seats = await players(running)
         before = {name: running.pid(name) for name in NAMES}
-        running.process.process.send_signal(signal.SIGUSR1)
+        running.process.signal(signal.SIGUSR1)
         await together(*(partial(play_through, running, seat) for seat in seats))
         assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
         for name in NAMES:

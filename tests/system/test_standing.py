@@ -34,11 +34,11 @@ async def test_who_answers_while_the_server_is_stopped_has_answered_in_time(tmp_
                 nursery.start_soon(seat.ready)
         await play_on(seats, lambda seat: seat.options is not None)
         asked = next(seat for seat in seats if seat.options["must"])
-        server.process.send_signal(signal.SIGSTOP)
-        await trio.to_thread.run_sync(os.waitid, os.P_PID, server.process.pid, os.WSTOPPED)
+        server.signal(signal.SIGSTOP)
+        await trio.to_thread.run_sync(os.waitid, os.P_PID, server.pid, os.WSTOPPED)
         await asked.act(asked.act_message(asked.options, asked.offered[0]))
         await trio.sleep(STOPPED_S)  # it is time that passes, and the server that does not see it
-        server.process.send_signal(signal.SIGCONT)
+        server.signal(signal.SIGCONT)
         await play_on(seats, lambda seat, k=asked.next: seat.next > k)
         newest = bodies(asked.records)[-1]
         assert (type(newest), newest.seat) == (Act, asked.seat)
