@@ -16,10 +16,10 @@ import trio
 from chaos.servers import ServerProcess, StartError, free_port
 from chaos.stored import ViolationError
 
-from truc_server.identity.identity import load_identity
+from truc_server.identity.identity import Identity, load_identity
 from truc_server.settings.folder import open_folder
 
-_KEYS: Final = ("identity.pem", "secrets.key")
+_KEYS: Final = ("identity.pem", "secrets.key", "rolls.txt", "earlier/*.pem")
 AGAIN_S: Final = 0.2
 _FAILED: Final = 1
 _START_S: Final = 300.0  # it may have to wait for its database, and have many tables
@@ -98,16 +98,16 @@ class Member:
         self.server.signal(signal.SIGKILL)
 
 
-def make_keys(root: Path) -> None:
-    """Make the keys that the nodes in a folder share."""
-    (root / "keys").mkdir(mode=0o700)
-    load_identity(open_folder(root / "keys"))
+def make_keys(root: Path) -> Identity:
+    """Make the keys that the nodes in a folder share; return them."""
+    return load_identity(open_folder(root / "keys"))
 
 
 def give_keys(root: Path, name: str) -> Path:
-    """Make the data folder of a node, with the keys of all; return it."""
-    folder = root / name
-    folder.mkdir(mode=0o700)
-    for key in _KEYS:
-        shutil.copy2(root / "keys" / key, folder / key)
+    """Copy the files of the keys to the data folder of a node, as a host does; return the folder."""
+    keys, folder = root / "keys", open_folder(root / name).root
+    for key in (path for pattern in _KEYS for path in keys.glob(pattern)):
+        copy = folder / key.relative_to(keys)
+        copy.parent.mkdir(mode=0o700, exist_ok=True)
+        shutil.copy2(key, copy)
     return folder

@@ -237,3 +237,34 @@ async def serving(
     finally:
         with trio.CancelScope(shield=True):
             await server.kill()
+
+
+@asynccontextmanager
+async def listening(command: Sequence[str], port: int, log: Path, **environment: str) -> AsyncIterator[None]:
+    """Run a program of others, from when it listens on a port to the end of the block; `log` has what it says.
+
+    Raises:
+        StartError: It has ended instead.
+    """
+    with log.open("wb") as out:
+        how = {"env": environment} if environment else {}
+        process = await trio.lowlevel.open_process(command, stdout=out, stderr=out, **how)
+    try:
+        with trio.fail_after(PATIENCE_S):
+            while not await _is_listened_on(port):
+                if process.poll() is not None:
+                    raise StartError(f"{command[0]} has ended before it listened; see {log}")
+                await trio.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        with trio.CancelScope(shield=True):
+            await process.wait()
+
+
+async def _is_listened_on(port: int) -> bool:
+    try:
+        await trio.aclose_forcefully(await trio.open_tcp_stream(HOST, port))
+    except OSError:
+        return False
+    return True

@@ -5,10 +5,9 @@ import resource
 import sys
 from collections.abc import Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
-from functools import cache, partial
+from functools import partial
 from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import checked_once
 import msgspec
@@ -17,7 +16,7 @@ import structlog
 import trio
 from server import compiled_once
 from server.rawclient import RawClient, RawSeat
-from server.stored import url
+from server.stored import new_database, url
 
 from truc_protocol.audit import Result
 from truc_server.identity.identity import load_identity
@@ -117,14 +116,6 @@ class Running:
 
     def stop(self) -> None:
         self.scope.cancel()
-
-
-@cache
-def new_database() -> bytes:
-    """Return the bytes of a new database, so that not every test migrates one."""
-    with TemporaryDirectory() as folder:
-        open_store(url(Path(folder))).close()
-        return (Path(folder) / "truc.db").read_bytes()
 
 
 @asynccontextmanager

@@ -1,24 +1,23 @@
 """Nodes on one database, in this process, each with a folder of its own and the keys of all."""
 
-import shutil
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import trio
-from server.conftest import QUICK, changed, new_database, running
+from chaos.members import give_keys, make_keys
+from server.conftest import QUICK, changed, running
+from server.stored import new_database
 from sqlalchemy import text
 
 from truc_protocol.codec import pack, unpack
 from truc_protocol.wire.encoding import CLIENT_LIMIT, SERVER_LIMIT, FrameSplitter, to_frame
 from truc_server.cluster.inner_door import open_inner
 from truc_server.cluster.inner_protocol import DoorAnswer, accept_link, answer_preface
-from truc_server.identity.identity import load_identity
-from truc_server.settings.folder import Folder, open_folder
+from truc_server.settings.folder import Folder
 from truc_server.storage import NodePlace, SaveTable
 from truc_server.storage.sql import Store, open_store
 
 LONG_S = 60
-_KEYS = ("identity.pem", "secrets.key", "rolls.txt", "earlier/*.pem")
 
 
 class Ghost:
@@ -80,13 +79,11 @@ class Nodes:
         if url is None:
             (root / "shared.db").write_bytes(new_database())
         self.url = url or f"sqlite:///{root / 'shared.db'}"
-        load_identity(open_folder(root / "keys"))
+        self._identity = make_keys(root)
 
     def run(self, name: str, settings=QUICK, *, lease_s: int = LONG_S, control=None, **cluster):
         """Run a node."""
-        folder = self._root / name
-        folder.mkdir(mode=0o700, exist_ok=True)
-        self.give_keys(folder)
+        folder = give_keys(self._root, name)
 
         def replace(store: Store) -> Store:
             store.close()
@@ -99,13 +96,6 @@ class Nodes:
     def keys(self) -> Folder:
         """The folder whose keys a node is given when it is run."""
         return Folder(self._root / "keys")
-
-    def give_keys(self, folder: Path) -> None:
-        """Copy the files of the keys to the folder of a node, as a host does."""
-        for key in (path for name in _KEYS for path in self.keys.root.glob(name)):
-            copy = folder / key.relative_to(self.keys.root)
-            copy.parent.mkdir(mode=0o700, exist_ok=True)
-            shutil.copy2(key, copy)
 
     def change(self, statement: str) -> None:
         """Change the database as another program would."""
@@ -140,8 +130,7 @@ class Nodes:
         self.own(name, table, public=public, inner=inner)
         async with trio.open_nursery() as nursery:
             (listener,) = await open_inner(inner)
-            at_rest = load_identity(open_folder(self._root / "keys")).at_rest
-            ghost = Ghost(at_rest)
+            ghost = Ghost(self._identity.at_rest)
             nursery.start_soon(trio.serve_listeners, ghost.serve, [listener])
             yield ghost
             nursery.cancel_scope.cancel()

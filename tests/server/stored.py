@@ -2,7 +2,9 @@
 
 import sqlite3
 from contextlib import closing
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from alembic import command
 from alembic.config import Config
@@ -10,7 +12,7 @@ from sqlalchemy import create_engine
 
 from truc_protocol.records import Record
 from truc_server.storage import AddRecord, PlayerKind, SaveGuest, SaveMatch, SaveSeat, SaveTable
-from truc_server.storage.sql import Store
+from truc_server.storage.sql import Store, open_store
 
 MID, TH = b"m" * 32, b"t" * 32
 TABLE = SaveTable(
@@ -46,6 +48,14 @@ def sql(database: Path, statement: str, *values: object) -> list:
     """Run a statement on the file of a database, whoever else has it open; return its rows."""
     with closing(sqlite3.connect(database)) as raw, raw:
         return raw.execute(statement, *values).fetchall()
+
+
+@cache
+def new_database() -> bytes:
+    """Return the bytes of a new database, so that not every test migrates one."""
+    with TemporaryDirectory() as folder:
+        open_store(url(Path(folder))).close()
+        return (Path(folder) / "truc.db").read_bytes()
 
 
 def older(folder: Path, revision: str) -> None:

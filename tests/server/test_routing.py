@@ -11,6 +11,7 @@ from server.calls import BRIEF
 from server.conftest import PATIENT, QUICK, asked, changed, give_up, only_cut, play_on
 from server.nodes import LONG_S
 from server.rawclient import RawSeat
+from server.test_nodes_apart import is_listed, soon
 from server.test_signs import in_clear, sealed
 from server.watching import Eye
 from trio.testing import wait_all_tasks_blocked
@@ -384,22 +385,12 @@ async def test_owner_that_does_not_read_holds_up_nobody_else(nodes):
 SEEK = {"t": "seek", "variant": "truc-french", "seats": 2}
 
 
-async def listed(seat, code) -> None:
-    """Wait until a table is listed for a player, whichever node has it."""
-    with trio.fail_after(20):
-        while True:
-            found = (await seat.client.ask({"t": "tables"}))["tables"]
-            if code in {table["table"] for table in found}:
-                return
-            await trio.sleep(0.05)
-
-
 @pytest.mark.parametrize("route", ["moved", "proxy"])
 async def test_seat_is_sought_on_another_node_if_nothing_here_suits(nodes, route):
     async with two(nodes, route) as (one, other):
         table = await (await one.seat(seed=1)).create("truc-french", seats=2)
         second = await other.seat(seed=2)
-        await listed(second, table)
+        await soon(lambda: is_listed(second.client, table))
         if route == "moved":
             assert (await moved(other, second, SEEK))["to"] == f"127.0.0.1:{one.port}"
             second.client = await one.connect()
@@ -412,18 +403,22 @@ async def test_seat_is_sought_on_another_node_if_nothing_here_suits(nodes, route
 async def test_seat_is_sought_elsewhere_only_if_it_suits_none_is_here_and_the_node_does_not_drain(nodes):
     async with two(nodes, "moved") as (one, other):
         host, here, seeking = await one.seat(seed=3), await other.seat(seed=1), await other.seat(seed=2)
-        await listed(seeking, await host.create("truc-french", seats=2, options=BRIEF))
+
+        async def listed(code: str) -> None:
+            await soon(lambda: is_listed(seeking.client, code))
+
+        await listed(await host.create("truc-french", seats=2, options=BRIEF))
         own = await seeking.client.ask(SEEK)  # which finds no suitable one
         assert (own["t"], own["seat"]) == ("ok", 0)
         await seeking.client.ask({"t": "leave", "table": own["table"]})
-        await listed(seeking, await host.create("truc-french", seats=2))
+        await listed(await host.create("truc-french", seats=2))
         table = await here.create("truc-french", seats=2)
         answer = await seeking.client.ask(SEEK)
         assert (answer["t"], answer["table"]) == ("ok", table)
         for seat in (seeking, here):
             await seat.client.ask({"t": "leave", "table": table})
         nodes.change("UPDATE nodes SET draining = true WHERE name = 'one'")
-        await listed(seeking, await host.create("truc-catalan", seats=2))  # which is heard with that
+        await listed(await host.create("truc-catalan", seats=2))  # which is heard with that
         assert (await seeking.client.ask(SEEK))["t"] == "ok"  # at a table of its own
 
 

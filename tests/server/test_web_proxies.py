@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import trio
-from chaos.servers import free_port
+from chaos.servers import free_port, listening
 from server.browsers import UPGRADE, Door, answer, door
 from server.conftest import QUICK, changed
 
@@ -57,22 +57,8 @@ async def proxied(folder, name, settings):
     ) as web:
         command = {"nginx": nginx, "caddy": caddy}[name](folder, port, web.port)
         home = {"HOME": str(folder), "XDG_DATA_HOME": str(folder), "PATH": "/usr/bin:/usr/sbin:/bin"}
-        with (folder / "out").open("wb") as out:
-            process = await trio.lowlevel.open_process(command, stdout=out, stderr=out, env=home)
-        try:
-            with trio.fail_after(20):
-                while True:
-                    try:
-                        await trio.aclose_forcefully(await trio.open_tcp_stream("127.0.0.1", port))
-                        break
-                    except OSError:
-                        assert process.returncode is None, (folder / "out").read_text()
-                        await trio.sleep(0.05)
+        async with listening(command, port, folder / "out", **home):
             yield Door(web.server, port, web.origin)
-        finally:
-            process.terminate()
-            with trio.CancelScope(shield=True):
-                await process.wait()
 
 
 @pytest.mark.slow

@@ -5,7 +5,8 @@ import multiprocessing
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from simulation.simulation import Outcome, new_database, simulate
+from server.stored import new_database
+from simulation.simulation import Outcome, simulate
 from simulation.world import StuckError, ViolationError
 
 _OF_ONE_PROCESS: Final = 20

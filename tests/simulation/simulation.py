@@ -1,13 +1,12 @@
 """One run: from a seed to what became of it."""
 
 import gc
-import shutil
 import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, NamedTuple
@@ -15,6 +14,8 @@ from unittest.mock import patch
 
 import msgspec
 import structlog
+from chaos.members import give_keys, make_keys
+from server.stored import new_database
 from simulation.database import Database
 from simulation.faults import Faults
 from simulation.machine import Machine
@@ -28,8 +29,6 @@ from simulation.world import World
 from truc_protocol import dealing
 from truc_protocol.audit import Result, verify
 from truc_protocol.transcript import write_transcript
-from truc_server.identity.identity import load_identity
-from truc_server.settings.folder import Folder
 from truc_server.settings.settings import (
     ClusterSettings,
     LimitSettings,
@@ -40,7 +39,6 @@ from truc_server.settings.settings import (
 )
 from truc_server.storage import engine
 from truc_server.storage.archive import open_archive
-from truc_server.storage.sql import open_store
 
 PORT: Final = 4700
 INNER_PORT: Final = 4701
@@ -64,7 +62,6 @@ SETTINGS: Final = Settings(
     limits=LimitSettings(failed_logins_per_min=1_000, idle_s=IDLE_S),
     match=MatchDefaults(guests=4, decision_ms=20_000, bank_ms=20_000, release_ms=40_000),
 )
-_KEYS: Final = ("identity.pem", "secrets.key")
 _FORESEEN: Final = ("store_not_read",)
 """Errors that a server logs when its store fails."""
 
@@ -86,15 +83,6 @@ class Plan(NamedTuple):
     faults: int
     lease_s: int
     route: Literal["moved", "proxy"]
-
-
-@cache
-def new_database() -> bytes:
-    """Return the bytes of a new database, so that not every run migrates one."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "truc.db"
-        open_store(f"sqlite:///{file}").close()
-        return file.read_bytes()
 
 
 def simulate(seed: int, *, trace: Callable[[str], object] | None = None) -> Outcome:
@@ -214,16 +202,10 @@ class _Run:
 
     def _start_nodes(self, plan: Plan) -> None:
         """Start one server alone, or nodes with the keys of all."""
-        keys = self._folder / "keys"
-        keys.mkdir(mode=0o700)
         with Machine(self._world, "host", "10.0.0.9").acting():
-            identity = load_identity(Folder(keys))
+            identity = make_keys(self._folder)
         for number in range(1, max(1, plan.nodes) + 1):
             name = f"n{number}"
-            folder = self._folder / name
-            folder.mkdir(mode=0o700)
-            for key in _KEYS:
-                shutil.copy2(keys / key, folder / key)
             address = f"10.0.0.{number}"
             cluster = ClusterSettings(
                 node=name,
@@ -239,7 +221,7 @@ class _Run:
                 name=name,
                 address=address,
                 settings=msgspec.structs.replace(SETTINGS, cluster=cluster) if plan.nodes else SETTINGS,
-                folder=folder,
+                folder=give_keys(self._folder, name),
                 identity=identity,
             )
             self._nodes.append(node)

@@ -8,11 +8,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from server.stored import MATCH, MID, TABLE, record
+from server.stored import MATCH, MID, TABLE, new_database, record
 from simulation.machine import Machine
 from simulation.observer import Observer
 from simulation.runs import run, runs
-from simulation.simulation import new_database
 from simulation.world import ViolationError, World
 from sqlalchemy import select
 

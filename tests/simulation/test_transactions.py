@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from chaos.postgres import cluster, programs
-from server.stored import MATCH, MID, SEAT, TABLE, record
-from simulation.simulation import new_database
+from server.stored import MATCH, MID, SEAT, TABLE, new_database, record
 from sqlalchemy import event, select, text
 
 from truc_server.storage import NodePlace, StoreError, StoreLostError, leases, statements

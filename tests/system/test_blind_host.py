@@ -2,10 +2,11 @@
 
 import ctypes
 import sys
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from itertools import product as product_of
 
 import pytest
+from chaos.seating import all_ready, entrance, seated
 from chaos.servers import QUICK, serving
 from rows import each_row
 from server.blind_seats import WANT, BlindSeat
@@ -55,22 +56,14 @@ def plain(_message, options):
 
 
 @asynccontextmanager
-async def seated(server, kind, count, **options):
+async def heard(server, kind, count, **options):
     """Let players be ready at a table of their own, to the end of the block."""
-    async with AsyncExitStack() as streams:
-        seats = []
-        for number in range(1, count + 1):
-            stream = await streams.enter_async_context(await server.connect())
-            seats.append(kind(HeardClient(stream), seed=number))
+    want = WANT if kind is BlindSeat else ()
+    async with entrance(server.connect, HeardClient) as players:
+        seats = await seated(players.connect, "truc-catalan", count, kind=kind, want=want, **TABLE, **options)
         for seat in seats:
             seat.chooses = plain
-            assert (await seat.login(want=WANT if kind is BlindSeat else ()))["t"] == "welcome"
-        table = await seats[0].create("truc-catalan", seats=count, options={**TABLE, **options})
-        for number, seat in enumerate(seats[1:], 1):
-            assert (await seat.join(table, number))["t"] == "ok"
-        for seat in seats:
-            assert (await seat.ready())["t"] == "ok"
-        yield seats
+        yield await all_ready(seats)
 
 
 def either(numbers):
@@ -122,7 +115,7 @@ def searched(server, seats, secrets):
 async def test_host_has_nothing_of_the_cards_in_hand_until_the_hand_is_opened(tmp_path):
     async with (
         serving(tmp_path / "data", QUICK, level="debug") as server,
-        seated(server, BlindSeat, 4, mode="blind") as seats,
+        heard(server, BlindSeat, 4, mode="blind") as seats,
     ):
         await play_on(seats, has_played)
         pack = sealed_pack(seats[0].ledger)
@@ -153,7 +146,7 @@ def played_at(pack, act):
 async def test_same_search_finds_every_hand_of_mode_dealt(tmp_path):
     async with (
         serving(tmp_path / "data", QUICK, level="debug") as server,
-        seated(server, RawSeat, 2) as seats,
+        heard(server, RawSeat, 2) as seats,
     ):
         await play_on(seats, has_played)
         salts = {

@@ -6,19 +6,19 @@ import shutil
 import subprocess
 import tomllib
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 
 import pytest
 import trio
 from chaos.postgres import cluster, programs
-from chaos.servers import HOST, PATIENCE_S, QUICK, free_port, serving
+from chaos.seating import entrance, playing
+from chaos.servers import HOST, PATIENCE_S, QUICK, free_port, listening, serving
 from click.testing import CliRunner
 from server.admins import host_says
-from server.conftest import play_on, play_out
-from server.rawclient import RawClient
+from server.conftest import play_out
 from server.restarting import come_back, play_until_gone
-from system.seating import all_ready, seated
 
 from truc_server.commands.checking import contradictions
 from truc_server.main import main
@@ -134,7 +134,6 @@ class Machines:
         self.url = url
         self.ports = {name: free_port() for name in NAMES}
         self.nodes = {}
-        self.clients: list[RawClient] = []
 
     def folder(self, name: str) -> Folder:
         return Folder(self.root / name)
@@ -169,12 +168,7 @@ class Machines:
             for name in names:
                 place = serving(self.folder(name).root, {**QUICK, **more}, port=self.ports[name])
                 self.nodes[name] = await stack.enter_async_context(place)
-            try:
-                yield
-            finally:
-                with trio.CancelScope(shield=True):
-                    for client in self.clients:
-                        await trio.aclose_forcefully(client.stream)
+            yield
 
     async def without(self, name: str, *, at: str) -> None:
         """Wait until a node knows another no more."""
@@ -187,19 +181,6 @@ class Machines:
     async def cluster(self, name: str) -> dict[str, dict]:
         rows = (await host_says(self.folder(name), command="cluster"))["nodes"]
         return {row["node"]: row for row in rows}
-
-
-class Entrance:
-    """Where players come in: one port before all nodes."""
-
-    def __init__(self, machines: Machines, port: int) -> None:
-        self._machines = machines
-        self._port = port
-
-    async def connect(self) -> RawClient:
-        client = RawClient(await trio.open_tcp_stream(HOST, self._port))
-        self._machines.clients.append(client)
-        return client
 
 
 def balancer_of(kind: str, folder: Path, port: int, ports: dict[str, int]) -> list[str]:
@@ -220,24 +201,10 @@ def balancer_of(kind: str, folder: Path, port: int, ports: dict[str, int]) -> li
 async def balanced(kind: str, machines: Machines):
     """Run a load balancer before the nodes."""
     port = free_port()
-    with (machines.root / f"{kind}.log").open("wb") as out:
-        process = await trio.lowlevel.open_process(
-            balancer_of(kind, machines.root, port, machines.ports), stdout=out, stderr=out
-        )
-    try:
-        with trio.fail_after(PATIENCE_S):
-            while True:
-                try:
-                    await trio.aclose_forcefully(await trio.open_tcp_stream(HOST, port))
-                    break
-                except OSError:
-                    assert process.returncode is None, (machines.root / f"{kind}.log").read_text()
-                    await trio.sleep(0.05)
-        yield Entrance(machines, port)
-    finally:
-        process.terminate()
-        with trio.CancelScope(shield=True):
-            await process.wait()
+    command = balancer_of(kind, machines.root, port, machines.ports)
+    dial = partial(trio.open_tcp_stream, HOST, port)
+    async with listening(command, port, machines.root / f"{kind}.log"), entrance(dial) as players:
+        yield players
 
 
 @pytest.fixture(scope="module")
@@ -275,8 +242,7 @@ async def test_match_behind_one_address_goes_on_when_its_node_is_killed(machines
         }
         entrances = [await stack.enter_async_context(balanced(kind, machines)) for kind in BALANCERS]
         ways = cycle(entrances)
-        seats = await all_ready(await seated(lambda: next(ways).connect(), match=1))
-        await play_on(seats, lambda seat: seat.auditor and seat.next >= 9)
+        seats = await playing(lambda: next(ways).connect(), match=1)
         (owner,) = [name for name, row in (await machines.cluster("one")).items() if row["tables"]]
         await machines.nodes[owner].kill()
         (left, *_) = [name for name in NAMES if name != owner]
@@ -290,10 +256,9 @@ async def test_match_behind_one_address_goes_on_when_its_node_is_killed(machines
 @needs_postgresql
 @pytest.mark.slow
 async def test_restored_dump_holds_what_was_under_way_until_every_player_is_back(machines):
-    where = Entrance(machines, machines.ports["one"])
-    async with machines.running(["one"]):
-        seats = await all_ready(await seated(where.connect, match=1))
-        await play_on(seats, lambda seat: seat.auditor and seat.next >= 9)
+    dial = partial(trio.open_tcp_stream, HOST, machines.ports["one"])
+    async with machines.running(["one"]), entrance(dial) as players:
+        seats = await playing(players.connect, match=1)
         dump(machines)
     restore(machines)
     told = CliRunner().invoke(main, ["restore", "--dump", "--data", str(machines.folder("one").root)])
@@ -301,8 +266,8 @@ async def test_restored_dump_holds_what_was_under_way_until_every_player_is_back
     for name in NAMES[1:]:
         shutil.copy2(machines.folder("one").restored, machines.folder(name).restored)
     assert len(read_restored(machines.folder("three")).matches) == 1
-    async with machines.running(NAMES[:2]):
-        await come_back(where, *seats)
+    async with machines.running(NAMES[:2]), entrance(dial) as players:
+        await come_back(players, *seats)
         await play_out(seats)
 
 

@@ -6,13 +6,12 @@ Real kills are slow: every other point of death is in tests/server/test_recovery
 import os
 import signal
 import sqlite3
-from contextlib import AsyncExitStack, closing
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from chaos.seating import entrance, seated
 from chaos.servers import QUICK, serving
-from server.rawclient import RawClient
-from system.seating import seated
 
 import truc_protocol
 import truc_server
@@ -25,12 +24,11 @@ SETTINGS = {**QUICK, "PYTHONPATH": os.pathsep.join([str(TESTS), *PACKAGES])}
 
 async def test_server_that_is_killed_in_its_goodbye_has_everything_that_it_acknowledged(tmp_path):
     program = ("chaos.dying", "--at", "goodbye", "run")
-    async with AsyncExitStack() as streams, serving(tmp_path / "data", SETTINGS, program=program) as server:
-
-        async def connect() -> RawClient:
-            return RawClient(await streams.enter_async_context(await server.connect()))
-
-        (first, second) = await seated(connect, target=3, match=1)
+    async with (
+        serving(tmp_path / "data", SETTINGS, program=program) as server,
+        entrance(server.connect) as players,
+    ):
+        (first, second) = await seated(players.connect, target=3, match=1)
         assert (await second.ready())["t"] == "ok"
         server.signal(signal.SIGTERM)
         assert await server.wait() == -signal.SIGKILL

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import trio
 from chaos.postgres import cluster, programs
+from chaos.seating import all_ready, entrance, playing
 from chaos.servers import PATIENCE_S, QUICK, SERVER, serving
 from click.testing import CliRunner
 from server.admins import host_says
 from server.conftest import asked, is_to_move, only_cut, play_on, play_out, together
-from server.rawclient import RawClient, RawSeat, bodies
+from server.rawclient import RawSeat, bodies
 from server.restarting import LOSSES, come_back, play_until_gone
-from system.seating import all_ready, seated
 
 from truc_conform.expectations import UnexpectedError
 from truc_protocol.audit import Result
@@ -42,9 +42,9 @@ def database():
 class Machine:
     """The nodes of one machine, and the process that watches them."""
 
-    def __init__(self, process) -> None:
+    def __init__(self, process, connect) -> None:
         self.process = process
-        self.clients: list[RawClient] = []
+        self.connect = connect
 
     def folder(self, name: str) -> Folder:
         return Folder(self.process.data / "nodes" / name)
@@ -52,10 +52,6 @@ class Machine:
     def pid(self, name: str) -> int:
         """Return the number of the process of a node."""
         return int(self.folder(name).lock.read_text())
-
-    async def connect(self) -> RawClient:
-        self.clients.append(RawClient(await self.process.connect()))
-        return self.clients[-1]
 
     async def nodes(self, name: str) -> dict[str, dict]:
         """Return what a node says of all."""
@@ -91,21 +87,11 @@ async def machine(tmp_path: Path, database, **settings: str):
     url = database.create(f"of_{tmp_path.name}")
     set_ = {**QUICK, "TRUC_STORE_URL": url, "TRUC_CLUSTER_LEASE_S": "2", "TRUC_MATCH_GUESTS": "4", **settings}
     program = (*SERVER, "--nodes", str(len(NAMES)))
-    async with serving(tmp_path / "n", set_, program=program) as process:
-        running = Machine(process)
-        try:
-            yield running
-        finally:
-            with trio.CancelScope(shield=True):
-                for client in running.clients:
-                    await trio.aclose_forcefully(client.stream)
-
-
-async def players(running: Machine) -> list[RawSeat]:
-    """Return two players in the middle of a match."""
-    seats = await all_ready(await seated(running.connect, "truc-french", 2))
-    await play_on(seats, lambda seat: seat.auditor and seat.next >= 9)
-    return seats
+    async with (
+        serving(tmp_path / "n", set_, program=program) as process,
+        entrance(process.connect) as players,
+    ):
+        yield Machine(process, players.connect)
 
 
 async def return_to(running: Machine, seat: RawSeat) -> None:
@@ -133,7 +119,7 @@ async def test_restored_match_goes_on_when_its_node_is_killed_and_no_node_outliv
         assert (status, [name for name in NAMES if name in cluster]) == (0, list(NAMES))
         status, refused = await told(running, "status")
         assert (status, f"name one with --data {running.folder(NAMES[0]).root}" in refused) == (1, True)
-        seats = await players(running)
+        seats = await playing(running.connect)
         assert await running.process.stop() == []
         monkeypatch.setenv("TRUC_STORE_URL", database.url(f"of_{tmp_path.name}", database.port))
         arguments = ["restore", "--dump", "--data", str(running.process.data)]
@@ -209,7 +195,7 @@ async def test_nodes_are_renewed_one_after_the_other_and_hands_of_both_end_befor
     tmp_path, database
 ):
     async with machine(tmp_path, database, TRUC_TABLES_DRAIN_S="30") as running:
-        seats = await players(running)
+        seats = await playing(running.connect)
         before = {name: running.pid(name) for name in NAMES}
         running.process.signal(signal.SIGUSR1)
         await together(*(partial(play_through, running, seat) for seat in seats))

@@ -2,15 +2,13 @@
 
 import os
 import signal
-from contextlib import AsyncExitStack
 
 import pytest
 import trio
+from chaos.seating import entrance, seated
 from chaos.servers import serving
 from server.conftest import play_on
-from system.seating import seated
 
-from truc_conform.raw_client import RawClient
 from truc_conform.raw_seat import bodies
 from truc_protocol.bodies import Act
 
@@ -21,12 +19,8 @@ CLOCKS = {"decision_ms": DECISION_MS, "bank_ms": 0, "release_ms": DECISION_MS}
 
 
 async def test_who_answers_while_the_server_is_stopped_has_answered_in_time(tmp_path):
-    async with serving(tmp_path / "data", level="info") as server, AsyncExitStack() as streams:
-
-        async def connect() -> RawClient:
-            return RawClient(await streams.enter_async_context(await server.connect()))
-
-        seats = await seated(connect, **CLOCKS)
+    async with serving(tmp_path / "data", level="info") as server, entrance(server.connect) as players:
+        seats = await seated(players.connect, **CLOCKS)
         for seat in seats:
             seat.chooses = lambda _message, _options: None
         async with trio.open_nursery() as nursery:
