@@ -24,15 +24,9 @@ class Lobby:
         return code
 
 
-async def test_seat_that_was_taken_meanwhile_is_passed_over() -> None:
+async def test_seats_that_were_taken_meanwhile_are_passed_over_and_other_refusals_are_told() -> None:
     assert await join_any(Lobby(A="table_full", B="no_such_table", C="free", D="free")) == "C"
-
-
-async def test_without_a_free_seat_there_is_nothing_to_join() -> None:
     with pytest.raises(ClientError, match="no public table has a free seat"):
         await join_any(Lobby(A="table_not_open"))
-
-
-async def test_other_refusals_are_told() -> None:
     with pytest.raises(RefusedError):
         await join_any(Lobby(A="guests_not_allowed", B="free"))

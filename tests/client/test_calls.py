@@ -13,22 +13,16 @@ CALL = BotWanted(table="K7PQ3", match=MATCH, seat=1, variant="truc-french", left
 WANTED = (*WANT, HOUSE_BOTS)
 
 
-async def test_call_is_told_with_all_that_it_says_and_to_a_free_seat_without_a_match(server, player) -> None:
+async def test_call_is_told_with_all_that_it_says_also_if_it_came_before_anybody_listened(server, player):
     async with connect("host", player, want=WANTED, dial=server.dial) as connection:
         hello = next(message for message in server.received if isinstance(message, ClientHello))
         assert HOUSE_BOTS in hello.want
-        calls = connection.calls()
         await server.send(CALL)
+        await connection.tables()
+        calls = connection.calls()
         assert await anext(calls) == BotCalled("K7PQ3", MATCH, 1, "truc-french", 60_000)
         await server.send(PlayersWanted(table="K7PQ3", seat=1, variant="truc-french"))
         assert await anext(calls) == BotCalled("K7PQ3", None, 1, "truc-french")
-
-
-async def test_call_that_came_before_anybody_listened_is_told(server, player) -> None:
-    async with connect("host", player, want=WANTED, dial=server.dial) as connection:
-        await server.send(CALL)
-        await connection.tables()
-        assert (await anext(connection.calls())).table == "K7PQ3"
 
 
 async def test_calls_go_on_over_a_lost_connection(server, player) -> None:

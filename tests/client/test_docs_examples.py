@@ -63,13 +63,10 @@ def test_every_happening_and_error_of_the_docs_is_exported() -> None:
     assert named <= set(truc_client.__all__)
 
 
-def test_bot_of_the_page_is_the_one_that_is_run() -> None:
+def test_bot_of_the_page_is_the_one_that_is_run_and_has_ten_lines() -> None:
     (example,) = blocks("clients/README.md", "python")
     assert code_of(BOT.read_text()) == code_of(example)
-
-
-def test_bot_of_the_docs_has_ten_lines() -> None:
-    assert len(code_of(BOT.read_text())) == 10
+    assert len(code_of(example)) == 10
 
 
 def code_of(source: str) -> list[str]:

@@ -44,26 +44,21 @@ class Wire(trio.abc.Stream):
 
 
 @pytest.fixture
-def wires() -> list[Wire]:
-    return []
-
-
-@pytest.fixture
-def dial(scripted, wires):
-    """Connect to a scripted server through a wire; returns how, and the server."""
-    server = scripted()
+async def wired(server, player):
+    """Return a connection to a scripted server, and the wire that it goes through."""
+    wires: list[Wire] = []
 
     async def dial(*place) -> Wire:
         wires.append(Wire(await server.dial(*place)))
         return wires[-1]
 
-    return dial, server
+    async with connect("host", player, dial=dial) as connection:
+        yield connection, wires[0]
 
 
-async def test_goodbye_is_read_although_a_request_cannot_be_sent_any_more(dial, wires, player) -> None:
-    through, server = dial
-    async with connect("host", player, dial=through) as connection, trio.open_nursery() as nursery:
-        (wire,) = wires
+async def test_goodbye_is_read_although_a_request_cannot_be_sent_any_more(server, wired) -> None:
+    connection, wire = wired
+    async with trio.open_nursery() as nursery:
         wire.may_receive = trio.Event()
         await server.send(SHUT_OUT)
         wire.is_broken = True
@@ -74,10 +69,9 @@ async def test_goodbye_is_read_although_a_request_cannot_be_sent_any_more(dial, 
     assert told == [TOLD]
 
 
-async def test_who_asks_right_after_the_goodbye_is_told_of_it(dial, wires, player) -> None:
-    through, server = dial
-    async with connect("host", player, dial=through) as connection, trio.open_nursery() as nursery:
-        (wire,) = wires
+async def test_who_asks_right_after_the_goodbye_is_told_of_it(server, wired) -> None:
+    connection, wire = wired
+    async with trio.open_nursery() as nursery:
         wire.may_send = trio.Event()
         first, second = [], []
         nursery.start_soon(ask, connection, first)
@@ -101,11 +95,10 @@ async def ask(connection, told: list[str]) -> None:
         told.append(str(error))
 
 
-async def test_every_table_hears_that_the_server_will_stop_and_what_the_host_says(server, player):
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create("truc-french")
-        await server.send(Draining(left_ms=60_000))
-        await server.send(HostSays(text="at nine"))
-        seen = await play_on(table, until=HostSaid)
+async def test_every_table_hears_that_the_server_will_stop_and_what_the_host_says(server, connection):
+    table = await connection.create("truc-french")
+    await server.send(Draining(left_ms=60_000))
+    await server.send(HostSays(text="at nine"))
+    seen = await play_on(table, until=HostSaid)
     told = [happening for happening in seen if isinstance(happening, ServerDraining | HostSaid)]
     assert told == [ServerDraining(60_000), HostSaid("at nine")]

@@ -42,7 +42,11 @@ def test_match_of_the_home_is_found_by_its_first_digits_and_the_newest_needs_no_
 def test_what_is_neither_file_nor_match_is_told_and_no_home_is_made(command, home) -> None:
     for text, why in (
         ("beef", "No such file; no match begins with beef; `truc history` lists them"),
-        ("no.truc", "No such file; expected the first 4 or more digits of a match's id"),
+        (
+            "no.truc",
+            "No such file; expected the first 4 or more digits of a match's id, 0-9 and a-f, got 'no.truc'",
+        ),
+        ("12", "No such file; expected the first 4 or more digits of a match's id"),
     ):
         told = truc(command, text)
         assert (told.exit_code, told.stderr.startswith(f"truc: cannot read {text}: {why}")) == (2, True)

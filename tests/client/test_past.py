@@ -49,18 +49,19 @@ async def test_transcript_that_was_fetched_is_whole_and_stands_beside_another(
         assert verify_file(path).result is Result.PROVEN
 
 
-async def test_transcript_that_is_there_is_not_written_over(server, connection, tmp_path) -> None:
-    (tmp_path / "match.truc").write_text("mine")
-    with pytest.raises(HomeError, match="exists"):
-        await connection.transcript(server.setup.match, tmp_path / "match.truc")
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["match.truc"]
-
-
-async def test_transcript_that_cannot_be_written_is_said_so(server, connection, tmp_path) -> None:
-    (tmp_path / "file").write_text("")
-    for path in (tmp_path / "file" / "match.truc", tmp_path / ("long" * 100)):
-        with pytest.raises(HomeError, match="cannot write"):
+async def test_transcript_is_not_written_over_another_file_and_where_it_cannot_be_that_is_said(
+    server, connection, tmp_path
+) -> None:
+    mine = tmp_path / "match.truc"
+    mine.write_text("mine")
+    for path, why in (
+        (mine, "exists"),
+        (mine / "match.truc", "cannot write"),
+        (tmp_path / ("long" * 100), "cannot write"),
+    ):
+        with pytest.raises(HomeError, match=why):
             await connection.transcript(server.setup.match, path)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["match.truc"]
 
 
 async def test_transcript_of_another_match_or_without_rules_is_not_written(server, connection, player):

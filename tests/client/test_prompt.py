@@ -27,7 +27,7 @@ from rows import each_row
 from truc_client.happenings import Interrupted, MatchEnded, MatchWaits, Resumed, TableChanged
 from truc_client.verifying import verify_file
 from truc_terminal.screen.person import spelled
-from truc_terminal.screen.prompt import DrawnLines, LinesAbove, Prompt, TerminalWriter
+from truc_terminal.screen.prompt import LinesAbove, Prompt, TerminalWriter
 from truc_terminal.screen.questions import OptionKey, Question, folded
 from truc_terminal.screen.screen import Screen
 from truc_words import Speech
@@ -143,14 +143,6 @@ def test_lines_that_a_narrower_terminal_has_broken_are_cleared(monkeypatch, envi
     prompt._clear_broken(prompt._app)
     prompt._clear_broken(prompt._app)
     assert output.cleared == cleared
-
-
-@each_row(
-    "widths, columns, more",
-    [((40, 12), 40, 0), ((40, 12), 20, 1), ((40, 12), 10, 4), ((100,), 30, 1), ((12,), 100, 0)],
-)
-def test_rows_that_a_narrower_terminal_makes(widths, columns, more) -> None:
-    assert DrawnLines(40, widths).rows_more(columns) == more
 
 
 def test_tab_completes_a_move(typing) -> None:

@@ -5,7 +5,6 @@ from client.viewed import screen_of, seen, started, view_of
 from rows import each_row
 
 from truc_client import (
-    CardsDealt,
     ChatSaid,
     Interrupted,
     MatchWaits,
@@ -318,8 +317,11 @@ def test_table_shows_what_the_game_has(record, row) -> None:
     assert " ".join(row.split()) in " ".join(told.split())
 
 
-def test_sign_made_twice_stands_once_on_the_table() -> None:
-    assert with_sign(with_sign(SeatMemory(), 2, "three"), 2, "three").signs == ((2, "three"),)
+def test_sign_made_or_partners_cards_told_twice_stand_once_on_the_table() -> None:
+    memory, cards = SeatMemory(), ("3o", "2o", "1o")
+    for _ in range(2):
+        memory = with_partner(with_sign(memory, 2, "three"), 2, cards)
+    assert (memory.signs, memory.partners) == (((2, "three"),), ((2, cards),))
 
 
 def test_sign_is_told_and_stands_on_the_table() -> None:
@@ -332,26 +334,6 @@ def test_phrase_said_before_the_match_names_the_seat() -> None:
     screen, out = screen_of(width=100)
     screen.show(PhraseSaid(1, "come"))
     assert "seat 1 says: come (Play your lowest card)" in out.getvalue()
-
-
-@each_row("lang", LANGUAGES)
-def test_screen_speaks_every_language(lang) -> None:
-    told = shown(
-        CardsDealt(("7e",)),
-        seen(STATE),
-        MatchWaits((1,), None),
-        Interrupted("x"),
-        TableGone("x"),
-        TURN,
-        lang=lang,
-        words="argentine",
-    )
-    assert "{" not in told
-
-
-@each_row("lang", LANGUAGES)
-def test_wait_for_a_substitute_differs_from_that_for_a_decision_in_every_language(lang) -> None:
-    assert shown(MatchWaits((0,), None, "sub"), lang=lang) != shown(MatchWaits((0,), None), lang=lang)
 
 
 def test_substitute_is_called_by_its_name_from_then_on() -> None:

@@ -87,10 +87,6 @@ async def in_the_hand(server, player) -> AsyncIterator[Table]:
         yield table
 
 
-def is_told(happening) -> bool:
-    return isinstance(happening, SignMade | PhraseSaid)
-
-
 # What may be signed
 
 
@@ -176,29 +172,32 @@ async def test_phrase_goes_to_the_table_and_if_it_is_refused_says_why(talking, p
 # How they come
 
 
-async def told(server, player, make):
-    """Return what a client tells of a message that the server makes in the middle of a hand."""
-    async with in_the_hand(server, player) as table:
-        for message in make(server):
+@pytest.mark.parametrize(
+    ("who", "signals", "sent", "told"),
+    [
+        (
+            "guest",
+            "partner",
+            lambda server: [server.clear("two", at=1), server.clear("two", sender=0), server.clear("ace")],
+            SignMade(2, "ace"),  # neither one of another position nor its own
+        ),
+        ("player", "table", lambda server: [server.clear("two", sender=3)], SignMade(3, "two")),
+        (
+            "player",
+            "partner",
+            lambda _server: [Said(table=CODE, seat=1, phrase="dry")],
+            PhraseSaid(1, "dry"),
+        ),
+    ],
+    ids=["sign to a guest", "sign to the whole table", "phrase"],
+)
+async def test_sign_or_phrase_is_told(talking, request, who, *, signals, sent, told) -> None:
+    server = talking(signals=signals)
+    async with in_the_hand(server, request.getfixturevalue(who)) as table:
+        for message in sent(server):
             await server.send(message)
-        return [happening for happening in await play_on(table, until=is_told) if is_told(happening)]
-
-
-async def test_sign_to_a_guest_is_told_but_neither_its_own_nor_one_of_another_position(talking, guest):
-    def make(server):
-        return [server.clear("two", at=1), server.clear("two", sender=0), server.clear("ace")]
-
-    assert await told(talking(), guest, make) == [SignMade(2, "ace")]
-
-
-async def test_sign_to_the_whole_table_is_told(talking, player) -> None:
-    server = talking(signals="table")
-    assert await told(server, player, lambda server: [server.clear("two", sender=3)]) == [SignMade(3, "two")]
-
-
-async def test_phrase_is_told(talking, player) -> None:
-    seen = await told(talking(), player, lambda server: [Said(table=CODE, seat=1, phrase="dry")])
-    assert seen == [PhraseSaid(1, "dry")]
+        seen = await play_on(table, until=SignMade | PhraseSaid)
+    assert [happening for happening in seen if isinstance(happening, SignMade | PhraseSaid)] == [told]
 
 
 @pytest.mark.parametrize(

@@ -18,35 +18,24 @@ from truc_terminal import styles
 from truc_terminal.styles import STYLES
 
 ASK = MoveChoice("raise 2", "raise", {"stake": 2, "declined": 1})
-CARD, CONCEDE = MoveChoice("play 7e", "play", {}), MoveChoice("concede", "concede", {})
+CARD, CONCEDE, GOOD = (MoveChoice(line, line.split()[0], {}) for line in ("play 7e", "concede", "good"))
+ACCEPT = MoveChoice("accept", "accept", {"stake": 2})
+DECLINE = MoveChoice("decline", "decline", {"loses": 1})
 
 
-def turn(*choices):
-    return YourTurn(0, 0, choices, must=True, deadline_ms=None)
-
-
-def choices(style, *offered):
-    choose = style(1)
-    return {choose(turn(*offered)).line for _ in range(100)}
-
-
-def test_careless_takes_any_option():
-    assert choices(careless, ASK, CARD, CONCEDE) == {"raise 2", "play 7e", "concede"}
-
-
-def test_careful_gives_nothing_up_and_asks_at_times():
-    assert choices(careful, ASK, CARD, CONCEDE) == {"raise 2", "play 7e"}
-
-
-def test_careful_answers_an_ask_by_a_higher_one():
-    accept = MoveChoice("accept", "accept", {"stake": 2})
-    decline = MoveChoice("decline", "decline", {"loses": 1})
-    assert choices(careful, accept, decline, ASK) == {"raise 2"}
-    assert choices(careful, accept, decline) == {"accept"}
-
-
-def test_careful_gives_up_where_nothing_else_is_offered():
-    assert choices(careful, MoveChoice("good", "good", {})) == {"good"}
+@each_row(
+    "style, offered, chosen",
+    [
+        (careless, (ASK, CARD, CONCEDE), {"raise 2", "play 7e", "concede"}),
+        (careful, (ASK, CARD, CONCEDE), {"raise 2", "play 7e"}),
+        (careful, (ACCEPT, DECLINE, ASK), {"raise 2"}),
+        (careful, (ACCEPT, DECLINE), {"accept"}),
+        (careful, (GOOD,), {"good"}),
+    ],
+)
+def test_careless_takes_any_option_and_careful_gives_up_last_and_asks_for_more(style, offered, chosen):
+    choose, turn = style(1), YourTurn(0, 0, offered, must=True, deadline_ms=None)
+    assert {choose(turn).line for _ in range(100)} == chosen
 
 
 async def test_sharp_plays_a_match_on_what_its_seat_knows(scripted, player, monkeypatch):

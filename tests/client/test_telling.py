@@ -33,7 +33,6 @@ from truc_protocol.bodies import Share
 from truc_protocol.messages import MatchRecord, OwnCards
 from truc_protocol.records import parse
 from truc_rules import preset
-from truc_terminal.replay_model.board import SeatMemory, with_partner
 
 
 @pytest.fixture
@@ -80,11 +79,6 @@ async def test_who_never_reads_is_lost_for_good(monkeypatch):
     with pytest.raises(LostError) as lost:
         told.say(*"123")
     assert not lost.value.again
-
-
-def test_partner_told_twice_is_shown_once():
-    cards = ("3o", "2o", "1o")
-    assert with_partner(with_partner(SeatMemory(), 2, cards), 2, cards).partners == ((2, cards),)
 
 
 def opened(table: Table, folder: Path, store: HomeStore, *, seat: int, records: int) -> list[Happening]:

@@ -9,16 +9,10 @@ from truc_conform.raw_client import frame
 from truc_protocol.codec import unpack
 
 
-class Spoken:
-    """What has gone over one connection so far: tags of the client's messages."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-
 @asynccontextmanager
 async def altered(port: int, alter, *, gathered_s: float = 0):
-    """Serve on a port of its own; `alter(message, spoken)` gives the messages to send on for one of the server's.
+    """Serve on a port of its own; `alter(message, asked)` gives the messages to send on for one of the server's; `asked`
+    are the tags of what the client has said over the connection.
 
     What the client says within `gathered_s` comes to the server at once. An `alter` that raises BrokenResourceError
     loses the connection.
@@ -31,18 +25,18 @@ async def altered(port: int, alter, *, gathered_s: float = 0):
 
 
 async def _pass_on(client, *, port, alter, gathered_s) -> None:
-    spoken = Spoken()
+    asked: list[str] = []
     server = await trio.open_tcp_stream("127.0.0.1", port)
     try:
         async with server, client, trio.open_nursery() as nursery:
-            nursery.start_soon(_upward, client, server, spoken, gathered_s)
-            await _downward(server, client, partial(alter, spoken=spoken))
+            nursery.start_soon(_upward, client, server, asked, gathered_s)
+            await _downward(server, client, partial(alter, asked=asked))
             nursery.cancel_scope.cancel()
     except* (trio.BrokenResourceError, trio.ClosedResourceError):
         pass
 
 
-async def _upward(client, server, spoken, gathered_s) -> None:
+async def _upward(client, server, asked, gathered_s) -> None:
     unread = bytearray()
     async for received in client:
         part = bytearray(received)
@@ -51,7 +45,7 @@ async def _upward(client, server, spoken, gathered_s) -> None:
                 part += more
         unread += part
         for whole in _frames(unread):
-            spoken.asked.append(_tag(whole))
+            asked.append(_tag(whole))
         await server.send_all(part)
     await server.send_eof()
 

@@ -1,6 +1,6 @@
 """What a sound server says is altered on the way, as a faulty one would say it: the case that is about it fails.
 
-An alteration is given a message of the server and what has gone over the connection (altering.py), and gives what is sent on.
+An alteration is given a message of the server and what the client has said (altering.py), and gives what is sent on.
 """
 
 import pytest
@@ -17,18 +17,18 @@ pytestmark = pytest.mark.slow
 
 def silent(tag):
     """Leave messages of a kind out."""
-    return lambda message, spoken: [] if message["t"] == tag else [message]
+    return lambda message, asked: [] if message["t"] == tag else [message]
 
 
 def without(field):
     """Leave a field out of every message."""
-    return lambda message, spoken: [{name: value for name, value in message.items() if name != field}]
+    return lambda message, asked: [{name: value for name, value in message.items() if name != field}]
 
 
 def other(tag, **fields):
     """Give fields of messages of a kind other values; a function is given the message."""
 
-    def alter(message, spoken):
+    def alter(message, asked):
         if message["t"] != tag:
             return [message]
         return [message | {name: it(message) if callable(it) else it for name, it in fields.items()}]
@@ -36,61 +36,61 @@ def other(tag, **fields):
     return alter
 
 
-def changes_nothing(message, spoken):
+def changes_nothing(message, asked):
     return [message]
 
 
-def changes_what_watchers_see(message, spoken):
-    alters = message["t"] == "record" and "watch" in spoken.asked
+def changes_what_watchers_see(message, asked):
+    alters = message["t"] == "record" and "watch" in asked
     return [message | {"sig": message["sig"][::-1]}] if alters else [message]
 
 
-def shows_cards_to_watchers(message, spoken):
-    if message["t"] != "record" or "watch" not in spoken.asked:
+def shows_cards_to_watchers(message, asked):
+    if message["t"] != "record" or "watch" not in asked:
         return [message]
     place = {name: message[name] for name in ("table", "match", "k")}
     return [message, {"t": "cards", **place, "j": 1, "d": 0, "cards": ["7e", "3b", "1o"]}]
 
 
-def leaves_a_record_out_when_it_repeats(message, spoken):
-    skips = message["t"] == "record" and "resume" in spoken.asked and message["k"] == 3
+def leaves_a_record_out_when_it_repeats(message, asked):
+    skips = message["t"] == "record" and "resume" in asked and message["k"] == 3
     return [] if skips else [message]
 
 
-def answers_twice(message, spoken):
+def answers_twice(message, asked):
     return [message, message] if message["t"] == "ok" else [message]
 
 
-def alters_a_record(message, spoken):
+def alters_a_record(message, asked):
     if message["t"] != "record" or message["k"] != 4:
         return [message]
     return [message | {"body": message["body"][:-1] + bytes([message["body"][-1] ^ 1])}]
 
 
-def tells_the_seats_of_who_was_there_before(message, spoken):
-    return [] if message["t"] == "away" and "resume" in spoken.asked else [message]
+def tells_the_seats_of_who_was_there_before(message, asked):
+    return [] if message["t"] == "away" and "resume" in asked else [message]
 
 
-def agrees_to_everything(message, spoken):
-    refused = message["t"] == "error" and {"claim_match", "say"} & set(spoken.asked)
+def agrees_to_everything(message, asked):
+    refused = message["t"] == "error" and {"claim_match", "say"} & set(asked)
     return [{"t": "ok", "re": message["re"]}] if refused else [message]
 
 
-def offers_moves_to_who_waits(message, spoken):
+def offers_moves_to_who_waits(message, asked):
     if message["t"] != "waiting":
         return [message]
     fields = {name: message[name] for name in ("table", "match", "at")}
     return [message, {"t": "options", **fields, "offer": 0, "must": False, "list": CLEAR}]
 
 
-def calls_everybody(message, spoken):
+def calls_everybody(message, asked):
     if message["t"] != "table" or not any(seat.get("vacant") for seat in message["seats"]):
         return [message]
     place = {"table": message["table"], "match": message["match"], "seat": 1, "variant": message["variant"]}
     return [message, {"t": "bot_wanted", **place}]
 
 
-def calls_everybody_to_tables(message, spoken):
+def calls_everybody_to_tables(message, asked):
     if message["t"] != "ok" or not message.get("tables"):
         return [message]
     (table, *_) = message["tables"]
@@ -98,14 +98,14 @@ def calls_everybody_to_tables(message, spoken):
     return [message, {"t": "players_wanted", **place}]
 
 
-def hides_vacant_seats(message, spoken):
+def hides_vacant_seats(message, asked):
     if message["t"] != "table":
         return [message]
     seats = [{name: value for name, value in seat.items() if name != "vacant"} for seat in message["seats"]]
     return [message | {"seats": seats}]
 
 
-def knows_nobody_who_was_there(message, spoken):
+def knows_nobody_who_was_there(message, asked):
     return [message | {"code": "not_seated"} if message.get("code") == "seat_gone" else message]
 
 

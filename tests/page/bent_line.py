@@ -32,7 +32,7 @@ def bent_line(server: RealServer, home: Path, change: Change, *, gathered_s: flo
     """
     ready, found = threading.Event(), {}
 
-    def alter(message: dict[str, Any], spoken: object) -> list[dict[str, Any]]:
+    def alter(message: dict[str, Any], asked: object) -> list[dict[str, Any]]:
         return [message] if message["t"] in SIGNED else change(message)
 
     async def run() -> None:
