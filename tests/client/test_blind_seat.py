@@ -59,6 +59,11 @@ def blind(scripted):
     return make
 
 
+@pytest.fixture
+def server(blind) -> BlindServer:
+    return blind()
+
+
 async def played(server, player, choose=pick, until=MatchEnded):
     """Play at a table of this server until something happens; return everything that has."""
     with trio.fail_after(30):
@@ -95,8 +100,7 @@ async def test_cards_lent_by_a_partner_are_told_and_own_ones_are_lent(blind, pla
     assert signed(server, Lend)
 
 
-async def test_own_cards_are_told_with_the_deal_and_are_those_that_are_played(blind, player) -> None:
-    server = blind()
+async def test_own_cards_are_told_with_the_deal_and_are_those_that_are_played(server, player) -> None:
     seen = await played(server, player)
     verdict = verdict_of(seen)
     assert (verdict.result, verdict.mode, verdict.host_saw_no_card) == (Result.PROVEN, BLIND, True)
@@ -111,8 +115,7 @@ async def test_own_cards_are_told_with_the_deal_and_are_those_that_are_played(bl
     assert [tuple(cards[0]) for cards in opened] == dealt
 
 
-async def test_bots_that_know_the_rules_see_their_own_cards_and_no_others(blind, player) -> None:
-    server = blind()
+async def test_bots_that_know_the_rules_see_their_own_cards_and_no_others(server, player) -> None:
     async with at_table(server, player) as table:
         seen = await play_on(table, until=my_turn)
         (dealt,) = [each.cards for each in seen if isinstance(each, CardsDealt)]
@@ -129,8 +132,7 @@ async def test_bots_that_know_the_rules_see_their_own_cards_and_no_others(blind,
         assert choice is not None
 
 
-async def test_player_is_told_whom_the_deal_waits_for(blind, player) -> None:
-    server = blind()
+async def test_player_is_told_whom_the_deal_waits_for(server, player) -> None:
     server.silent = frozenset({1})
 
     def waits(happening) -> bool:
@@ -140,8 +142,7 @@ async def test_player_is_told_whom_the_deal_waits_for(blind, player) -> None:
 
 
 @pytest.mark.parametrize(("shown", "in_terms"), [(BLIND, DEALT), (DEALT, BLIND)])
-async def test_terms_of_another_mode_than_was_shown_are_not_signed(blind, player, shown, in_terms):
-    server = blind()
+async def test_terms_of_another_mode_than_was_shown_are_not_signed(server, player, shown, in_terms):
     server.shown_mode, server.signed_mode = shown, in_terms
     with pytest.raises(CheckFailedError, match=f"mode: agreed to '{shown}', the terms say '{in_terms}'"):
         await played(server, player)
@@ -178,10 +179,10 @@ def kill_behind(server, kinds: list[type], kill) -> list[bytes]:
 
 
 async def test_client_killed_with_the_record_of_each_step_on_the_way_takes_it_and_signs_no_other(
-    blind, player
+    server, player
 ):
     """What it does with a step that was not taken is in the cases of the kit."""
-    server, left, seen = blind(), [Mask, Lock, Keys, Release, Act], None
+    left, seen = [Mask, Lock, Keys, Release, Act], None
 
     def kill() -> None:
         gone.cancel_scope.cancel()
@@ -221,9 +222,8 @@ def position_of(server, kind: type) -> int:
     return next(k for k, record in enumerate(server.records) if isinstance(parse(record), kind))
 
 
-async def test_second_history_of_a_deal_is_refused_and_kept_as_evidence(blind, player) -> None:
+async def test_second_history_of_a_deal_is_refused_and_kept_as_evidence(server, player) -> None:
     """The puppet masks first and the client second; back after a loss it is shown another first mask."""
-    server = blind()
     await played(server, player, until=recorded("lock"))
     await forget_since(server, position_of(server, Call))
     with store_of(player) as store:
@@ -252,9 +252,10 @@ async def test_box_of_lent_cards_that_does_not_open_is_called_garbled(blind, pla
     assert (verdict.result, verdict.winner, verdict.exposed.seat) == (Result.PROVEN, 1, 2)
 
 
-async def test_step_that_fails_a_check_stops_the_client_with_evidence_against_its_seat(blind, player) -> None:
+async def test_step_that_fails_a_check_stops_the_client_with_evidence_against_its_seat(
+    server, player
+) -> None:
     """Let the server pass on a mask that it should have refused; conform/test_own_library.py has the other steps."""
-    server = blind()
     server.cheats[1] = only(MaskStep, unsound)
     take = server.take
 

@@ -20,6 +20,8 @@ from truc_protocol.records import Record, parse
 from truc_protocol.transcript import write_transcript
 from truc_terminal.verdicts import EXIT_CODES
 
+KIND = QuietServer
+
 
 async def choose(table, turn) -> None:
     await table.choose(turn.options[0])
@@ -34,9 +36,8 @@ async def resign(table, _turn) -> None:
 
 
 @pytest.mark.parametrize("decide", [choose, pause, resign])
-async def test_server_that_refuses_a_legal_act_is_convicted_from_own_files(scripted, player, decide):
+async def test_server_that_refuses_a_legal_act_is_convicted_from_own_files(server, player, decide):
     """It waits for a second act in the same place, to publish both: the player signs none, and can show the refusal."""
-    server = scripted(kind=QuietServer)
     async with at_table(server, player) as table:
         turn = (await play_on(table, until=with_alternatives))[-1]
         before = len(server.received)
@@ -52,11 +53,10 @@ async def test_server_that_refuses_a_legal_act_is_convicted_from_own_files(scrip
 
 @pytest.mark.parametrize("of_a_bot", [False, True])
 async def test_verify_adds_what_the_home_holds_and_hands_it_on(
-    scripted, player, tmp_path, monkeypatch, of_a_bot
+    server, player, tmp_path, monkeypatch, of_a_bot
 ) -> None:
     """Whoever is shown the match without the refusal, and a stranger who has the folder, come to the same verdict."""
     home = tmp_path / "of the player"
-    server = scripted(kind=QuietServer)
     async with at_turn(server, player) as (table, turn):
         refuse_next(server, evidence=True)
         with pytest.raises(CheckFailedError):
@@ -117,8 +117,7 @@ SECOND = (other_cut, other_head, under_another_position)
 
 
 @pytest.mark.parametrize("second", SECOND)
-async def test_second_record_convicts_also_if_it_would_fail_in_its_place(scripted, player, second):
-    server = scripted(kind=QuietServer)
+async def test_second_record_convicts_also_if_it_would_fail_in_its_place(server, player, second):
     failed = await shown_again(server, player, second)
     assert (failed.check, failed.culprit) == ("C33", "server")
     assert ("C33", "server") in refuted(failed)
@@ -126,9 +125,7 @@ async def test_second_record_convicts_also_if_it_would_fail_in_its_place(scripte
         await come_back(server, player)
 
 
-async def test_record_that_failed_without_blame_convicts_beside_the_next(scripted, player, autojump_clock):
-    server = scripted(kind=QuietServer)
-
+async def test_record_that_failed_without_blame_convicts_beside_the_next(server, player, autojump_clock):
     server.bend = once(on_record("call", lambda message: signed_again(server, message, head=bytes(32))))
     failed = await caught(server, player)
     assert (failed.check, failed.culprit) == ("C33", "server")

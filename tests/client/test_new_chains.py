@@ -14,6 +14,7 @@ from truc_protocol.messages import SignedAct, refusal
 from truc_protocol.records import parse
 
 FRENCH = "truc-french"
+TARGET = 8
 
 
 def rekeys_taken(server) -> list[Rekey]:
@@ -25,15 +26,14 @@ async def play(server, player) -> list:
         return await play_on(table)
 
 
-def short(scripted, *, target: int = 6):
+@pytest.fixture
+def server(server):
     """Return a server whose chains, and the client's, serve two deals."""
-    server = scripted(target=target)
     server.links = 2
     return server
 
 
-async def test_match_goes_on_over_exhausted_chains_each_of_its_own_to_a_proven_end(scripted, player) -> None:
-    server = short(scripted)
+async def test_match_goes_on_over_exhausted_chains_each_of_its_own_to_a_proven_end(server, player) -> None:
     seen = await play(server, player)
     taken = rekeys_taken(server)
     assert seen[-1].verdict.result is Result.PROVEN
@@ -43,8 +43,7 @@ async def test_match_goes_on_over_exhausted_chains_each_of_its_own_to_a_proven_e
     assert rows_kept(player.home, "SELECT * FROM chains") == []  # no secret is left
 
 
-async def test_rekey_that_another_record_overtook_names_the_same_chain_again(scripted, player) -> None:
-    server = short(scripted)
+async def test_rekey_that_another_record_overtook_names_the_same_chain_again(server, player) -> None:
     await play(server, player)
     by_index: dict[int, set[tuple[bytes, bytes]]] = {}
     for body in signed(server, Rekey):
@@ -53,8 +52,7 @@ async def test_rekey_that_another_record_overtook_names_the_same_chain_again(scr
     assert all(len(chains) == 1 for chains in by_index.values())
 
 
-async def test_root_and_secret_are_on_the_disk_before_the_rekey_is_sent(scripted, player) -> None:
-    server = short(scripted)
+async def test_root_and_secret_are_on_the_disk_before_the_rekey_is_sent(server, player) -> None:
     seen: list[list[tuple]] = []
     honest = server.act
 
@@ -85,8 +83,7 @@ async def stop_before_sending_a_rekey(server, player, monkeypatch) -> bytes:
     return held_back[-1]
 
 
-async def test_rekey_stored_before_the_end_of_a_client_is_sent_by_the_next_one(scripted, player, monkeypatch):
-    server = short(scripted)
+async def test_rekey_stored_before_the_end_of_a_client_is_sent_by_the_next_one(server, player, monkeypatch):
     server.fresh_chain = lambda honest=server.fresh_chain: honest() if signed(server, Rekey) else None
     stored = await stop_before_sending_a_rekey(server, player, monkeypatch)
     assert signed(server, Rekey) == []
@@ -95,9 +92,7 @@ async def test_rekey_stored_before_the_end_of_a_client_is_sent_by_the_next_one(s
     assert next(body for body in bodies if b"truc/1/rekey" in body[:16]) == stored
 
 
-async def test_new_process_opens_hands_under_every_key_it_has_had(scripted, player) -> None:
-    server = short(scripted, target=8)
-
+async def test_new_process_opens_hands_under_every_key_it_has_had(server, player) -> None:
     def third_chain(happening) -> bool:
         return isinstance(happening, YourTurn) and len(rekeys_taken(server)) > 2
 
@@ -106,8 +101,7 @@ async def test_new_process_opens_hands_under_every_key_it_has_had(scripted, play
     await come_back_to_proof(server, player)
 
 
-async def test_options_under_a_new_key_are_counted_from_the_start(scripted, player) -> None:
-    server = short(scripted)
+async def test_options_under_a_new_key_are_counted_from_the_start(server, player) -> None:
     sealed: list[bytes] = []
 
     def box(at, offer, options) -> bytes:
@@ -122,9 +116,7 @@ async def test_options_under_a_new_key_are_counted_from_the_start(scripted, play
     assert (seen[-1].verdict.result, len(sealed) > 1) == (Result.PROVEN, True)
 
 
-async def test_rekey_that_is_refused_by_signature_convicts_the_server(scripted, player) -> None:
-    server = short(scripted)
-
+async def test_rekey_that_is_refused_by_signature_convicts_the_server(server, player) -> None:
     async def refuse(message) -> None:
         refuse_next(server, evidence=True)
         await server.act(message)
@@ -135,9 +127,7 @@ async def test_rekey_that_is_refused_by_signature_convicts_the_server(scripted, 
     assert refuted(failed.value) == {("C35", "server")}
 
 
-async def test_refused_rekey_ends_the_table_with_the_servers_reason(scripted, player) -> None:
-    server = short(scripted)
-
+async def test_refused_rekey_ends_the_table_with_the_servers_reason(server, player) -> None:
     async def refuse(message) -> None:
         await server.send(refusal(Code.ILLEGAL_ACTION, "no chain is left to this seat", re=message.id))
 

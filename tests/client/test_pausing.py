@@ -42,14 +42,7 @@ class PausingServer(QuietServer):
         return super().record_of(message)
 
 
-@pytest.fixture
-def pausing(nursery):
-    def make(*, agrees: bool = True) -> PausingServer:
-        server = PausingServer()
-        server.nursery, server.agrees = nursery, agrees
-        return server
-
-    return make
+KIND = PausingServer
 
 
 def told(what: str, **fields):
@@ -78,8 +71,7 @@ def asked(server) -> list[tuple[int, str]]:
     return [(body.k, body.kind) for body in signed(server, Act) if body.kind in ("pause", "resume")]
 
 
-async def test_match_rests_once_both_seats_have_asked_and_goes_on_to_a_proven_end(pausing, player) -> None:
-    server = pausing()
+async def test_match_rests_once_both_seats_have_asked_and_goes_on_to_a_proven_end(server, player) -> None:
     async with at_turn(server, player) as (table, _):
         with pytest.raises(ChoiceError, match="does not rest"):
             await table.unpause()
@@ -94,8 +86,7 @@ async def test_match_rests_once_both_seats_have_asked_and_goes_on_to_a_proven_en
         await play_to_proof(table)
 
 
-async def test_pause_of_a_guest_is_a_choice(pausing, guest) -> None:
-    server = pausing()
+async def test_pause_of_a_guest_is_a_choice(server, guest) -> None:
     async with at_turn(server, guest) as (table, _):
         await rested(table)
         await table.unpause()
@@ -104,8 +95,8 @@ async def test_pause_of_a_guest_is_a_choice(pausing, guest) -> None:
     assert kinds[-2:] == ["pause", "resume"]
 
 
-async def test_one_who_asks_alone_plays_on_and_may_ask_again_in_the_next_hand(pausing, player) -> None:
-    server = pausing(agrees=False)
+async def test_one_who_asks_alone_plays_on_and_may_ask_again_in_the_next_hand(server, player) -> None:
+    server.agrees = False
     async with at_turn(server, player) as (table, _):
         await table.pause()
         with pytest.raises(ChoiceError, match="you have asked already"):
@@ -123,8 +114,7 @@ async def test_one_who_asks_alone_plays_on_and_may_ask_again_in_the_next_hand(pa
     assert not any(map(rests, seen))
 
 
-async def test_second_asking_to_go_on_is_refused(pausing, player) -> None:
-    server = pausing()
+async def test_second_asking_to_go_on_is_refused(server, player) -> None:
     async with at_turn(server, player) as (table, _):
         await rested(table)
         server.agrees = False
@@ -133,8 +123,7 @@ async def test_second_asking_to_go_on_is_refused(pausing, player) -> None:
             await table.unpause()
 
 
-async def test_no_pause_is_asked_for_before_a_match_or_when_it_is_over(pausing, player) -> None:
-    server = pausing()
+async def test_no_pause_is_asked_for_before_a_match_or_when_it_is_over(server, player) -> None:
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
         with pytest.raises(ChoiceError, match="no match"):
@@ -145,8 +134,8 @@ async def test_no_pause_is_asked_for_before_a_match_or_when_it_is_over(pausing, 
             await table.pause()
 
 
-async def test_pause_that_a_record_has_overtaken_is_signed_for_the_next_position(pausing, player) -> None:
-    server = pausing(agrees=False)
+async def test_pause_that_a_record_has_overtaken_is_signed_for_the_next_position(server, player) -> None:
+    server.agrees = False
     async with at_turn(server, player) as (table, _):
         overtake(server)
         await table.pause()
@@ -166,9 +155,7 @@ def overtake(server) -> None:
     server.act = later
 
 
-async def test_server_that_overtakes_without_a_record_is_not_asked_for_ever(pausing, player) -> None:
-    server = pausing()
-
+async def test_server_that_overtakes_without_a_record_is_not_asked_for_ever(server, player) -> None:
     async def late(message) -> None:
         await server.send(refusal(Code.STALE_POSITION, "too late", re=message.id))
 
@@ -180,9 +167,9 @@ async def test_server_that_overtakes_without_a_record_is_not_asked_for_ever(paus
 
 @pytest.mark.parametrize("who", ["player", "guest"])
 async def test_pause_overtaken_during_an_interruption_is_asked_for_again(
-    pausing, who, request, autojump_clock
+    server, who, request, autojump_clock
 ) -> None:
-    server = pausing(agrees=False)
+    server.agrees = False
     async with at_turn(server, request.getfixturevalue(who)) as (table, _):
 
         async def lost(_message) -> None:
@@ -199,8 +186,8 @@ async def test_pause_overtaken_during_an_interruption_is_asked_for_again(
     assert server.ledger.pause.active
 
 
-async def test_pause_is_sent_again_as_it_was_signed_after_a_loss(pausing, player, autojump_clock):
-    server = pausing(agrees=False)
+async def test_pause_is_sent_again_as_it_was_signed_after_a_loss(server, player, autojump_clock):
+    server.agrees = False
     async with at_turn(server, player) as (table, _):
 
         async def lost(_message) -> None:
@@ -214,8 +201,8 @@ async def test_pause_is_sent_again_as_it_was_signed_after_a_loss(pausing, player
     assert sent[0] == sent[1]
 
 
-async def test_bot_joins_in_where_a_pause_or_its_end_is_asked_for(pausing, player) -> None:
-    server = pausing(agrees=False)
+async def test_bot_joins_in_where_a_pause_or_its_end_is_asked_for(server, player) -> None:
+    server.agrees = False
     async with at_turn(server, player) as (table, _):
         for kind, is_active in (("pause", True), ("resume", False)):
             await server.take(server.players[1].act(server.ledger, kind))

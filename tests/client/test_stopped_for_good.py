@@ -15,10 +15,7 @@ from truc_client.home.transcripts import path_of
 from truc_protocol.messages import Resume, SignedAct
 from truc_protocol.records import Record, body_hash
 
-
-@pytest.fixture
-def quiet(scripted) -> QuietServer:
-    return scripted(kind=QuietServer)
+KIND = QuietServer
 
 
 async def assert_stopped(server, player) -> StoppedError:
@@ -29,24 +26,24 @@ async def assert_stopped(server, player) -> StoppedError:
     return stopped.value
 
 
-async def test_store_knows_why_for_the_match_and_its_table_record(quiet, player, mock_clock) -> None:
-    failed = await shown_again(quiet, player)
-    th = body_hash(Record(*quiet.setup.records[0]))
+async def test_store_knows_why_for_the_match_and_its_table_record(server, player, mock_clock) -> None:
+    failed = await shown_again(server, player)
+    th = body_hash(Record(*server.setup.records[0]))
     with store_of(player) as store:
-        why = {store.stopped(quiet.setup.match), store.stopped(th)}
+        why = {store.stopped(server.setup.match), store.stopped(th)}
     assert why == {f"C33: {failed.message}"}
 
 
 async def test_it_stays_stopped_without_its_transcript_and_when_the_evidence_was_moved(
-    quiet, player, mock_clock
+    server, player, mock_clock
 ):
-    failed = await shown_again(quiet, player)
-    path_of(player.home.transcripts, quiet.setup.match).unlink()
-    stopped = await assert_stopped(quiet, player)
+    failed = await shown_again(server, player)
+    path_of(player.home.transcripts, server.setup.match).unlink()
+    stopped = await assert_stopped(server, player)
     assert (stopped.evidence, str(failed.evidence) in str(stopped)) == (failed.evidence, True)
     for path in player.home.evidence.iterdir():
         path.rename(player.home.root / path.name)
-    stopped = await assert_stopped(quiet, player)
+    stopped = await assert_stopped(server, player)
     assert (stopped.evidence, "two records for position 0" in stopped.why) == (None, True)
 
 
@@ -54,17 +51,17 @@ def full(*_: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-async def test_it_stays_stopped_when_no_evidence_could_be_written(quiet, player, monkeypatch, mock_clock):
-    async with at_turn(quiet, player) as (table, _):
+async def test_it_stays_stopped_when_no_evidence_could_be_written(server, player, monkeypatch, mock_clock):
+    async with at_turn(server, player) as (table, _):
         await wait_all_tasks_blocked()
         with monkeypatch.context() as disk:
             disk.setattr(Path, "write_bytes", full)
             disk.setattr("os.fsync", full)
-            await quiet.send(abandoned(quiet))
+            await server.send(abandoned(server))
             with pytest.raises(CheckFailedError) as failed:
                 await play_on(table)
     assert failed.value.kept is None
-    await assert_stopped(quiet, player)
+    await assert_stopped(server, player)
 
 
 class FullDatabase:
@@ -82,21 +79,21 @@ class FullDatabase:
         self._database.close()
 
 
-async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(quiet, player, mock_clock):
-    async with connect("host", player, dial=quiet.dial) as connection:
+async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(server, player, mock_clock):
+    async with connect("host", player, dial=server.dial) as connection:
         store = connection.session.account.store
         store._database = FullDatabase(store._database)
         table = await connection.create(FRENCH)
         await table.ready()
         await play_on(table, until=my_turn)
         await wait_all_tasks_blocked()
-        await quiet.send(abandoned(quiet))
+        await server.send(abandoned(server))
         with pytest.raises(CheckFailedError):
             await play_on(table)
-        connection.session.held, sent = quiet.held(), len(quiet.received)
+        connection.session.held, sent = server.held(), len(server.received)
         with pytest.raises(StoppedError):
             await play_on(await connection.resume(connection.held[0]))
-    assert not [message for message in quiet.received[sent:] if isinstance(message, SignedAct | Resume)]
+    assert not [message for message in server.received[sent:] if isinstance(message, SignedAct | Resume)]
 
 
 async def test_full_disk_ends_a_table_alone_and_the_match_goes_on_later(server, player, monkeypatch):

@@ -1,7 +1,7 @@
 """Histories that do not agree, and bodies taken after they were refused: what the client shows of them, and what nobody can."""
 
 import pytest
-from client.cheats import QuietServer, abandoned, refuted, shown_again
+from client.cheats import QuietServer, refuted, shown_again
 from client.playing import acted, at_table, at_turn, body_of, my_turn, pick, play_on, signed
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
@@ -18,17 +18,12 @@ from truc_protocol.records import Record, body_hash, parse
 from truc_protocol.setup import open_terms
 from truc_terminal.verdicts import verdict_lines
 
-
-@pytest.fixture
-def quiet(scripted):
-    def make(**options) -> QuietServer:
-        return scripted(kind=QuietServer, **options)
-
-    return make
+KIND = QuietServer
 
 
-async def test_second_record_of_the_server_for_a_position_convicts_it_and_the_evidence_is_kept(quiet, player):
-    server = quiet()
+async def test_second_record_of_the_server_for_a_position_convicts_it_and_the_evidence_is_kept(
+    server, player
+):
     failed = await shown_again(server, player)
     assert (failed.check, failed.culprit) == ("C33", "server")
     assert ("C33", "server") in refuted(failed)
@@ -49,19 +44,8 @@ async def stopped_by(server, player, answer) -> CheckFailedError:
     return failed.value
 
 
-async def test_second_record_after_a_reconnect_convicts_the_server(quiet, player, autojump_clock) -> None:
-    server = quiet()
-
-    async def another(message: Resume) -> None:
-        await server.send(abandoned(server))
-        await server.send(Ok(re=message.id, k=len(server.records)))
-
-    assert ("C33", "server") in refuted(await stopped_by(server, player, another))
-
-
-async def test_record_put_before_a_call_gets_no_second_release(quiet, player, autojump_clock):
+async def test_record_put_before_a_call_gets_no_second_release(server, player, autojump_clock):
     """The same call would come under another head; the seat's record alone is no history that the server has signed."""
-    server = quiet()
 
     async def another(message: Resume) -> None:
         mid, k, head = place_of(server, 4)
@@ -74,9 +58,7 @@ async def test_record_put_before_a_call_gets_no_second_release(quiet, player, au
     assert len(set(signed(server, Release))) == 2
 
 
-async def test_two_decisions_of_a_seat_for_one_position_convict_the_seat(quiet, player) -> None:
-    server = quiet()
-
+async def test_two_decisions_of_a_seat_for_one_position_convict_the_seat(server, player) -> None:
     def seat_1_has_acted(happening: object) -> bool:
         return my_turn(happening) and any(record.signer == 2 and is_act(record) for record in server.records)
 
@@ -96,9 +78,8 @@ def is_act(record: Record) -> bool:
     return isinstance(parse(record), Act)
 
 
-async def test_refused_body_that_is_taken_all_the_same_convicts_the_server(quiet, player) -> None:
+async def test_refused_body_that_is_taken_all_the_same_convicts_the_server(server, player) -> None:
     """It calls the act late, which shows nothing yet; the line may have put it among the records, until the server goes on."""
-    server = quiet()
 
     async def refuse_and_take(message: SignedAct) -> None:
         del server.act
@@ -117,8 +98,7 @@ async def test_refused_body_that_is_taken_all_the_same_convicts_the_server(quiet
     assert refuted(failed.value) == {("C35", "server")}
 
 
-async def test_match_on_a_table_that_served_convicts_the_server_beside_the_first(quiet, player) -> None:
-    server = quiet()
+async def test_match_on_a_table_that_served_convicts_the_server_beside_the_first(server, player) -> None:
     async with at_turn(server, player) as (table, _):
         first = path_of(player.home.transcripts, server.setup.match)
         table_record, own, other, _ = server.setup.records
@@ -142,9 +122,7 @@ def second_setup(server, table_record: Record, seats: tuple[Record, ...]):
 # what nobody can show
 
 
-async def test_records_kept_back_are_nothing_that_could_be_shown(quiet, player, autojump_clock) -> None:
-    server = quiet()
-
+async def test_records_kept_back_are_nothing_that_could_be_shown(server, player, autojump_clock) -> None:
     async def beyond(message: Resume) -> None:
         await server.send(Ok(re=message.id, k=len(server.records) + 2))
 
@@ -157,8 +135,7 @@ async def test_records_kept_back_are_nothing_that_could_be_shown(quiet, player, 
     assert (failed.value.check, file.result) == ("C33", Result.INCOMPLETE)
 
 
-async def test_opening_that_is_kept_back_leaves_a_match_without_an_end(quiet, player) -> None:
-    server = quiet(target=2)
+async def test_opening_that_is_kept_back_leaves_a_match_without_an_end(server, player) -> None:
     server.bend = lambda message: None if is_from_the_end(server, message) else message
     async with at_table(server, player) as table:
         while server.ledger is None or server.ledger.phase != "ended":
@@ -177,9 +154,8 @@ def is_from_the_end(server, message: object) -> bool:
     )
 
 
-async def test_silence_that_is_alleged_is_said_to_be_unproven(quiet, player) -> None:
+async def test_silence_that_is_alleged_is_said_to_be_unproven(server, player) -> None:
     """The seat's release was sent and acknowledged; the server voids the deal all the same and takes the match."""
-    server = quiet()
     honest = server.act
 
     async def act(message: SignedAct) -> None:

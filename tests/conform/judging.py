@@ -54,10 +54,9 @@ async def _judge(scenes, command, jobs, patience_s) -> dict[str, CaseResult]:
     return {result.case.name: result for result in await perform_all(scenes, order)}
 
 
-def failures(results: Mapping[str, CaseResult]) -> list[tuple[str, str]]:
-    """Return name and clause of the cases that failed."""
-    found = [result.case for result in results.values() if result.verdict is CaseVerdict.FAIL]
-    return [(case.name, case.clause) for case in found]
+def failures(results: Mapping[str, CaseResult]) -> list[str]:
+    """Return the names of the cases that failed."""
+    return [name for name, result in results.items() if result.verdict is CaseVerdict.FAIL]
 
 
 def broken(fault: str, *extra: str) -> tuple[str, ...]:
