@@ -3,9 +3,10 @@
 Invariant: a page says only what the command or its translation says, so that they cannot drift apart.
 """
 
-import sys
 from pathlib import Path
 from typing import Final
+
+import click
 
 from truc_commands import manual
 from truc_terminal.commands.helping import click_in, help_in, translated
@@ -28,5 +29,12 @@ def write(folder: Path) -> None:
         manual.write_pages(pages(lang), folder / _FOLDER if lang == ENGLISH.lang else folder / lang / _FOLDER)
 
 
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def _write(folder: Path) -> None:
+    """Write the pages of truc, in every language, where man looks for them under a FOLDER."""
+    write(folder)
+
+
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    _write()

@@ -32,11 +32,14 @@ def write_pages(made: Mapping[str, str], folder: Path) -> None:
     """Write pages to a folder, which is created if missing.
 
     Raises:
-        OSError: It cannot be written.
+        click.FileError: It cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    for file, text in made.items():
-        (folder / file).write_text(text, "utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in made.items():
+            (folder / file).write_text(text, "utf-8")
+    except OSError as error:
+        raise click.FileError(str(folder), error.strerror) from error
 
 
 def _pages(
@@ -133,10 +136,7 @@ def _text(text: str) -> str:
 def _write(program: str, folder: Path) -> None:
     """Write the pages of a PROGRAM that is installed to a FOLDER."""
     for found in entry_points(group="console_scripts", name=program):
-        try:
-            write_pages(pages(found.load(), program), folder)
-        except OSError as error:
-            raise click.FileError(str(folder), error.strerror) from error
+        write_pages(pages(found.load(), program), folder)
         return
     raise click.UsageError(f"expected the name of a program that is installed, got {program}")
 

@@ -102,6 +102,22 @@ def test_program_writes_the_pages_of_another(tmp_path, program) -> None:
     assert written[f"{program}.1"].startswith(f'.TH "{program.upper()}" "1"')
 
 
+@each_row("module", ["truc_terminal.manual", "truc_commands.manual"])
+def test_folder_that_is_missing_is_named(module) -> None:
+    more = ["truc"] if module == "truc_commands.manual" else []
+    told = subprocess.run([sys.executable, "-m", module, *more], capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stderr.splitlines()[-1]) == (2, "Error: Missing argument 'FOLDER'.")
+
+
+@each_row("module", ["truc_terminal.manual", "truc_commands.manual"])
+def test_folder_that_cannot_be_made_is_said_with_the_reason(module) -> None:
+    more = ["truc"] if module == "truc_commands.manual" else []
+    words = [sys.executable, "-m", module, *more, "/dev/null/man"]
+    told = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert told.returncode == 1
+    assert re.fullmatch("Error: Could not open file '/dev/null/man.*': Not a directory\n", told.stderr)
+
+
 def test_program_that_is_not_installed_is_refused(tmp_path) -> None:
     told = subprocess.run([*WRITE, "trucs", tmp_path / "man1"], capture_output=True, text=True, check=False)
     assert told.returncode == 2
