@@ -65,6 +65,11 @@ def test_match_is_listed_with_game_players_score_and_verdict(kept) -> None:
     assert '  incomplete  "player 0" against "guest 1": no result yet, ' in without_end
 
 
+def test_verdict_is_in_the_language_of_the_rest_of_its_line(kept) -> None:
+    without_end, *_, won = truc("history", "--lang", "es").stdout.splitlines()
+    assert [line.split("  ")[3] for line in (without_end, won)] == ["incompleto", "probado"]
+
+
 def test_torn_transcript_counts_as_far_as_it_is_whole_and_another_file_is_unreadable(home) -> None:
     whole = FRENCH.read_bytes()
     path = home.transcripts / f"{IDS['truc-french']}.truc"

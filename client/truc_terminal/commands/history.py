@@ -117,10 +117,11 @@ def _print(kept: KeptFile, verdict: Verdict, console: Console, speech: Speech) -
     game = game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech) if has_begun else "-"
     head = "  ".join((written, kept.match, game))
     ended = _result(verdict, speech) if has_begun else "-"
+    said = speech.say(f"results.{result}").lower()
     if not console.is_terminal:
-        say(console, f"{head}  {result.value}  {ended}")
+        say(console, f"{head}  {said}  {ended}")
         return
-    say(console, f"{head}  {speech.say(f'results.{result}').lower()}", _STYLES.get(result, "yellow"))
+    say(console, f"{head}  {said}", _STYLES.get(result, "yellow"))
     say(console, f"    {ended}")
 
 
