@@ -4,6 +4,7 @@
 signs, and by the auditor; each takes the records as sent and returns what they say once everything has been checked.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -50,6 +51,38 @@ class Opts(NamedTuple):
 
 
 GONE_FORFEIT, GONE_SUBSTITUTE, GONE_WAIT = 0, 1, 2
+MAX_DELAY_S: Final = 3_600
+# No time to decide would leave every move to the server's rulings, in a match that is proven all the same.
+LEAST_DECISION_MS: Final = 1_000
+_DAY_MS: Final = 86_400_000
+# C5 bounds `gone`, `guests` and `rekeys`. Of the others a verifier takes every value of the format; these are
+# what servers of this project offer.
+TERM_RANGES: Final[Mapping[str, range]] = {
+    "decision_ms": range(LEAST_DECISION_MS, _DAY_MS + 1),
+    "bank_ms": range(_DAY_MS + 1),
+    "release_ms": range(1_000, _DAY_MS + 1),
+    "voids": range(101),
+    "gone": range(3),
+    "guests": range(17),
+    "rekeys": range(MAX_REKEYS + 1),
+    "pause_ms": range(_DAY_MS + 1),
+    "spectators": range(3 + MAX_DELAY_S + 1),
+    "gone_after": range(101),
+}
+"""What each of the terms may be set to at some table; those of _OR_NONE may be 0 too."""
+_OR_NONE: Final = ("decision_ms",)
+
+
+def why_no_term(name: str, value: object, seats: int) -> str | None:
+    """Return why a term cannot be set to a value at a table of `seats`; None if it can."""
+    allowed = range(seats + 1) if name == "guests" else TERM_RANGES[name]
+    has_none = name in _OR_NONE
+    # `True` is an int to Python
+    if type(value) is int and (value in allowed or (has_none and value == 0)):
+        return None
+    return (
+        f"{name}: expected {'0 or ' if has_none else ''}{allowed.start} to {allowed.stop - 1}, got {value!r}"
+    )
 
 
 class MatchTerms(NamedTuple):

@@ -119,6 +119,11 @@ def test_key_goes_from_one_home_to_another(truc, tmp_path, monkeypatch) -> None:
         (("demo", "--option", "foo=1"), "no such table option: expected decision_ms, "),
         (("demo", "--option", "taget=6"), "no such table option: expected target, got taget"),
         (("demo", "--option", "target=7777"), "target: expected at most 1000, got 7777 (bad_option)"),
+        (
+            ("demo", "--option", "decision_ms=5"),
+            "decision_ms: expected 0 or 1000 to 86400000, got 5 (bad_option)",
+        ),
+        (("demo", "--option", "guests=9"), "guests: expected 0 to 2, got 9 (bad_option)"),
         (("demo", "--seats", "3"), "truc-catalan is for 2/4 players, not for 3"),
         (
             ("demo", "--seats", "2", "--variant", "truc-partnership"),

@@ -19,6 +19,7 @@ from truc_protocol.codec import dec, pack
 from truc_protocol.errors import Code
 from truc_protocol.ledger import blind_records
 from truc_protocol.messages import Direction
+from truc_protocol.setup import TERM_RANGES
 from truc_protocol.wire import connection
 from truc_protocol.wire.connection import ConnectionEnd
 from truc_protocol.wire.encoding import FrameSplitter, MessageError, decode
@@ -130,7 +131,7 @@ def check_login_unsigned(message, challenge):
 
 
 def choose_what_is_known(variant, count, chosen, *rest, **named):
-    known = {*options.RANGES, "target", "reveal", "match"}
+    known = {*TERM_RANGES, "target", "reveal", "match"}
     kept = {name: value for name, value in chosen.items() if name in known}
     return choose(variant, count, kept, *rest, **named)
 

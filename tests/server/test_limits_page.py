@@ -7,6 +7,7 @@ import msgspec
 from rows import each_row
 
 from truc_protocol.messages import Create
+from truc_protocol.setup import MAX_DELAY_S
 from truc_protocol.wire.encoding import LENGTH_BYTES, LOGIN_LIMIT
 from truc_server.lobby import lobby, online_players
 from truc_server.matches import acceptance
@@ -37,7 +38,7 @@ def test_figures_of_the_lobby_are_those_of_the_server():
         "players in an answer to `players`": online_players.PAGE,
         "records in an answer to `history`": abilities.HISTORY_PAGE,
         "matches in an answer to `matches`": abilities.MATCHES_PAGE,
-        "seconds of delay for who watches": settings.MAX_DELAY_S,
+        "seconds of delay for who watches": MAX_DELAY_S,
         f"lists of all tables, by `lobby`, to one player in {abilities.LISTS_SECONDS} seconds": abilities.LISTS,
         "tables at which one player may have a seat": settings.LimitSettings().seats_per_player,
         "options of a table": msgspec.inspect.type_info(Create).fields[3].type.max_length,

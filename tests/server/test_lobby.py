@@ -10,9 +10,10 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
 from truc_protocol.crypto import keys
+from truc_protocol.setup import TERM_RANGES
 from truc_rules import TABLE_OPTIONS
 from truc_server.lobby.followers import AT_ONCE, BETWEEN_S, STATE_S
-from truc_server.table_data.options import CLAIM, MODE, RANGES, TRANSCRIPT, WATCH_LATE
+from truc_server.table_data.options import CLAIM, MODE, TRANSCRIPT, WATCH_LATE
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 BOARD = {"t": "leaderboard", "variant": "truc-catalan"}
@@ -123,7 +124,7 @@ async def test_option_that_cannot_be_is_refused_by_name(server, options, field):
     client = await guest(server)
     reply = await client.ask({**FRENCH, "options": options})
     assert (reply["code"], reply["field"]) == ("bad_option", field)
-    all_there_are = f"the options {', '.join((*RANGES, TRANSCRIPT, CLAIM, MODE, *TABLE_OPTIONS))}"
+    all_there_are = f"the options {', '.join((*TERM_RANGES, TRANSCRIPT, CLAIM, MODE, *TABLE_OPTIONS))}"
     assert (all_there_are in reply["msg"]) is ("jokers" in options)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rows import each_row
 
-from truc_protocol.setup import Opts
+from truc_protocol.setup import TERM_RANGES, Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
 from truc_rules.variants.presets import ORDERS as PRESET_ORDERS
 from truc_server.net.peer import RefusedRequestError
@@ -18,7 +18,6 @@ from truc_server.table_data.options import (
     MODE,
     MODES,
     MOST_SEALED,
-    RANGES,
     READERS,
     TRANSCRIPT,
     Defaults,
@@ -103,7 +102,7 @@ def test_words_of_mode_are_those_taken():
 
 
 def test_every_term_has_a_range():
-    assert tuple(RANGES) == Opts._fields
+    assert tuple(TERM_RANGES) == Opts._fields
 
 
 def test_words_of_transcript_are_those_taken():

@@ -110,7 +110,7 @@ def demo(
     keep, shown = own_home(), player_name(name, own_home())
     # Bots wait.
     terms: ChosenOptions = {"decision_ms": 0, **with_deal(table_options(options), deal)}
-    check_options(game, terms)
+    check_options(game, seats, terms)
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:

@@ -11,7 +11,7 @@ import click
 from truc_client.errors import refused
 from truc_protocol.errors import Code
 from truc_protocol.records import BLIND, DEALT
-from truc_protocol.setup import Opts
+from truc_protocol.setup import Opts, why_no_term
 from truc_rules import TABLE_OPTIONS, Variant, VariantError, with_options
 from truc_rules.errors import similar_names
 from truc_terminal.commands.output import FailedError, usage_error
@@ -66,16 +66,18 @@ def table_options(pairs: tuple[str, ...]) -> ChosenOptions:
     return options
 
 
-def check_options(variant: Variant, options: ChosenOptions) -> None:
-    """Check options for a server of this release before it is started; how large a term may be is left to the server.
+def check_options(variant: Variant, seats: int, options: ChosenOptions) -> None:
+    """Check options for a server of this release before it is started.
 
     Raises:
-        FailedError: It takes no such option, or the game does not take that value.
+        FailedError: It takes no such option, or not that value in this game.
     """
-    for name in options:
+    for name, value in options.items():
         if name not in OPTION_NAMES:
             known = ", ".join(similar_names(name, OPTION_NAMES) or OPTION_NAMES)
             raise FailedError(Sentence("commands.no_such_option", known=known, got=name))
+        if name in Opts._fields and (why := why_no_term(name, value, seats)) is not None:
+            raise FailedError(refused(Code.BAD_OPTION, why))
     try:
         with_options(variant, {name: value for name, value in options.items() if name in TABLE_OPTIONS})
     except VariantError as error:

@@ -5,8 +5,9 @@ The registry is in truc_protocol.wire.capabilities. Invariant: whatever is annou
 
 from typing import Final
 
+from truc_protocol.setup import MAX_DELAY_S
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
-from truc_server.settings.settings import MAX_DELAY_S, Settings
+from truc_server.settings.settings import Settings
 
 HISTORY_PAGE: Final = 64  # records in one answer
 MATCHES_PAGE: Final = 32  # in one answer

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from truc_protocol.crypto.chains import MAX_LINKS
+from truc_protocol.setup import LEAST_DECISION_MS, MAX_DELAY_S
 from truc_server.settings.subjects import is_fingerprint, is_subject
 
 _MAX_PORT: Final = 65_535
@@ -96,9 +97,6 @@ _WHEN_GONE: Final = {"forfeit": 0, "substitute": 1, "wait": 2}
 _SPECTATORS: Final = {"none": 0, "live": 1, "hand": 2}
 _DELAY: Final = "delay:"
 _DELAYED: Final = 3  # opts[8] of a delay is this plus its seconds
-MAX_DELAY_S: Final = 3_600
-# No time to decide would leave every move to the server's rulings, in a match that is proven all the same.
-LEAST_DECISION_MS: Final = 1_000
 MAX_SEATS: Final = 500  # of one player: all of them are listed in the frame that welcomes them
 
 

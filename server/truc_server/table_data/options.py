@@ -5,15 +5,14 @@ from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
 from truc_protocol.errors import Code
 from truc_protocol.records import BLIND
-from truc_protocol.setup import Opts, blind_hindrance
+from truc_protocol.setup import TERM_RANGES, Opts, blind_hindrance, why_no_term
 from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, nearest_hint, with_options
 from truc_server.net.peer import RefusedRequestError
-from truc_server.settings.settings import LEAST_DECISION_MS, MAX_DELAY_S, MatchDefaults
+from truc_server.settings.settings import MatchDefaults
 from truc_server.settings.variants import VariantCatalogue
 
 ChosenOptions = Mapping[str, int | str]
 
-_DAY_MS: Final = 86_400_000
 WATCH_NOTHING, WATCH_LIVE, WATCH_BY_HAND, WATCH_LATE = range(4)
 """What watchers are shown: nothing, records at once, or records when the hand is closed; WATCH_LATE + s: s seconds late."""
 
@@ -35,22 +34,6 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 MOST_SEALED: Final = 104
 """Cards of a pack that a seat can mask: its record of some 68 bytes a card must fit a frame."""
 _KEPT_OPTIONS: Final = (TRANSCRIPT, CLAIM, MODE)
-# C5 bounds `gone`, `guests` and `rekeys`. Of the others a verifier takes every value of the format; these are
-# what this server offers.
-RANGES: Final[Mapping[str, range]] = {
-    "decision_ms": range(LEAST_DECISION_MS, _DAY_MS + 1),
-    "bank_ms": range(_DAY_MS + 1),
-    "release_ms": range(1_000, _DAY_MS + 1),
-    "voids": range(101),
-    "gone": range(3),
-    "guests": range(17),
-    "rekeys": range(101),
-    "pause_ms": range(_DAY_MS + 1),
-    "spectators": range(WATCH_LATE + MAX_DELAY_S + 1),
-    "gone_after": range(101),
-}
-"""What each of the terms may be set to; those of _OR_NONE may be 0 too."""
-_OR_NONE: Final = ("decision_ms",)
 
 
 _Word = TypeVar("_Word", bound=str)
@@ -154,17 +137,12 @@ def chosen_terms(options: ChosenOptions, seats: int, defaults: Opts) -> Opts:
     Raises:
         RefusedError: A value that a term does not take.
     """
-    chosen = {key: _term(key, value) for key, value in options.items() if key in RANGES}
+    chosen = {key: _term(key, value, seats) for key, value in options.items() if key in TERM_RANGES}
     opts = defaults._replace(**chosen)
     if options.get(MODE) == BLIND and "guests" not in chosen:
         return opts._replace(guests=0)  # they have no secrets to shuffle with
-    if opts.guests <= seats:
-        return opts
-    if "guests" in chosen:
-        message = f"guests: expected at most {seats}, got {opts.guests}"
-        raise RefusedRequestError(Code.BAD_OPTION, message, field="options/guests")
     # a default of the host's that is too large for this table is no mistake of who makes it
-    return opts._replace(guests=seats)
+    return opts._replace(guests=min(opts.guests, seats))
 
 
 def raised_to_least(options: ChosenOptions) -> ChosenOptions:
@@ -173,19 +151,19 @@ def raised_to_least(options: ChosenOptions) -> ChosenOptions:
 
 
 def _raised(key: str, value: int | str) -> int | str:
-    is_low = key in RANGES and isinstance(value, int) and 0 < value < RANGES[key].start
-    return RANGES[key].start if is_low else value
+    is_low = key in TERM_RANGES and isinstance(value, int) and 0 < value < TERM_RANGES[key].start
+    return TERM_RANGES[key].start if is_low else value
 
 
 def _house_rules(variant: Variant, options: ChosenOptions) -> Variant:
     for key, value in options.items():
-        if key in RANGES or key in _KEPT_OPTIONS:
+        if key in TERM_RANGES or key in _KEPT_OPTIONS:
             continue
         try:
             # options.md: each is applied to the result of the one before, in the order of the map
             variant = with_options(variant, {key: value})
         except UnknownOptionError as error:
-            known = (*RANGES, *_KEPT_OPTIONS, *TABLE_OPTIONS)
+            known = (*TERM_RANGES, *_KEPT_OPTIONS, *TABLE_OPTIONS)
             like = nearest_hint(key, known)
             message = (
                 f"{key}: expected an option{like}"
@@ -198,11 +176,7 @@ def _house_rules(variant: Variant, options: ChosenOptions) -> Variant:
     return variant
 
 
-def _term(key: str, value: int | str) -> int:
-    allowed, field = RANGES[key], f"options/{key}"
-    has_none = key in _OR_NONE
-    # `True` is an int to Python
-    if type(value) is not int or (value not in allowed and not (has_none and value == 0)):
-        expected = f"{'0 or ' if has_none else ''}{allowed.start} to {allowed.stop - 1}"
-        raise RefusedRequestError(Code.BAD_OPTION, f"{key}: expected {expected}, got {value!r}", field=field)
-    return value
+def _term(key: str, value: int | str, seats: int) -> int:
+    if (why := why_no_term(key, value, seats)) is not None:
+        raise RefusedRequestError(Code.BAD_OPTION, why, field=f"options/{key}")
+    return int(value)
