@@ -41,6 +41,11 @@ async def paused(server, **fields) -> list[RawSeat]:
     return seats
 
 
+def resumption(seat: RawSeat, next_: int = -1) -> dict:
+    """Return the request for the match that a seat has come to, from a position on."""
+    return {"t": "resume", "table": seat.table, "match": seat.ledger.setup.mid, "next": next_}
+
+
 async def choose(seat: RawSeat, line: str, **fields) -> dict:
     here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": seat.next}
     return await seat.ask({"t": "act", **here, "choose": line, **fields})

@@ -2,10 +2,9 @@
 
 from functools import partial
 
+from server.acting import act
 from server.conftest import play_on, together
 from server.watching import Eye
-
-from truc_protocol.bodies import Act
 
 LATE = {"spectators": 3 + 60}
 SHORT = {"match": 1, "target": 3}
@@ -19,9 +18,7 @@ async def eye_at(server, table: str, *want: str, **fields) -> Eye:
 
 async def stand(seat) -> None:
     """Let the seat that is to move accept what was dealt."""
-    ledger = seat.ledger
-    body = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, seat.seat, "stand", ())
-    assert (await seat.client.ask(seat.sign(body)))["t"] == "ok"
+    assert (await seat.client.ask(seat.sign(act(seat, "stand"))))["t"] == "ok"
 
 
 async def played(server, **options):

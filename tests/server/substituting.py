@@ -1,5 +1,6 @@
 """Seats that are offered to others, and newcomers who stand by for them and step in."""
 
+from server.acting import resumption
 from server.calls import BRIEF, awake, called, held, nothing
 from server.conftest import play_on
 from server.rawclient import RawSeat
@@ -49,9 +50,7 @@ async def with_newcomer(server, mock_clock, **options) -> tuple[list[RawSeat], R
 
 
 async def follow(newcomer: RawSeat, seats) -> dict:
-    match = seats[0].ledger.setup.mid
-    wanted = {"t": "resume", "table": newcomer.table, "match": match, "next": -1}
-    return await newcomer.ask(wanted)
+    return await newcomer.ask(resumption(seats[0]))
 
 
 async def step_in(newcomer: RawSeat, **fields) -> dict:

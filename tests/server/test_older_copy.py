@@ -1,6 +1,7 @@
 """A player has seen more of a match than the server has: the host is told whose word it is, and the match goes on."""
 
 import pytest
+from server.acting import act, resumption
 from server.conftest import in_hand, play_on
 from server.rawclient import RawSeat
 from structlog.testing import capture_logs
@@ -19,16 +20,8 @@ def told(logged) -> list[tuple]:
     ]
 
 
-async def resumed(seat: RawSeat, k: int) -> dict:
-    wanted = {"table": seat.table, "match": seat.ledger.setup.mid, "next": k}
-    return await seat.client.ask({"t": "resume", **wanted})
-
-
 def act_at(seat: RawSeat, k: int) -> dict:
-    ledger = seat.ledger
-    return seat.sign(
-        Act(ledger.setup.mid, k, b"h" * 32, ledger.deal_index, seat.seat, "play", (0, 0, b"s" * 16))
-    )
+    return seat.sign(act(seat, "play", (0, 0, b"s" * 16), k=k, head=b"h" * 32))
 
 
 def release_at(seat: RawSeat, k: int) -> dict:
@@ -36,11 +29,7 @@ def release_at(seat: RawSeat, k: int) -> dict:
     return seat.sign(Release(ledger.setup.mid, k, b"h" * 32, ledger.deal_index + 3, seat.seat, bytes(32)))
 
 
-def resumption_at(seat: RawSeat, k: int) -> dict:
-    return {"t": "resume", "table": seat.table, "match": seat.ledger.setup.mid, "next": k}
-
-
-@pytest.mark.parametrize("request_at", [resumption_at, act_at, release_at])
+@pytest.mark.parametrize("request_at", [resumption, act_at, release_at])
 async def test_host_is_told_when_a_player_is_beyond_the_last_record(server, request_at):
     seats = await in_hand(server)
     with capture_logs() as logged:
@@ -66,7 +55,7 @@ async def test_host_is_told_once_for_each_seat_whose_claim_it_is_and_that_one_pr
     seats = await in_hand(server)
     with capture_logs() as logged:
         for seat in seats:
-            await resumed(seat, BEYOND)
+            await seat.client.ask(resumption(seat, BEYOND))
             await seat.client.ask(act_at(seat, BEYOND))
     first, second = (entry for entry in logged if entry["event"] == "player_has_seen_more")
     assert (first["seat"], first["claims"], "alone, which proves nothing" in first["reason"]) == (0, 1, True)
@@ -75,7 +64,7 @@ async def test_host_is_told_once_for_each_seat_whose_claim_it_is_and_that_one_pr
 
 async def test_claim_of_a_player_ends_no_match(server):
     seats = await in_hand(server, options={"match": 1, "target": 3})
-    await resumed(seats[0], BEYOND)
+    await seats[0].client.ask(resumption(seats[0], BEYOND))
     await seats[0].client.ask(act_at(seats[0], BEYOND))
     for seat in seats:
         seat.chooses = seat.pick
@@ -89,5 +78,5 @@ async def test_player_without_a_seat_tells_the_host_nothing(server):
     stranger = await server.seat(seed=9)
     stranger.table, stranger.auditor = seats[0].table, seats[0].auditor
     with capture_logs() as logged:
-        await resumed(stranger, BEYOND)
+        await stranger.client.ask(resumption(stranger, BEYOND))
     assert told(logged) == []

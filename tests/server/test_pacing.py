@@ -6,6 +6,7 @@ import pytest
 import trio
 import trio.testing
 from rows import each_row
+from server.acting import resumption
 from server.blind_seats import blind_match
 from server.conftest import holder_of, in_hand, play_on
 from server.visitors import keyed
@@ -167,9 +168,7 @@ async def test_history_and_records_that_are_read_again_are_such_pages(server, pa
     seats = await in_hand(server)
     await seats[0].client.ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
     monkeypatch.setattr(RecentRecords, "at", lambda _tail, _k: None)
-    await seats[0].client.ask(
-        {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": -1}
-    )
+    await seats[0].client.ask(resumption(seats[0]))
     assert pages == ["127.0.0.1"] * 2
 
 

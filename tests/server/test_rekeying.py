@@ -1,6 +1,7 @@
 """New chains: where the old ones are exhausted, and where a seat has lost its own."""
 
 import pytest
+from server.acting import act
 from server.calls import BRIEF, after, awake, bodies, called, held, is_ended, results, rulings
 from server.clocks import pass_time
 from server.conftest import PATIENT as SETTINGS
@@ -10,7 +11,7 @@ from server.restarting import come_back, play_until_stopped
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
-from truc_protocol.bodies import Act, Call, Rekey
+from truc_protocol.bodies import Call, Rekey
 from truc_protocol.records import parse
 
 AFTER_DRAW = {"links": 1}  # every chain is exhausted as soon as the first dealer is drawn
@@ -183,10 +184,7 @@ async def test_hold_begins_when_the_decision_before_the_deal_is_made(server):
     cutter = next(seat for seat in seats if seat.options)
     other = seats[1 - cutter.seat]
     assert "what" not in other.waiting
-    ledger = cutter.ledger
-    await cutter.act(
-        cutter.sign(Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, cutter.seat, "cut", (5,)))
-    )
+    await cutter.act(cutter.sign(act(cutter, "cut", (5,))))
     await play_on(seats, held)
     assert (other.waiting["what"], other.waiting["seats"]) == ("rekey", [0])
 
@@ -210,9 +208,7 @@ async def test_rekey_while_the_cut_is_waited_for_leaves_the_time_for_it_as_it_is
 async def ask_all(seats, kind: str) -> None:
     for seat in seats:
         k = seat.next
-        ledger = seat.ledger
-        act = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, seat.seat, kind, ())
-        assert (await seat.ask(seat.sign(act)))["t"] == "ok"
+        assert (await seat.hand_in(act(seat, kind)))["t"] == "ok"
         await play_on(seats, after(k + 1))
 
 
@@ -228,16 +224,21 @@ async def test_nobody_forfeits_for_an_exhausted_chain_while_the_match_rests(one_
     assert results(seats) == {(Result.PROVEN, "won")}
 
 
+async def back_in_hold(server, seats) -> None:
+    """Come back to a call that is held back."""
+    for seat in seats:
+        seat.waiting = None
+    await come_back(server, *seats)
+    await play_on(seats, held)
+
+
 @pytest.mark.slow
 async def test_call_is_held_for_an_exhausted_chain_after_a_restart_too(path):
     async with running(path, ONE_LINK) as server:
         seats = await exhausted(server, options=BRIEF)
     k = seats[0].next
     async with running(path, ONE_LINK) as server:
-        for seat in seats:
-            seat.waiting = None
-            await come_back(server, seat)
-        await play_on(seats, held)
+        await back_in_hold(server, seats)
         assert {seat.next for seat in seats} == {k}
         await awake(*seats)
         await play_on(seats)
@@ -251,10 +252,7 @@ async def test_wish_holds_the_call_after_a_restart_too_for_who_has_asked_alone_a
     async with running(path, SETTINGS) as server:
         seats = await wished(server, options={**BRIEF, "release_ms": 5000, "rekeys": 1})
     async with running(path, SETTINGS) as server:
-        for seat in seats:
-            seat.waiting = None
-            await come_back(server, seat)
-        await play_on(seats, held)
+        await back_in_hold(server, seats)
         assert seats[1].waiting["seats"] == [0]
         k = seats[0].next
         mock_clock.jump(5.01)
@@ -275,10 +273,7 @@ async def test_new_chain_after_a_restart_leaves_the_others_the_time_they_had_ask
         await awake(*seats)
         await play_on(seats, held)
     async with running(path, SETTINGS) as server:
-        for seat in seats:
-            seat.waiting = None
-            await come_back(server, seat)
-        await play_on(seats, held)
+        await back_in_hold(server, seats)
         for seat in seats:
             k = seat.next
             await seat.act(seat.sign(seat.rekey()))

@@ -1,30 +1,29 @@
 """Resigning and pausing over the wire: by a record of a key or a line of a guest, in every phase of a match."""
 
 import pytest
+from server.acting import act
+from server.calls import nothing
 from server.conftest import asked, play_on, under
 from server.rawclient import RawSeat
 
-from truc_protocol.bodies import Act, Resign
+from truc_protocol.bodies import Resign
 from truc_protocol.records import Phase
 
 KEYED = pytest.param((), id="keys")
 GUESTS = pytest.param((0, 1), id="guests")
 
 
-def nothing(message, options):
-    """Choose nothing."""
-    return
-
-
-async def nowhere() -> None:
-    """Release nothing."""
+async def unmoved(server, *variant, guests) -> list[RawSeat]:
+    """Return players who choose nothing."""
+    seats = await server.match(2, *variant, guests=guests, boxed=False)
+    for seat in seats:
+        seat.chooses = lambda _message, _options: None
+    return seats
 
 
 async def before_the_cut(server, guests) -> list[RawSeat]:
     """Return players between two records, where a cut is awaited and no release is."""
-    seats = await server.match(2, "truc-catalan", guests=guests, boxed=False)
-    for seat in seats:
-        seat.chooses = nothing
+    seats = await unmoved(server, "truc-catalan", guests=guests)
     await play_on(seats, is_asked)
     assert {seat.ledger.phase for seat in seats} == {Phase.BETWEEN}
     return seats
@@ -37,9 +36,7 @@ def is_asked(seat) -> bool:
 
 async def in_the_hand(server, guests) -> list[RawSeat]:
     """Return players in a hand."""
-    seats = await server.match(2, guests=guests, boxed=False)
-    for seat in seats:
-        seat.chooses = nothing
+    seats = await unmoved(server, guests=guests)
     await play_on(seats, asked)
     assert {seat.ledger.phase for seat in seats} == {Phase.HAND}
     return seats
@@ -62,14 +59,12 @@ async def in_a_pause_before_the_cut(server, guests) -> list[RawSeat]:
 
 async def ask(seat: RawSeat, line: str) -> dict:
     """Pause, resume or resign, as a key or a guest does."""
-    ledger = seat.ledger
     if seat.key is None:
-        here = {"table": seat.table, "match": ledger.setup.mid, "at": ledger.k}
-        return await seat.ask({"t": "act", **here, "choose": line})
-    here = (ledger.setup.mid, ledger.k, ledger.head)
+        return await seat.choose_line(line)
     if line == "resign":
-        return await seat.ask(seat.sign(Resign(*here, seat.seat)))
-    return await seat.ask(seat.sign(Act(*here, ledger.deal_index, seat.seat, line, ())))
+        ledger = seat.ledger
+        return await seat.hand_in(Resign(ledger.setup.mid, ledger.k, ledger.head, seat.seat))
+    return await seat.hand_in(act(seat, line))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +119,7 @@ async def test_nothing_of_it_is_taken_after_the_match(server, guests):
 
 async def test_nothing_of_it_is_taken_while_a_release_is_awaited(server):
     seats = await server.match(2)
-    seats[1].follow = nowhere
+    seats[1].follow = nothing
     await play_on(seats, lambda seat: seat.auditor and seat.next == 2)
     assert seats[0].ledger.phase is Phase.CALLED
     for line in ("pause", "resume", "resign"):

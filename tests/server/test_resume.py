@@ -2,20 +2,16 @@
 
 import pytest
 import trio
+from server.acting import resumption
 from server.calls import BRIEF
 from server.conftest import PATIENT, holder_of, in_hand, play_on, together
-from server.late import eye_at
+from server.late import eye_at, stand
 from server.rawclient import RawClient, RawSeat
 from server.stored import sql
 from server.watching import Eye
 
 from truc_protocol.audit import Result
-from truc_protocol.bodies import Act
 from truc_server.requests import catching_up
-
-
-def wanted(seat, k: int) -> dict:
-    return {"t": "resume", "table": seat.table, "match": seat.ledger.setup.mid, "next": k}
 
 
 async def elsewhere(server, seat) -> RawClient:
@@ -28,7 +24,7 @@ async def elsewhere(server, seat) -> RawClient:
 async def test_resume_sends_every_record_from_a_position_on_and_the_present_options(server):
     holder, _ = holder_of(await in_hand(server))
     client = await elsewhere(server, holder)
-    reply = await client.ask(wanted(holder, 3))
+    reply = await client.ask(resumption(holder, 3))
     ks = [message["k"] for message in client.log if message["t"] == "record"]
     assert (ks, reply["k"]) == ([3, 4, 5, 6, 7], 8)
     options = await client.until("options")
@@ -38,7 +34,7 @@ async def test_resume_sends_every_record_from_a_position_on_and_the_present_opti
 async def test_resume_from_before_the_setup_sends_it_first_and_then_the_same_bytes(server):
     seats = await in_hand(server)
     client = await elsewhere(server, seats[0])
-    await client.ask(wanted(seats[0], -1))
+    await client.ask(resumption(seats[0], -1))
     again = [message for message in client.log if message["t"] in ("setup", "record")]
     assert [message["t"] for message in again] == ["setup"] + ["record"] * 8
     assert again[1:] == [message for message in seats[0].client.log if message["t"] == "record"]
@@ -49,7 +45,7 @@ async def test_resume_sends_a_guest_its_cards_again(server):
     await play_on(seats, lambda seat: seat.auditor and seat.ledger.hand)
     client = await server.connect()
     await client.login_token(seats[1].token)
-    await client.ask(wanted(seats[1], 0))
+    await client.ask(resumption(seats[1], 0))
     cards = await client.until("cards")
     newest = seats[1].client.log[-1]
     assert cards == (newest if newest["t"] == "cards" else await seats[1].client.until("cards"))
@@ -68,12 +64,12 @@ async def test_resume_beyond_the_last_record_of_another_match_or_seat_is_refused
     seats = await in_hand(server)
     stranger = await server.connect()
     await stranger.login_guest()
-    own = wanted(seats[0], 0)
-    assert (await seats[0].client.ask(wanted(seats[0], 9)))["code"] == "bad_position"
+    own = resumption(seats[0], 0)
+    assert (await seats[0].client.ask(resumption(seats[0], 9)))["code"] == "bad_position"
     assert (await seats[0].client.ask({**own, "match": bytes(32)}))["code"] == "no_such_match"
     assert (await stranger.ask(own))["code"] == "not_seated"
     assert (await seats[0].client.ask({"t": "watch", "table": seats[0].table}))["code"] == "not_now"
-    await seats[0].client.ask(wanted(seats[0], 6))
+    await seats[0].client.ask(resumption(seats[0], 6))
     ks = [message["k"] for message in seats[0].client.log if message["t"] == "record"]
     assert ks[-2:] == [6, 7]
 
@@ -84,7 +80,7 @@ async def test_resume_reads_old_records_from_the_store_without_a_hole(server, mo
     seats = await server.match(2, "truc-french", options=BRIEF)
     await play_on(seats)
     client = await elsewhere(server, seats[0])
-    await client.ask(wanted(seats[0], 0))
+    await client.ask(resumption(seats[0], 0))
     ks = [message["k"] for message in client.log if message["t"] == "record"]
     assert ks == list(range(seats[0].next))
 
@@ -96,7 +92,7 @@ async def test_record_that_the_store_has_lost_is_an_incident_and_no_endless_sear
     sql(server.folder.database, "DELETE FROM records WHERE k = 3")
     client = await elsewhere(server, seats[0])
     with trio.fail_after(20):
-        assert (await client.ask(wanted(seats[0], 0)))["code"] == "internal"
+        assert (await client.ask(resumption(seats[0], 0)))["code"] == "internal"
 
 
 @pytest.mark.slow
@@ -153,9 +149,7 @@ async def test_unwatch_ends_the_notices(server):
 async def test_join_on_the_connection_that_has_the_seat_changes_nothing(server):
     mover, other = holder_of(await in_hand(server))
     await other.client.ask({"t": "join", "table": other.table})
-    ledger = mover.ledger
-    body = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, mover.seat, "stand", ())
-    await mover.client.ask(mover.sign(body))
+    await stand(mover)
     assert (await other.client.until("record"))["k"] == 8
 
 
@@ -174,8 +168,7 @@ async def come_back(server, seat: RawSeat, way: str) -> dict:
 
 
 def request(seat: RawSeat, way: str) -> dict:
-    place = {} if way == "join" else {"match": seat.ledger.setup.mid, "next": seat.next}
-    return {"t": way, "table": seat.table, **place}
+    return resumption(seat, seat.next) if way == "resume" else {"t": way, "table": seat.table}
 
 
 REFUSED = {"join": "table_full", "resume": "not_seated"}

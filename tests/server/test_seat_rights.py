@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from server.acting import resumption
 from server.calls import BRIEF
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import in_hand, play_on, running
@@ -35,10 +36,8 @@ def mid_of(seats) -> bytes:
     return seats[0].ledger.setup.mid
 
 
-async def resume(client, seats, **fields) -> dict:
-    return await client.ask(
-        {"t": "resume", "table": seats[0].table, "match": mid_of(seats), "next": -1, **fields}
-    )
+async def resume(client, seats) -> dict:
+    return await client.ask(resumption(seats[0]))
 
 
 async def back(server, seat: RawSeat) -> dict:
@@ -70,8 +69,7 @@ async def test_guest_with_the_name_of_another_neither_resumes_nor_is_told_of_the
 async def resigned(server) -> list[RawSeat]:
     """Return two guests without boxes, the first of whom has resigned in the middle of a hand."""
     seats = await in_the_hand(server, (0, 1))
-    at = {"match": mid_of(seats), "at": seats[0].next}
-    assert (await seats[0].ask({"t": "act", "table": seats[0].table, "choose": "resign", **at}))["t"] == "ok"
+    assert (await seats[0].choose_line("resign"))["t"] == "ok"
     return seats
 
 
@@ -124,9 +122,8 @@ async def test_substituted_player_is_told_that_the_seat_is_gone(server, mock_clo
     newcomer = await standing_by(server, seats, seat=1)
     assert (await step_in(newcomer))["t"] == "ok"
     assert (await back(server, seats[1]))["t"] == "welcome"
-    for asked in ({"t": "join"}, {"t": "resume", "match": mid_of(seats), "next": 0}):
-        reply = await server.clients[-1].ask({**asked, "table": seats[0].table})
-        assert reply["code"] == "seat_gone"
+    for asked in ({"t": "join", "table": seats[0].table}, resumption(seats[0], 0)):
+        assert (await server.clients[-1].ask(asked))["code"] == "seat_gone"
 
 
 @pytest.mark.parametrize("place", [0, 1], ids=["key", "guest"])

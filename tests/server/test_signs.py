@@ -3,11 +3,13 @@
 from functools import partial
 
 import pytest
+from server import visitors
+from server.acting import paused
 from server.conftest import in_hand, play_on
 from server.rawclient import RawSeat
+from server.visitors import keyed
 
 from truc_protocol import boxes
-from truc_protocol.crypto import keys
 from truc_server.tables.talk import BURST, PER_S
 
 NONCE = bytes(12)
@@ -57,18 +59,14 @@ def opened(seat: RawSeat, message: dict) -> str:
 
 
 async def watcher(server, table: str):
-    client = await server.connect()
-    await client.login_key(keys.generate_signing_key())
+    client = await keyed(server)
     assert (await client.ask({"t": "watch", "table": table}))["t"] == "ok"
     return client
 
 
 async def heard(seat: RawSeat, tag: str) -> list[dict]:
     """Return every message with a tag that has come to a seat by now."""
-    number = await seat.client.send({"t": "ping", "n": 77})
-    assert number == -1
-    await seat.client.until("pong", n=77)
-    return [message for message in seat.client.log if message["t"] == tag]
+    return await visitors.heard(seat.client, tag)
 
 
 def held_words(seat: RawSeat) -> set[str]:
@@ -135,9 +133,7 @@ async def test_who_watches_does_not_see_signs_before_the_hand_is_shown(server, o
     seats = await partners(server, options=options)
     client = await watcher(server, seats[0].table)
     await seats[0].ask(sealed(seats[0], "three", 2))
-    await client.send({"t": "ping", "n": 5})
-    await client.until("pong")
-    assert [message for message in client.log if message["t"] == "sign"] == []
+    assert await visitors.heard(client, "sign") == []
 
 
 # Guests
@@ -246,12 +242,7 @@ async def test_sign_after_the_hand_is_refused(server):
 
 
 async def test_sign_during_a_pause_is_refused_for_now(server):
-    seats = await partners(server, guests=(0, 1, 2, 3), boxed=False)
-    for at, seat in enumerate(seats, seats[0].next):
-        await play_on(seats, lambda each, at=at: each.next == at)
-        here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": at}
-        await seat.ask({"t": "act", **here, "choose": "pause"})
-    await play_on(seats, lambda each: each.ledger.pause.active)
+    seats = await paused(server, variant="truc-catalan", count=4, guests=(0, 1, 2, 3), boxed=False)
     reply = await seats[0].ask(in_clear(seats[0], "three"))
     assert (reply["code"], reply["retryable"]) == ("paused", False)
 

@@ -1,5 +1,6 @@
 """Seats whose players are gone: offered between two deals, stood by for, and taken over by a signed record."""
 
+from server.acting import resumption
 from server.calls import after, awake, bodies, called, held, is_ended, nothing, results, rulings
 from server.conftest import PATIENT, in_hand, play_on, together
 from server.rawclient import RawSeat
@@ -88,8 +89,7 @@ async def test_newcomer_has_the_seat_and_everybody_is_told_who_had_it_too(server
     told = state_of(seats[0])["seats"][1]
     assert (told["name"], told["kind"], "vacant" in told) == (newcomer.name, "key", False)
     assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
-    wanted = {"t": "resume", "table": seats[1].table, "match": seats[1].ledger.setup.mid, "next": 0}
-    for message in (wanted, late):
+    for message in (resumption(seats[1], 0), late):
         assert (await seats[1].client.ask(message))["code"] == "seat_gone"
     welcomes = [
         await (await server.connect()).login_key(seat.key, seat.name) for seat in (newcomer, seats[1])
@@ -234,19 +234,23 @@ async def test_one_key_under_two_names_stands_by_once(server, mock_clock):
     assert (await step_in(first))["code"] == "not_seated"
 
 
+async def crowd(server, seats, count) -> None:
+    """Let so many others stand by."""
+    for seed in range(20, 20 + count):
+        assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
+
+
 async def test_more_newcomers_than_a_table_holds_take_the_place_of_the_first(server, mock_clock):
     seats, first = await with_newcomer(server, mock_clock)
     second = await standing_by(server, seats, seed=8)
-    for seed in range(20, 20 + MOST - 1):
-        assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
+    await crowd(server, seats, MOST - 1)
     assert (await step_in(first))["code"] == "not_seated"
     assert (await step_in(second))["t"] == "ok"
 
 
 async def test_newcomer_who_joins_again_keeps_its_place_among_the_others(server, mock_clock):
     seats, first = await with_newcomer(server, mock_clock)
-    for seed in range(20, 20 + MOST - 1):
-        assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
+    await crowd(server, seats, MOST - 1)
     assert (await first.join(seats[0].table))["t"] == "ok"
     assert (await (await server.seat(seed=8)).join(seats[0].table))["t"] == "ok"
     assert (await step_in(first))["code"] == "not_seated"
@@ -256,15 +260,13 @@ async def test_newcomer_whose_connection_has_ended_takes_no_place(server, mock_c
     seats, newcomer = await with_newcomer(server, mock_clock)
     gone = await standing_by(server, seats, seed=8)
     await hang_up(gone.client)
-    for seed in range(20, 20 + MOST - 1):
-        assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
+    await crowd(server, seats, MOST - 1)
     assert (await step_in(newcomer))["t"] == "ok"
 
 
 async def test_newcomer_crowded_out_is_shown_no_more_of_a_match_that_nobody_may_watch(server, mock_clock):
     seats, first = await with_newcomer(server, mock_clock, spectators=0)
-    for seed in range(20, 20 + MOST):
-        assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
+    await crowd(server, seats, MOST)
     k = first.next
     await seats[0].act(seats[0].sign(seats[0].rekey()))
     await play_on(seats[:1], after(k + 1))
