@@ -8,32 +8,23 @@ from truc_protocol.audit import Result
 pytestmark = pytest.mark.slow
 
 
-async def played(server, count, variant, **fields):
-    seats = await server.match(count, variant, options={"target": 3}, **fields)
-    await play_on(seats)
-    return seats
-
-
-def summaries(seats):
-    verdicts = [seat.auditor.verdict() for seat in seats]
-    return {(verdict.result, verdict.level, verdict.reason) for verdict in verdicts}
-
-
-async def test_keyed_seats_play_to_a_proven_end_on_the_same_records(server):
-    seats = await played(server, 4, "truc-lanes")
-    assert summaries(seats) == {(Result.PROVEN, "A", "won")}
-    assert len({tuple(seat.records) for seat in seats}) == 1
-
-
-async def test_two_guests_in_clear_play_to_a_proven_end_of_level_c(server):
-    seats = await played(server, 2, "truc-french", guests=(0, 1), boxed=False)
-    assert summaries(seats) == {(Result.PROVEN, "C", "won")}
-
-
-async def test_keys_and_guests_of_all_kinds_play_four_handed(server):
-    seats = await server.seats(4, "truc-catalan", guests=(1, 2), options={"target": 3})
-    seats[2].x = None
+@pytest.mark.parametrize(
+    ("count", "variant", "guests", "in_clear", "level"),
+    [
+        pytest.param(4, "truc-lanes", (), (), "A", id="keys"),
+        pytest.param(4, "truc-catalan", (1, 2), (2,), "B", id="keys and guests of both kinds"),
+        pytest.param(2, "truc-french", (0, 1), (0, 1), "C", id="guests in clear"),
+    ],
+)
+async def test_seats_play_to_a_proven_end_of_their_level_on_the_same_records(
+    server, *, count, variant, guests, in_clear, level
+):
+    seats = await server.seats(count, variant, guests=guests, options={"target": 3})
+    for seat in in_clear:
+        seats[seat].x = None
     for seat in seats:
         await seat.ready()
     await play_on(seats)
-    assert summaries(seats) == {(Result.PROVEN, "B", "won")}
+    verdicts = [seat.auditor.verdict() for seat in seats]
+    assert {(each.result, each.level, each.reason) for each in verdicts} == {(Result.PROVEN, level, "won")}
+    assert len({tuple(seat.records) for seat in seats}) == 1

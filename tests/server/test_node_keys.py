@@ -6,25 +6,17 @@ import pytest
 from server.calls import BRIEF
 from server.conftest import play_on, play_out
 from server.restarting import come_back
-from server.stored import url
 
 from truc_protocol.crypto.keys import fingerprint, generate_signing_key
 from truc_server.identity.identity import Identity, load_identity, roll
 from truc_server.identity.key_files import key_text
 from truc_server.settings.folder import open_folder
 from truc_server.storage import NodeKeys, NodePlace, StoreError
-from truc_server.storage.sql import Store, open_store
+from truc_server.storage.sql import Store
 
 NOW = 1_790_000_000
 SECRET, OTHER = b"s" * 32, b"o" * 32
 FIRST, SECOND, THIRD, STRANGE = (bytes([n]) * 32 for n in range(4))
-
-
-@pytest.fixture
-def store(folder):
-    opened = open_store(url(folder))
-    yield opened
-    opened.close()
 
 
 def runs(store: Store, name: str) -> None:
@@ -33,45 +25,45 @@ def runs(store: Store, name: str) -> None:
 
 
 class TestComparing:
-    def test_keys_of_the_first_are_those_of_all(self, store):
+    def test_keys_of_the_first_are_those_of_all(self, fresh):
         for name in ("one", "two", "one"):
-            store.check_keys(name, NodeKeys(SECRET, FIRST, ()))
-            runs(store, name)
+            fresh.check_keys(name, NodeKeys(SECRET, FIRST, ()))
+            runs(fresh, name)
 
-    def test_another_key_for_secrets_is_refused(self, store):
-        store.check_keys("one", NodeKeys(SECRET, FIRST, ()))
+    def test_another_key_for_secrets_is_refused(self, fresh):
+        fresh.check_keys("one", NodeKeys(SECRET, FIRST, ()))
         with pytest.raises(
             StoreError, match=r"secrets\.key is another one .* copy it from the data folder of one of them"
         ):
-            store.check_keys("two", NodeKeys(OTHER, FIRST, ()))
+            fresh.check_keys("two", NodeKeys(OTHER, FIRST, ()))
 
     @pytest.mark.parametrize("before", [(), (STRANGE,)])
-    def test_identity_of_another_server_is_refused(self, store, before):
-        store.check_keys("one", NodeKeys(SECRET, FIRST, ()))
+    def test_identity_of_another_server_is_refused(self, fresh, before):
+        fresh.check_keys("one", NodeKeys(SECRET, FIRST, ()))
         with pytest.raises(StoreError, match=re.escape(f"got {fingerprint(STRANGE)}, another server's")):
-            store.check_keys("two", NodeKeys(SECRET, (*before, STRANGE)[0], before))
+            fresh.check_keys("two", NodeKeys(SECRET, (*before, STRANGE)[0], before))
 
-    def test_new_key_counts_when_no_other_node_runs(self, store):
+    def test_new_key_counts_when_no_other_node_runs(self, fresh):
         for before, present in (((), FIRST), ((FIRST, SECOND), THIRD)):
-            store.check_keys("one", NodeKeys(SECRET, present, before))
-            runs(store, "one")
-        store.check_keys("two", NodeKeys(SECRET, THIRD, (FIRST, SECOND)))
+            fresh.check_keys("one", NodeKeys(SECRET, present, before))
+            runs(fresh, "one")
+        fresh.check_keys("two", NodeKeys(SECRET, THIRD, (FIRST, SECOND)))
 
-    def test_new_key_is_refused_while_nodes_run_with_the_old_one(self, store):
+    def test_new_key_is_refused_while_nodes_run_with_the_old_one(self, fresh):
         for name in ("one", "three", "two"):
-            store.check_keys(name, NodeKeys(SECRET, FIRST, ()))
-            runs(store, name)
+            fresh.check_keys(name, NodeKeys(SECRET, FIRST, ()))
+            runs(fresh, name)
         with pytest.raises(
             StoreError, match=r"newer than that of the nodes that run \(one, three\): give them identity"
         ):
-            store.check_keys("two", NodeKeys(SECRET, SECOND, (FIRST,)))
+            fresh.check_keys("two", NodeKeys(SECRET, SECOND, (FIRST,)))
 
-    def test_old_key_is_refused_after_the_new_one_has_come(self, store):
-        store.check_keys("one", NodeKeys(SECRET, SECOND, (FIRST,)))
+    def test_old_key_is_refused_after_the_new_one_has_come(self, fresh):
+        fresh.check_keys("one", NodeKeys(SECRET, SECOND, (FIRST,)))
         with pytest.raises(
             StoreError, match=rf"{fingerprint(SECOND)}, after 1 changes, got {fingerprint(FIRST)}, after 0"
         ):
-            store.check_keys("two", NodeKeys(SECRET, FIRST, ()))
+            fresh.check_keys("two", NodeKeys(SECRET, FIRST, ()))
 
 
 def test_nothing_in_the_database_gives_a_key_away(tmp_path):

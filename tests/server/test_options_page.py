@@ -74,12 +74,10 @@ def is_taken(name: str, value: int) -> bool:
     return True
 
 
-def test_terms_and_their_defaults_are_those_of_the_code():
+def test_terms_their_defaults_and_their_meanings_are_those_of_the_code():
     told = [(row[0].strip("`"), int(row[1]), int(row[3])) for row in TERMS]
     assert told == [(name, at, default) for at, (name, default) in enumerate(Opts()._asdict().items())]
-
-
-def test_meanings_of_the_terms_are_those_of_the_code():
+    assert tuple(TERM_RANGES) == Opts._fields
     told = re.findall(r"^ +(\w+): (.*)\.$", Opts.__doc__, re.MULTILINE)
     assert [(row[0].strip("`"), row[4]) for row in TERMS] == told
 
@@ -95,19 +93,21 @@ def test_values_of_a_term_are_those_taken(row):
     assert {value for value in around if is_taken(name, value)} == inside | {*map(int, none.split())}
 
 
-def test_words_of_mode_are_those_taken():
-    ((name, values),) = options("Who deals")
-    assert (name, [json.loads(value) for value in values]) == (MODE, [*MODES, MODES[0]])
+WORDS = [
+    ("Who deals", MODE, [*MODES, MODES[0]]),
+    ("Who may read the records afterwards", TRANSCRIPT, [*READERS, READERS[0]]),
+    ("Who ends a match against a side that is gone", CLAIM, [*CLAIMS, DEFAULTS.claim]),
+]
+
+
+@each_row("chapter, name, words", WORDS)
+def test_words_of_an_option_and_its_default_are_those_taken(chapter, name, words):
+    ((told, values),) = options(chapter)
+    assert (told, [json.loads(value) for value in values]) == (name, words)
+
+
+def test_most_cards_that_are_sealed_stand_on_the_page():
     assert f"at most {MOST_SEALED} cards" in " ".join(PAGE.split())
-
-
-def test_every_term_has_a_range():
-    assert tuple(TERM_RANGES) == Opts._fields
-
-
-def test_words_of_transcript_are_those_taken():
-    ((name, values),) = options("Who may read the records afterwards")
-    assert (name, [json.loads(value) for value in values]) == (TRANSCRIPT, [*READERS, READERS[0]])
 
 
 def test_other_word_for_transcript_is_refused():
@@ -154,8 +154,3 @@ def test_hosting_maps_the_settings_whose_names_differ():
     page = (DOCS / "hosting" / "settings.md").read_text(encoding="utf-8")
     told = re.findall(r"^\* `match\.\w+.* is `(\w+)`(?: = [\w, +]+)?$", page, re.MULTILINE)
     assert told == ["gone", "spectators", "gone_after"]
-
-
-def test_words_of_claim_and_their_default_are_those_of_the_server():
-    ((name, values),) = options("Who ends a match against a side that is gone")
-    assert (name, [json.loads(value) for value in values]) == (CLAIM, [*CLAIMS, DEFAULTS.claim])

@@ -60,14 +60,20 @@ async def test_more_than_the_limit_is_not_taken(pipe):
     assert (outbox.push(b"x" * 100_000, 1), outbox.push(b"x", 1)) == (True, False)
 
 
-async def test_what_the_kernel_does_not_take_is_finished_later(pipe):
-    outbox, flusher, other, _ = pipe
+async def fill(outbox, flusher) -> int:
+    """Push until the kernel takes no more; return how many bytes that was."""
     sent = 0
     while not outbox.is_draining:
         outbox.push(b"x" * 90_000, 0)
         sent += 90_000
         flusher.touch(outbox)
         await wait_all_tasks_blocked()
+    return sent
+
+
+async def test_what_the_kernel_does_not_take_is_finished_later(pipe):
+    outbox, flusher, other, _ = pipe
+    sent = await fill(outbox, flusher)
     received = 0
     while received < sent:
         received += len(await other.receive_some())
@@ -96,10 +102,7 @@ async def test_everybody_who_waits_for_the_last_frame_is_woken(pipe):
 
 async def test_peer_that_takes_nothing_for_long_is_given_up(pipe, mock_clock):
     outbox, flusher, _, broken = pipe
-    while not outbox.is_draining:
-        outbox.push(b"x" * 90_000, 0)
-        flusher.touch(outbox)
-        await wait_all_tasks_blocked()
+    await fill(outbox, flusher)
     await pass_time(mock_clock, 10.01)
     assert (broken, outbox.is_broken) == ([True], True)
 

@@ -108,10 +108,9 @@ async def test_nothing_is_recorded_or_asked_before_all_are_back(path):
 
 def resignation(seat: RawSeat) -> dict:
     """Return the act with which a seat resigns at the position it has come to."""
-    mid, k, head = mid_of(seat), seat.ledger.k, seat.ledger.head
     if seat.key is None:
-        return {"t": "act", "table": seat.table, "match": mid, "at": k, "choose": "resign"}
-    return seat.sign(Resign(mid, k, head, seat.seat))
+        return {**seat.here(seat.next), "choose": "resign"}
+    return seat.sign(Resign(mid_of(seat), seat.ledger.k, seat.ledger.head, seat.seat))
 
 
 @pytest.mark.parametrize("guests", [(), (0,)], ids=["key", "guest"])
@@ -138,8 +137,7 @@ async def test_what_lost_connections_have_sent_takes_no_place(path):
     seats = await restored(path)
     async with running(path) as server:
         assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
-        ledger = seats[0].ledger
-        resigned = seats[0].sign(Resign(ledger.setup.mid, ledger.k, ledger.head, 0))
+        resigned = resignation(seats[0])
         for _ in range(MOST_PUT_OFF + 1):
             await seats[0].client.send(resigned)
             await seats[0].client.ask({"t": "tables"})  # what was sent before is put off by now
@@ -221,9 +219,8 @@ async def test_what_was_sent_meanwhile_is_answered_when_the_match_is_given_up(pa
     seats = await restored(path)
     async with running(path) as server:
         assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
-        ledger = seats[0].ledger
-        number = await seats[0].client.send(seats[0].sign(Resign(ledger.setup.mid, ledger.k, ledger.head, 0)))
-        await seats[1].come_back(await server.connect(), next_=ledger.k + BEYOND)
+        number = await seats[0].client.send(resignation(seats[0]))
+        await seats[1].come_back(await server.connect(), next_=seats[0].next + BEYOND)
         while (message := await seats[0].client.receive()).get("re") != number:
             pass
     assert message["code"] == "no_such_table"

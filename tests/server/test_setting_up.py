@@ -40,15 +40,11 @@ def settings_of(path) -> Settings:
     return load(file=(str(path), path.read_text()), environ={}, flags={})
 
 
-def test_folder_settings_and_keys_are_made(init, folder):
+def test_folder_settings_and_keys_are_made_its_owners_alone(init, folder):
     result = init()
     assert (result.exit_code, read_identity(folder).serial) == (0, 0)
     assert settings_of(folder.settings) == Settings()
     assert f"has the fingerprint {read_identity(folder).fingerprint}\n" in result.stdout
-
-
-def test_all_of_it_is_its_owners_alone(init, folder):
-    init()
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder.root, *folder.root.iterdir())}
     assert modes == {
         "data": 0o700,
@@ -212,18 +208,12 @@ def test_environment_names_the_folder_and_nothing_else(tmp_path, monkeypatch):
     assert settings_of(tmp_path / "there" / "truc.toml") == Settings()
 
 
-def test_keys_are_sealed_with_the_passphrase(init, folder, tmp_path):
+def test_keys_are_sealed_with_the_passphrase_and_neither_is_printed(init, folder, tmp_path):
     (tmp_path / "words").write_text(WORDS)
     (tmp_path / "words").chmod(0o600)
-    assert init("--passphrase-file", str(tmp_path / "words")).exit_code == 0
-    assert (unsealed_files(folder), read_identity(folder, WORDS).serial) == ((), 0)
-    assert settings_of(folder.settings).store.passphrase_file == str(tmp_path / "words")
-
-
-def test_neither_key_nor_passphrase_is_printed(init, folder, tmp_path):
-    (tmp_path / "words").write_text(WORDS)
-    (tmp_path / "words").chmod(0o600)
-    output = init("--passphrase-file", str(tmp_path / "words")).output
+    result = init("--passphrase-file", str(tmp_path / "words"))
     identity = read_identity(folder, WORDS)
+    assert (result.exit_code, unsealed_files(folder), identity.serial) == (0, (), 0)
+    assert settings_of(folder.settings).store.passphrase_file == str(tmp_path / "words")
     secrets = (WORDS, identity.key.seed().hex(), identity.at_rest.hex())
-    assert not [secret for secret in secrets if secret in output]
+    assert not [secret for secret in secrets if secret in result.output]

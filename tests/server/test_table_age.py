@@ -1,5 +1,7 @@
 """How long a table has waited, or its match been played, as everybody is told."""
 
+from functools import partial
+
 import pytest
 from server.calls import BRIEF
 from server.conftest import in_hand, play_on, running
@@ -69,17 +71,15 @@ async def test_age_of_a_match_that_is_shown_late_does_not_tell_that_it_is_over(s
     assert await shown(server) == ("playing", 12)
 
 
-async def test_server_that_was_started_again_knows_how_old_its_tables_are(path, wall):
-    async with running(path) as server:
-        await server.seats(2)
-    wall.go_on(90)
-    async with running(path) as server:
-        assert await shown(server) == ("open", 90)
-
-
-async def test_server_that_was_started_again_knows_how_long_a_match_is_played(path, wall):
-    async with running(path) as server:
-        await in_hand(server, options=LIVE)
-    wall.go_on(90)
-    async with running(path) as server:
-        assert await shown(server) == ("playing", 90)
+async def test_server_that_was_started_again_knows_how_long_tables_wait_and_matches_are_played(
+    tmp_path, wall
+):
+    for begin, state in (
+        (lambda server: server.seats(2), "open"),
+        (partial(in_hand, options=LIVE), "playing"),
+    ):
+        async with running(tmp_path / state) as server:
+            await begin(server)
+        wall.go_on(90)
+        async with running(tmp_path / state) as server:
+            assert await shown(server) == (state, 90)

@@ -70,12 +70,7 @@ def fill(database, sql) -> None:
 
 
 def column(data, query) -> list:
-    with closing(sqlite3.connect(data / "truc.db")) as raw:
-        return [value for (value,) in raw.execute(query)]
-
-
-def change(data, how) -> None:
-    sql(data / "truc.db", f"UPDATE tables SET {how}")
+    return [value for (value,) in sql(data / "truc.db", query)]
 
 
 class Returning(RawSeat):
@@ -192,7 +187,8 @@ async def test_clients_of_that_time_go_on_from_what_they_have_kept(left):
 
 @pytest.mark.parametrize("left", REVISIONS[-1:], indirect=True)
 async def test_table_with_less_time_than_a_decision_may_be_given_now_gets_the_least(left):
-    change(left.data, "options = json_set(options, '$.decision_ms', 999) WHERE state = 'open'")
+    short = "json_set(options, '$.decision_ms', 999)"
+    sql(left.data / "truc.db", f"UPDATE tables SET options = {short} WHERE state = 'open'")
     async with running(left.data) as server:
         tables = await listed(server)
     assert [table["options"]["decision_ms"] for table in tables if table["state"] == "open"] == [1000]

@@ -61,11 +61,8 @@ def test_hand_of_keyed_seats_takes_what_is_documented(of_keys):
     assert (of_keys.violations, 1 / FACTOR < ratio < FACTOR) == ((), True)
 
 
-def test_figures_that_stay_about_the_same_are_flat_after_the_warm_up():
+def test_figures_grow_that_rise_to_the_end_and_not_in_the_warm_up_alone():
     assert growth([10.0] * 10 + [80.0, 81.0, 82.0] * 20) is None
-
-
-def test_figures_that_rise_to_the_end_grow():
     assert growth([80.0 + i for i in range(80)]) == "from 109.5 to 149.5"
 
 
@@ -73,25 +70,19 @@ def test_line_has_the_slope_of_its_points():
     assert slope([(0, 100), (10, 4_100), (20, 8_100)]) == pytest.approx((400, 1))
 
 
-def stored(folder, *positions):
-    with closing(sqlite3.connect(folder / "truc.db")) as database, database:
+@pytest.mark.parametrize(
+    ("positions", "acknowledged", "told"),
+    [
+        ((0, 1, 2), [1, 3], "lacks positions [3]"),
+        ((0, 2), [2], "has gaps among 2 positions"),
+        ((0, 1), [1, 1], "had a position acknowledged twice"),
+    ],
+)
+def test_position_that_is_lost_skipped_or_acknowledged_twice_is_told(tmp_path, positions, acknowledged, told):
+    with closing(sqlite3.connect(tmp_path / "truc.db")) as database, database:
         database.execute("CREATE TABLE records (mid BLOB, k INTEGER)")
         database.executemany("INSERT INTO records VALUES (?, ?)", [(b"m", k) for k in positions])
-
-
-def test_position_that_was_acknowledged_and_is_not_stored_is_missing(tmp_path):
-    stored(tmp_path, 0, 1, 2)
-    assert missing_acts(tmp_path, {b"m": [1, 3]}) == ["match 6d lacks positions [3]"]
-
-
-def test_position_that_is_skipped_is_a_gap(tmp_path):
-    stored(tmp_path, 0, 2)
-    assert missing_acts(tmp_path, {b"m": [2]}) == ["match 6d has gaps among 2 positions"]
-
-
-def test_position_that_was_acknowledged_twice_is_told(tmp_path):
-    stored(tmp_path, 0, 1)
-    assert missing_acts(tmp_path, {b"m": [1, 1]}) == ["match 6d had a position acknowledged twice"]
+    assert missing_acts(tmp_path, {b"m": acknowledged}) == [f"match 6d {told}"]
 
 
 def test_log_that_tells_of_an_exception_has_a_fault(tmp_path):
