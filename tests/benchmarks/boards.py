@@ -10,6 +10,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -54,7 +55,8 @@ MIX: Final = tuple(
 """Tables of two, of every family of rules."""
 
 
-class Play(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Play:
     """How tables are played: acts a second of each (0: as fast as it goes), by whom, to what end, and from how many addresses.
 
     Seats that are `is_ruled` have keys, and make their own options. All but the first of a table connect to `far_port`, if there

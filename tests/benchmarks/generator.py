@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -40,18 +41,18 @@ READ_OUT_S: Final = 1.0
 PATIENCE_S: Final = 600.0
 
 
-class Plan(NamedTuple):
-    """What the generator does to a server.
+@dataclass(frozen=True)
+class Plan(Play):
+    """How tables are played, and what the generator does to a server.
 
     Attributes:
         kind: play, growing (matches that become long), idle (logged in, no more), logins (one after the other), pings (signs of
             life, as fast as they are answered), pages (as browsers load them), echo (frames, no game).
         port, pid: where the server listens, and its process.
-        clients: how many, where nobody plays.
+        clients: how many, where nobody plays; an echo's each send frames at the pace.
         tables, games: how many tables, and what is played there, in turns.
         first: the number of the first table: no other generator at the same servers may have the same.
-        far_port, far_pid: another node of the server's cluster, where all seats but the first of each table are; 0: none.
-        pace, is_keyed, is_ruled, is_brief, an_address: as in `Play`; of an echo, the frames a second of each client.
+        far_pid: the process of the other node of the server's cluster; 0: none.
         watchers: who watches and hardly reads, at tables in turns.
         viewers: who watches and reads everything, at tables in turns.
         lengths: of matches, in records; it is measured from each to the next.
@@ -70,13 +71,7 @@ class Plan(NamedTuple):
     tables: int = 0
     games: Sequence[Sequence[Any]] = MIX
     first: int = 0
-    far_port: int = 0
     far_pid: int = 0
-    pace: float = 0.0
-    is_keyed: bool = False
-    is_ruled: bool = False
-    is_brief: bool = False
-    an_address: int = AN_ADDRESS
     watchers: int = 0
     viewers: int = 0
     lengths: Sequence[int] = ()
@@ -226,9 +221,8 @@ class Begun(NamedTuple):
 def begin(plan: Plan, loop: Loop) -> Begun:
     """Let everybody log in and sit down, and all matches begin."""
     tally, games = Tally(), [Game(*game) for game in plan.games]
-    style = Play(plan.pace, plan.is_keyed, plan.is_ruled, plan.is_brief, plan.an_address, plan.far_port)
     boards = [
-        Board(Line(loop, plan.port), plan.first + i, games[i % len(games)], style, tally)
+        Board(Line(loop, plan.port), plan.first + i, games[i % len(games)], plan, tally)
         for i in range(plan.tables)
     ]
     begun = Begun(
@@ -369,8 +363,7 @@ class Storm:
 def idle(plan: Plan, loop: Loop) -> dict[str, Any]:
     """Let clients be logged in, and no more."""
     tally, first = Tally(), plan.clients // FIRST
-    line, play = Line(loop, plan.port), Play(is_keyed=plan.is_keyed, an_address=plan.an_address)
-    clients = [Entrant(line, i, tally, play) for i in range(plan.clients)]
+    clients = [Entrant(Line(loop, plan.port), i, tally, plan) for i in range(plan.clients)]
     stages, coming = Stages(loop, tally), [partial(come, client.seat) for client in clients]
     stages.run("first logins", coming[:first])
     before = rss_kib(plan.pid)
@@ -390,7 +383,7 @@ def logins(plan: Plan, loop: Loop) -> dict[str, Any]:
     """
     tally = Tally()
     line, numbers = Line(loop, plan.port), range(0, plan.clients * AN_ADDRESS, AN_ADDRESS)
-    clients = [Entrant(line, number, tally, Play(is_keyed=plan.is_keyed)) for number in numbers]
+    clients = [Entrant(line, number, tally, plan) for number in numbers]
     for client in clients:
         client.begin()
     measured = _counted(plan, loop, "logins", clients)
@@ -449,21 +442,17 @@ KINDS: Final = {
 }
 
 
-def run(plan: Plan) -> Iterator[str]:
-    """Carry a plan out; yield what came of it."""
-    raise_file_limit()
-    try:
-        wires = SecuredWire if plan.is_tls else WebWire if plan.is_web else Wire
-        yield json.dumps(KINDS[plan.kind](plan, Loop(wires)))
-    except LoadError as error:
-        yield json.dumps({"error": str(error)})
-
-
 def main() -> None:
     """Carry out the plan on the command line, on the last core."""
     pin(os.getpid(), cores()[1])
-    for line in run(Plan(**json.loads(sys.argv[1]))):
-        print(line)
+    raise_file_limit()
+    plan = Plan(**json.loads(sys.argv[1]))
+    wires = SecuredWire if plan.is_tls else WebWire if plan.is_web else Wire
+    try:
+        told = KINDS[plan.kind](plan, Loop(wires))
+    except LoadError as error:
+        told = {"error": str(error)}
+    print(json.dumps(told))
 
 
 if __name__ == "__main__":

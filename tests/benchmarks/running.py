@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -85,7 +86,7 @@ async def load(plan: Plan) -> dict[str, Any]:
     Raises:
         BenchmarkError: It could not.
     """
-    return await told("benchmarks.generator", json.dumps(plan._asdict()))
+    return await told("benchmarks.generator", json.dumps(asdict(plan)))
 
 
 async def told(module: str, *arguments: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 What the figures mean beside each other, and what they should be, stands in targets.py. Every section can be run alone.
 """
 
+import json
 import os
 import shutil
 import statistics
@@ -382,7 +383,7 @@ async def audit(folder: Path, scale: Scale) -> Figures:
 
 async def blind(folder: Path, scale: Scale) -> Figures:
     """Play hands of mode blind in turns with hands of mode dealt, by how many seats there are, and measure what X25519 costs."""
-    found: Figures = {"primitives": await running.told("benchmarks.sealed", "--primitives")}
+    found: Figures = {"primitives": await running.told("benchmarks.sealed")}
     for count in sealed.COUNTS:
         loads = {mode: partial(_hands, folder, mode, count, scale.sealed) for mode in sealed.MODES}
         found[str(count)] = await _in_turns(scale.turns, loads, cost=_seat_ms)
@@ -391,10 +392,8 @@ async def blind(folder: Path, scale: Scale) -> Figures:
 
 async def _hands(folder: Path, mode: str, seats: int, hands: tuple[int, int]) -> Figures:
     async with running.server(folder) as server:
-        told = {"port": server.port, "pid": server.pid, "mode": mode, "seats": seats}
-        words = [word for name, value in told.items() for word in (f"--{name}", str(value))]
-        warm, measured = map(str, hands)
-        return await running.told("benchmarks.sealed", *words, "--warm", warm, "--hands", measured)
+        plan = {"port": server.port, "pid": server.pid, "mode": mode, "seats": seats, "hands": hands}
+        return await running.told("benchmarks.sealed", json.dumps(plan))
 
 
 def _seat_ms(load: Figures) -> float:

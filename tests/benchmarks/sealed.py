@@ -1,11 +1,10 @@
-"""Hands of mode blind, and of mode dealt beside them: `python tests/benchmarks/sealed.py --port N --pid N --mode blind --seats 4`.
+"""Hands of mode blind, and of mode dealt beside them: `sealed.py PLAN`, of what `play` takes, in JSON.
 
 All seats of a table play in this process, with whole audits, at a server that is another: its processor time is shared among them.
-So the time from a call to its deal is that of a server and of all its players on one core, one after the other. With
-`--primitives` it measures what X25519 costs here, and one opened seat, instead; the figures are printed as JSON.
+So the time from a call to its deal is that of a server and of all its players on one core, one after the other. Without
+a plan it measures what X25519 costs here, and one opened seat, instead; the figures are printed as JSON.
 """
 
-import argparse
 import gc
 import json
 import os
@@ -105,23 +104,23 @@ async def sit_down(seats: list[RawSeat], port: int, mode: str, count: int) -> No
         await seat.ready()
 
 
-async def play(port: int, pid: int, mode: str, count: int, hands: tuple[int, int]) -> dict[str, Any]:
+async def play(port: int, pid: int, mode: str, seats: int, hands: tuple[int, int]) -> dict[str, Any]:
     """Play hands to warm up, and then so many more; return what one of those takes."""
     warm, measured = hands
-    seats: list[RawSeat] = []
+    players: list[RawSeat] = []
     try:
-        await sit_down(seats, port, mode, count)
-        watches = {id(seat): Watch(seat) for seat in seats}
-        await _until(seats, lambda seat: watches[id(seat)].closed >= warm)
+        await sit_down(players, port, mode, seats)
+        watches = {id(seat): Watch(seat) for seat in players}
+        await _until(players, lambda seat: watches[id(seat)].closed >= warm)
         before, spent = usage(pid), time.process_time()
-        await _until(seats, lambda seat: watches[id(seat)].closed >= warm + measured)
+        await _until(players, lambda seat: watches[id(seat)].closed >= warm + measured)
         server, spent = usage(pid) - before, time.process_time() - spent
     finally:
-        for seat in seats:
+        for seat in players:
             await seat.client.stream.aclose()
-    watch = watches[id(seats[0])]
+    watch = watches[id(players[0])]
     return {
-        "seat_ms": spent * 1000 / measured / count,
+        "seat_ms": spent * 1000 / measured / seats,
         "server_ms": (server.main_s + server.others_s) * 1000 / measured,
         "server_main_ms": server.main_s * 1000 / measured,
         "deal_ms": statistics.median(watch.deal_ms[-measured:]),
@@ -158,22 +157,12 @@ def _judged(deal: SealedDeal) -> None:
 
 def main() -> None:
     """Print the figures as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--primitives", action="store_true")
-    parser.add_argument("--port", type=int)
-    parser.add_argument("--pid", type=int)
-    parser.add_argument("--mode", choices=[*MODES], default="blind")
-    parser.add_argument("--seats", type=int, default=2)
-    parser.add_argument("--warm", type=int, default=1)
-    parser.add_argument("--hands", type=int, default=4)
-    chosen = parser.parse_args()
     pin(os.getpid(), cores()[1])
-    if chosen.primitives:
+    if not sys.argv[1:]:
         print(json.dumps(primitives()))
         return
     gc.freeze()
-    hands = chosen.warm, chosen.hands
-    print(json.dumps(trio.run(play, chosen.port, chosen.pid, chosen.mode, chosen.seats, hands)))
+    print(json.dumps(trio.run(partial(play, **json.loads(sys.argv[1])))))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 import pytest
 import trio
 from benchmarks import __main__ as whole
-from benchmarks import audit, boards, bots, engine, floor, growth, node, picture, reports
+from benchmarks import boards, bots, engine, floor, growth, node, picture, reports
 from benchmarks.boards import Board, Game, Play, Tally
 from benchmarks.generator import spread
 from benchmarks.loop import Line, Loop
@@ -28,6 +28,7 @@ from benchmarks.targets import (
     us_on_two,
 )
 from chaos.postgres import programs
+from rows import each_row
 from sqlalchemy import create_engine, func, select
 
 from truc_conform.raw_seat import OVERTAKEN
@@ -55,12 +56,6 @@ def printed(main, monkeypatch, capsys, *arguments):
     monkeypatch.setattr(sys, "argv", ["benchmark", *arguments])
     main()
     return [line.split() for line in capsys.readouterr().out.splitlines()]
-
-
-@pytest.mark.slow
-def test_audit_prints_a_row_for_each_game(monkeypatch, capsys):
-    lines = printed(audit.main, monkeypatch, capsys, "--rounds", "1", "--hands", "2")
-    assert [(line[0], int(line[1])) for line in lines[2:]] == list(audit.GAMES)
 
 
 @pytest.mark.slow
@@ -159,42 +154,36 @@ def test_open_loop_gives_its_rows_and_is_drawn_and_put_into_a_page(
 
 @pytest.mark.slow
 @LINUX_ALONE
-def test_growth_has_a_panel_for_each_thing_that_grows(tmp_path):
+def test_picture_has_a_panel_for_each_thing_that_grows_and_lines_for_nodes(tmp_path):
     loads = {"25": {"main_s": 1.0, "acts": 4_000}, "1700": {"main_s": 1.0, "acts": 5_000}}
-    picture.draw(tmp_path / "picture.svg", {"growth": dict.fromkeys(picture.GROWN, loads)}, MACHINE)
+    paced = {str(n): {tables: {"one": load} for tables, load in loads.items()} for n in (1, 2, 3)}
+    nodes = {"paced": paced, "missed_s": {"2": {"0": 2.1, "1": 2.3}}}
+    picture.draw(
+        tmp_path / "picture.svg", {"growth": dict.fromkeys(picture.GROWN, loads), "nodes": nodes}, MACHINE
+    )
     drawn = (tmp_path / "picture.svg").read_text()
-    assert [words for words, _ in picture.GROWN.values() if words not in drawn] == []
-    assert drawn.count(">1,700<") == len(picture.GROWN)
-
-
-@LINUX_ALONE
-def test_nodes_have_a_line_for_each_number_and_a_point_for_each_time_that_one_was_missed(tmp_path):
-    load = {"one": {"main_s": 1.0, "acts": 4_000}}
-    paced = {str(n): {"25": load, "1700": load} for n in (1, 2, 3)}
-    found = {"nodes": {"paced": paced, "missed_s": {"2": {"0": 2.1, "1": 2.3}}}}
-    picture.draw(tmp_path / "picture.svg", found, MACHINE)
-    drawn = (tmp_path / "picture.svg").read_text()
-    wanted = (">1 node<", ">2 nodes<", ">3 nodes<", ">1,700<", "from the kill of a node")
+    grown = [words for words, _ in picture.GROWN.values()]
+    wanted = (*grown, ">1 node<", ">2 nodes<", ">3 nodes<", "from the kill of a node")
     assert [words for words in wanted if words not in drawn] == []
+    assert drawn.count(">1,700<") == len(grown) + 1
 
 
-def test_acts_on_nodes_are_counted_and_paid_for_together():
+def test_acts_on_nodes_are_paid_for_together_and_a_node_is_missed_beyond_the_lease():
     loads = {
         "one": {"main_s": 1.0, "acts": 1_000, "seconds": 2},
         "two": {"main_s": 2.0, "acts": 2_000, "seconds": 2},
     }
     assert (us_on_nodes(loads), rate_on_nodes(loads)) == (1_000.0, 1_500.0)
     assert us_on_two({"main_s": 1.0, "far_main_s": 0.5, "acts": 1_000}) == 1_500.0
-
-
-def test_node_is_missed_beyond_the_lease_where_that_is_longest():
-    assert beyond_s({"1": {"0": 1.4, "1": 1.2, "2": 1.3}, "5": {"0": 5.1}}) == pytest.approx(0.3)
+    longest = {"1": {"0": 1.4, "1": 1.2, "2": 1.3}, "5": {"0": 5.1}}
+    assert beyond_s(longest) == pytest.approx(0.3)
 
 
 @LINUX_ALONE
 def test_copies_of_a_match_are_stored_and_nothing_is_left_that_is_played(tmp_path):
     metadata_to = create_engine(f"sqlite:///{tmp_path / 'truc.db'}")
     schema.metadata.create_all(metadata_to)
+    assert not growth.fill(tmp_path / "truc.db", 3)  # no match is over
     with metadata_to.begin() as made:
         match = {"table": "OVER", "document": b"", "setup": b"", "seats": 2, "readers": "seats"}
         over = {**match, "mid": b"over", "th": b"1", "reason": "won", "ended_ms": 1}
@@ -212,12 +201,6 @@ def test_copies_of_a_match_are_stored_and_nothing_is_left_that_is_played(tmp_pat
 
 
 @LINUX_ALONE
-def test_no_copies_are_stored_of_a_match_that_is_not_over(tmp_path):
-    schema.metadata.create_all(create_engine(f"sqlite:///{tmp_path / 'truc.db'}"))
-    assert not growth.fill(tmp_path / "truc.db", 3)
-
-
-@LINUX_ALONE
 def test_page_without_a_place_for_the_report_is_left_alone(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# Words\n")
@@ -231,7 +214,7 @@ def board(pace, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(boards.time, "perf_counter", lambda: now[0])
     tally = Tally()
-    made = Board(Line(Loop(), 0), 1, Game("put"), Play(pace), tally)
+    made = Board(Line(Loop(), 0), 1, Game("put"), Play(pace=pace), tally)
     monkeypatch.setattr(made.seats[0], "act", lambda at, option: True)
     made.go()
     return made, tally, now
@@ -265,33 +248,21 @@ def test_act_without_a_pace_is_timed_from_when_it_is_made(monkeypatch):
     assert tally.latencies == [0.25]
 
 
-def test_act_and_hand_are_told_apart_by_two_loads():
+def test_act_and_hand_are_told_apart_by_two_loads_and_bounds_are_at_the_price_of_the_run():
     full = {"acts": 1000, "hands": 100, "main_s": 1000 * 50e-6 + 100 * 400e-6}
     brief = {"acts": 1000, "hands": 500, "main_s": 1000 * 50e-6 + 500 * 400e-6}
     assert split_us({"acts": {"few": full, "brief": brief}}) == pytest.approx((50, 400))
+    primitives = {"at_hand_us": AT_HAND_US / 2, "new_us": NEW_US / 2}
+    assert at_price({"blind": {"primitives": primitives}}, 37) == 18.5
 
 
-def test_bounds_of_mode_blind_are_at_the_price_of_the_run():
-    results = {"blind": {"primitives": {"at_hand_us": AT_HAND_US / 2, "new_us": NEW_US / 2}}}
-    assert at_price(results, 37) == 18.5
-
-
-@pytest.mark.parametrize(("ratio", "reached"), [(9.0, "goal"), (10.0, "goal"), (50.0, "must"), (101.0, "no")])
-def test_row_says_what_was_reached(ratio, reached):
-    assert Row(TARGETS[0]._replace(**LOOSE), 1.0, ratio).reached == reached
-
-
-def test_gate_of_the_short_form_is_several_times_the_must():
+def test_row_says_what_was_reached_and_its_gate_is_several_times_the_must():
     target = TARGETS[0]._replace(**LOOSE, slack=3.0)
-    assert [Row(target, 1.0, ratio).passes for ratio in (299.0, 301.0)] == [True, False]
+    rows = {ratio: Row(target, 1.0, ratio) for ratio in (9.0, 10.0, 50.0, 101.0, 299.0, 301.0)}
+    assert [row.reached for row in rows.values()] == ["goal", "goal", "must", "no", "no", "no"]
+    assert [ratio for ratio, row in rows.items() if not row.passes] == [301.0]
     least = target._replace(is_least=True)
     assert [Row(least, 1.0, ratio).passes for ratio in (34.0, 33.0)] == [True, False]
-
-
-def test_short_form_ends_with_status_1_where_a_gate_fails(capsys):
-    far = Row(TARGETS[0]._replace(**LOOSE), 1.0, 1000.0)
-    assert (whole.verdict({}, [far], is_gated=True), whole.verdict({}, [far], is_gated=False)) == (1, 0)
-    assert "far beyond what it must reach" in capsys.readouterr().err
 
 
 FLOOR = {"commit_us": 400.0, "sign_us": 20.0, "verify_us": 60.0}
@@ -336,25 +307,31 @@ def test_run_that_is_ended_leaves_what_it_had_measured(tmp_path, monkeypatch):
     assert json.loads(kept.read_text())["results"] == {"floor": FLOOR, "start": {"listening_ms": 321.0}}
 
 
-def test_section_that_could_not_be_measured_is_said_and_costs_the_status(capsys):
-    assert whole.verdict({"failed": {"tls": "no"}}, [], is_gated=False) == 1
-    assert capsys.readouterr().err == "tls could not be measured: no\n"
+FAR = Row(TARGETS[0]._replace(**LOOSE), 1.0, 1000.0)
 
 
-def test_section_that_is_left_out_is_said_and_costs_nothing(capsys):
-    assert whole.verdict({"left_out": {"peers": "needs npm"}}, [], is_gated=True) == 0
-    assert capsys.readouterr().err == "peers is left out: needs npm\n"
+@each_row(
+    "results, rows, is_gated, status, said",
+    [
+        ({}, [FAR], True, 1, "far beyond what it must reach"),
+        ({}, [FAR], False, 0, ""),
+        ({"failed": {"tls": "no"}}, [], False, 1, "tls could not be measured: no\n"),
+        ({"left_out": {"peers": "needs npm"}}, [], True, 0, "peers is left out: needs npm\n"),
+    ],
+)
+def test_verdict_says_what_was_missed_and_what_costs_the_status(
+    capsys, *, results, rows, is_gated, status, said
+):
+    assert whole.verdict(results, rows, is_gated=is_gated) == status
+    assert said in capsys.readouterr().err
 
 
-def test_generator_without_time_left_is_said():
-    load = {"own_share": 0.93, "faults": [], "behind": 0, "clients": 2}
-    assert reports.doubts({"crowd": load}) == ["crowd: the generator used 93% of its core"]
-
-
-def test_tables_behind_their_schedule_are_said():
-    load = {"pace": 4.0, "own_share": 0.1, "faults": [], "behind": 9, "clients": 20}
-    assert reports.doubts({"latency": {"guests": [load]}}) == [
-        "latency guests 4.0/s: 9 tables were behind their schedule at the end"
+def test_generator_without_time_left_and_tables_behind_their_schedule_are_said():
+    full = {"own_share": 0.93, "faults": [], "behind": 0, "clients": 2}
+    late = {"pace": 4.0, "own_share": 0.1, "faults": [], "behind": 9, "clients": 20}
+    assert reports.doubts({"crowd": full, "latency": {"guests": [late]}}) == [
+        "crowd: the generator used 93% of its core",
+        "latency guests 4.0/s: 9 tables were behind their schedule at the end",
     ]
 
 

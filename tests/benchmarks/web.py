@@ -9,6 +9,8 @@ import socket
 import time
 from base64 import b64encode
 from collections.abc import Iterator
+from http import HTTPStatus
+from http.client import HTTPConnection
 from typing import Any, Final
 
 from benchmarks.loop import Line, Loop, Taker, Wire
@@ -23,14 +25,21 @@ _NO_MASK: Final = bytes(4)  # every client masks; with zeros the payload stays a
 _MASKED: Final = 0x80
 _NAMED: Final = re.compile(rb'(?:href|src)="(/a/[^"]+)"')
 _WORDS: Final = ("words/en-seat.json", "words/en.json", "words/own.json")
-_LENGTH: Final = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 _END: Final = b"\r\n\r\n"
 
 
-def request(port: int, path: str, *headers: str) -> bytes:
-    """Return a request of a browser for a path of http://localhost:PORT."""
-    lines = [f"GET {path} HTTP/1.1", f"Host: localhost:{port}", *headers]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+def upgrade(port: int) -> bytes:
+    """Return a browser's request for frames at http://localhost:PORT."""
+    lines = [
+        f"GET {WEBSOCKET_PATH} HTTP/1.1",
+        f"Host: localhost:{port}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        f"Sec-WebSocket-Key: {_KEY}",
+        f"Sec-WebSocket-Protocol: {SUBPROTOCOL}",
+    ]
+    return "".join(f"{line}\r\n" for line in [*lines, ""]).encode()
 
 
 class WebWire(Wire):
@@ -45,10 +54,7 @@ class WebWire(Wire):
 
     def begin(self) -> None:
         """Ask for the upgrade."""
-        port = self._socket.getpeername()[1]
-        asks = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13")
-        names = (f"Sec-WebSocket-Key: {_KEY}", f"Sec-WebSocket-Protocol: {SUBPROTOCOL}")
-        self.send_raw(request(port, WEBSOCKET_PATH, *asks, *names))
+        self.send_raw(upgrade(self._socket.getpeername()[1]))
 
     def send(self, raw: bytes) -> None:
         """Send a frame as a message."""
@@ -88,57 +94,33 @@ class WebWire(Wire):
         self._unread = whole[start:]
 
 
-class _Kept:
-    """A connection on which one request is made after the other."""
-
-    def __init__(self, line: Line) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", line.port), source_address=(line.source, 0))
-        self._port = line.port
-
-    def ask(self, path: str) -> None:
-        self._socket.sendall(request(self._port, path, "Accept-Encoding: identity"))
-
-    def answer(self) -> bytes:
-        """Return the body of the answer."""
-        received = b""
-        while _END not in received:
-            received += self._received()
-        head, _, body = received.partition(_END)
-        length = _LENGTH.search(head)
-        if not head.startswith(b"HTTP/1.1 200") or length is None:
-            raise ConnectionError(f"expected a file, got {head[:80]!r}")
-        while len(body) < int(length[1]):
-            body += self._received()
-        return body
-
-    def _received(self) -> bytes:
-        received = self._socket.recv(65_536)
-        if not received:
-            raise ConnectionError("the door has closed a connection")
-        return received
-
-    def close(self) -> None:
-        self._socket.close()
-
-
 def load_page(line: Line) -> int:
     """Load the page of a link and all it names, as a first visit does; return how many files came."""
-    kept = [_Kept(line) for _ in range(CONNECTIONS)]
+    kept = [
+        HTTPConnection("localhost", line.port, source_address=(line.source, 0)) for _ in range(CONNECTIONS)
+    ]
     try:
-        kept[0].ask(LINK)
-        named = list(dict.fromkeys(path.decode() for path in _NAMED.findall(kept[0].answer())))
+        kept[0].request("GET", LINK)
+        named = list(dict.fromkeys(path.decode() for path in _NAMED.findall(_body(kept[0]))))
         folder = "/".join(named[0].split("/")[:3])
         paths = [*named, *(f"{folder}/{name}" for name in _WORDS)]
         for at in range(0, len(paths), CONNECTIONS):
             asked = list(zip(kept, paths[at : at + CONNECTIONS], strict=False))
             for connection, path in asked:
-                connection.ask(path)
+                connection.request("GET", path)
             for connection, _ in asked:
-                connection.answer()
+                _body(connection)
         return 1 + len(paths)
     finally:
         for connection in kept:
             connection.close()
+
+
+def _body(connection: HTTPConnection) -> bytes:
+    answer = connection.getresponse()
+    if answer.status != HTTPStatus.OK:
+        raise ConnectionError(f"expected a file, got {answer.status}")
+    return answer.read()
 
 
 def load_pages(port: int, pid: int, seconds: float) -> dict[str, Any]:
