@@ -17,8 +17,7 @@ from importlib.resources import files
 from secrets import randbelow
 from typing import Any, Final, NamedTuple
 
-from truc_protocol.errors import Code
-from truc_server.net.peer import RefusedRequestError
+from truc_server.net.peer import wrong_field
 
 _LEFT_TO_RIGHT: Final = "\u200e"  # the data has this mark around what is written from right to left
 _PACKAGE: Final = "confusable_homoglyphs"
@@ -120,17 +119,13 @@ def normalised(name: str) -> str:
     _check_visible(single)
     cleaned = " ".join(single.split())
     if not cleaned or len(cleaned.encode()) > LONGEST:
-        raise _refused(f"1 to {LONGEST} bytes of printable text")
+        raise wrong_field("name", f"1 to {LONGEST} bytes of printable text")
     if not cleaned.isascii():
         _check_marks(cleaned)
         _check_scripts(cleaned)
     if _TAG.fullmatch(_skeleton(cleaned)):
-        raise _refused("a name that does not read as the tag of a player")
+        raise wrong_field("name", "a name that does not read as the tag of a player")
     return cleaned
-
-
-def _refused(expected: str) -> RefusedRequestError:
-    return RefusedRequestError(Code.BAD_MESSAGE, f"name: expected {expected}", field="name")
 
 
 def _check_visible(name: str) -> None:
@@ -138,7 +133,7 @@ def _check_visible(name: str) -> None:
         return
     for i, character in enumerate(name):
         if not _is_visible(character) and not (character in _JOINERS and _joins(name, i)):
-            raise _refused(f"printable text, got U+{ord(character):04X}")
+            raise wrong_field("name", f"printable text, got U+{ord(character):04X}")
 
 
 def _is_visible(character: str) -> bool:
@@ -161,7 +156,7 @@ def _check_marks(name: str) -> None:
     for i, character in enumerate(unicodedata.normalize("NFD", name)):
         run = run + 1 if unicodedata.category(character).startswith("M") else 0
         if run > _MAX_MARKS or (run and i == 0):
-            raise _refused(f"at most {_MAX_MARKS} marks on a letter, and none before the first")
+            raise wrong_field("name", f"at most {_MAX_MARKS} marks on a letter, and none before the first")
 
 
 def _check_scripts(name: str) -> None:
@@ -171,10 +166,10 @@ def _check_scripts(name: str) -> None:
     """
     scripts = {script(character) for character in name} - _ANY_SCRIPT
     if len(scripts) > 1 and not any(scripts <= together for together in _TOGETHER):
-        raise _refused(f"letters of one script, got {' and '.join(sorted(scripts))}")
+        raise wrong_field("name", f"letters of one script, got {' and '.join(sorted(scripts))}")
     zeros = {ord(c) - unicodedata.decimal(c) for c in name if unicodedata.category(c) == "Nd"}
     if len(zeros) > 1:
-        raise _refused("digits of one script")
+        raise wrong_field("name", "digits of one script")
 
 
 def skeletons(name: str) -> frozenset[str]:

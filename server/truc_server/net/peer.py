@@ -107,6 +107,11 @@ class RefusedRequestError(Exception):
         return replace(refused, retry_after_ms=self.wait_ms, refuse=self.evidence)
 
 
+def wrong_field(field: str, expected: str, code: Code = Code.BAD_MESSAGE) -> RefusedRequestError:
+    """Return the refusal of a request in which a field is not what was `expected`."""
+    return RefusedRequestError(code, f"{field}: expected {expected}", field=field)
+
+
 class TooSoonError(RefusedRequestError):
     """A request that would be taken later."""
 

@@ -16,7 +16,7 @@ from truc_protocol.messages import Resume, Watch
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game, RecentRecords, record_frame
 from truc_server.net.outbox import LOW_BYTES
-from truc_server.net.peer import SNAPSHOT, LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.net.peer import SNAPSHOT, LoggedInPlayer, Peer, RefusedRequestError, wrong_field
 from truc_server.requests.seating import check_deals
 from truc_server.requests.services import RequestServices
 from truc_server.spectating.spectator_feed import ShownMatch
@@ -133,8 +133,7 @@ async def _send_missed(
 
 def _check_next(wanted: int, newest: int) -> None:
     if wanted > newest:
-        message = f"next: expected at most {newest}, got {wanted}"
-        raise RefusedRequestError(Code.BAD_POSITION, message, field="next")
+        raise wrong_field("next", f"at most {newest}, got {wanted}", Code.BAD_POSITION)
 
 
 def _check_seen(table: Table, game: Game, seat: int, wanted: int) -> None:
@@ -151,11 +150,11 @@ def _check_seen(table: Table, game: Game, seat: int, wanted: int) -> None:
     # something else at a place that is taken.
     if game.hold.is_on:
         table.give_up(game, why="a player has seen more than the backup has")
-        message = (
-            f"next: expected at most {newest}, got {wanted}: the server was restored from a backup that has less of"
-            " this match. It cannot go on, the table is closed; what you have of the match stays good"
+        seen = (
+            f"at most {newest}, got {wanted}: the server was restored from a backup that has less of this match."
+            " It cannot go on, the table is closed; what you have of the match stays good"
         )
-        raise RefusedRequestError(Code.BAD_POSITION, message, field="next")
+        raise wrong_field("next", seen, Code.BAD_POSITION)
     _check_next(wanted, newest)
 
 
@@ -198,9 +197,7 @@ def _check_watch(table: Table, peer: Peer, request: Watch) -> None:
     if request.next is None:
         return
     if request.match is None:
-        raise RefusedRequestError(
-            Code.BAD_MESSAGE, "match: expected the match that `next` is of", field="match"
-        )
+        raise wrong_field("match", "the match that `next` is of")
     shown = table.feed.match
     if shown is not None and shown.setup.mid == request.match:
         _check_next(request.next, shown.k)

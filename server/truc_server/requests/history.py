@@ -26,7 +26,7 @@ from truc_protocol.messages import (
 )
 from truc_protocol.records import Record, parse
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, wrong_field
 from truc_server.requests.services import RequestServices
 from truc_server.settings.abilities import HISTORY_PAGE, MATCHES_PAGE, STANDINGS_PAGE
 from truc_server.spectating.spectator_feed import ShownExtent
@@ -64,8 +64,7 @@ async def show_records(
 ) -> None:
     """Answer with a page of a match's records, and from -1 with its setup."""
     if request.limit == 0 and request.first >= 0:
-        message = "limit: expected at least 1 record, or the setup too"
-        raise RefusedRequestError(Code.BAD_MESSAGE, message, field="limit")
+        raise wrong_field("limit", "at least 1 record, or the setup too")
     await services.pace.wait_page(peer.network)
     # So that whoever has been told of a record finds it.
     await services.journal.wait_durable(services.journal.gate)
@@ -87,9 +86,7 @@ async def show_records(
 
 
 def _no_such_match() -> RefusedRequestError:
-    return RefusedRequestError(
-        Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match"
-    )
+    return wrong_field("match", "the id of a match played here", Code.NO_SUCH_MATCH)
 
 
 async def show_matches(
@@ -101,8 +98,8 @@ async def show_matches(
     page = partial(services.store.matches_of, player.id, after=request.after, limit=MATCHES_PAGE + 1)
     found = await trio.to_thread.run_sync(page)
     if found is None:
-        message = "after: expected one of one's own matches, or one that is not deleted yet"
-        raise RefusedRequestError(Code.NO_SUCH_MATCH, message, field="after")
+        own = "one of one's own matches, or one that is not deleted yet"
+        raise wrong_field("after", own, Code.NO_SUCH_MATCH)
     more = len(found) > MATCHES_PAGE
     peer.ok(request, matches=tuple(map(_played_match, found[:MATCHES_PAGE])), more=more)
 
@@ -155,8 +152,7 @@ def _page(store: Store, request: History, bound: _Bound, *, room: int) -> _Page:
     first = max(0, request.first)
     last = _last(store, request.match, bound)
     if first > last:
-        message = f"from: expected at most {last}, got {first}"
-        raise RefusedRequestError(Code.BAD_POSITION, message, field="from")
+        raise wrong_field("from", f"at most {last}, got {first}", Code.BAD_POSITION)
     wanted = HISTORY_PAGE if request.limit is None else min(request.limit, HISTORY_PAGE)
     rows = store.records(request.match, first=first, limit=min(wanted, last - first))
     # At least one, however long it is: whoever reads page by page would else ask for the same one for ever.
@@ -211,7 +207,7 @@ async def show_profile(
     """Answer with the ratings of a player, or one's own."""
     tag = message.player or player.tag
     if not tag.isprintable():  # not every database takes it
-        raise RefusedRequestError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
+        raise wrong_field("player", "the tag of a player")
     await services.pace.wait_page(peer.network)
     found = await trio.to_thread.run_sync(services.store.profile, tag)
     peer.ok(message, standings=_shown(lobby, found))

@@ -22,7 +22,7 @@ from truc_protocol.messages import (
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.other_nodes import OtherTable
-from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, wrong_field
 from truc_server.requests.services import RequestServices
 from truc_server.storage import DropIgnored, PlayerKind, SaveChat, SaveIgnored
 from truc_server.storage.node_news import LineKind
@@ -140,11 +140,9 @@ def ignore_or_hear(
 ) -> None:
     """Let a player hear nothing more from another one, or hear them again."""
     if message.player == player.tag:
-        raise RefusedRequestError(
-            Code.BAD_MESSAGE, "player: expected the tag of somebody else", field="player"
-        )
+        raise wrong_field("player", "the tag of somebody else")
     if not message.player.isprintable():  # not every database takes it
-        raise RefusedRequestError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
+        raise wrong_field("player", "the tag of a player")
     if message.off:
         _hear(services, lobby, peer, player, message.player)
         lobby.others.untold.note_line(LineKind.HEAR, player, tag=message.player)
@@ -165,8 +163,7 @@ def _hear(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInP
 
 def _ignore(services: RequestServices, lobby: Lobby, peer: Peer, player: LoggedInPlayer, tag: str) -> None:
     if len(peer.ignored) >= IGNORED:
-        message = f"player: expected at most {IGNORED} players to be ignored"
-        raise RefusedRequestError(Code.BAD_MESSAGE, message, field="player")
+        raise wrong_field("player", f"at most {IGNORED} players to be ignored")
     if player.kind is PlayerKind.KEY:
         services.journal.write(SaveIgnored(player.id, tag))
         lobby.online.ignoring.add(player.id)

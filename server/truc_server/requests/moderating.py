@@ -14,7 +14,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import HostSays, Moderate
 from truc_protocol.wire.connection import broadcast_frame
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, wrong_field
 from truc_server.net.sanctions import imposed_now
 from truc_server.requests.services import RequestServices
 from truc_server.settings.subjects import is_tag, normal_subject
@@ -45,15 +45,13 @@ async def moderate(
         )
     if message.do == "say":
         if message.text is None:
-            raise RefusedRequestError(Code.BAD_MESSAGE, "text: expected what to say", field="text")
+            raise wrong_field("text", "what to say")
         say_to_all(lobby, message.text)
         subject = None
     else:
         subject = _subject(lobby, message)
         if subject in moderators:
-            raise RefusedRequestError(
-                Code.NOT_NOW, "player: expected one who is no moderator", field="player"
-            )
+            raise wrong_field("player", "one who is no moderator", Code.NOT_NOW)
         await _act_on(services.store, lobby, subject, message)
     log.info("moderated", moderator=player.tag, do=message.do, subject=subject, hours=message.hours)
     peer.ok(message)
@@ -89,8 +87,7 @@ def _subject(lobby: Lobby, message: Moderate) -> str:
     )
     tag = next(named, None) or lobby.others.players.find_tag(meant) or normal_subject(meant)
     if tag is None or not is_tag(tag):  # addresses and networks are the host's business
-        expected = "player: expected the tag of a player, or the name of one who is connected"
-        raise RefusedRequestError(Code.BAD_MESSAGE, expected, field="player")
+        raise wrong_field("player", "the tag of a player, or the name of one who is connected")
     return tag
 
 
@@ -102,13 +99,12 @@ async def _act_on(store: Store, lobby: Lobby, subject: str, message: Moderate) -
     elif message.do in _LIFTED:
         if not await trio.to_thread.run_sync(store.lift, subject, _LIFTED[message.do]):
             was = "banned" if message.do == "unban" else "muted"
-            expected = f"player: expected one who was {was} by command"
-            raise RefusedRequestError(Code.NOT_NOW, expected, field="player")
+            raise wrong_field("player", f"one who was {was} by command", Code.NOT_NOW)
     elif lobby.is_online(subject):
         kick(lobby, subject)
         lobby.others.untold.note_line(LineKind.KICK, tag=subject)
     else:
-        raise RefusedRequestError(Code.NOT_NOW, "player: expected one who is connected", field="player")
+        raise wrong_field("player", "one who is connected", Code.NOT_NOW)
 
 
 def kick(lobby: Lobby, subject: str) -> None:

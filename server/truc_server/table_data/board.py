@@ -14,7 +14,7 @@ from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatState, Setup, TableState, Terms
 from truc_protocol.setup import MatchSetup, MatchTerms
-from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
+from truc_server.net.peer import LoggedInPlayer, RefusedRequestError, wrong_field
 from truc_server.storage import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat, SaveTable
 from truc_server.table_data.options import ChosenGame, ChosenOptions
 from truc_server.timing.clock import now_ms
@@ -114,8 +114,7 @@ class TableBoard:
         """
         free = [i for i, seated in enumerate(self.seats) if seated is None]
         if wanted is not None and wanted >= len(self.seats):
-            message = f"seat: expected 0 to {len(self.seats) - 1}, got {wanted}"
-            raise RefusedRequestError(Code.BAD_MESSAGE, message, field="seat")
+            raise wrong_field("seat", f"0 to {len(self.seats) - 1}, got {wanted}")
         if not free:
             raise RefusedRequestError(Code.TABLE_FULL, f"every seat of table {self.blueprint.code} is taken")
         if wanted is not None and wanted not in free:
@@ -153,7 +152,7 @@ class TableBoard:
         """
         others = [seated.x for i, seated in enumerate(self.seats) if seated is not None and i != seat]
         if x is not None and (x in others or not is_admissible_box_key(x)):
-            raise RefusedRequestError(Code.BAD_MESSAGE, "x: expected a fresh X25519 public key", field="x")
+            raise wrong_field("x", "a fresh X25519 public key")
 
     def match_rows(self, setup: MatchSetup) -> tuple[SaveMatch | DropTerms | AddPlayer, ...]:
         """Return what is stored of a match that begins, in place of its terms: the match, and who plays it."""

@@ -7,7 +7,7 @@ from truc_protocol.errors import Code
 from truc_protocol.records import BLIND
 from truc_protocol.setup import TERM_RANGES, Opts, blind_hindrance, why_no_term
 from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, nearest_hint, with_options
-from truc_server.net.peer import RefusedRequestError
+from truc_server.net.peer import RefusedRequestError, wrong_field
 from truc_server.settings.settings import MatchDefaults
 from truc_server.settings.variants import VariantCatalogue
 
@@ -77,7 +77,7 @@ def offered_game(catalogue: VariantCatalogue, name: str) -> Variant:
 def wrong_seats(variant: Variant, count: int) -> RefusedRequestError:
     """Return the refusal of a number of seats that a game does not have."""
     numbers = " or ".join(map(str, variant.players))
-    return RefusedRequestError(Code.BAD_OPTION, f"seats: expected {numbers}, got {count}", field="seats")
+    return wrong_field("seats", f"{numbers}, got {count}", Code.BAD_OPTION)
 
 
 def choose(

@@ -28,7 +28,7 @@ from truc_server.matches.blind_hands import CHECKED_S, SentStep, end_of_closed_h
 from truc_server.matches.choices import Answerers
 from truc_server.matches.deadlines import RETRY_S, vacant
 from truc_server.matches.game import Game, Turn
-from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
+from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, wrong_field
 from truc_server.settings.in_force import CurrentValue, ServerDrain
 from truc_server.settings.settings import Settings
 from truc_server.spectating.spectator_feed import SpectatorFeed
@@ -169,8 +169,7 @@ class Table:
         """
         game = self.game
         if game is None or game.mid != mid or (player is not None and player.id not in game.players):
-            message = f"match: expected the present match of table {self.code}"
-            raise RefusedRequestError(Code.NO_SUCH_MATCH, message, field="match")
+            raise wrong_field("match", f"the present match of table {self.code}", Code.NO_SUCH_MATCH)
         return game
 
     def join(self, player: LoggedInPlayer, wanted: int | None) -> int:

@@ -23,7 +23,7 @@ from truc_protocol.wire.connection import broadcast_frame
 from truc_rules import IllegalActionError, Match, Seat, check_sign, sign_receivers
 from truc_server.matches.acceptance import check_position
 from truc_server.matches.game import Game
-from truc_server.net.peer import Peer, RefusedRequestError, TooSoonError
+from truc_server.net.peer import Peer, RefusedRequestError, TooSoonError, wrong_field
 from truc_server.settings.abilities import CHAT_CHARS
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.storage import KEPT_CHAT_LINES, SaveChat
@@ -139,8 +139,7 @@ def cleaned(text: str) -> str:
     """
     line = unicodedata.normalize("NFC", text).strip()
     if not 1 <= len(line) <= CHAT_CHARS or not all(map(_may_stand, line)) or all(c in _JOINERS for c in line):
-        message = f"text: expected one line of 1 to {CHAT_CHARS} printable characters"
-        raise RefusedRequestError(Code.BAD_MESSAGE, message, field="text")
+        raise wrong_field("text", f"one line of 1 to {CHAT_CHARS} printable characters")
     return line
 
 
@@ -178,7 +177,7 @@ class Talk:
         """
         if message.phrase not in self._phrases:
             expected = " or ".join(self._phrases) or "none, as this game has no phrases"
-            raise RefusedRequestError(Code.ILLEGAL_ACTION, f"phrase: expected {expected}", field="phrase")
+            raise wrong_field("phrase", expected, Code.ILLEGAL_ACTION)
         _pay(self._said, seat)
         said = Said(table=message.table, seat=seat, phrase=message.phrase)
         self._audience.tell_seats(said, speaker=tag)
@@ -215,8 +214,7 @@ class Talk:
         receivers = _receivers(match, seat, signals.vocabulary[0] if signals and signals.vocabulary else "")
         _check_receiver(message, receivers)
         if len(message.box) != SEALED_SIGN:
-            expected = f"box: expected {SEALED_SIGN} bytes, got {len(message.box)}"
-            raise RefusedRequestError(Code.BAD_MESSAGE, expected, field="box")
+            raise wrong_field("box", f"{SEALED_SIGN} bytes, got {len(message.box)}")
         seen = BoxedSignSeen(table=message.table, match=game.mid, at=message.at, sender=seat, box=message.box)
         peer = self._audience.live_holder(message.to)
         if peer is not None and tag not in peer.ignored:
@@ -291,9 +289,7 @@ def _receivers(match: Match, seat: int, word: str) -> tuple[Seat, ...]:
 def _check_receiver(message: BoxedSign, receivers: tuple[Seat, ...]) -> None:
     if message.to not in receivers:
         expected = " or ".join(f"seat {receiver}" for receiver in receivers)
-        raise RefusedRequestError(
-            Code.ILLEGAL_ACTION, f"to: expected {expected}, got {message.to}", field="to"
-        )
+        raise wrong_field("to", f"{expected}, got {message.to}", Code.ILLEGAL_ACTION)
 
 
 def _boxed(game: Game, receiver: int, seen: OpenSignSeen) -> BoxedSignSeen:
