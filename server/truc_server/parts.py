@@ -73,7 +73,7 @@ class ServerParts:
         self.flusher = Flusher()
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self.fail)
         self.tokens = GuestTokens(store)
-        self.page_reader = PageReader()
+        self.page_reader = PageReader(store)
         # a step of mode blind takes milliseconds, which no signature of an act should wait for
         self.signatures = Worker("signatures")
         self.steps = Worker("steps")
@@ -91,7 +91,6 @@ class ServerParts:
             self.settings,
             self.identity,
             self.epoch if epoch is None else epoch,
-            self.store,
             self.page_reader,
             self.journal,
             self.timers,

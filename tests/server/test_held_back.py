@@ -4,6 +4,7 @@ import gc
 import itertools
 import weakref
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import trio
@@ -19,6 +20,7 @@ from server.watching import Eye
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Call
+from truc_protocol.codec import enc
 from truc_protocol.crypto import keys
 from truc_server.lobby.lobby import Lobby
 from truc_server.spectating import audience, spectator_feed
@@ -452,10 +454,13 @@ async def test_record_that_is_damaged_keeps_nothing_back_for_good(server, mock_c
 
 
 async def test_row_that_is_not_as_it_was_written_keeps_back_no_other(nursery):
-    read, told, asked = trio.Event(), [], page_reader.PageReader()
+    def records(mid, *, first, limit):
+        return unpack_setup(mid)
+
+    read, told, asked = trio.Event(), [], page_reader.PageReader(SimpleNamespace(records=records))
     nursery.start_soon(asked.run)
-    asked.ask(partial(unpack_setup, b"\xc1"), told.append, partial(told.append, "lost"))
-    asked.ask(lambda: "as it was", lambda _: read.set(), read.set)
+    asked.ask(page_reader.PageRequest(b"\xc1", 0, told.append, partial(told.append, "lost")))
+    asked.ask(page_reader.PageRequest(enc([]), 0, lambda _: read.set(), told.clear))
     with trio.fail_after(20):
         await read.wait()
     assert told == ["lost"]

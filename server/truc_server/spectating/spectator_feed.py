@@ -8,7 +8,6 @@ the table meanwhile says no more than the records shown; a table that is gone is
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import starmap
 from typing import Final, NamedTuple
 
@@ -31,8 +30,7 @@ from truc_server.net.peer import Peer, tag_of
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.delay_line import DelayLine, Notice
 from truc_server.storage import AddRecord, PlayerKind
-from truc_server.storage.page_reader import PAGE, PageReader
-from truc_server.storage.sql import Store
+from truc_server.storage.page_reader import PageReader, PageRequest
 from truc_server.table_data.board import Lineup, TableBoard, setup_message
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import WATCH_BY_HAND, WATCH_LATE
@@ -198,7 +196,6 @@ class SpectatorFeed:
     def __init__(
         self,
         board: TableBoard,
-        store: Store,
         page_reader: PageReader,
         timers: Timers,
         *,
@@ -210,7 +207,6 @@ class SpectatorFeed:
         self.is_closed = False
         self.delay_s = max(0, spectators - WATCH_LATE)
         self._is_by_hand = spectators == WATCH_BY_HAND
-        self._store = store
         self._page_reader = page_reader
         self._board = board
         self._on_shown = on_shown
@@ -328,8 +324,8 @@ class SpectatorFeed:
         # the match has dropped them from memory: the store has them, and is read for all tables by one task
         if shown.k < min(k, shown.recent.first):
             self._is_reading = True
-            read = partial(self._store.records, shown.setup.mid, first=shown.k, limit=PAGE)
-            self._page_reader.ask(read, self._show_page, self._leave_out)
+            request = PageRequest(shown.setup.mid, shown.k, self._show_page, self._leave_out)
+            self._page_reader.ask(request)
             return False
         self._show_recent(shown, k)
         return True

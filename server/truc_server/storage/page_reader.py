@@ -6,39 +6,43 @@ while the store cannot be read, nobody is answered. A row that is not as it was 
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeVar
+from functools import partial
+from typing import Final, NamedTuple
 
 import structlog
 import trio
 
-from truc_server.storage import DamagedRowError, StoreError
+from truc_server.storage import AddRecord, DamagedRowError, StoreError
+from truc_server.storage.sql import Store
 
 PAGE: Final = 64  # records read at once
 RETRY_S: Final = 1.0  # after a read that has failed
 
-Found = TypeVar("Found")
+Records = tuple[AddRecord, ...]
 
 log = structlog.get_logger()
 
 
 class PageRequest(NamedTuple):
-    """What is read, in a thread; who takes it; and who is told if it is damaged."""
+    """From where records of a match are read; who takes them; and who is told if they are damaged."""
 
-    read: Callable[[], Any]
-    take: Callable[[Any], None]
+    mid: bytes
+    first: int
+    take: Callable[[Records], None]
     lose: Callable[[], None]
 
 
 class PageReader:
     """The pages that are still to be read."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._asked: deque[PageRequest] = deque()
         self._more = trio.lowlevel.ParkingLot()
 
-    def ask(self, read: Callable[[], Found], take: Callable[[Found], None], lose: Callable[[], None]) -> None:
-        """Ask for what `read`, which blocks, returns: `take` is called with it, or `lose` if it cannot be used."""
-        self._asked.append(PageRequest(read, take, lose))
+    def ask(self, request: PageRequest) -> None:
+        """Have some records read and taken, or lost if they cannot be used."""
+        self._asked.append(request)
         self._more.unpark()
 
     async def run(self) -> None:
@@ -51,8 +55,9 @@ class PageReader:
 
     async def _answer(self, request: PageRequest) -> None:
         """Answer the first of those who have asked; if the store cannot be read they stay the first."""
+        read = partial(self._store.records, request.mid, first=request.first, limit=PAGE)
         try:
-            found = await trio.to_thread.run_sync(request.read)
+            found = await trio.to_thread.run_sync(read)
         except DamagedRowError as error:
             log.warning("row_not_read", reason=str(error))
             _lose(request)
@@ -68,7 +73,7 @@ class PageReader:
         self._asked.popleft()
 
 
-def _hand_on(request: PageRequest, found: object) -> None:
+def _hand_on(request: PageRequest, found: Records) -> None:
     try:
         request.take(found)
     except Exception:

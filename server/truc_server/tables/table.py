@@ -47,7 +47,6 @@ from truc_server.storage import (
 )
 from truc_server.storage.journal import Journal, JournalStoppedError
 from truc_server.storage.page_reader import PageReader
-from truc_server.storage.sql import Store
 from truc_server.table_data.board import (
     Blueprint,
     Lineup,
@@ -96,7 +95,6 @@ class TableBacking(NamedTuple):
     settings: CurrentValue[Settings]
     identity: Identity
     epoch: int
-    store: Store
     page_reader: PageReader
     journal: Journal
     timers: Timers
@@ -116,7 +114,6 @@ class Table:
         self.board = TableBoard(blueprint)
         self.feed = SpectatorFeed(
             self.board,
-            backing.store,
             backing.page_reader,
             backing.timers,
             on_shown=self._note_shown,
