@@ -7,8 +7,9 @@ values in range.
 
 import ipaddress
 import re
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -122,6 +123,20 @@ def _is_decision_time(value: object) -> bool:
     return isinstance(value, int) and (value == 0 or value >= LEAST_DECISION_MS)
 
 
+class Takes(NamedTuple):
+    """What a setting takes beyond what its type and range tell.
+
+    Attributes:
+        words: the same for the host; empty where type and range tell all.
+        admits: tells whether a value is admitted, or of a list each entry.
+        max_bytes: how many bytes of UTF-8 a text may have.
+    """
+
+    words: str = ""
+    admits: Callable[[Any], bool] = lambda _value: True
+    max_bytes: int = 0
+
+
 # What several settings take.
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 SmallCount = Annotated[int, Meta(ge=1, le=10_000)]
@@ -131,20 +146,17 @@ UpToAMinuteMs = Annotated[int, Meta(ge=0, le=60_000)]
 UpToAnHourS = Annotated[int, Meta(ge=0, le=3_600)]
 UpToADayMs = Annotated[int, Meta(ge=0, le=86_400_000)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
-FilePath = Annotated[str, Meta(extra={"max_bytes": 4_096})]
+FilePath = Annotated[str, Takes(max_bytes=4_096)]
+Place = Annotated[str, Takes("host:port, or nothing", is_place, max_bytes=260)]
 FingerprintList = Annotated[
     tuple[str, ...],
-    Meta(max_length=100, extra={"takes": "a list of at most 100 fingerprints", "each": is_fingerprint}),
+    Meta(max_length=100),
+    Takes("a list of at most 100 fingerprints", is_fingerprint),
 ]
 SubjectList = Annotated[
     tuple[str, ...],
-    Meta(
-        max_length=1_000,
-        extra={
-            "takes": "a list of at most 1000 fingerprints, tags of guests, addresses and networks",
-            "each": is_subject,
-        },
-    ),
+    Meta(max_length=1_000),
+    Takes("a list of at most 1000 fingerprints, tags of guests, addresses and networks", is_subject),
 ]
 
 
@@ -153,23 +165,17 @@ class ListenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     hosts: Annotated[
         tuple[str, ...],
+        Takes("a list of one or more addresses or names", can_be_resolved),
         Meta(
             min_length=1,
-            extra={"takes": "a list of one or more addresses or names", "each": can_be_resolved},
             description="Addresses to listen on: IPv4, IPv6, or names that resolve to them.",
         ),
     ] = ("0.0.0.0", "::")
     port: Annotated[Port, Meta(description="TCP port; 0 takes a free one.")] = 7373
     public_host: Annotated[
         str,
-        Meta(
-            extra={
-                "max_bytes": 253,
-                "takes": "a name or an address without a port, or nothing",
-                "admits": is_host,
-            },
-            description="Name or address that players use, for invites; empty: the first of hosts.",
-        ),
+        Takes("a name or an address without a port, or nothing", is_host, max_bytes=253),
+        Meta(description="Name or address that players use, for invites; empty: the first of hosts."),
     ] = ""
     tls: Annotated[bool, Meta(description="Whether connections are encrypted: TLS, and nothing else.")] = (
         False
@@ -284,10 +290,8 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     decision_ms: Annotated[
         UpToADayMs,
-        Meta(
-            extra={"takes": f"0, or {LEAST_DECISION_MS} to 86400000", "admits": _is_decision_time},
-            description="Time for one decision; 0 is no limit.",
-        ),
+        Takes(f"0, or {LEAST_DECISION_MS} to 86400000", _is_decision_time),
+        Meta(description="Time for one decision; 0 is no limit."),
     ] = 30_000
     bank_ms: Annotated[UpToADayMs, Meta(description="Extra time, for a seat and game.")] = 120_000
     release_ms: Annotated[
@@ -309,14 +313,8 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pause_ms: Annotated[UpToADayMs, Meta(description="Longest pause.")] = 600_000
     spectators: Annotated[
         str,
-        Meta(
-            extra={
-                "max_bytes": 16,
-                "takes": 'one of "none", "live", "hand", "delay:SECONDS" with 1..3600',
-                "admits": _is_spectators,
-            },
-            description="Who may watch: none, live, hand (when each hand is over) or delay:SECONDS.",
-        ),
+        Takes('one of "none", "live", "hand", "delay:SECONDS" with 1..3600', _is_spectators, max_bytes=16),
+        Meta(description="Who may watch: none, live, hand (when each hand is over) or delay:SECONDS."),
     ] = "live"
     transcript: Annotated[
         Literal["seats", "watchers", "all"],
@@ -389,11 +387,8 @@ class AccessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = 30
     moved_to: Annotated[
-        str,
-        Meta(
-            extra={"max_bytes": 260, "takes": "host:port, or nothing", "admits": is_place},
-            description="Where everybody is sent instead, as host:port; empty: nobody is.",
-        ),
+        Place,
+        Meta(description="Where everybody is sent instead, as host:port; empty: nobody is."),
     ] = ""
 
 
@@ -426,11 +421,8 @@ class MetricsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     port: Annotated[Port, Meta(description="HTTP port of /metrics and /health; 0 is none.")] = 0
     host: Annotated[
         str,
-        Meta(
-            min_length=1,
-            extra={"max_bytes": 253, "takes": "a name or an address", "admits": can_be_resolved},
-            description="Address it is on; whoever reaches it can read it.",
-        ),
+        Takes("a name or an address", can_be_resolved, max_bytes=253),
+        Meta(min_length=1, description="Address it is on; whoever reaches it can read it."),
     ] = "127.0.0.1"
 
 
@@ -439,17 +431,13 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     listen: Annotated[
         str,
-        Meta(
-            extra={"max_bytes": 260, "takes": "host:port, or nothing", "admits": is_web_place},
-            description="Where browsers are served, as host:port; empty: nowhere.",
-        ),
+        Takes("host:port, or nothing", is_web_place, max_bytes=260),
+        Meta(description="Where browsers are served, as host:port; empty: nowhere."),
     ] = ""
     origin: Annotated[
         str,
-        Meta(
-            extra={"max_bytes": 260, "takes": "https://HOST or http://HOST, or nothing", "admits": is_origin},
-            description="What players type to come there; empty: http://localhost and the port.",
-        ),
+        Takes("https://HOST or http://HOST, or nothing", is_origin, max_bytes=260),
+        Meta(description="What players type to come there; empty: http://localhost and the port."),
     ] = ""
     certificate: Annotated[
         FilePath,
@@ -458,9 +446,9 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     certificate_key: Annotated[FilePath, Meta(description="PEM file of its key.")] = ""
     proxies: Annotated[
         tuple[str, ...],
+        Takes("a list of at most 100 addresses and networks", is_network),
         Meta(
             max_length=100,
-            extra={"takes": "a list of at most 100 addresses and networks", "each": is_network},
             description="Addresses and networks of your own proxies, whose X-Forwarded-For is believed.",
         ),
     ] = ()
@@ -489,14 +477,8 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     url: Annotated[
         str,
-        Meta(
-            extra={
-                "max_bytes": 1_024,
-                "takes": "postgresql://USER@HOST/NAME, sqlite:///FILE, or nothing",
-                "admits": is_database,
-            },
-            description="The database; empty: truc.db (SQLite) in the data folder.",
-        ),
+        Takes("postgresql://USER@HOST/NAME, sqlite:///FILE, or nothing", is_database, max_bytes=1_024),
+        Meta(description="The database; empty: truc.db (SQLite) in the data folder."),
     ] = ""
     spare_mb: Annotated[
         int,
@@ -520,13 +502,13 @@ class ClusterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     node: Annotated[
         str,
+        Takes(
+            "a name of at most 32 letters, digits, dots, hyphens and underscores, or nothing",
+            is_node,
+            max_bytes=32,
+        ),
         Meta(
-            extra={
-                "max_bytes": 32,
-                "takes": "a name of at most 32 letters, digits, dots, hyphens and underscores, or nothing",
-                "admits": is_node,
-            },
-            description="Name of this server among those on one database, each its own; empty: it is the only one.",
+            description="Name of this server among those on one database, each its own; empty: it is the only one."
         ),
     ] = ""
     lease_s: Annotated[
@@ -538,21 +520,14 @@ class ClusterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = 5
     public: Annotated[
-        str,
-        Meta(
-            extra={"max_bytes": 260, "takes": "host:port, or nothing", "admits": is_place},
-            description="Where players reach this node; empty: listen.public_host and listen.port.",
-        ),
+        Place,
+        Meta(description="Where players reach this node; empty: listen.public_host and listen.port."),
     ] = ""
     inner: Annotated[
         str,
+        Takes("host:port, the path of a socket from the root, or nothing", is_inner, max_bytes=260),
         Meta(
-            extra={
-                "max_bytes": 260,
-                "takes": "host:port, the path of a socket from the root, or nothing",
-                "admits": is_inner,
-            },
-            description="Where the other nodes reach this one, and bring it the players at its tables; empty: nowhere.",
+            description="Where the other nodes reach this one, and bring it the players at its tables; empty: nowhere."
         ),
     ] = ""
     route: Annotated[
@@ -578,13 +553,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
     name: Annotated[
         str,
-        Meta(
-            min_length=1, extra={"max_bytes": 64}, description="Name of the server, signed into every match."
-        ),
+        Takes(max_bytes=64),
+        Meta(min_length=1, description="Name of the server, signed into every match."),
     ] = "Truc"
-    motd: Annotated[
-        str, Meta(extra={"max_bytes": 1_024}, description="A line for everybody who connects.")
-    ] = ""
+    motd: Annotated[str, Takes(max_bytes=1_024), Meta(description="A line for everybody who connects.")] = ""
     guests: Annotated[bool, Meta(description="Whether players without a key may log in.")] = True
     ratings: Annotated[
         bool,

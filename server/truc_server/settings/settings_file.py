@@ -9,14 +9,14 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
-from truc_server.settings.settings import Settings, SettingsError
+from truc_server.settings.settings import Settings, SettingsError, Takes
 
 PREFIX: Final = "TRUC_"
 
@@ -38,12 +38,17 @@ class SettingKey(NamedTuple):
         """The line that explains it to the host."""
         return next((meta.description for meta in _metas(self.type) if meta.description), "")
 
+    @property
+    def takes(self) -> Takes:
+        """What it takes beyond what type and range tell."""
+        return next((takes for takes in get_args(self.type) if isinstance(takes, Takes)), Takes())
+
 
 def expected(key: SettingKey) -> str:
     """Say which values a setting takes."""
-    kind, takes = plain_type(key.type), _extra(key, "takes")
-    if takes is not None:
-        return str(takes)
+    kind = plain_type(key.type)
+    if key.takes.words:
+        return key.takes.words
     if kind is bool:
         return "true or false"
     if kind is int:
@@ -51,7 +56,7 @@ def expected(key: SettingKey) -> str:
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(map(json.dumps, get_args(kind)))
     least = _bound(key, "min_length")
-    return f"text of {'at most' if least is None else f'{least} to'} {max_bytes(key)} bytes"
+    return f"text of {'at most' if least is None else f'{least} to'} {key.takes.max_bytes} bytes"
 
 
 def choices_of(name: str) -> tuple[str, ...]:
@@ -67,27 +72,6 @@ def plain_type(annotated: object) -> object:
 
 def _metas(annotated: object) -> tuple[Meta, ...]:
     return tuple(meta for meta in get_args(annotated)[1:] if isinstance(meta, Meta))
-
-
-def max_bytes(key: SettingKey) -> int:
-    """Return how many bytes of UTF-8 a str setting may have."""
-    return int(_extra(key, "max_bytes") or 0)
-
-
-def admits(key: SettingKey, value: object) -> bool:
-    """Tell whether a setting takes a value of its type, by rules that types and ranges cannot express."""
-    check: Callable[[object], bool] | None = _extra(key, "admits")
-    return check is None or check(value)
-
-
-def refused_entries(key: SettingKey, value: Iterable[str]) -> list[str]:
-    """Return the entries of a list that the setting does not take."""
-    check: Callable[[str], bool] | None = _extra(key, "each")
-    return [] if check is None else [entry for entry in value if not check(entry)]
-
-
-def _extra(key: SettingKey, name: str) -> Any:
-    return next((meta.extra[name] for meta in _metas(key.type) if meta.extra and name in meta.extra), None)
 
 
 def _bound(key: SettingKey, name: str) -> int | None:
@@ -239,13 +223,13 @@ def _value(key: SettingKey, found: _Found) -> object:
         size = _size(converted)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the environment may hold any bytes
         raise SettingsError(_refusal(key, found)) from error
+    takes = key.takes
+    if isinstance(converted, tuple):
+        if wrong := [entry for entry in converted if not takes.admits(entry)]:
+            raise SettingsError(f"{_refused(key, found)}, got {_shown(wrong[0])} in it")
     # `Meta` can bound characters only, and what is signed and sent has bounds in bytes.
-    if plain_type(key.type) is str and size > max_bytes(key):
+    elif not takes.admits(converted) or (plain_type(key.type) is str and size > takes.max_bytes):
         raise SettingsError(_refusal(key, found))
-    if not admits(key, converted):
-        raise SettingsError(_refusal(key, found))
-    if isinstance(converted, tuple) and (wrong := refused_entries(key, converted)):
-        raise SettingsError(f"{_refused(key, found)}, got {_shown(wrong[0])} in it")
     return converted
 
 
