@@ -1,5 +1,6 @@
 """Single acts, as a seat signs and sends them."""
 
+from server.calls import after
 from server.conftest import in_hand, play_on
 from server.rawclient import RawSeat
 
@@ -7,22 +8,12 @@ from truc_protocol.bodies import Act
 
 
 def act(player: RawSeat, kind: str, args=(), **fields) -> Act:
-    ledger = player.ledger
-    body = {
-        "k": ledger.k,
-        "head": ledger.head,
-        "j": ledger.deal_index,
-        "seat": player.seat,
-        "mid": ledger.setup.mid,
-    }
-    return Act(**{**body, **fields}, kind=kind, args=args)
+    return player.act_of({"kind": kind, "args": args}, **fields)
 
 
-async def hand_in(seat: RawSeat, body, *, key=None, **fields) -> dict:
-    message = seat.sign(body) | fields
-    if key is not None:
-        message["sig"] = key.sign(message["body"])
-    return await seat.ask(message)
+async def stand(seat: RawSeat) -> None:
+    """Accept what was dealt."""
+    assert (await seat.hand_in(act(seat, "stand")))["t"] == "ok"
 
 
 def card(seat: RawSeat) -> tuple:
@@ -34,10 +25,7 @@ def card(seat: RawSeat) -> tuple:
 async def paused(server, **fields) -> list[RawSeat]:
     """Return players in a hand that rests."""
     seats = await in_hand(server, **fields)
-    for at, seat in enumerate(seats, seats[0].next):
-        await play_on(seats, lambda each, at=at: each.next == at)
-        await (hand_in(seat, act(seat, "pause")) if seat.key else choose(seat, "pause"))
-    await play_on(seats, lambda each: each.ledger.pause.active)
+    await all_ask(seats, "pause")
     return seats
 
 
@@ -46,6 +34,10 @@ def resumption(seat: RawSeat, next_: int = -1) -> dict:
     return {"t": "resume", "table": seat.table, "match": seat.ledger.setup.mid, "next": next_}
 
 
-async def choose(seat: RawSeat, line: str, **fields) -> dict:
-    here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": seat.next}
-    return await seat.ask({"t": "act", **here, "choose": line, **fields})
+async def all_ask(seats, kind: str) -> None:
+    """Let every seat ask for a pause, or for its end, until that has come."""
+    for seat in seats:
+        await play_on(seats, after(max(each.next for each in seats)))
+        reply = await (seat.hand_in(act(seat, kind)) if seat.key else seat.choose_line(kind))
+        assert reply["t"] == "ok"
+    await play_on(seats, lambda each: each.ledger.pause.active is (kind == "pause"))

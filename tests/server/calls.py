@@ -1,7 +1,5 @@
 """Seats to whom a hand is called: they sign nothing until they are told to, and wait until something is so."""
 
-from functools import partial
-
 from server.conftest import play_on
 from server.rawclient import RawSeat
 
@@ -38,10 +36,6 @@ def is_ended(seat: RawSeat) -> bool:
     return seat.auditor is not None and seat.ledger.phase is Phase.ENDED
 
 
-async def nothing() -> None:
-    pass
-
-
 def first_of(*kinds: str):
     """Return what chooses the first option of these kinds that there is, in this order."""
 
@@ -63,14 +57,21 @@ def towards_a_tie(seat: RawSeat, message, options):
 async def awake(*seats: RawSeat) -> None:
     """Let seats sign what is due from them, from now on."""
     for seat in seats:
-        seat.follow = partial(RawSeat.follow, seat)
+        seat.is_idle = False
         await seat.follow()
+
+
+async def sign_now(*seats: RawSeat) -> None:
+    """Let seats that sign nothing by themselves sign what is due now, and no more."""
+    await awake(*seats)
+    for seat in seats:
+        seat.is_idle = True
 
 
 async def called(server, *, count=2, variant="truc-french", **fields) -> list[RawSeat]:
     """Return seats to whom the draw is called, none of whom releases."""
     seats = await server.match(count, variant, **fields)
     for seat in seats:
-        seat.follow = nothing
+        seat.is_idle = True
     await play_on(seats, after(1))
     return seats

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from server.acting import act
 from server.conftest import play_on, together
 from server.watching import Eye
 
@@ -14,11 +13,6 @@ async def eye_at(server, table: str, *want: str, **fields) -> Eye:
     eye = await Eye(*want).connect(server)
     assert (await eye.watch(table, **fields))["t"] == "ok"
     return eye
-
-
-async def stand(seat) -> None:
-    """Let the seat that is to move accept what was dealt."""
-    assert (await seat.client.ask(seat.sign(act(seat, "stand"))))["t"] == "ok"
 
 
 async def played(server, **options):

@@ -1,7 +1,7 @@
 """Seats that are offered to others, and newcomers who stand by for them and step in."""
 
 from server.acting import resumption
-from server.calls import BRIEF, awake, called, held, nothing
+from server.calls import BRIEF, awake, called, held
 from server.conftest import play_on
 from server.rawclient import RawSeat
 
@@ -17,7 +17,7 @@ async def voided(
     seats = await called(server, count=count, variant=variant, options={**TERMS, **options})
     await awake(*seats)
     for seat in silent:
-        seats[seat].follow = nothing
+        seats[seat].is_idle = True
     await play_on(seats, lambda seat: hand_called(seat, count - len(silent)))
     mock_clock.jump(5.01)
     await play_on(seats, held)

@@ -4,11 +4,10 @@ import pytest
 from msgspec.structs import replace
 from protocol.peers import Table
 from rows import each_row
-from server.calls import BRIEF, after, nothing, rulings
-from server.clocks import come_back, leave, pass_time, stand
+from server.acting import stand
+from server.calls import after
+from server.clocks import come_back, leave, pass_time
 from server.conftest import PATIENT, asked, holder_of, in_hand, play_on
-from server.rawclient import RawSeat
-from server.substituting import offered, standing_by, state_of, step_in, vacancies
 from server.visitors import guest
 
 from truc_protocol.ledger import seats_missing
@@ -33,7 +32,7 @@ ALONE = 1_800_000  # ms without a connection after which a match may be claimed,
 
 def told(seat) -> dict:
     """Return what was told last of who is away: seat, online, missed, and the time."""
-    message = [heard for heard in seat.client.log if heard["t"] == "away"][-1]
+    message = seat.client.came("away")[-1]
     absent = {"online": False, "missed": 0, "claim_in_ms": None}
     return {"seat": message["seat"]} | {name: message.get(name, absent[name]) for name in absent}
 
@@ -118,7 +117,7 @@ async def test_who_watches_late_is_not_told_who_is_away_now(server, mock_clock):
     visitor = await guest(server)
     await visitor.ask({"t": "watch", "table": first.table})
     await visitor.ask({"t": "tables"})
-    assert [message for message in visitor.log if message["t"] == "away"] == []
+    assert visitor.came("away") == []
 
 
 async def test_who_watches_by_hand_is_told_what_was_held_back_when_the_hand_is_shown(server, mock_clock):
@@ -129,14 +128,11 @@ async def test_who_watches_by_hand_is_told_what_was_held_back_when_the_hand_is_s
     mock_clock.jump(1.01)
     await until_told(other)
     await visitor.ask({"t": "tables"})
-    before = [heard for heard in visitor.log if heard["t"] == "away"]
+    assert visitor.came("away") == []
     for _ in range(12):
         await visitor.ask({"t": "tables"})
         await pass_time(mock_clock, 1.01)
-    assert (before, mover.seat in {heard["seat"] for heard in visitor.log if heard["t"] == "away"}) == (
-        [],
-        True,
-    )
+    assert mover.seat in {heard["seat"] for heard in visitor.came("away")}
 
 
 async def test_who_comes_back_to_a_match_that_is_over_is_told_of_nobody(server, mock_clock):
@@ -147,15 +143,14 @@ async def test_who_comes_back_to_a_match_that_is_over_is_told_of_nobody(server, 
     await other.play(lambda seat: seat.ledger.phase is Phase.ENDED)
     await come_back(server, mover)
     await mover.client.ask({"t": "tables"})
-    assert [message for message in mover.client.log if message["t"] == "away"] == []
+    assert mover.client.came("away") == []
 
 
 async def test_nobody_is_told_of_who_is_there(server, mock_clock):
-    seats = await in_hand(server, options=QUICKLY)
-    mover, _ = holder_of(seats)
-    await mover.ask(stand(mover))
+    mover, _ = holder_of(await in_hand(server, options=QUICKLY))
+    await stand(mover)
     await mover.client.ask({"t": "tables"})
-    assert [message for message in mover.client.log if message["t"] == "away"] == []
+    assert mover.client.came("away") == []
 
 
 def clock(bank=500, decision=None, release=None, alone=None) -> SeatClock:
@@ -272,74 +267,3 @@ def test_wait_is_counted_anew_for_those_who_are_meant_and_away():
 def test_sides_are_there_by_the_seats_that_are():
     table = Table("truc-catalan", seats=4)
     assert attended(everybody_away(4, 0.0), table.ledger, (0, 2), 1.0).sides == (0,)
-
-
-TERMS = {"gone": 1, "gone_after": 1, "release_ms": 5000, "decision_ms": 1000, "bank_ms": 0, **BRIEF}
-
-
-def plays(message, options):
-    """Choose a card, or no other cards, where the hand waits for it."""
-    kinds = ("stand", "play", "cut") if message["must"] else ()
-    return next((option for option in options if option["kind"] in kinds), None)
-
-
-async def vacated(server, mock_clock) -> tuple[RawSeat, RawSeat]:
-    """Return who is gone for missing every decision of a hand, without a connection, and the other, who plays."""
-    mover, other = holder_of(await in_hand(server, options=TERMS))
-    other.follow, other.chooses = nothing, plays
-    await leave(mover)
-    await other.play(lambda seat: offered(seat) or waits_for(seat, mover))
-    while not offered(other):
-        mock_clock.jump(1.01)
-        ruled = len(rulings(other))
-        await other.play(lambda seat, ruled=ruled: len(rulings(seat)) > ruled)
-        await other.play(lambda seat: offered(seat) or waits_for(seat, mover))
-    return mover, other
-
-
-def waits_for(seat: RawSeat, mover: RawSeat) -> bool:
-    """Tell whether the hand waits for a decision of the other seat, as far as this one has been told."""
-    if seat.options and seat.options["at"] == seat.next:
-        return not seat.options["must"]
-    told = seat.waiting
-    return bool(told and told["at"] == seat.next and told["seats"] == [mover.seat] and "what" not in told)
-
-
-def is_called(seat: RawSeat) -> bool:
-    return seat.ledger.phase is Phase.CALLED
-
-
-async def test_player_who_comes_back_keeps_the_seat_and_the_next_hand_is_called(server, mock_clock):
-    mover, other = await vacated(server, mock_clock)
-    await come_back(server, mover)
-    await other.play(is_called)
-    await other.client.ask({"t": "tables"})
-    assert (vacancies(other), state_of(other)["seats"][mover.seat]["name"]) == ([], mover.name)
-
-
-async def test_who_stands_by_does_not_get_the_seat_of_a_player_who_is_back(server, mock_clock):
-    mover, other = await vacated(server, mock_clock)
-    newcomer = await standing_by(server, [other])
-    await come_back(server, mover)
-    assert (await step_in(newcomer))["code"] == "not_seated"
-
-
-async def test_seat_that_misses_too_many_decisions_is_vacant_not_claimed_against_and_forfeits_if_nobody_comes(
-    server, mock_clock
-):
-    mover, other = await vacated(server, mock_clock)
-    assert other.waiting["seats"] == [mover.seat]
-    wanted = {"t": "claim_match", "table": other.table, "match": other.ledger.setup.mid}
-    assert (await other.ask(wanted))["retry_after_ms"] == 5000
-    mock_clock.jump(5.01)
-    await other.play(lambda seat: seat.ledger.phase is Phase.ENDED)
-    assert rulings(other)[-1] == ("forfeit", mover.seat, "absent")
-
-
-async def test_time_of_the_offer_stands_still_while_nobody_is_connected(server, mock_clock):
-    _, other = await vacated(server, mock_clock)
-    await leave(other)
-    mock_clock.jump(500)
-    await come_back(server, other)
-    await other.client.ask({"t": "tables"})
-    assert (is_called(other), offered(other)) == (False, True)

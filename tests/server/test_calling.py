@@ -1,7 +1,7 @@
 """The host's own bots: which of them are called to a vacant seat, when, and what they may do."""
 
 import pytest
-from server.calls import after, awake, called, nothing, results
+from server.calls import after, awake, called, results, sign_now
 from server.conftest import QUICK, changed, play_on, running, together, under
 from server.rawclient import RawSeat
 from server.restarting import come_back
@@ -27,7 +27,7 @@ async def bot(server, number: int = 0, *, want=CALLED) -> RawSeat:
 async def calls(seat: RawSeat) -> list[tuple[str, int]]:
     """Return the tables and seats to which one was called so far."""
     await seat.ask({"t": "tables"})
-    return [(told["table"], told["seat"]) for told in seat.client.log if told["t"] == "bot_wanted"]
+    return [(told["table"], told["seat"]) for told in seat.client.came("bot_wanted")]
 
 
 async def answer(seat: RawSeat, seats) -> dict:
@@ -44,12 +44,9 @@ async def test_bot_is_called_to_a_seat_that_becomes_vacant_and_plays_to_a_proven
     house_bot = await bot(server)
     seats = await voided(server, mock_clock)
     assert await calls(house_bot) == [(seats[0].table, 1)]
-    told = next(message for message in house_bot.client.log if message["t"] == "bot_wanted")
-    assert (told["match"], told["variant"], told["left_ms"]) == (
-        seats[0].ledger.setup.mid,
-        "truc-french",
-        TERMS["release_ms"],
-    )
+    (told,) = house_bot.client.came("bot_wanted")
+    here = (seats[0].ledger.setup.mid, "truc-french", TERMS["release_ms"])
+    assert (told["match"], told["variant"], told["left_ms"]) == here
     reply = await answer(house_bot, seats)
     await together(seats[0].play, house_bot.play)
     assert (reply["t"], results([seats[0], house_bot])) == ("ok", {(Result.PROVEN, "won")})
@@ -68,7 +65,7 @@ async def test_nobody_else_is_called(server, mock_clock, number, want):
 async def test_bot_that_has_had_a_seat_in_the_match_is_not_called_again(server, mock_clock):
     first, second = await bot(server, 0), await bot(server, 1)
     seats = await voided(server, mock_clock, voids=9)
-    first.follow = nothing
+    first.is_idle = True
     await answer(first, seats)
     await awake(seats[0])
     await play_on(seats[:1], lambda seat: hand_called(seat, 1))
@@ -81,7 +78,7 @@ async def test_bot_that_has_had_a_seat_in_the_match_is_not_called_again(server, 
 async def test_bot_is_called_to_a_private_table_and_may_join_it(server, mock_clock):
     house_bot = await bot(server)
     seats = await called(server, options=TERMS, private=True)
-    await RawSeat.follow(seats[0])
+    await sign_now(seats[0])
     await play_on(seats[:1], after(2))
     mock_clock.jump(5.01)
     await play_on(seats[:1], offered)

@@ -2,7 +2,6 @@
 
 import pytest
 from server.acting import act
-from server.acting import hand_in as hand_in_act
 from server.conftest import holder_of, in_hand
 from server.test_terms import hand_in, seat_body, under_terms
 from server.visitors import greeted, keyed
@@ -35,8 +34,8 @@ async def test_act_of_another_place_or_too_long_costs_no_verification_and_a_soun
         ({"mid": bytes(32)}, "bad_position"),
         ({"seat": 7}, "bad_message"),
     ):
-        assert (await hand_in_act(mover, act(mover, "stand", **fields)))["code"] == code
-    reply = await hand_in_act(mover, act(mover, "stand"), table="NOPE")
+        assert (await mover.hand_in(act(mover, "stand", **fields)))["code"] == code
+    reply = await mover.hand_in(act(mover, "stand"), table="NOPE")
     assert reply["code"] == "no_such_table"
     sound = mover.sign(act(mover, "stand"))
     assert (await mover.client.ask(sound | {"body": bytes(LONGEST_BODY + 1)}))["code"] == "bad_message"
@@ -50,7 +49,7 @@ async def test_bodies_from_beyond_cost_each_seat_one_verification(server, verifi
     verified.clear()
     for k in range(50, 60):
         for seat in seats:
-            await hand_in_act(seat, act(seat, "stand", k=k))
+            await seat.hand_in(act(seat, "stand", k=k))
     assert len(verified) == 2
 
 

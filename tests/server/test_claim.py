@@ -1,8 +1,9 @@
 """A match that is claimed because the other side is away: when it is granted, to whom, and who wins."""
 
+from server.acting import all_ask, stand
 from server.calls import after, rulings
-from server.clocks import ask_pause, come_back, leave, stand
-from server.conftest import QUICK, asked, changed, holder_of, in_hand, only_cut, play_on
+from server.clocks import come_back, leave
+from server.conftest import QUICK, asked, changed, holder_of, in_hand, play_on
 from server.rawclient import RawSeat
 
 from truc_protocol.audit import Result
@@ -39,13 +40,8 @@ async def test_seat_that_is_gone_forfeits_to_the_opponent_who_claims_and_not_bef
     reply = await claim(other)
     assert (reply["k"], rulings(other)[-1][0], other.next) == (9, "forfeit", 10)
     await ended(mover, other)
-    verdict = other.auditor.verdict()
-    assert (reply["t"], verdict.result, verdict.reason, verdict.winner) == (
-        "ok",
-        Result.PROVEN,
-        "forfeit",
-        other.seat % 2,
-    )
+    verdict = other.verdict()
+    assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, "forfeit", other.seat)
     reply = await claim(other)
     assert (reply["code"], reply["msg"]) == ("not_now", "expected a match that goes on")
     assert reply.get("retry_after_ms") is None
@@ -55,7 +51,7 @@ async def test_seat_that_acts_again_cannot_be_claimed_against(server, mock_clock
     mover, other = await missed(server, mock_clock)
     decides, _ = holder_of((mover, other))
     if decides is other:
-        await other.ask(stand(other))
+        await stand(other)
         await play_on([mover, other], after(10))
     await mover.play(lambda seat: seat.options and seat.options["at"] == seat.next)
     await mover.ask(mover.act_message(mover.options, mover.offered[0]))
@@ -84,8 +80,7 @@ async def test_match_is_claimed_without_a_winner_after_a_long_time_without_conne
     mock_clock.jump(60.01)
     reply = await claim(other)
     await ended(other)
-    verdict = other.auditor.verdict()
-    assert (reply["t"], verdict.reason, verdict.winner) == ("ok", "abandoned", None)
+    assert (reply["t"], other.verdict().reason, other.verdict().winner) == ("ok", "abandoned", None)
 
 
 async def test_long_time_without_connection_is_counted_anew_when_the_seat_comes_back(server, mock_clock):
@@ -109,7 +104,7 @@ async def test_long_time_without_connection_is_counted_from_when_the_other_side_
     mover, other = holder_of(await in_hand(server, options=SLOW))
     await leave(other)
     mock_clock.jump(100)
-    await mover.ask(stand(mover))
+    await stand(mover)
     mock_clock.jump(10)
     assert (await claim(mover))["retry_after_ms"] == 50_000
 
@@ -117,7 +112,7 @@ async def test_long_time_without_connection_is_counted_from_when_the_other_side_
 async def test_time_without_connection_is_counted_from_the_end_of_a_pause_and_not_in_it(server, mock_clock):
     seats = await in_hand(server, options={**SLOW, "pause_ms": 300_000})
     mover, other = holder_of(seats)
-    await ask_pause(seats, "pause", 8)
+    await all_ask(seats, "pause")
     await leave(mover)
     mock_clock.jump(100)
     assert (await claim(other))["retry_after_ms"] == 260_000
@@ -152,10 +147,7 @@ async def test_where_the_terms_say_wait_a_seat_that_is_gone_is_not_claimed_again
 
 
 async def test_partner_of_who_is_away_cannot_claim(server, mock_clock):
-    seats = await server.match(4, "truc-catalan", options=SLOW)
-    for seat in seats:
-        seat.chooses = only_cut
-    await play_on(seats, lambda seat: seat.auditor and seat.ledger.hand)
+    seats = await in_hand(server, "truc-catalan", count=4, options=SLOW)
     await leave(seats[3])
     mock_clock.jump(60.01)
     assert (await claim(seats[1]))["code"] == "not_now"

@@ -1,14 +1,14 @@
 """Time that runs out becomes a signed ruling; what it does, the terms of the match say, and orders do not stop it."""
 
 import pytest
-from server.calls import after, rulings
-from server.clocks import ask_pause, come_back, pass_time, stand
+from server.acting import act, all_ask, stand
+from server.calls import after, awake, called, rulings
+from server.clocks import come_back, leave, pass_time
 from server.conftest import PATIENT, holder_of, in_hand, play_on, under
 from server.rawclient import RawSeat
 from structlog.testing import capture_logs
-from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.bodies import Act, Void
+from truc_protocol.bodies import Void
 from truc_protocol.records import Phase, parse
 from truc_rules import deciders
 
@@ -21,15 +21,15 @@ async def test_nothing_is_ruled_before_the_time_that_is_told_is_over(server, moc
     told = other.waiting or other.options
     assert (mover.options["deadline_ms"], told["deadline_ms"]) == (1500, 1500)
     mock_clock.jump(1.4)
-    reply = await mover.ask(stand(mover))
-    assert (reply["t"], rulings(mover)) == ("ok", [])
+    await stand(mover)
+    assert rulings(mover) == []
 
 
 async def test_the_bank_pays_for_what_a_decision_takes_beyond_its_time(server, mock_clock):
     seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 500})
     mover, _ = holder_of(seats)
     mock_clock.jump(1.2)
-    await mover.ask(stand(mover))
+    await stand(mover)
     await mover.play(until=lambda seat: seat.options["at"] == 9)
     assert mover.options["deadline_ms"] == 1300
 
@@ -39,20 +39,14 @@ async def test_without_a_limit_nothing_is_ruled_and_no_deadline_told(server, moc
     mover, _ = holder_of(seats)
     mock_clock.jump(3000)
     assert "deadline_ms" not in mover.options
-    assert (await mover.ask(stand(mover)))["t"] == "ok"
-
-
-async def silent(seats, who) -> None:
-    """Let one seat release nothing, and the others play on until the draw is called."""
-
-    seats[who].follow = _nothing
-    await play_on(seats, after(len(seats)))
+    await stand(mover)
 
 
 async def test_a_silent_seat_voids_the_draw_which_is_logged_and_called_again(server, mock_clock):
     with capture_logs() as logged:
-        seats = await server.match(2, options={"release_ms": 5000})
-        await silent(seats, 1)
+        seats = await called(server, options={"release_ms": 5000})
+        await awake(seats[0])
+        await play_on(seats, after(2))
         mock_clock.jump(5.01)
         await play_on(seats, after(4))
     void = parse(seats[0].records[-2])
@@ -62,19 +56,13 @@ async def test_a_silent_seat_voids_the_draw_which_is_logged_and_called_again(ser
 
 
 async def test_releases_do_not_give_the_others_more_time(server, mock_clock):
-    seats = await server.match(2, options={"release_ms": 5000})
-    seats[0].follow = seats[1].follow = _nothing
-    await play_on(seats, after(1))
+    seats = await called(server, options={"release_ms": 5000})
     mock_clock.jump(3)
-    await RawSeat.follow(seats[0])
+    await awake(seats[0])
     await play_on(seats, after(2))
     mock_clock.jump(2.01)
     await play_on(seats, after(3))
     assert parse(seats[0].records[-1]).seats == (1,)
-
-
-async def _nothing() -> None:
-    pass
 
 
 async def test_terms_that_nobody_signs_are_dropped_and_the_silent_seat_is_not_ready(server, mock_clock):
@@ -98,9 +86,9 @@ async def test_without_keyed_seats_the_deal_follows_after_the_pause(server, mock
 
 async def test_a_pause_that_every_seat_asks_for_stops_the_clock(server, mock_clock):
     seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0, "pause_ms": 60_000})
-    await ask_pause(seats, "pause", 8)
+    await all_ask(seats, "pause")
     mock_clock.jump(50)
-    await ask_pause(seats, "resume", 11)
+    await all_ask(seats, "resume")
     assert rulings(seats[0]) == [("pause", None, None), ("resume", None, None)]
 
 
@@ -108,8 +96,7 @@ async def deserted(server) -> list[RawSeat]:
     """Return two players in a hand without a clock, both of whose connections have ended."""
     seats = await in_hand(server, options={"decision_ms": 0})
     for seat in seats:
-        await seat.client.stream.aclose()
-    await wait_all_tasks_blocked()
+        await leave(seat)
     return seats
 
 
@@ -155,11 +142,9 @@ async def test_orders_do_not_stop_the_clock(server, mock_clock):
     eldest = deciders(seats[0].ledger.match)[0]
     governor = seats[eldest]
     mock_clock.jump(20)
-    now = governor.ledger
-    order = Act(now.setup.mid, now.k, now.head, now.deal_index, eldest, "order", ["low"])
-    await governor.act(governor.sign(order))
-    await governor.play(lambda seat: seat.next > now.k)
+    k = governor.next
+    await governor.hand_in(act(governor, "order", ["low"]))
     mock_clock.jump(15)
-    await governor.play(lambda seat: seat.next > now.k + 1)
+    await governor.play(after(k + 2))
     ruled = parse(governor.records[-1])
     assert (ruled.ruling, ruled.seat, ruled.kind) == ("move", eldest, "play")

@@ -1,11 +1,13 @@
 """No time of a seat runs before the question is stored, nor while nobody is connected; over a restart neither."""
 
+import pytest
 import trio
 from msgspec.structs import replace
 from protocol.peers import Table
 from rows import each_row
-from server.calls import after, rulings
-from server.clocks import ask_pause, come_back, first_told, leave, pass_time, stand, wish
+from server.acting import act, all_ask
+from server.calls import after, awake, called, rulings
+from server.clocks import come_back, first_told, leave, pass_time
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import holder_of, in_hand, play_on, running
 from server.gates import Gate
@@ -31,32 +33,35 @@ async def test_time_goes_on_where_it_stood_when_the_last_seat_left(server, mock_
     assert ((await first_told(mover))["deadline_ms"], rulings(mover)) == (1400, [])
 
 
+@pytest.fixture
+async def changed_hands(path, mock_clock, monkeypatch):
+    """Run a server on a hand of another one, whose players may come to know of that a minute late."""
+    async with running(path, SETTINGS) as server:
+        seats = await in_hand(server, options=QUICKLY)
+    read = recovery.read
+    monkeypatch.setattr(recovery, "read", lambda *of, **how: read(*of, **how)._replace(late_s=60.0))
+    async with running(path, SETTINGS) as server:
+        yield server, *holder_of(seats)
+
+
 async def test_no_time_runs_until_everybody_is_back_who_may_not_know_that_the_table_changed_hands(
-    path, mock_clock, monkeypatch
+    changed_hands, mock_clock
 ):
-    async with running(path, SETTINGS) as server:
-        mover, other = holder_of(await in_hand(server, options=QUICKLY))
-    read = recovery.read
-    monkeypatch.setattr(recovery, "read", lambda *of, **how: read(*of, **how)._replace(late_s=60.0))
-    async with running(path, SETTINGS) as server:
-        await come_back(server, other)
-        await pass_time(mock_clock, 59)
-        await come_back(server, mover)
-        assert rulings(mover) == []
-        assert (await first_told(mover))["deadline_ms"] == 1900
+    server, mover, other = changed_hands
+    await come_back(server, other)
+    await pass_time(mock_clock, 59)
+    await come_back(server, mover)
+    assert rulings(mover) == []
+    assert (await first_told(mover))["deadline_ms"] == 1900
 
 
-async def test_who_is_not_back_in_time_is_awaited_no_longer(path, mock_clock, monkeypatch):
-    async with running(path, SETTINGS) as server:
-        mover, other = holder_of(await in_hand(server, options=QUICKLY))
-    read = recovery.read
-    monkeypatch.setattr(recovery, "read", lambda *of, **how: read(*of, **how)._replace(late_s=60.0))
-    async with running(path, SETTINGS) as server:
-        await come_back(server, other)
-        await pass_time(mock_clock, 60)
-        mock_clock.jump(1.91)
-        await play_on([other], after(9))
-        assert rulings(other) == [("move", mover.seat, "stand")]
+async def test_who_is_not_back_in_time_is_awaited_no_longer(changed_hands, mock_clock):
+    server, mover, other = changed_hands
+    await come_back(server, other)
+    await pass_time(mock_clock, 60)
+    mock_clock.jump(1.91)
+    await play_on([other], after(9))
+    assert rulings(other) == [("move", mover.seat, "stand")]
 
 
 async def test_time_runs_again_when_only_the_opponent_is_back(server, mock_clock):
@@ -72,10 +77,7 @@ async def test_time_runs_again_when_only_the_opponent_is_back(server, mock_clock
 
 async def deserted(server, options) -> list[RawSeat]:
     """Return two players who are both gone while their first release is awaited."""
-    seats = await server.match(2, options=options)
-    for seat in seats:
-        seat.is_idle = True
-    await play_on(seats, after(1))
+    seats = await called(server, options=options)
     for seat in seats:
         await leave(seat)
     return seats
@@ -110,7 +112,7 @@ async def test_deserted_match_has_no_winner_though_one_seat_has_released(server,
 
 async def test_pause_that_is_longer_than_the_host_keeps_a_match_is_waited_for(server, mock_clock):
     seats = await in_hand(server, options={**QUICKLY, "pause_ms": 7_200_000})
-    await ask_pause(seats, "pause", 8)
+    await all_ask(seats, "pause")
     for seat in seats:
         await leave(seat)
     await pass_time(mock_clock, 7_190)
@@ -123,7 +125,7 @@ async def test_restart_costs_a_seat_that_pays_from_its_bank_nothing(path, settin
     async with running(path, settings) as server:
         mover, _ = holder_of(await in_hand(server, options=QUICKLY))
         mock_clock.jump(1.2)
-        await mover.ask(wish(mover, "pause"))
+        await mover.hand_in(act(mover, "pause"))
     async with running(path, settings) as server:
         await pass_time(mock_clock, 500)
         await come_back(server, mover)
@@ -135,7 +137,7 @@ async def test_restart_in_a_pause_costs_nobody_anything(path, settings, mock_clo
     async with running(path, settings) as server:
         seats = await in_hand(server, options=options)
         mover, _ = holder_of(seats)
-        await ask_pause(seats, "pause", 8)
+        await all_ask(seats, "pause")
     async with running(path, settings) as server:
         await pass_time(mock_clock, 60.01)
         await pass_time(mock_clock, 500)
@@ -149,16 +151,12 @@ async def test_restart_in_a_pause_costs_nobody_anything(path, settings, mock_clo
 
 async def test_restart_while_a_release_is_awaited_voids_nothing(path, settings, mock_clock):
     async with running(path, settings) as server:
-        seats = await server.match(2, options={"release_ms": 5000})
-        for seat in seats:
-            seat.is_idle = True
-        await play_on(seats, after(1))
+        seats = await called(server, options={"release_ms": 5000})
     async with running(path, settings) as server:
         await pass_time(mock_clock, 500)
         for seat in seats:
             await come_back(server, seat)
-            seat.is_idle = False
-            await seat.follow()
+        await awake(*seats)
         await play_on(seats, after(4))
     assert seats[0].ledger.voids == 0
 
@@ -188,19 +186,13 @@ async def test_window_passes_while_nobody_is_connected_and_the_decision_after_it
     assert decision_left(table, waits) == 1500
 
 
-async def test_time_of_a_decision_runs_from_when_it_is_stored(mock_clock):
+async def test_time_of_a_decision_runs_from_when_it_is_stored_and_no_other_record_gives_any_back(mock_clock):
     table, waits = waiting()
     mock_clock.jump(0.8)
     waits.start(trio.current_time())
     mock_clock.jump(0.3)
     assert decision_left(table, waits) == 1200
-
-
-async def test_time_that_ran_before_a_record_without_a_question_is_not_given_back(mock_clock):
-    table, waits = waiting()
-    waits.start(trio.current_time())
-    mock_clock.jump(0.3)
-    waits.start(trio.current_time())
+    waits.start(trio.current_time())  # a record without a question
     assert decision_left(table, waits) == 1200
 
 
@@ -209,7 +201,7 @@ async def test_nothing_is_ruled_where_the_store_has_not_taken_the_question(serve
     mover, _ = holder_of(seats)
     gate = Gate()
     monkeypatch.setattr(server.store, "commit", gate.before(server.store.commit))
-    await mover.act(stand(mover))
+    await mover.act(mover.sign(act(mover, "stand")))
     await gate.reached()
     await pass_time(mock_clock, 500)
     gate.open()
@@ -218,19 +210,14 @@ async def test_nothing_is_ruled_where_the_store_has_not_taken_the_question(serve
     assert (mover.ledger.k, rulings(mover)) == (9, [])
 
 
-async def test_nothing_is_ruled_while_the_journal_takes_no_answers(server, mock_clock, monkeypatch):
-    mover, _ = holder_of(await in_hand(server, options=QUICKLY))
-    monkeypatch.setattr("truc_server.storage.journal.Journal.is_full", True)
-    await pass_time(mock_clock, 1.91)
-    monkeypatch.undo()
-    reply = await mover.ask(stand(mover))
-    assert (reply["t"], rulings(mover)) == ("ok", [])
-
-
-async def test_decision_is_ruled_soon_after_the_journal_takes_answers_again(server, mock_clock, monkeypatch):
+async def test_nothing_is_ruled_while_the_journal_takes_no_answers_but_soon_after_it_does_again(
+    server, mock_clock, monkeypatch
+):
     mover, other = holder_of(await in_hand(server, options=QUICKLY))
     monkeypatch.setattr("truc_server.storage.journal.Journal.is_full", True)
     await pass_time(mock_clock, 1.91)
+    await other.ask({"t": "tables"})
+    assert rulings(other) == []
     monkeypatch.undo()
     mock_clock.jump(5.01)
     await play_on([other], after(9))
@@ -260,18 +247,12 @@ async def test_bank_is_full_again_in_the_next_game(mock_clock):
     ) == full_clocks(OPTS, 2)
 
 
-async def stalled(server, mock_clock) -> tuple[RawSeat, RawSeat]:
-    """Return who has missed too many decisions, but is connected, and the other, who has not been there."""
+async def test_nobody_forfeits_to_a_side_before_somebody_of_it_is_connected(server, mock_clock):
     options = {"decision_ms": 1000, "bank_ms": 0, "gone_after": 1}
     mover, other = holder_of(await in_hand(server, options=options))
     await leave(other)
     mock_clock.jump(1.01)
     await play_on([mover], after(9))
-    return mover, other
-
-
-async def test_nobody_forfeits_to_a_side_before_somebody_of_it_is_connected(server, mock_clock):
-    mover, other = await stalled(server, mock_clock)
     await mover.client.ask({"t": "tables"})
     assert rulings(mover) == [("move", mover.seat, "stand")]
     await come_back(server, other)

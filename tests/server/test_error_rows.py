@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 import trio
 from rows import each_row
-from server.acting import act, card, hand_in, paused
+from server.acting import act, card, paused
 from server.admins import host_says
 from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, running, under
 from server.rawclient import RawClient, RawSeat, frame
@@ -211,7 +211,7 @@ async def out_of_turn(_: RawSeat, other: RawSeat) -> Sent:
 
 async def too_late(mover: RawSeat, _: RawSeat) -> Sent:
     body = act(mover, "redeal")
-    await hand_in(mover, act(mover, "stand"))
+    await mover.hand_in(act(mover, "stand"))
     return sent(mover, body)
 
 
@@ -224,10 +224,10 @@ async def against_the_rules(mover: RawSeat, _: RawSeat) -> Sent:
 
 
 async def ask_after_the_next_card(first: RawSeat, second: RawSeat) -> Sent:
-    await hand_in(first, act(first, *card(first)))
+    await first.hand_in(act(first, *card(first)))
     late = act(first, "raise", (2,))
     await second.play(until=lambda seat: seat.next == first.next)
-    await hand_in(second, act(second, *card(second)))
+    await second.hand_in(act(second, *card(second)))
     return sent(first, late)
 
 

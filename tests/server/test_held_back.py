@@ -8,10 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 import trio
+from server.acting import stand
 from server.clocks import pass_time
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import asked, holder_of, in_hand, only_cut, play_on, running, together
-from server.late import LATE, SHORT, eye_at, played, played_again, stand
+from server.late import LATE, SHORT, eye_at, played, played_again
 from server.rawclient import bodies
 from server.stored import sql
 from server.substituting import step_in, voided, with_newcomer

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 import trio
 from server.admins import Host, host_says
-from server.calls import awake, called, nothing
+from server.calls import awake, called
 from server.conftest import QUICK, changed, play_on, under
 from server.rawclient import RawClient
 from server.substituting import TERMS, hand_called
@@ -381,7 +381,7 @@ class TestBots:
         house_bot = await bot(two)
         seats = await called(one, options={**TERMS, "release_ms": 1_000})
         await awake(*seats)
-        seats[1].follow = nothing
+        seats[1].is_idle = True
         await play_on(seats, lambda seat: hand_called(seat, 1))
         async with trio.open_nursery() as playing:
             playing.start_soon(seats[0].play)

@@ -2,7 +2,7 @@
 
 import pytest
 from server.acting import act
-from server.calls import BRIEF, after, awake, bodies, called, held, is_ended, results, rulings
+from server.calls import BRIEF, after, awake, bodies, called, held, is_ended, results, rulings, sign_now
 from server.clocks import pass_time
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import changed, play_on, running
@@ -28,8 +28,7 @@ async def one_link(tmp_path):
 async def exhausted(server, **fields) -> list[RawSeat]:
     """Return two seats after the draw: the server has begun a new chain, and neither seat does."""
     seats = await called(server, **fields)
-    for seat in seats:
-        await RawSeat.follow(seat)
+    await sign_now(*seats)
     await play_on(seats, held)
     return seats
 

@@ -3,9 +3,10 @@
 from functools import partial
 
 import pytest
+from server.acting import stand
 from server.calls import BRIEF, after
 from server.conftest import PATIENT, QUICK, changed, holder_of, in_hand, play_on, running, under
-from server.late import eye_at, stand
+from server.late import eye_at
 from server.rawclient import is_rash
 from server.watching import Eye, Held
 

@@ -1,9 +1,8 @@
 """Seats whose players are gone: offered between two deals, stood by for, and taken over by a signed record."""
 
 from server.acting import resumption
-from server.calls import after, awake, bodies, called, held, is_ended, nothing, results, rulings
+from server.calls import after, awake, bodies, called, held, is_ended, results, rulings, sign_now
 from server.conftest import PATIENT, in_hand, play_on, together
-from server.rawclient import RawSeat
 from server.substituting import (
     TERMS,
     follow,
@@ -30,7 +29,7 @@ async def test_seat_silent_at_the_draw_is_offered_and_the_draw_called_again_wher
     server, mock_clock
 ):
     seats = await called(server, options=TERMS)
-    await RawSeat.follow(seats[0])
+    await sign_now(seats[0])
     await play_on(seats[:1], after(2))
     mock_clock.jump(5.01)
     await play_on(seats, offered)
@@ -196,7 +195,7 @@ async def test_wishes_that_came_to_nothing_do_not_count_for_who_takes_the_seat_o
     await seats[1].want_rekey()
     await awake(*seats)
     await play_on(seats, held)
-    seats[1].follow = nothing
+    seats[1].is_idle = True
     mock_clock.jump(5.01)
     await play_on(seats, lambda seat: hand_called(seat, 1))
     assert (await seats[1].want_rekey())["code"] == "illegal_action"
@@ -209,7 +208,7 @@ async def test_wishes_that_came_to_nothing_do_not_count_for_who_takes_the_seat_o
 
 async def test_second_void_is_beyond_the_terms_and_forfeits(server, mock_clock):
     seats, newcomer = await with_newcomer(server, mock_clock, voids=1)
-    newcomer.follow = nothing
+    newcomer.is_idle = True
     await step_in(newcomer)
     await play_on([seats[0], newcomer], lambda seat: hand_called(seat, 1))
     mock_clock.jump(5.01)
