@@ -2,7 +2,6 @@
 
 import pytest
 from server.acting import act
-from server.calls import nothing
 from server.conftest import asked, play_on, under
 from server.rawclient import RawSeat
 
@@ -119,7 +118,7 @@ async def test_nothing_of_it_is_taken_after_the_match(server, guests):
 
 async def test_nothing_of_it_is_taken_while_a_release_is_awaited(server):
     seats = await server.match(2)
-    seats[1].follow = nothing
+    seats[1].is_idle = True
     await play_on(seats, lambda seat: seat.auditor and seat.next == 2)
     assert seats[0].ledger.phase is Phase.CALLED
     for line in ("pause", "resume", "resign"):

@@ -2,10 +2,10 @@
 
 import pytest
 import trio
-from server.acting import resumption
+from server.acting import resumption, stand
 from server.calls import BRIEF
 from server.conftest import PATIENT, holder_of, in_hand, play_on, together
-from server.late import eye_at, stand
+from server.late import eye_at
 from server.rawclient import RawClient, RawSeat
 from server.stored import sql
 from server.watching import Eye
