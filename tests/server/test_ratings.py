@@ -1,10 +1,9 @@
 """Ratings: which matches count, for whom, and what a server tells of it."""
 
 import pytest
-from rows import each_row
 from server.conftest import QUICK, changed, in_hand, over, play_on, running, under
 from server.restarting import come_back
-from server.visitors import guest, keyed
+from server.visitors import guest
 
 from truc_protocol.crypto.keys import fingerprint
 from truc_server.settings.abilities import STANDINGS_PAGE
@@ -21,25 +20,11 @@ def places(standings) -> list[tuple[str, int, int]]:
     return [(found["name"], found["matches"], found["won"]) for found in standings]
 
 
-async def test_winner_is_above_the_loser(server):
-    seats = await over(server)
-    first, second = await board(await guest(server))
-    assert places((first, second)) == [(seats[1].name, 1, 1), (seats[0].name, 1, 0)]
-    assert (first["rank"], second["rank"]) == (1, 2)
-    assert first["points"] > 0 > second["points"]
-    assert first["player"] == fingerprint(seats[1].key.public)
-
-
 async def test_profile_without_a_tag_is_ones_own(server):
     seats = await over(server)
     own = (await seats[1].ask({"t": "profile"}))["standings"]
     told = (await seats[0].ask({"t": "profile", "player": fingerprint(seats[1].key.public)}))["standings"]
     assert own == told == (await board(seats[0].client))[:1]
-
-
-async def test_who_is_not_rated_has_no_standings(server):
-    client = await keyed(server)
-    assert (await client.ask({"t": "profile"}))["standings"] == []
 
 
 @pytest.mark.parametrize("fields", [{"private": True}, {"guests": (1,)}], ids=["private table", "guest"])
@@ -92,17 +77,8 @@ async def test_board_comes_page_by_page(server):
     assert [found["points"] for found in told] == sorted((found["points"] for found in told), reverse=True)
 
 
-@each_row(
-    "request_, code, field",
-    [
-        ({"t": "leaderboard", "variant": "poker", "seats": 2}, "no_such_variant", "variant"),
-        ({"t": "leaderboard", "variant": "truc-french", "seats": 3}, "bad_option", "seats"),
-        ({"t": "profile", "player": "a\0b"}, "bad_message", "player"),
-    ],
-)
-async def test_request_that_cannot_be_meant_is_refused(server, request_, code, field):
-    reply = await (await guest(server)).ask(request_)
-    assert (reply["code"], reply["field"]) == (code, field)
+async def test_player_with_a_zero_byte_in_the_tag_is_none(server):
+    await (await guest(server)).refused({"t": "profile", "player": "a\0b"}, "bad_message", field="player")
 
 
 async def test_forgotten_player_is_on_no_board(server):

@@ -21,59 +21,6 @@ async def elsewhere(server, seat) -> RawClient:
     return client
 
 
-async def test_resume_sends_every_record_from_a_position_on_and_the_present_options(server):
-    holder, _ = holder_of(await in_hand(server))
-    client = await elsewhere(server, holder)
-    reply = await client.ask(resumption(holder, 3))
-    ks = [message["k"] for message in client.log if message["t"] == "record"]
-    assert (ks, reply["k"]) == ([3, 4, 5, 6, 7], 8)
-    options = await client.until("options")
-    assert (options["at"], options["offer"], options["must"]) == (8, 7, True)
-
-
-async def test_resume_from_before_the_setup_sends_it_first_and_then_the_same_bytes(server):
-    seats = await in_hand(server)
-    client = await elsewhere(server, seats[0])
-    await client.ask(resumption(seats[0], -1))
-    again = [message for message in client.log if message["t"] in ("setup", "record")]
-    assert [message["t"] for message in again] == ["setup"] + ["record"] * 8
-    assert again[1:] == [message for message in seats[0].client.log if message["t"] == "record"]
-
-
-async def test_resume_sends_a_guest_its_cards_again(server):
-    seats = await server.match(2, "truc-french", guests=(1,), boxed=False)
-    await play_on(seats, lambda seat: seat.auditor and seat.ledger.hand)
-    client = await server.connect()
-    await client.login_token(seats[1].token)
-    await client.ask(resumption(seats[1], 0))
-    cards = await client.until("cards")
-    newest = seats[1].client.log[-1]
-    assert cards == (newest if newest["t"] == "cards" else await seats[1].client.until("cards"))
-
-
-async def test_join_takes_the_seat_over_too_and_names_the_match_to_resume(server):
-    seats = await in_hand(server)
-    client = await elsewhere(server, seats[1])
-    assert (await client.ask({"t": "join", "table": seats[1].table}))["seat"] == 1
-    assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
-    state = await client.until("table")
-    assert (state["state"], state["match"]) == ("playing", seats[0].ledger.setup.mid)
-
-
-async def test_resume_beyond_the_last_record_of_another_match_or_seat_is_refused(server):
-    seats = await in_hand(server)
-    stranger = await server.connect()
-    await stranger.login_guest()
-    own = resumption(seats[0], 0)
-    assert (await seats[0].client.ask(resumption(seats[0], 9)))["code"] == "bad_position"
-    assert (await seats[0].client.ask({**own, "match": bytes(32)}))["code"] == "no_such_match"
-    assert (await stranger.ask(own))["code"] == "not_seated"
-    assert (await seats[0].client.ask({"t": "watch", "table": seats[0].table}))["code"] == "not_now"
-    await seats[0].client.ask(resumption(seats[0], 6))
-    ks = [message["k"] for message in seats[0].client.log if message["t"] == "record"]
-    assert ks[-2:] == [6, 7]
-
-
 @pytest.mark.slow
 async def test_resume_reads_old_records_from_the_store_without_a_hole(server, monkeypatch):
     monkeypatch.setattr(catching_up, "PAGE", 7)
@@ -136,16 +83,6 @@ async def test_unwatch_changes_nothing_for_a_connection_with_a_seat(server):
     assert (await first.client.ask({"t": "ready", "table": first.table}))["t"] == "ok"
 
 
-async def test_unwatch_ends_the_notices(server):
-    seats = await server.seats(2)
-    eye = await eye_at(server, seats[0].table)
-    await eye.client.ask({"t": "unwatch", "table": seats[0].table})
-    await seats[0].client.ask({"t": "ready", "table": seats[0].table})
-    reply = await eye.client.ask({"t": "tables"})
-    assert eye.client.log[-1] is reply
-    assert eye.client.log[-2]["t"] == "ok"
-
-
 async def test_join_on_the_connection_that_has_the_seat_changes_nothing(server):
     mover, other = holder_of(await in_hand(server))
     await other.client.ask({"t": "join", "table": other.table})
@@ -188,18 +125,6 @@ async def test_player_of_another_key_does_not_get_the_seat_by_its_name(server):
     impostor.name = seats[0].name
     replies = {way: await impostor.client.ask(request(seats[0], way)) for way in WAYS}
     assert {way: reply["code"] for way, reply in replies.items()} == REFUSED
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_newest_connection_that_asks_has_the_seat(server, way):
-    seats = await in_hand(server)
-    older = seats[0].client
-    assert (await come_back(server, seats[0], "join"))["t"] == "ok"
-    told = await older.until("seat_taken_over")
-    assert told == {"t": "seat_taken_over", "table": seats[0].table, "seat": 0}
-    newer = server.clients[-1]
-    assert (await older.ask(request(seats[0], way)))["t"] == "ok"
-    assert (await newer.until("seat_taken_over"))["seat"] == 0
 
 
 @pytest.mark.parametrize("way", WAYS)

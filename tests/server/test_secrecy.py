@@ -8,7 +8,7 @@ from io import StringIO
 
 import pytest
 from server.calls import BRIEF
-from server.conftest import in_hand, play_on
+from server.conftest import play_on
 from server.late import eye_at
 from server.rawclient import RawClient
 
@@ -119,9 +119,3 @@ async def test_under_reveal_match_unplayed_cards_stay_closed_until_the_end(serve
     await play_on(seats)
     facts = [fact["what"] for m in seats[0].client.log if m["t"] == "record" for fact in m["means"]]
     assert "hands_opened" not in facts
-
-
-async def test_options_of_a_keyed_seat_have_the_same_length_whatever_it_holds(server):
-    seats = await in_hand(server)
-    sizes = {len(m["box"]) for seat in seats for m in seat.client.log if m["t"] == "options"}
-    assert all(size % 256 == 8 + 16 for size in sizes)

@@ -17,21 +17,6 @@ async def found(client, **fields) -> str:
     return (await client.ask({**SEEK, **fields}))["table"]
 
 
-async def test_first_seeker_has_a_new_table_where_the_second_sits_down(server):
-    first, second = await guest(server), await guest(server, "Sekar")
-    reply = await first.ask(SEEK)
-    (table,) = (await first.ask({"t": "tables"}))["tables"]
-    assert (reply["t"], reply["seat"], table["table"]) == ("ok", 0, reply["table"])
-    beside = await second.ask(SEEK)
-    assert (beside["table"], beside["seat"]) == (reply["table"], 1)
-    state = await second.until("table")
-    assert (state["table"], [seat["kind"] for seat in state["seats"]]) == (table["table"], ["guest"] * 2)
-    state = await first.until("table")
-    while state["seats"][1]["kind"] == "empty":
-        state = await first.until("table")
-    assert state["seats"][1]["name"] == "Sekar"
-
-
 async def test_many_seekers_at_once_fill_the_tables_two_by_two(server):
     clients = [await guest(server) for _ in range(9)]
     codes = []
@@ -92,12 +77,6 @@ async def test_table_is_made_and_found_by_its_options_and_seats(server):
     state = await first.until("table")
     assert (state["n"], state["options"]) == (4, {"match": 3, "decision_ms": 5000})
     assert await found(second, **wanted, options={"decision_ms": 5000, "match": 3}) == code
-
-
-@each_row("is_set_up", [False, True])
-async def test_full_table_is_not_found_before_and_after_its_match_is_set_up(server, is_set_up):
-    seats = await (server.match if is_set_up else server.seats)(2, seed=2 + is_set_up)
-    assert await found(await guest(server)) != seats[0].table
 
 
 async def test_key_is_seated_where_no_guest_is_admitted_any_more(server):

@@ -34,15 +34,6 @@ async def later(server, **options):
     return seats
 
 
-async def test_who_wants_snapshots_begins_at_the_newest_call_and_others_at_the_first_record(server):
-    seats = await in_hand(server)
-    eye = await eye_at(server, seats[0].table, "snapshot")
-    k = newest_call(seats[0])
-    assert (eye.order[1:], eye.records) == (["snapshot"] + ["record"] * (8 - k), list(range(k, 8)))
-    eye = await eye_at(server, seats[0].table)
-    assert (eye.order[1], eye.records) == ("setup", list(range(8)))
-
-
 async def snapshot_of(eye: Eye) -> dict:
     return next(message for message in eye.client.log if message["t"] == "snapshot")
 
@@ -89,16 +80,6 @@ async def test_snapshot_of_a_table_that_is_shown_late_is_of_what_is_shown(server
     await stand(holder_of(seats)[0])
     eye = await eye_at(server, seats[0].table, "snapshot")
     assert eye.records == list(range(newest_call(seats[0]), 8))
-
-
-async def test_watcher_goes_on_from_a_position_without_the_setup(server):
-    seats = await in_hand(server)
-    eye = await eye_at(server, seats[0].table)
-    eye.next = 3
-    await eye.connect(server)
-    del eye.order[:]
-    assert (await eye.go_on(seats[0].table))["k"] == 8
-    assert eye.order == ["playing"] + ["record"] * 5
 
 
 async def test_watcher_who_wants_snapshots_goes_on_within_the_present_hand(server):

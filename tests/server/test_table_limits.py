@@ -27,14 +27,6 @@ async def make_and_leave(client) -> dict:
     return reply
 
 
-async def test_player_who_opens_tables_too_fast_is_told_how_long_to_wait(server, mock_clock):
-    client = await keyed(server)
-    replies = [await make_and_leave(client) for _ in range(3)]
-    assert (replies[2]["code"], replies[2]["retry_after_ms"]) == ("rate_limited", 30_001)
-    mock_clock.jump(30.001)
-    assert (await make(client))["t"] == "ok"
-
-
 async def test_table_that_seek_makes_counts(server, mock_clock):
     client = await keyed(server)
     seek = {"t": "seek", "variant": "truc-french"}

@@ -40,13 +40,6 @@ async def hand_in(seat: RawSeat, body, key=None) -> dict:
     return await seat.client.ask({"t": "act", "table": seat.table, "body": encoded, "sig": signature})
 
 
-async def test_both_seats_are_sent_the_same_signed_terms(server):
-    seats = await server.match(2)
-    first, second = [await seat.client.until("terms") for seat in seats]
-    assert first == second
-    assert open_terms(first["doc"], Record(*first["record"])).table.spk == seats[0].client.spk
-
-
 async def test_seat_record_is_taken_again_is_a_repeat_and_another_is_refused(server):
     seats, terms = await under_terms(server)
     body = seat_body(seats[0], terms)
@@ -112,17 +105,6 @@ async def test_commitment_of_another_seat_or_guest_is_refused_and_a_wrong_signat
     assert (await hand_in(seats[0], body))["code"] == "terms_refused"
     reply = await hand_in(seats[0], seat_body(seats[0], terms), key=keys.generate_signing_key())
     assert (reply["code"], reply["close"]) == ("bad_signature", True)
-
-
-async def test_joining_again_brings_the_table_and_then_the_terms_again(server):
-    seats, terms = await under_terms(server)
-    client = await server.connect()
-    await client.login_key(seats[0].key)
-    before = len(client.log)
-    await client.ask({"t": "join", "table": seats[0].table})
-    again = await client.until("terms")
-    assert Record(*again["record"]) == terms.record
-    assert [message["t"] for message in client.log[before:]] == ["ok", "table", "terms"]
 
 
 async def test_the_setup_holds_the_records_in_seat_order(server):
