@@ -1,4 +1,4 @@
-"""Reading a file that somebody names: a link to a device has no end, and no command may fill the memory with it."""
+"""What somebody names on a command line: its path, and reading it. A link to a device has no end, and no command may fill the memory with it."""
 
 import errno
 from pathlib import Path
@@ -10,6 +10,19 @@ MAX_TEXT: Final = 1 << 20
 
 MAX_OWN: Final = 64 * MAX_TEXT
 """How many bytes a file may have that the program itself has written, with a line for each match or key."""
+
+
+def path_of(text: str) -> Path:
+    """Return a path as somebody writes it: `~` is their home folder, and stays as it is where none is known."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
+
+
+def is_homeless(path: Path) -> bool:
+    """Tell whether a path begins with a home folder that is not known."""
+    return path.parts[:1] != () and path.parts[0].startswith("~")
 
 
 def read_bounded(path: Path, most: int) -> bytes:

@@ -106,6 +106,17 @@ def test_home_is_where_the_variable_says_or_the_platform_keeps_such_things(platf
     assert str(default_root(environ, platform)).endswith(end)
 
 
+@each_row("environ", [{"TRUC_HOME": "~nobody-of-that-name/truc"}, {}])
+def test_home_folder_that_is_not_known_is_said(environ, monkeypatch) -> None:
+    def unknown(_user):
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    monkeypatch.delenv("HOME", raising=False)
+    with pytest.raises(HomeError, match=r"cannot use the folder ~.*/truc: "):
+        default_root(environ, "linux")
+
+
 def test_folder_in_use_is_not_free(tmp_path) -> None:
     with sole_use(tmp_path) as first, sole_use(tmp_path) as second:
         assert (first, second) == (True, False)
@@ -113,7 +124,7 @@ def test_folder_in_use_is_not_free(tmp_path) -> None:
 
 def test_home_that_cannot_be_made_is_said_so(tmp_path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(HomeError, match="cannot use the folder"):
+    with pytest.raises(HomeError, match=r"cannot use the folder"):
         open_home(tmp_path / "file" / "home")
 
 

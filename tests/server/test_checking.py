@@ -54,6 +54,19 @@ def test_file_in_place_of_the_folder_is_wrong(path):
     assert told == f"wrong  data folder: expected a folder, got {path}: choose another with --data"
 
 
+def test_folder_that_cannot_be_made_is_wrong(path):
+    path.write_text("")
+    [told] = [line for line in check(Folder(path / "a" / "b"), status=1) if line.startswith("wrong  data")]
+    assert told == f"wrong  data folder: {path}/a/b cannot be made: expected a folder, got {path}"
+
+
+@pytest.mark.parametrize("section", ["listen", "web"])
+def test_certificate_in_the_home_of_nobody_is_wrong(folder, section):
+    more = {"listen": "tls = true", "web": 'origin = "https://truc.example"'}[section]
+    lines = check(folder, f'[{section}]\ncertificate = "~nobody-of-that-name/x"\n{more}\n', status=1)
+    assert [line for line in lines if "cannot read ~nobody-of-that-name/x: No such file or directory" in line]
+
+
 # Settings among themselves
 
 WRONG = (

@@ -5,9 +5,11 @@ import stat
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rows import each_row
 from server.commands import call
 from server.conftest import no_file_longer_than
 
@@ -91,8 +93,30 @@ def test_web_serves_browsers_where_they_are_told_to_come(init, folder, flags, ex
     assert invited[1] == link
 
 
-def test_web_that_is_no_origin_is_refused(init, folder):
-    result = init("--web", "truc.example/t")
+@each_row("command", ["init", "check", "run", "backup x", "admin status"])
+def test_home_folder_of_nobody_is_said(monkeypatch, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
+    result = call(Path("~nobody-of-that-name/truc"), command)
+    told = "truc-server: ~nobody-of-that-name/truc: no such home folder; choose another with --data\n"
+    assert (result.exit_code, result.stderr, list(tmp_path.iterdir())) == (1, told, [])
+
+
+def test_user_without_a_home_folder_is_told_so(monkeypatch, tmp_path):
+    def unknown(_number):
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for variable in ("HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["init"])
+    told = "truc-server: ~/.local/share/truc-server: no such home folder; choose another with --data\n"
+    assert (result.exit_code, result.stderr, list(tmp_path.iterdir())) == (1, told, [])
+
+
+@each_row("origin", ["truc.example/t", ""])
+def test_web_that_is_no_origin_is_refused(init, folder, origin):
+    result = init("--web", origin)
     assert (result.exit_code, folder.root.exists(), "--web" in result.stderr) == (2, False, True)
 
 

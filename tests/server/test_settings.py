@@ -142,6 +142,7 @@ class TestFile:
         "text, told",
         [
             (f"name = '{'à' * 33}'", "truc.toml line 1: name expected text of 1 to 64 bytes, got 'àà"),
+            ('data = "a\\u0000"', "truc.toml line 1: data expected text of at most 4096 bytes, got 'a\\x00'"),
             ("[listen.port]\nx = 1", f"truc.toml line 1: {PORT}, got {{"),
             ("name = 'a'\nport 5\n", "truc.toml line 2: expected TOML"),
             ("name = 'a'\nmotd =", "truc.toml line 2: expected TOML"),

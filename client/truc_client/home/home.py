@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_client.errors import HomeError, system_reason
-from truc_commands.files import MAX_TEXT, read_beginning
+from truc_commands.files import MAX_TEXT, is_homeless, path_of, read_beginning
 from truc_protocol.crypto.keys import (
     KEY_BYTES,
     KeyFileError,
@@ -79,14 +79,27 @@ class Home(NamedTuple):
 
 
 def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
-    """Return the default folder of the home: TRUC_HOME, or where the platform keeps such things."""
-    if named := environ.get(VARIABLE):
-        return Path(named).expanduser()
-    if platform == "win32":
-        return Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming") / "truc"
-    if platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "truc"
-    return Path(environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "truc"
+    """Return the default folder of the home: TRUC_HOME, or where the platform keeps such things.
+
+    Raises:
+        HomeError: In a home folder that is not known.
+    """
+    root = path_of(environ.get(VARIABLE) or f"{_kept_by(environ, platform)}/truc")
+    if is_homeless(root):
+        raise HomeError(
+            Sentence("failures.folder_unusable", path=root, reason=Sentence("failures.no_such_file"))
+        )
+    return root
+
+
+def _kept_by(environ: Mapping[str, str], platform: str) -> str:
+    match platform:
+        case "win32":
+            return environ.get("APPDATA") or "~/AppData/Roaming"
+        case "darwin":
+            return "~/Library/Application Support"
+        case _:
+            return environ.get("XDG_DATA_HOME") or "~/.local/share"
 
 
 def open_home(root: Path | str) -> Home:

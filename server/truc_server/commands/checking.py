@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from truc_commands.files import path_of
 from truc_server.admin.requests import MAX_PATH
 from truc_server.commands.command_line import (
     data_root,
@@ -318,7 +319,7 @@ def look_at_keys(settings: Settings, folder: Folder, now: int) -> Iterator[Check
 
 def _look_at_new(passphrase_file: str) -> Iterator[CheckResult]:
     if passphrase_file:
-        read_passphrase(Path(passphrase_file).expanduser())
+        read_passphrase(path_of(passphrase_file))
     sealed = f", sealed with the passphrase in {passphrase_file}" if passphrase_file else ""
     yield right(f"keys: will be made at the first start{sealed}")
 
@@ -377,7 +378,7 @@ def _look(settings: Settings) -> Iterator[CheckResult]:
     yield from look_at_certificate(settings, folder)
     yield from look_at_web_certificate(settings)
     if not folder.root.exists():
-        yield right(f"data folder: {folder.root} will be made at the first start")
+        yield _look_at_place(folder.root)
         yield from look_at_ports(settings)
         return
     yield _look_at_folder(folder)
@@ -483,6 +484,14 @@ def _look_at_folder(folder: Folder) -> CheckResult:
             f"data folder: {folder.root} is open to other users (mode {mode:04o}): run chmod 700 {folder.root}"
         )
     return right(f"data folder: {folder.root}")
+
+
+def _look_at_place(root: Path) -> CheckResult:
+    """Look at where a data folder that is not there yet will be made."""
+    there = next(above for above in root.absolute().parents if above.exists())
+    if why := why_closed(there) if there.is_dir() else f"expected a folder, got {there}":
+        return wrong(f"data folder: {root} cannot be made: {why}")
+    return right(f"data folder: {root} will be made at the first start")
 
 
 def _look_at_variants(folder: Folder) -> Iterator[CheckResult]:

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_origi
 import click
 
 from truc_commands.completion import KnownValues
-from truc_commands.files import MAX_TEXT, read_bounded
+from truc_commands.files import MAX_TEXT, is_homeless, path_of, read_bounded
 from truc_protocol.crypto.keys import KeyFileError
 from truc_protocol.wire.transport import scheme
 from truc_server.identity.certificate import TlsError
@@ -124,8 +124,15 @@ def server_options(command: _Command) -> _Command:
 
 
 def data_root(settings: Settings) -> Path:
-    """Return where the data folder is."""
-    return Path(settings.data).expanduser() if settings.data else default_root(os.environ)
+    """Return where the data folder is.
+
+    Raises:
+        CommandError: In a home folder that is not known.
+    """
+    root = path_of(settings.data) if settings.data else default_root(os.environ)
+    if is_homeless(root):
+        raise CommandError(f"{root}: no such home folder; choose another with --data")
+    return root
 
 
 def load_settings(
@@ -236,7 +243,7 @@ def _default_file(data: object) -> Path | None:
     if named := os.environ.get(FILE_VARIABLE):
         return Path(named)
     root = data or os.environ.get(KEYS["data"].variable)
-    file = Folder(Path(str(root)).expanduser() if root else default_root(os.environ)).settings
+    file = Folder(path_of(str(root)) if root else default_root(os.environ)).settings
     return file if file.exists() else None
 
 

@@ -13,6 +13,7 @@ from typing import Final
 import click
 import msgspec
 
+from truc_commands.files import path_of
 from truc_protocol.wire.transport import LOOPBACK, web_link
 from truc_server.commands.command_line import (
     CommandError,
@@ -58,6 +59,8 @@ _STEPS: Final = (
 )
 def init(file: Path | None, origin: str | None, **flags: object) -> None:
     """Set a new server up: make the data folder, a settings file with these values, and the keys; nothing is overwritten."""
+    if origin == "":  # as of a variable that is not set
+        raise click.BadParameter("--web: expected https://HOST or http://HOST, got nothing")
     # The settings file is read from other folders, too.
     if flags["passphrase_file"]:
         flags["passphrase_file"] = str(_absolute(str(flags["passphrase_file"])))
@@ -85,7 +88,7 @@ def print_settings(file: Path | None, **flags: object) -> None:
 
 
 def _absolute(path: Path | str) -> Path:
-    return Path(path).expanduser().absolute()
+    return path_of(str(path)).absolute()
 
 
 def _write(folder: Folder, path: Path, settings: Settings) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import structlog
 
-from truc_commands.files import MAX_TEXT, read_bounded
+from truc_commands.files import MAX_TEXT, path_of, read_bounded
 from truc_protocol.wire.transport import ALPN
 from truc_server.settings.findings import CheckResult, note, right, wrong
 from truc_server.settings.folder import Folder, write_private
@@ -115,8 +115,7 @@ def look_at_web_certificate(settings: Settings) -> Iterator[CheckResult]:
 def _own_files(section: ListenSettings | WebSettings, name: str) -> _Files | None:
     """Return the files of the host's own certificate, if there is one."""
     if section.certificate:
-        chain = Path(section.certificate).expanduser()
-        return _Files(chain, Path(section.certificate_key).expanduser() if section.certificate_key else chain)
+        return _Files(path_of(section.certificate), path_of(section.certificate_key or section.certificate))
     if section.certificate_key:
         without = " to have one made" if name == "listen" else ""
         raise TlsError(

@@ -14,6 +14,7 @@ from typing import BinaryIO, Final
 
 import click
 
+from truc_commands.files import path_of
 from truc_server.identity.identity import has_passphrase, settle_passphrase, settled_identity
 from truc_server.identity.key_files import IdentityError, key_text, secret_text
 from truc_server.settings.folder import Folder, make_private, move, write_private
@@ -126,7 +127,7 @@ def change_passphrase(folder: Folder, before: str | None, after: str | None) -> 
 
 
 def _named(path: str) -> str:
-    return read_passphrase(Path(path).expanduser())
+    return read_passphrase(path_of(path))
 
 
 def _asked(folder: Folder) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from truc_commands.files import path_of
+
 
 class FolderError(Exception):
     """The data folder cannot be used; the text says why."""
@@ -89,9 +91,9 @@ class Folder:
 def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
     """Return the user's own folder for the server's data."""
     if platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "truc-server"
+        return path_of("~/Library") / "Application Support" / "truc-server"
     base = environ.get("XDG_DATA_HOME", "")
-    return (Path(base) if base else Path.home() / ".local" / "share") / "truc-server"
+    return (Path(base) if base else path_of("~/.local/share")) / "truc-server"
 
 
 def open_folder(root: Path) -> Folder:

@@ -227,8 +227,12 @@ def _value(key: SettingKey, found: _Found) -> object:
     if isinstance(converted, tuple):
         if wrong := [entry for entry in converted if not takes.admits(entry)]:
             raise SettingsError(f"{_refused(key, found)}, got {_shown(wrong[0])} in it")
-    # `Meta` can bound characters only, and what is signed and sent has bounds in bytes.
-    elif not takes.admits(converted) or (plain_type(key.type) is str and size > takes.max_bytes):
+    # `Meta` can bound characters only, and what is signed and sent has bounds in bytes; no path has a zero in it.
+    elif (
+        not takes.admits(converted)
+        or "\0" in str(converted)
+        or (plain_type(key.type) is str and size > takes.max_bytes)
+    ):
         raise SettingsError(_refusal(key, found))
     return converted
 
