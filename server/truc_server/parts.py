@@ -24,7 +24,6 @@ from truc_server.storage.guest_tokens import GuestTokens
 from truc_server.storage.journal import TIME_BOUNDS, Histogram, Journal
 from truc_server.storage.page_reader import PageReader
 from truc_server.storage.sql import Store
-from truc_server.tables.table import TableBacking
 from truc_server.timing.clock import Timers
 
 
@@ -84,18 +83,6 @@ class ServerParts:
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
         self.failure: StoreError | None = None
-
-    def backing(self, *, epoch: int | None = None) -> TableBacking:
-        """Return what tables work with; those that were taken over later have a later `epoch` than the server's own."""
-        return TableBacking(
-            self.settings,
-            self.identity,
-            self.epoch if epoch is None else epoch,
-            self.page_reader,
-            self.journal,
-            self.timers,
-            self.drain,
-        )
 
     def renew(self, settings: Settings) -> None:
         """Use these settings from now on."""

@@ -81,24 +81,26 @@ class StoredTable(NamedTuple):
 class StoredState(NamedTuple):
     """Everything a start needs from the store; of tables that cannot be read, only the codes.
 
-    For `late_s` after this a player may still be on a connection to a node that is gone, and not know it.
+    The tables were claimed under `epoch`. For `late_s` after this a player may still be on a connection to a node that is
+    gone, and not know it.
     """
 
     tables: tuple[StoredTable, ...]
     stray: tuple[bytes, ...]
+    epoch: int
     ignoring: frozenset[bytes] = frozenset()
     unreadable: tuple[str, ...] = ()
     restored: Restored = Restored()
     late_s: float = 0.0
 
 
-def read(store: Store, restored: Restored, *, codes: Sequence[str] | None = None) -> StoredState:
-    """Read all tables, or those with these codes, and note with them what was `restored` from a backup; blocks."""
+def read(store: Store, restored: Restored, epoch: int, *, codes: Sequence[str] | None = None) -> StoredState:
+    """Read all tables, or those with these codes, claimed under an epoch; what was `restored` from a backup goes along; blocks."""
     codes = store.table_codes() if codes is None else codes
     tables = tuple(_readable(store, codes))
     unreadable = set(codes) - {found.row.code for found in tables}
     stray, ignoring = _or_none(store.stray_secrets), frozenset(_or_none(store.ignoring))
-    return StoredState(tables, tuple(stray), ignoring, tuple(sorted(unreadable)), restored)
+    return StoredState(tables, tuple(stray), epoch, ignoring, tuple(sorted(unreadable)), restored)
 
 
 def _or_none(read: Callable[[], Collection[Found]]) -> Collection[Found]:
@@ -160,7 +162,7 @@ def restore(backing: TableBacking, lobby: Lobby, stored: StoredState) -> None:
 
 
 def _restore(backing: TableBacking, lobby: Lobby, found: StoredTable, stored: StoredState) -> None:
-    table = _rebuild(backing, lobby, found)
+    table = _rebuild(backing, lobby, found, epoch=stored.epoch)
     # before its match goes on, which is told to the lobby
     lobby.add(table)
     try:
@@ -171,13 +173,13 @@ def _restore(backing: TableBacking, lobby: Lobby, found: StoredTable, stored: St
         raise
 
 
-def _rebuild(backing: TableBacking, lobby: Lobby, found: StoredTable) -> Table:
+def _rebuild(backing: TableBacking, lobby: Lobby, found: StoredTable, *, epoch: int) -> Table:
     """Return a table as it was, with nothing started yet."""
     row, setup = found.row._replace(options=raised_to_least(found.row.options)), _setup(found.match)
     chosen = _chosen(backing.settings.now, lobby.catalogue, row, setup)
     _check(found, chosen)
     blueprint = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
-    table = Table(backing, blueprint, lobby)
+    table = Table(backing, blueprint, lobby, epoch=epoch)
     for seat in found.seats:
         player = LoggedInPlayer(seat.kind, seat.player, seat.name)
         table.board.seats[seat.seat] = Seated(player, seat.ready, seat.x)

@@ -114,16 +114,17 @@ def _take_over(
     owner = f"{socket.gethostname()}:{os.getpid()}"
     # backup.md, "Moving": these tables go on elsewhere; here they would get a second history
     if settings.access.moved_to:
-        return Lease(owner, 0), recovery.StoredState((), ())
+        return Lease(owner, 0), recovery.StoredState((), (), 0)
     restored = read_restored(folder)
     node = settings.cluster.node
     if not node:
         # claimed first: whoever had the store until now can write no more once the tables are read
-        return store.claim(owner), recovery.read(store, restored)
+        lease = store.claim(owner)
+        return lease, recovery.read(store, restored, lease.epoch)
     store.check_keys(node, keys_of(identity))
     # of no place yet, as it does not listen
     lease = store.join(node, NodePlace("", "", version("truc")), lease_ms=lease_ms(settings.cluster))
-    return lease, recovery.StoredState((), (), restored=restored)
+    return lease, recovery.StoredState((), (), lease.epoch, restored=restored)
 
 
 def _place(settings: Settings, port: int) -> NodePlace:
@@ -231,9 +232,8 @@ async def _open_lobby(
     parts: ServerParts, stored: recovery.StoredState, lease_keeper: LeaseKeeper | None, tasks: trio.Nursery
 ) -> Lobby:
     """Return the lobby with every table that is the server's own; a node takes more from now on."""
-    backing = parts.backing()
-    lobby = Lobby(backing, parts.catalogue, parts.disk, share=parts.lease.number)
-    recovery.restore(backing, lobby, stored)
+    lobby = Lobby(parts, parts.catalogue, parts.disk, share=parts.lease.number)
+    recovery.restore(parts, lobby, stored)
     if lease_keeper is not None:
         # codes of tables that other nodes have, or nobody yet: none of them may be drawn for a new table
         lobby.withhold(*await trio.to_thread.run_sync(parts.store.table_codes))

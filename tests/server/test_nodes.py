@@ -124,10 +124,10 @@ async def test_node_holds_its_lease_while_it_reads_what_it_had(nodes, monkeypatc
         await play_on(seats, after(7))
     read = recovery.read
 
-    def wait_and_read(store, restored, *, codes=None):
+    def wait_and_read(store, restored, epoch, *, codes=None):
         if codes:
             wait_renewed(store)
-        return read(store, restored, codes=codes)
+        return read(store, restored, epoch, codes=codes)
 
     monkeypatch.setattr(recovery, "read", wait_and_read)
     async with nodes.run("one", lease_s=12) as again:

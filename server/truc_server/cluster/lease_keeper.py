@@ -167,7 +167,7 @@ class LeaseKeeper:
     def _read(self, taken: TakenTables, restored: Restored) -> recovery.StoredState:
         """Read what was taken; blocks."""
         store = self._parts.store
-        stored = recovery.read(store, restored, codes=taken.codes)
+        stored = recovery.read(store, restored, taken.epoch, codes=taken.codes)
         # No clock runs for so long: players may still be on a dead connection to the node that had the table,
         # and would have their cards played for them before they notice.
         late_s = UNHEARD * self._parts.settings.now.limits.idle_s + _WAY_BACK_S
@@ -176,4 +176,4 @@ class LeaseKeeper:
     async def _take_up(self, taken: TakenTables, lobby: Lobby, restored: Restored) -> None:
         """Let the matches of tables go on."""
         stored = await trio.to_thread.run_sync(self._read, taken, restored, abandon_on_cancel=True)
-        recovery.restore(self._parts.backing(epoch=taken.epoch), lobby, stored)
+        recovery.restore(self._parts, lobby, stored)

@@ -153,7 +153,7 @@ class Lobby:
         self.made_tables.pay(player, network)
         code = self._fresh_code(PRIVATE_CODE if wanted.private else PUBLIC_CODE)
         blueprint = Blueprint(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())
-        table = Table(self._backing, blueprint, self)
+        table = Table(self._backing, blueprint, self, epoch=self._backing.epoch)
         self._backing.journal.write(table.row())
         self.add(table, network)
         try:

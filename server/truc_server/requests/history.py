@@ -25,6 +25,7 @@ from truc_protocol.messages import (
     Standing,
 )
 from truc_protocol.records import Record, parse
+from truc_protocol.setup import read_opts
 from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, wrong_field
 from truc_server.requests.services import RequestServices
@@ -40,7 +41,6 @@ from truc_server.timing.clock import now_ms
 
 _MOST: Final = 1_000_000_000  # places that may be left out: no database has to count further
 MAX_BYTES: Final = 60_000  # of an answer, which has one frame of 65,536; what msgpack adds is counted high
-_SPECTATORS: Final = 8  # the place of `spectators` in opts
 _ADDED: Final = 48  # bytes that msgpack adds to a record, at most
 
 
@@ -145,7 +145,7 @@ def _bound(shown: ShownExtent | None, player: LoggedInPlayer, found: PastMatch) 
 
 def _spectators(found: PastMatch) -> int:
     body = parse(found.setup[0])
-    return body.opts[_SPECTATORS] if isinstance(body, TableBody) else 0
+    return read_opts(body.opts).spectators if isinstance(body, TableBody) else 0
 
 
 def _page(store: Store, request: History, bound: _Bound, *, room: int) -> _Page:

@@ -18,16 +18,7 @@ from truc_server.storage.sql import Store
 
 
 class RequestServices(Protocol):
-    """What requests need of the running server; `dispatch` hands it on.
-
-    Attributes:
-        pace: how fast one address may have pages of the store or the lobby, acts, and steps with a pack.
-        tokens: finds guests by their tokens.
-        signatures: the thread in which the signatures of acts are checked.
-        steps: the one in which all there is about a record of a hand in mode blind is checked, so that those need not wait.
-        grease: what is put into everything that is sent, to test clients; None unless the host wants it.
-        is_node: whether other nodes have tables too.
-    """
+    """What requests need of the running server (parts.py says what each is); `dispatch` hands it on."""
 
     settings: CurrentValue[Settings]
     sanctions: CurrentValue[Sanctions]

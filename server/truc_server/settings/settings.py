@@ -146,6 +146,8 @@ UpToAMinuteMs = Annotated[int, Meta(ge=0, le=60_000)]
 UpToAnHourS = Annotated[int, Meta(ge=0, le=3_600)]
 UpToADayMs = Annotated[int, Meta(ge=0, le=86_400_000)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
+Claim = Literal["server", "opponents"]
+Readers = Literal["seats", "watchers", "all"]
 FilePath = Annotated[str, Takes(max_bytes=4_096)]
 Place = Annotated[str, Takes("host:port, or nothing", is_place, max_bytes=260)]
 FingerprintList = Annotated[
@@ -303,7 +305,7 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(description="What happens when a seat is gone: forfeit, substitute or wait."),
     ] = "forfeit"
     claim: Annotated[
-        Literal["server", "opponents"],
+        Claim,
         Meta(
             description="Who ends a match against a side that is gone: server at once, or opponents when they ask."
         ),
@@ -317,7 +319,7 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(description="Who may watch: none, live, hand (when each hand is over) or delay:SECONDS."),
     ] = "live"
     transcript: Annotated[
-        Literal["seats", "watchers", "all"],
+        Readers,
         Meta(description="Who may download a match that is over: seats (who has played), watchers or all."),
     ] = "seats"
     absences: Annotated[

@@ -8,7 +8,7 @@ from truc_protocol.records import BLIND
 from truc_protocol.setup import TERM_RANGES, Opts, blind_hindrance, why_no_term
 from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, nearest_hint, with_options
 from truc_server.net.peer import RefusedRequestError, wrong_field
-from truc_server.settings.settings import MatchDefaults
+from truc_server.settings.settings import Claim, MatchDefaults, Readers
 from truc_server.settings.variants import VariantCatalogue
 
 ChosenOptions = Mapping[str, int | str]
@@ -25,9 +25,7 @@ CLAIM: Final = "claim"
 MODE: Final = "mode"
 """The option that says who deals: the server, or the seats among themselves. It is a term of its own, not one of `opts`."""
 
-Claim = Literal["server", "opponents"]
 CLAIMS: Final[tuple[Claim, ...]] = get_args(Claim)
-Readers = Literal["seats", "watchers", "all"]
 READERS: Final[tuple[Readers, ...]] = get_args(Readers)
 Mode = Literal["dealt", "blind"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from heapq import merge
 from operator import attrgetter
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 import structlog
 import trio
@@ -84,11 +84,11 @@ class Register(Protocol):
         ...
 
 
-class TableBacking(NamedTuple):
+class TableBacking(Protocol):
     """What the tables of a server work with.
 
     Attributes:
-        epoch: under which ownership of the store the server runs; no box is sealed twice with one counter.
+        epoch: under which ownership of the store the server runs.
         page_reader: reads what is shown late from the store.
     """
 
@@ -108,7 +108,10 @@ class Table:
         is_leaving: whether another node is to have it: hands under way go on, and no other begins here.
     """
 
-    def __init__(self, backing: TableBacking, blueprint: Blueprint, register: Register) -> None:
+    def __init__(
+        self, backing: TableBacking, blueprint: Blueprint, register: Register, *, epoch: int
+    ) -> None:
+        """Begin a table that is owned under an epoch: no box is sealed twice with one counter of it."""
         self.blueprint = blueprint
         self.code = blueprint.code
         self.board = TableBoard(blueprint)
@@ -125,6 +128,7 @@ class Table:
         self.game: Game | None = None
         self.pending_terms: PendingTerms | None = None
         self._backing = backing
+        self._epoch = epoch
         self._journal = backing.journal
         self._register = register
         self._expiry = Alarm(backing.timers, self._expire)
@@ -360,7 +364,7 @@ class Table:
         """Take up a match at its start."""
         backing = self._backing
         at_rest = backing.identity.at_rest
-        game = Game(self.blueprint, lineup, dealer, backing.settings, epoch=backing.epoch, at_rest=at_rest)
+        game = Game(self.blueprint, lineup, dealer, backing.settings, epoch=self._epoch, at_rest=at_rest)
         self.game = game
         self._put_off = None  # the one before may have come to the same position
         self.feed.begin(lineup, game.recent)
