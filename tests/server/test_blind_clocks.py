@@ -38,7 +38,7 @@ async def begun(server, *, withheld: dict[int, str], count=2, variant="truc-vale
 
 async def verdict_of(seats) -> tuple:
     await play_on(seats)
-    verdict = seats[0].verdict()
+    verdict = seats[0].auditor.verdict()
     return verdict.result, verdict.reason, verdict.winner
 
 
@@ -61,7 +61,7 @@ async def test_keys_that_do_not_come_void_nothing_and_those_that_came_are_writte
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
     assert [body.seat for body in bodies(seats[0], Keys)] == [0]
     assert (bodies(seats[0], Void), rulings(seats[0])) == ([], [("forfeit", 1, "opening")])
-    assert seats[0].verdict().unopened == ()  # nothing was dealt that anybody might open
+    assert seats[0].auditor.verdict().unopened == ()  # nothing was dealt that anybody might open
 
 
 async def test_what_the_check_of_an_act_takes_costs_its_seat_no_time(server, mock_clock, monkeypatch):
@@ -131,7 +131,7 @@ async def test_table_that_waits_for_who_is_gone_waits_for_keys_as_long_as_for_th
     seats[1].withheld = frozenset()
     await seats[1].follow()
     await play_on(seats)
-    assert seats[0].verdict().reason == "won"
+    assert seats[0].auditor.verdict().reason == "won"
 
 
 async def test_hand_that_a_seat_does_not_open_costs_it_the_match(server, mock_clock):
@@ -140,7 +140,7 @@ async def test_hand_that_a_seat_does_not_open_costs_it_the_match(server, mock_cl
     mock_clock.jump(60.1)
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
     assert rulings(seats[0])[-1] == ("forfeit", 1, "opening")
-    assert seats[0].verdict().unopened == ((1, (1,)),)
+    assert seats[0].auditor.verdict().unopened == ((1, (1,)),)
 
 
 async def resigned(seats) -> None:
@@ -155,7 +155,7 @@ async def test_who_resigns_in_a_hand_opens_it_before_it_is_closed(server):
     await resigned(seats)
     assert await verdict_of(seats) == (Result.PROVEN, "resigned", 0)
     assert [body.reason for body in bodies(seats[0], Close)] == ["ended"]
-    assert seats[0].verdict().unopened == ()
+    assert seats[0].auditor.verdict().unopened == ()
 
 
 async def test_result_stands_where_a_resigned_hand_is_not_opened(server, mock_clock):
@@ -164,7 +164,7 @@ async def test_result_stands_where_a_resigned_hand_is_not_opened(server, mock_cl
     await play_on(seats, is_due("opening", 1))
     mock_clock.jump(60.1)
     assert await verdict_of(seats) == (Result.PROVEN, "resigned", 0)
-    assert seats[0].verdict().unopened == ((1, (1,)),)
+    assert seats[0].auditor.verdict().unopened == ((1, (1,)),)
 
 
 async def test_seat_that_masks_otherwise_than_its_link_says_is_exposed_and_loses(server):
@@ -172,7 +172,7 @@ async def test_seat_that_masks_otherwise_than_its_link_says_is_exposed_and_loses
     seats[1].cheats = reordered
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
     assert rulings(seats[0])[-1] == ("forfeit", 1, "cheat")
-    assert not seats[0].verdict().by_ruling
+    assert not seats[0].auditor.verdict().by_ruling
 
 
 async def test_mask_that_fails_is_refused_and_the_deal_void_for_its_points(server, mock_clock):
@@ -233,8 +233,8 @@ async def test_turn_of_who_is_away_is_conceded_and_its_program_opens_the_hand(se
     mock_clock.jump(1.1)
     await play_on(seats)
     assert ("move", mover.seat, "concede") in rulings(seats[0])
-    assert seats[0].verdict().reason == "won"
-    assert seats[0].verdict().unopened == ()
+    assert seats[0].auditor.verdict().reason == "won"
+    assert seats[0].auditor.verdict().unopened == ()
 
 
 async def test_while_no_seat_is_connected_no_time_runs_for_keys(server, mock_clock):
@@ -249,7 +249,7 @@ async def test_while_no_seat_is_connected_no_time_runs_for_keys(server, mock_clo
         assert (await seat.come_back(await server.connect()))["t"] == "ok"
         await seat.follow()
     await play_on(seats)
-    assert seats[0].verdict().reason == "won"
+    assert seats[0].auditor.verdict().reason == "won"
 
 
 async def pause_and_resume(seats, mock_clock) -> None:
@@ -307,7 +307,7 @@ async def test_pause_in_a_redeal_ends_and_the_new_cards_are_locked(server, mock_
         seat.chooses = seat.pick
         await seat.follow()
     await play_on(seats)
-    assert (seats[0].verdict().result, seats[0].verdict().reason) == (Result.PROVEN, "won")
+    assert (seats[0].auditor.verdict().result, seats[0].auditor.verdict().reason) == (Result.PROVEN, "won")
 
 
 async def test_seat_that_says_a_false_value_is_exposed_by_its_cards(server):
@@ -324,4 +324,4 @@ async def test_seat_that_says_a_false_value_is_exposed_by_its_cards(server):
     seats[1].chooses = lie
     assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
     assert rulings(seats[0])[-1] == ("forfeit", 1, "false")
-    assert not seats[0].verdict().by_ruling
+    assert not seats[0].auditor.verdict().by_ruling

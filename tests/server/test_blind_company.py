@@ -147,7 +147,7 @@ async def test_seats_and_server_begin_new_chains_between_hands(path):
         await play_on(seats)
     kinds = [type(parse(record)) for record in seats[0].records]
     assert Mask in kinds[kinds.index(Rekey) :]
-    assert all(seat.verdict().result is Result.PROVEN for seat in seats)
+    assert all(seat.auditor.verdict().result is Result.PROVEN for seat in seats)
 
 
 async def test_seat_named_by_a_void_is_taken_over_and_the_newcomer_deals(server, mock_clock):
@@ -164,9 +164,9 @@ async def test_seat_named_by_a_void_is_taken_over_and_the_newcomer_deals(server,
     assert (await follow(newcomer, seats))["t"] == "ok"
     assert (await step_in(newcomer))["t"] == "ok"
     await play_on([seats[0], newcomer])
-    assert seats[0].verdict().result is Result.PROVEN
+    assert seats[0].auditor.verdict().result is Result.PROVEN
     assert any(isinstance(parse(record), Sub) for record in seats[0].records)
-    assert seats[0].verdict().reason == "won"
+    assert seats[0].auditor.verdict().reason == "won"
 
 
 async def test_player_cannot_return_by_a_client_that_does_not_deal(server):

@@ -88,7 +88,7 @@ async def test_seat_that_is_exposed_among_others_loses_when_all_links_stand(serv
     seats = await blind_match(server, 4, options=SHORT)
     seats[2].cheats = reordered
     await play_on(seats)
-    assert seats[0].verdict().result is Result.PROVEN
+    assert seats[0].auditor.verdict().result is Result.PROVEN
     assert rulings(seats[0]) == [("forfeit", 2, "cheat")]
     assert len(judged) == 1
     assert {body.seat for body in bodies(seats[0], Release) if body.j == 1} == {0, 1, 2, 3}
@@ -112,7 +112,7 @@ async def test_link_that_fails_is_refused_alone_and_a_right_one_taken_after_it(
     await late.follow()
     await play_on(seats)
     assert judged[0] == [1]
-    assert seats[0].verdict().result is Result.PROVEN
+    assert seats[0].auditor.verdict().result is Result.PROVEN
     assert Rule not in map(type, map(parse, seats[0].records))
 
 

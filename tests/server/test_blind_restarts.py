@@ -40,7 +40,7 @@ async def test_match_goes_on_after_a_restart_behind_any_record(path, after):
     seats = await interrupted(path, 2, "truc-catalan", until=lambda seat: seat.next >= after)
     seats[0].resigns_at = after + DEALT
     await gone_on(path, seats)
-    assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
 async def test_keys_that_were_held_are_sent_again_after_a_restart(path):
@@ -57,7 +57,7 @@ async def test_keys_that_were_held_are_sent_again_after_a_restart(path):
             assert (await seat.come_back(await server.connect()))["t"] == "ok"
             await seat.follow()
         await play_on(seats)
-    assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
 async def test_seat_that_comes_back_on_another_connection_sends_its_held_keys_again(server):
@@ -72,7 +72,7 @@ async def test_seat_that_comes_back_on_another_connection_sends_its_held_keys_ag
     seats[1].withheld = frozenset()
     await seats[1].follow()
     await play_on(seats)
-    assert {seat.verdict().result for seat in seats} == {Result.PROVEN}
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
 async def test_masks_and_locks_share_their_time_and_have_it_whole_after_a_restart(tmp_path, mock_clock):
@@ -97,4 +97,6 @@ async def test_masks_and_locks_share_their_time_and_have_it_whole_after_a_restar
         seats[1].withheld = frozenset()
         await seats[1].follow()
         await play_on(seats)
-    assert {(seat.verdict().result, seat.verdict().reason) for seat in seats} == {(Result.PROVEN, "won")}
+    assert {(seat.auditor.verdict().result, seat.auditor.verdict().reason) for seat in seats} == {
+        (Result.PROVEN, "won")
+    }

@@ -36,7 +36,7 @@ def kinds(seat: BlindSeat) -> list[type]:
 
 
 def is_proven(seat: BlindSeat) -> bool:
-    return seat.verdict().result is Result.PROVEN and seat.verdict().host_saw_no_card
+    return seat.auditor.verdict().result is Result.PROVEN and seat.auditor.verdict().host_saw_no_card
 
 
 async def test_match_of_two_is_dealt_by_its_seats_and_proven_as_it_is_stored_and_so_is_the_next(server):
@@ -180,8 +180,8 @@ async def test_game_is_played_to_its_end_and_proven(server, name, count):
     seats = await blind_match(server, count, name, options={"match": 1, "decision_ms": 0}, seed=3)
     seats[0].resigns_at = LONG
     await play_on(seats)
-    assert all(seat.verdict().result is Result.PROVEN for seat in seats)
-    assert seats[0].verdict().unopened == ()
+    assert all(seat.auditor.verdict().result is Result.PROVEN for seat in seats)
+    assert seats[0].auditor.verdict().unopened == ()
 
 
 @pytest.mark.slow
