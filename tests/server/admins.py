@@ -4,6 +4,8 @@ import json
 from contextlib import asynccontextmanager
 
 import trio
+from click.testing import Result
+from server.commands import call
 from server.conftest import QUICK, running
 
 from truc_server.settings.in_force import Control
@@ -45,6 +47,11 @@ async def host_says(folder, **request) -> dict:
         return await caller.ask(**request)
 
 
+async def host_types(folder, command: str, *arguments: str) -> Result:
+    """Call a command of `truc-server admin` in a thread, beside the server."""
+    return await trio.to_thread.run_sync(call, folder, f"admin {command}", *arguments)
+
+
 class Host:
     """A host: the settings that they would have the server read again, and the order to drain."""
 
@@ -61,10 +68,10 @@ class Host:
 
 
 @asynccontextmanager
-async def hosting(path, settings=QUICK, **more):
-    """Run a server that somebody has in hand."""
+async def hosting(path, settings=QUICK, *, run=running, **more):
+    """Run a server that somebody has in hand, or a node, by its name: hosting("one", run=nodes.run)."""
     host = Host(settings)
     control = Control(host.drain, host.reread, host.heard_of_end.set)
-    async with running(path, settings, control=control, **more) as server:
+    async with run(path, settings, control=control, **more) as server:
         server.host = host
         yield server

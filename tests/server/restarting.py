@@ -3,8 +3,9 @@
 from contextlib import suppress
 from functools import partial
 
+import pytest
 import trio
-from server.conftest import running, together
+from server.conftest import is_to_move, running, together
 from server.rawclient import GoneError, RawSeat
 
 LOSSES = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
@@ -18,6 +19,27 @@ async def play_until_gone(*seats: RawSeat) -> None:
             await seat.play()
 
     await together(*(partial(play, seat) for seat in seats))
+
+
+async def goodbyes(seats) -> list[dict]:
+    """Let seats that have rested play on until the server says goodbye; return what it says to each."""
+    said: list[dict] = []
+
+    async def hear(seat: RawSeat) -> None:
+        await go_on(seat)
+        with pytest.raises(GoneError):
+            await seat.play()
+        said.append(seat.client.log[-1])
+
+    await together(*(partial(hear, seat) for seat in seats))
+    return said
+
+
+async def go_on(seat: RawSeat) -> None:
+    """Make the move that is waited for, if it is this seat's, and from now on those to come."""
+    seat.chooses = seat.pick
+    if is_to_move(seat):
+        await seat.act(seat.act_message(seat.options, seat.pick(seat.options, seat.offered)))
 
 
 async def play_until_stopped(server, seats, until) -> None:

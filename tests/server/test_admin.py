@@ -7,18 +7,17 @@ import socket
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import pytest
 import trio
-from click.testing import CliRunner
 from rows import each_row
 from server.acting import paused
-from server.admins import calling, host_says, hosting
+from server.admins import calling, host_says, host_types, hosting
+from server.commands import call
 from server.conftest import QUICK, changed, in_hand, no_more_files, play_on
 from server.rawclient import bodies
-from server.visitors import greeted, guest, keyed, say
+from server.visitors import FRENCH, goodbye, greeted, guest, keyed, say, table_of
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import End
@@ -28,7 +27,6 @@ from truc_server.admin.desk import FIXED, Desk, changeable, differing, is_fixed
 from truc_server.admin.requests import MAX_PATH, MAX_REQUEST, MOST_ROWS
 from truc_server.main import main
 from truc_server.parts import ServerParts
-from truc_server.settings.folder import Folder
 from truc_server.settings.settings import Settings
 from truc_server.settings.settings_file import KEYS
 from truc_server.tables.table import ACKS_S, Table
@@ -36,14 +34,12 @@ from truc_server.upkeep import sanction_watch
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)
-FRENCH = {"t": "create", "variant": "truc-french"}
 
 
 @pytest.fixture
 async def server(path, monkeypatch):
-    monkeypatch.setattr(
-        sanction_watch, "SANCTIONS_S", 3_600.0
-    )  # what is imposed is heeded at once all the same
+    # what is imposed is heeded at once all the same
+    monkeypatch.setattr(sanction_watch, "SANCTIONS_S", 3_600.0)
     async with hosting(path) as server:
         yield server
 
@@ -52,15 +48,15 @@ async def ask(server, command, **fields) -> dict:
     return await host_says(server.folder, command=command, **fields)
 
 
-async def goodbye(client) -> dict:
-    with trio.fail_after(20):
-        return (await client.closed())[-1]
+def noted(server) -> list[dict]:
+    """Return the entries of the log of commands."""
+    return [json.loads(line) for line in server.folder.admin_log.read_text().splitlines()]
 
 
 class TestWho:
     async def test_row_names_player_address_and_tables(self, server):
         client = await keyed(server, "Kay", KEY)
-        code = (await client.ask(FRENCH))["table"]
+        code = await table_of(client)
         (row,) = (await ask(server, "who"))["rows"]
         assert (row["name"], row["tag"], row["kind"]) == ("Kay", OWN, "key")
         assert (row["address"], row["tables"], row["connection"]) == ("127.0.0.1", [code], 1)
@@ -68,7 +64,7 @@ class TestWho:
         assert [row["tables"] for row in (await ask(server, "who"))["rows"]] == [[]]
 
     async def test_text_picks_by_name_and_whoever_is_not_logged_in_is_listed_without_one(self, server):
-        assert (await run(server.folder, "who")).stdout == "none\n"
+        assert (await host_types(server.folder, "who")).stdout == "none\n"
         await greeted(server)
         for name in ("Anna", "Berta"):
             await guest(server, name)
@@ -86,7 +82,7 @@ class TestWho:
 class TestTables:
     async def test_private_table_has_its_whole_code(self, server):
         client = await guest(server)
-        code = (await client.ask({**FRENCH, "private": True}))["table"]
+        code = await table_of(client, private=True)
         (row,) = (await ask(server, "tables"))["rows"]
         assert (row["table"], row["private"], len(code)) == (code, True, 16)
 
@@ -119,10 +115,8 @@ class TestKick:
         answer = await ask(server, "kick", subject=OWN)
         assert answer == {"ok": False, "error": f"nobody is connected who is {OWN}"}
         for subject in ("Kay", "7", "-1"):
-            assert (
-                "expected a number or a name in `who`"
-                in (await ask(server, "kick", subject=subject))["error"]
-            )
+            refused = await ask(server, "kick", subject=subject)
+            assert "expected a number or a name in `who`" in refused["error"]
 
     @pytest.mark.parametrize(
         ("command", "subject"),
@@ -136,8 +130,8 @@ class TestKick:
         await keyed(server, "Kay", KEY)
         answer = await ask(server, command, subject=subject)
         assert (answer["subject"], answer["connections"]) == (OWN, 1)
-        (noted,) = map(json.loads, server.folder.admin_log.read_text().splitlines())
-        assert noted["arguments"]["subject"] == OWN
+        (entry,) = noted(server)
+        assert entry["arguments"]["subject"] == OWN
 
     async def test_number_of_who_is_not_logged_in_means_the_address(self, server):
         await greeted(server)
@@ -150,7 +144,7 @@ class TestSay:
         await greeted(server)
         assert (await ask(server, "say", text="  the cellar  floods ")) == {"ok": True, "connections": 2}
         assert [(await client.until("host_says"))["text"] for client in clients] == ["the cellar  floods"] * 2
-        assert (await run(server.folder, "say", "at nine")).stdout == "said to 2 connections\n"
+        assert (await host_types(server.folder, "say", "at nine")).stdout == "said to 2 connections\n"
 
     @each_row("text", [" ", "x" * 201, "one\ntwo", "\u202e"])
     async def test_text_that_is_no_line_of_chat_is_refused(self, server, text):
@@ -185,16 +179,14 @@ class TestSanctions:
 class TestClose:
     async def test_open_table_is_closed_by_the_host(self, server):
         client = await guest(server)
-        code = (await client.ask(FRENCH))["table"]
+        code = await table_of(client)
         answer = await ask(server, "close", table=code)
         closed = await client.until("closed")
         assert (answer["closed"], answer["was"]) == (True, "open")
         assert (closed["table"], closed["reason"]) == (code, "server")
 
     async def test_table_with_terms_out_is_closed(self, server):
-        seats = await server.seats(2)
-        for seat in seats:
-            await seat.client.ask({"t": "ready", "table": seat.table})
+        seats = await server.match()
         await seats[0].client.until("terms")
         assert (await ask(server, "close", table=seats[0].table))["was"] == "terms"
         assert (await seats[0].client.until("closed"))["reason"] == "server"
@@ -250,10 +242,10 @@ class TestReload:
 
     async def test_new_tables_have_the_new_terms_and_limits_and_old_ones_theirs(self, server):
         client = await guest(server)
-        old = (await client.ask(FRENCH))["table"]
+        old = await table_of(client)
         server.host.settings = changed(QUICK, match={"decision_ms": 7_000}, limits={"tables_per_player": 2})
         await ask(server, "reload")
-        new = (await client.ask(FRENCH))["table"]
+        new = await table_of(client)
         opts = {row["table"]: row["opts"][0] for row in (await client.ask({"t": "tables"}))["tables"]}
         assert opts == {old: 30_000, new: 7_000}
         assert (await client.ask(FRENCH))["code"] == "too_many_tables"
@@ -412,20 +404,17 @@ class TestSocket:
 
 
 class TestLog:
-    async def entries(self, server) -> list[dict]:
-        return [json.loads(line) for line in server.folder.admin_log.read_text().splitlines()]
-
     async def test_command_is_noted_with_who_gave_it_and_what_came_of_it(self, server):
         await ask(server, "ban", subject=OWN, hours=3)
         await ask(server, "kick", subject=OWN)
-        ban, kick = await self.entries(server)
+        ban, kick = noted(server)
         assert (ban["uid"], ban["pid"]) == (os.getuid(), os.getpid())
         assert (ban["command"], ban["arguments"]) == ("ban", {"subject": OWN, "hours": 3})
         assert (ban["outcome"], kick["outcome"]) == ("ok", f"nobody is connected who is {OWN}")
         assert stat.S_IMODE(server.folder.admin_log.stat().st_mode) == 0o600
 
     async def test_code_of_a_private_table_is_nowhere_whole(self, server, shown):
-        code = (await (await guest(server)).ask({**FRENCH, "private": True}))["table"]
+        code = await table_of(await guest(server), private=True)
         await ask(server, "tables", text=code)
         await ask(server, "close", table=code)
         told = server.folder.admin_log.read_text() + shown.getvalue()
@@ -435,7 +424,7 @@ class TestLog:
         async with calling(server.folder) as caller:
             await caller.stream.send_all(b"dance\n")
             await caller.line()
-        (entry,) = await self.entries(server)
+        (entry,) = noted(server)
         assert (entry["command"], entry["outcome"][:18]) == ("?", "expected a command")
 
     async def test_full_log_makes_room_once(self, server, monkeypatch):
@@ -468,17 +457,10 @@ class TestLog:
         assert "admin_not_noted" in shown.getvalue()
 
 
-async def run(folder: Folder, *arguments: str):
-    """Call the command in a thread, beside the server."""
-    command = ["admin", arguments[0], "--data", str(folder.root), *arguments[1:]]
-    invoke = partial(CliRunner().invoke, main, command, prog_name="truc-server")
-    return await trio.to_thread.run_sync(invoke)
-
-
 class TestCommands:
     async def test_who_is_a_table_for_people(self, server):
         await keyed(server, "Kay", KEY)
-        head, row = (await run(server.folder, "who")).stdout.splitlines()
+        head, row = (await host_types(server.folder, "who")).stdout.splitlines()
         assert head.split() == ["no", "name", "tag", "kind", "address", "since", "tables"]
         assert row.split()[:5] == ["1", "Kay", OWN, "key", "127.0.0.1"]
 
@@ -486,20 +468,20 @@ class TestCommands:
         seats = await in_hand(server)
         await trio.aclose_forcefully(seats[1].client.stream)
         await seats[0].client.until("away")
-        told = (await run(server.folder, "tables")).stdout
+        told = (await host_types(server.folder, "tables")).stdout
         assert all(word in told for word in (seats[0].table, "playing", f"({seats[1].name})"))
 
     async def test_json_is_the_servers_answer_and_a_refusal_one_line_and_status_1(self, server):
-        assert json.loads((await run(server.folder, "status", "--json")).stdout)["port"] == server.port
-        refused = await run(server.folder, "close", "NOPE", "--json")
+        assert json.loads((await host_types(server.folder, "status", "--json")).stdout)["port"] == server.port
+        refused = await host_types(server.folder, "close", "NOPE", "--json")
         assert (refused.exit_code, json.loads(refused.stdout)["ok"]) == (1, False)
-        refused = await run(server.folder, "close", "NOPE")
+        refused = await host_types(server.folder, "close", "NOPE")
         assert (refused.exit_code, refused.stdout) == (1, "")
         assert refused.stderr == "truc-server: expected the code of a table, got 'NOPE'\n"
 
     async def test_what_was_done_is_said(self, server):
         server.host.settings = changed(QUICK, name="Other", listen={"port": 5})
-        code = (await (await keyed(server, key=generate_signing_key())).ask(FRENCH))["table"]
+        code = await table_of(await keyed(server))
         for arguments, told in (
             (("ban", OWN, "--days", "2"), f"{OWN} is shut out until "),
             (("unban", OWN), f"{OWN} is not shut out any more\n"),
@@ -512,7 +494,7 @@ class TestCommands:
         ):
             if arguments[0] == "mute":
                 await keyed(server, key=KEY)
-            result = await run(server.folder, *arguments)
+            result = await host_types(server.folder, *arguments)
             assert (result.exit_code, result.stdout.startswith(told)) == (0, True)
 
     @pytest.mark.parametrize("is_stale", [False, True], ids=["no socket", "a socket that was left"])
@@ -520,36 +502,35 @@ class TestCommands:
         if is_stale:
             with socket.socket(socket.AF_UNIX) as stale:
                 stale.bind(str(tmp_path / "admin.sock"))
-        result = CliRunner().invoke(main, ["admin", "who", "--data", str(tmp_path)])
+        result = call(tmp_path, "admin who")
         assert (result.exit_code, result.stderr) == (
             1,
             f"truc-server: no server is running in {tmp_path}: nobody answers at {tmp_path}/admin.sock\n",
         )
 
     def test_path_that_is_too_long_is_one_line(self, tmp_path):
-        data = str(tmp_path / ("d" * MAX_PATH))
-        result = CliRunner().invoke(main, ["admin", "who", "--data", data])
+        result = call(tmp_path / ("d" * MAX_PATH), "admin who")
         assert (result.exit_code, f"at most {MAX_PATH}: move the data folder" in result.stderr) == (1, True)
 
     @each_row("words", ["kick", "ban", "unmute", "close", "say", "move", "move TABLE"])
     def test_argument_that_is_missing_is_named(self, tmp_path, words):
-        result = CliRunner().invoke(main, ["admin", *words.split(), "--data", str(tmp_path)])
+        result = call(tmp_path, f"admin {words}")
         assert (result.exit_code, "Missing argument" in result.stderr) == (2, True), result.stderr
 
     def test_days_and_hours_are_not_both_taken(self, tmp_path):
-        arguments = ["admin", "ban", OWN, "--days", "1", "--hours", "1", "--data", str(tmp_path)]
-        assert CliRunner().invoke(main, arguments).exit_code == 2
+        assert call(tmp_path, "admin ban", OWN, "--days", "1", "--hours", "1").exit_code == 2
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "hosting" / "admin.md").read_text("utf-8")
 
 
 def test_page_names_every_command():
-    page = (Path(__file__).parents[2] / "docs" / "hosting" / "admin.md").read_text("utf-8")
-    named = re.findall(r"^\* `truc-server admin (\w+)", page, re.MULTILINE)
+    named = re.findall(r"^\* `truc-server admin (\w+)", PAGE, re.MULTILINE)
     assert sorted(named) == sorted(main.commands["admin"].commands)
 
 
 def test_page_says_of_every_setting_when_it_changes():
-    page = (Path(__file__).parents[2] / "docs" / "hosting" / "admin.md").read_text("utf-8")
-    table = page.partition("has to wait for the next start:\n\n")[2].partition("\n\n")[0]
+    table = PAGE.partition("has to wait for the next start:\n\n")[2].partition("\n\n")[0]
     named = set(re.findall(r"`([a-z_.]+)`", table))
     assert [name for name in KEYS if name not in named and name.partition(".")[0] not in named] == []
     fixed = set(re.findall(r"`([a-z_.]+)`", table.strip().splitlines()[-1]))

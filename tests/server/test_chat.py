@@ -4,19 +4,13 @@ import pytest
 from rows import each_row
 from server.clocks import pass_time
 from server.conftest import QUICK, changed, play_on, running, under
-from server.visitors import follower, guest, heard, keyed, said, say
+from server.visitors import follower, guest, heard, keyed, said, say, table_of
 from structlog.testing import capture_logs
 
 from truc_protocol.crypto import keys
 from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
 from truc_server.storage import KEPT_CHAT_LINES
 from truc_server.table_data.options import WATCH_LATE
-
-FRENCH = {"t": "create", "variant": "truc-french"}
-
-
-async def table_of(client, **fields) -> str:
-    return (await client.ask({**FRENCH, **fields}))["table"]
 
 
 async def two_at_a_table(server, **fields):

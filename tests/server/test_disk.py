@@ -6,14 +6,13 @@ import pytest
 import trio
 from server.conftest import QUICK, changed, holder_of, in_hand, running
 from server.stored import sql
-from server.visitors import guest
+from server.visitors import FRENCH, guest
 from structlog.testing import capture_logs
 
 from truc_server.operation import disk as disk_module
 from truc_server.operation.disk import LOOK_S, MB, Disk, free_bytes
 from truc_server.settings.settings import StoreSettings
 
-FRENCH = {"t": "create", "variant": "truc-french"}
 PATIENT = changed(QUICK, limits={"idle_s": 3600})
 
 

@@ -15,7 +15,7 @@ from server.gates import Gate
 from server.rawclient import RawSeat
 from server.restarting import come_back, play_until_gone
 from server.stored import TABLE, sql
-from server.visitors import guest
+from server.visitors import FRENCH, guest, table_of
 from structlog.testing import capture_logs
 
 from truc_server.main import main
@@ -23,7 +23,6 @@ from truc_server.storage import DamagedRowError, StoreError
 from truc_server.storage.sql import Store, open_store
 
 pytestmark = pytest.mark.slow
-FRENCH = {"t": "create", "variant": "truc-french"}
 
 
 @pytest.fixture
@@ -218,7 +217,7 @@ async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(
             tables = [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]]
             letters = iter(f"{ruined}FRESH")
             patched.setattr("truc_server.table_data.codes.choice", lambda _: next(letters))
-            assert (await client.ask(FRENCH))["table"] == "FRESH"
+            assert await table_of(client) == "FRESH"
     assert tables == [whole]
     assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [ruined]
 

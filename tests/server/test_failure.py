@@ -12,7 +12,7 @@ from server.conftest import QUICK, changed, in_hand, running
 from server.gates import Gate
 from server.rawclient import RawClient
 from server.stored import sql
-from server.visitors import guest, hang_up
+from server.visitors import FRENCH, guest, hang_up
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
@@ -22,8 +22,6 @@ from truc_server.net.connections import Connections
 from truc_server.net.listening import accept, port_of
 from truc_server.storage import Lease, StoreError
 from truc_server.tables.table import Table
-
-FRENCH = {"t": "create", "variant": "truc-french"}
 
 
 @pytest.fixture

@@ -9,13 +9,11 @@ import trio
 from rows import each_row
 from server.conftest import running
 from server.stored import MATCH, SEAT, TABLE, record, sql, url
-from server.visitors import guest
+from server.visitors import FRENCH, guest
 
 from truc_server.storage import StoreBusyError, StoreError
 from truc_server.storage.engine import open_engine
 from truc_server.storage.sql import Store, open_store
-
-FRENCH = {"t": "create", "variant": "truc-french"}
 
 
 @pytest.fixture

@@ -2,26 +2,23 @@
 
 import re
 import time
-from contextlib import asynccontextmanager, closing
-from functools import partial
+from contextlib import closing
 from importlib.metadata import version
 
 import pytest
 import trio
-from click.testing import CliRunner
-from server.admins import Host, host_says, hosting
+from server.admins import host_says, host_types, hosting
 from server.asking import figures_of, get, telling
 from server.calls import BRIEF, awake, called, held
-from server.conftest import QUICK, give_up, in_hand, is_to_move, play_on, together
+from server.conftest import QUICK, give_up, in_hand, play_on
 from server.nodes import LONG_S, Nodes
 from server.rawclient import GoneError, RawSeat, bodies
-from server.restarting import come_back, play_until_gone
+from server.restarting import come_back, go_on, goodbyes, play_until_gone
+from server.visitors import goodbye
 
 from truc_protocol.bodies import Call, Close
 from truc_protocol.records import Phase
 from truc_server.commands.admin import _cluster_lines
-from truc_server.main import main
-from truc_server.settings.in_force import Control
 from truc_server.storage import NodeOrder, StoreError
 from truc_server.storage.sql import open_store
 from truc_server.upkeep import draining
@@ -29,43 +26,9 @@ from truc_server.upkeep import draining
 pytestmark = pytest.mark.slow
 
 
-@asynccontextmanager
-async def hosted(nodes: Nodes, name: str, settings=QUICK):
+def hosted(nodes: Nodes, name: str, settings=QUICK):
     """Run a node that somebody has in hand."""
-    host = Host(settings)
-    control = Control(host.drain, host.reread, host.heard_of_end.set)
-    async with nodes.run(name, settings, control=control) as node:
-        node.host = host
-        yield node
-
-
-async def move(seat: RawSeat) -> None:
-    """Make the move that is waited for, if it is this seat's, and go on as it comes."""
-    seat.chooses = seat.pick
-    if is_to_move(seat):
-        await seat.act(seat.act_message(seat.options, seat.pick(seat.options, seat.offered)))
-
-
-async def until_gone(seat: RawSeat) -> dict:
-    """Play on until the server says goodbye; return what it says."""
-    try:
-        await move(seat)
-        await seat.play()
-    except GoneError:
-        return seat.client.log[-1]
-    raise AssertionError("the match has ended")
-
-
-async def goodbyes(seats: list[RawSeat]) -> list[dict]:
-    """Return the last words to each seat."""
-    said: list[dict] = []
-
-    async def hear(seat: RawSeat) -> None:
-        said.append(await until_gone(seat))
-
-    with trio.fail_after(20):
-        await together(*(partial(hear, seat) for seat in seats))
-    return said
+    return hosting(name, settings, run=nodes.run)
 
 
 def body_at(seat: RawSeat, k: int):
@@ -84,10 +47,8 @@ async def comes_after(server, seat: RawSeat) -> None:
     """Come to a node again, and to the seat there."""
     seat.client = await server.connect()
     await seat.client.login_key(seat.key)
-    with trio.fail_after(20):
-        while (answer := await seat.join(seat.table))["t"] == "error":  # it is being taken up
-            assert answer["retryable"]
-            await trio.sleep(answer["retry_after_ms"] / 1_000)
+    reply = await seat.client.ask_patiently({"t": "join", "table": seat.table})  # it may be being taken up
+    assert reply["t"] == "ok"
 
 
 async def finish(server, seats: list[RawSeat]) -> None:
@@ -128,11 +89,9 @@ async def test_table_is_moved_to_no_node_that_is_not_there(nodes):
 async def test_command_takes_the_table_and_then_the_node(nodes):
     async with hosted(nodes, "one") as first, hosted(nodes, "two"):
         seat = await alone(first)
-        words = ["admin", "move", "--data", str(first.folder.root), seat.table, "two"]
-        result = await trio.to_thread.run_sync(CliRunner().invoke, main, words)
+        result = await host_types(first.folder, "move", seat.table, "two")
         assert (result.stdout, result.exit_code) == (f"table {seat.table} goes to node two now\n", 0)
-        words = ["admin", "drain", "--data", str(first.folder.root), "two"]
-        result = await trio.to_thread.run_sync(CliRunner().invoke, main, words)
+        result = await host_types(first.folder, "drain", "two")
         assert (result.stdout, result.exit_code) == ("node two is told to drain\n", 0)
 
 
@@ -141,8 +100,7 @@ async def test_table_is_moved_by_a_word_to_any_node(nodes):
         seat = await alone(first)
         answer = await host_says(third.folder, command="move", table=seat.table, node="two")
         assert answer == {"ok": True, "table": seat.table, "node": "two", "owner": "one", "waits": True}
-        with trio.fail_after(20):
-            assert (await seat.client.closed())[-1]["code"] == "moved"
+        assert (await goodbye(seat.client))["code"] == "moved"
         await comes_after(second, seat)
         assert nodes.owners() == {seat.table: "two"}
 
@@ -167,8 +125,7 @@ async def test_order_that_could_not_be_obeyed_as_the_database_failed_is_obeyed_l
         monkeypatch.setattr(first.store, "nodes", fail_once)
         with closing(open_store(nodes.url)) as store:
             store.leave_order("one", NodeOrder(seat.table, "two"))
-        with trio.fail_after(20):
-            assert (await seat.client.closed())[-1]["code"] == "moved"
+        assert (await goodbye(seat.client))["code"] == "moved"
         assert nodes.owners() == {seat.table: "two"}
         assert failed
 
@@ -178,8 +135,8 @@ async def test_node_is_drained_by_a_word_to_another(nodes):
         async with hosted(nodes, "one") as first:
             seat = await alone(first)
             assert (await host_says(second.folder, command="drain", node="one"))["ok"]
+            assert (await goodbye(seat.client))["code"] == "moved"
             with trio.fail_after(20):
-                assert (await seat.client.closed())[-1]["code"] == "moved"
                 await first.host.heard_of_end.wait()
         assert [name for (name,) in nodes.rows("SELECT name FROM nodes")] == ["two"]
         answer = await host_says(second.folder, command="drain", node="one")
@@ -199,8 +156,7 @@ async def test_node_that_drains_gives_every_table_away_when_its_hand_is_over(nod
             seats = await in_hand(first, options={"match": 1})
             waiting = await alone(first)
             await host_says(first.folder, command="drain")
-            with trio.fail_after(20):
-                assert (await waiting.client.closed())[-1]["code"] == "moved"  # it has no hand to wait for
+            assert (await goodbye(waiting.client))["code"] == "moved"  # it has no hand to wait for
             assert seats[0].ledger.phase is Phase.HAND
             assert {bye["code"] for bye in await goodbyes(seats)} == {"moved"}
             assert set(nodes.owners().values()) == {"two"}
@@ -219,20 +175,14 @@ async def test_table_whose_next_node_has_begun_to_drain_stays_and_its_match_goes
         await host_says(second.folder, command="drain")
         with trio.fail_after(20):
             while True:  # until the other node can know of it
-                ((is_draining,),) = nodes.rows("SELECT draining FROM nodes WHERE name = 'two'")
-                if is_draining:
+                if nodes.rows("SELECT * FROM nodes WHERE draining"):
                     break
                 await trio.sleep(0.02)
         before = seats[0].ledger.deal_index
 
-        async def play_into_the_next_hand(seat: RawSeat) -> None:
-            await move(seat)
-            await seat.play(
-                until=lambda seat: seat.ledger.deal_index > before and seat.ledger.phase is Phase.HAND
-            )
-
-        with trio.fail_after(20):
-            await together(*(partial(play_into_the_next_hand, seat) for seat in seats))
+        for seat in seats:
+            await go_on(seat)
+        await play_on(seats, lambda seat: seat.ledger.deal_index > before and seat.ledger.phase is Phase.HAND)
         assert nodes.owners()[table] == "one"
 
 
@@ -252,8 +202,7 @@ async def test_newcomers_and_those_without_a_hand_go_to_another_node_while_this_
                 if newcomer.log[-1].get("to") == place:
                     break
         await goodbyes(seats)
-        with trio.fail_after(20):
-            last = (await idle.client.closed())[-1]
+        last = await goodbye(idle.client)
         assert (last["code"], last["to"]) == ("moved", place)
 
 
@@ -265,16 +214,13 @@ async def test_node_that_is_stopped_while_it_drains_gives_nothing_more(nodes):
 
             def stop_and_read():
                 trio.from_thread.run_sync(first.stop)
-                while (
-                    not first.host.heard_of_end.is_set()
-                ):  # a thread that may be cancelled waits for nothing
-                    time.sleep(0.01)
+                while not first.host.heard_of_end.is_set():
+                    time.sleep(0.01)  # a thread that may be cancelled waits for nothing
                 return read()
 
             first.store.nodes = stop_and_read
             await host_says(first.folder, command="drain")
-            with trio.fail_after(20):
-                assert (await seat.client.closed())[-1]["code"] == "shutting_down"
+            assert (await goodbye(seat.client))["code"] == "shutting_down"
         assert [name for name, *_ in nodes.rows("SELECT owner FROM tables WHERE owner LIKE '>%'")] == []
 
 
@@ -317,9 +263,8 @@ async def test_table_that_nobody_plays_at_is_moved_at_once_and_again_when_it_has
         for here, to, there in ((first, "two", second), (second, "one", first), (first, "two", second)):
             answer = await host_says(here.folder, command="move", table=seat.table, node=to)
             assert (answer["ok"], answer["waits"]) == (True, False)
-            with trio.fail_after(20):
-                assert (await seat.client.closed())[-1]["code"] == "moved"
-                await comes_after(there, seat)
+            assert (await goodbye(seat.client))["code"] == "moved"
+            await comes_after(there, seat)
         assert nodes.owners() == {seat.table: "two"}
         answer = await host_says(first.folder, command="move", table=seat.table, node="two")
         assert answer["error"] == f"node two has table {seat.table} already"
@@ -366,8 +311,7 @@ async def test_figures_of_a_node_tell_of_its_lease_and_of_tables_that_have_moved
     async with hosted(nodes, "one", telling(QUICK)) as first, hosted(nodes, "two", telling(QUICK)) as second:
         seat = await alone(first)
         await host_says(first.folder, command="move", table=seat.table, node="two")
-        with trio.fail_after(20):
-            await seat.client.closed()
+        await goodbye(seat.client)
         await comes_after(second, seat)
         one, two = [figures_of((await get(server, "/metrics")).text) for server in (first, second)]
     assert 0 < one["truc_lease_left_seconds"] <= LONG_S

@@ -4,12 +4,10 @@ import pytest
 import trio
 from server.conftest import only_cut, play_on, running
 from server.gates import Gate
-from server.visitors import follower, guest, hang_up, heard, keyed, said, say
+from server.visitors import FRENCH, follower, guest, hang_up, heard, keyed, said, say, table_of
 
 from truc_protocol.crypto import keys
 from truc_server.requests.lobby_requests import IGNORED
-
-FRENCH = {"t": "create", "variant": "truc-french"}
 
 
 async def ignore(client, other, **fields) -> dict:
@@ -28,7 +26,7 @@ async def test_who_is_ignored_is_not_heard_in_the_lobby_until_they_are_not(serve
 
 async def test_who_is_ignored_is_not_heard_at_a_table_nor_in_what_was_said_before(server):
     first, second = await guest(server), await guest(server)
-    code = (await first.ask(FRENCH))["table"]
+    code = await table_of(first)
     await say(first, "hello", code)
     await ignore(second, first)
     await second.ask({"t": "join", "table": code})

@@ -5,7 +5,7 @@ from rows import each_row
 from server.clocks import pass_time
 from server.conftest import play_on, together, under
 from server.rawclient import frame
-from server.visitors import follower, guest, heard, keyed
+from server.visitors import FRENCH, follower, guest, heard, keyed, table_of
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
@@ -15,7 +15,6 @@ from truc_rules import TABLE_OPTIONS
 from truc_server.lobby.followers import AT_ONCE, BETWEEN_S, STATE_S
 from truc_server.table_data.options import CLAIM, MODE, TRANSCRIPT, WATCH_LATE
 
-FRENCH = {"t": "create", "variant": "truc-french"}
 BOARD = {"t": "leaderboard", "variant": "truc-catalan"}
 
 
@@ -25,7 +24,7 @@ async def listed(client, **fields) -> list[str]:
 
 async def test_a_table_is_listed_under_its_code_and_variant_as_soon_as_it_is_acknowledged(server):
     first, second = await guest(server), await guest(server)
-    code = (await first.ask(FRENCH))["table"]
+    code = await table_of(first)
     assert await listed(second) == [code]
     other = (await first.ask({"t": "create", "variant": "truc-catalan"}))["table"]
     assert await listed(second, variant="truc-catalan") == [other]
@@ -34,7 +33,7 @@ async def test_a_table_is_listed_under_its_code_and_variant_as_soon_as_it_is_ack
 
 async def test_a_private_table_is_not_listed_and_its_code_admits(server):
     first, second = await guest(server), await guest(server)
-    code = (await first.ask({**FRENCH, "private": True}))["table"]
+    code = await table_of(first, private=True)
     assert (len(code), await listed(second)) == (16, [])
     assert (await second.ask({"t": "join", "table": code}))["seat"] == 1
 
@@ -42,7 +41,7 @@ async def test_a_private_table_is_not_listed_and_its_code_admits(server):
 @under(limits={"tables_per_player": 100, "seats_per_player": 100})
 async def test_long_list_comes_in_pages(server):
     client = await guest(server)
-    codes = sorted([(await client.ask(FRENCH))["table"] for _ in range(30)])
+    codes = sorted([await table_of(client) for _ in range(30)])
     page = await client.ask({"t": "tables"})
     first = [table["table"] for table in page["tables"]]
     assert (page["more"], first + await listed(client, after=first[-1])) == (True, codes)
@@ -50,7 +49,7 @@ async def test_long_list_comes_in_pages(server):
 
 async def test_full_state_follows_a_change(server):
     first, second = await guest(server, "north"), await guest(server, "east")
-    code = (await first.ask(FRENCH))["table"]
+    code = await table_of(first)
     await second.ask({"t": "join", "table": code})
     state = await second.until("table")
     assert [(seat["name"], seat["kind"]) for seat in state["seats"]] == [
@@ -97,7 +96,7 @@ async def test_ready_is_taken_back_by_unready(server):
 
 async def test_table_that_nobody_starts_expires_when_it_says_so(server, mock_clock):
     client = await guest(server)
-    code = (await client.ask(FRENCH))["table"]
+    code = await table_of(client)
     assert (await client.until("table"))["expires_ms"] == 1_800_000
     for _ in range(61):
         await pass_time(mock_clock, 30)
@@ -149,7 +148,7 @@ async def test_options_of_game_and_terms_are_in_the_state(server):
 
 async def test_guests_box_key_that_is_not_sound_is_refused(server):
     client = await guest(server)
-    code = (await client.ask(FRENCH))["table"]
+    code = await table_of(client)
     reply = await client.ask({"t": "ready", "table": code, "x": bytes(32)})
     assert (reply["code"], reply["field"]) == ("bad_message", "x")
 
@@ -208,7 +207,7 @@ async def test_house_counts_the_tables_that_play(server):
 @under(limits={"tables_per_player": 100, "seats_per_player": 100})
 async def test_follower_is_sent_every_public_table_before_the_answer(server):
     host, client = await guest(server), await guest(server)
-    made = [(await host.ask(FRENCH))["table"] for _ in range(60)]
+    made = [await table_of(host) for _ in range(60)]
     await client.ask({"t": "lobby"})
     assert [message["table"] for message in client.log if message["t"] == "table"] == sorted(made)
     assert client.log[-1]["t"] == "ok"
@@ -226,7 +225,7 @@ async def test_who_follows_already_is_sent_nothing_again(server):
 
 async def test_change_is_told_as_the_newest_state_alone(server, mock_clock):
     client, host = await follower(server), await guest(server)
-    code = (await host.ask(FRENCH))["table"]
+    code = await table_of(host)
     await later(mock_clock, BETWEEN_S)
     for _ in range(5):
         await host.ask({"t": "ready", "table": code})
@@ -240,7 +239,7 @@ async def test_change_is_told_as_the_newest_state_alone(server, mock_clock):
 
 async def test_table_is_told_at_most_twice_a_second(server, mock_clock):
     client, host = await follower(server), await guest(server)
-    code = (await host.ask(FRENCH))["table"]
+    code = await table_of(host)
     for i in range(30):
         await host.ask({"t": "unready" if i % 2 else "ready", "table": code})
         await later(mock_clock, 0.1)
@@ -249,7 +248,7 @@ async def test_table_is_told_at_most_twice_a_second(server, mock_clock):
 
 async def test_table_that_is_gone_is_told(server, mock_clock):
     host = await guest(server)
-    code = (await host.ask(FRENCH))["table"]
+    code = await table_of(host)
     client = await follower(server)
     await host.ask({"t": "leave", "table": code})
     await later(mock_clock, BETWEEN_S)
@@ -258,7 +257,7 @@ async def test_table_that_is_gone_is_told(server, mock_clock):
 
 async def test_nothing_of_a_private_table_is_told(server, mock_clock):
     client, host = await follower(server), await guest(server)
-    code = (await host.ask({**FRENCH, "private": True}))["table"]
+    code = await table_of(host, private=True)
     await host.ask({"t": "ready", "table": code})
     await host.ask({"t": "leave", "table": code})
     await later(mock_clock, 2 * STATE_S)
@@ -286,7 +285,7 @@ async def test_house_that_is_as_it_was_is_not_told_again(server, mock_clock):
     client = await follower(server)
     host = await guest(server)
     await later(mock_clock, STATE_S)
-    code = (await host.ask({**FRENCH, "private": True}))["table"]
+    code = await table_of(host, private=True)
     await later(mock_clock, STATE_S)
     told = len(await heard(client, "lobby"))
     await host.ask({"t": "ready", "table": code})
@@ -307,7 +306,7 @@ async def test_who_follows_no_longer_is_told_nothing(server, mock_clock):
 async def test_not_more_is_told_at_once_than_fits(server, mock_clock):
     client, host = await follower(server), await guest(server)
     await later(mock_clock, STATE_S)
-    made = {(await host.ask(FRENCH))["table"] for _ in range(150)}
+    made = {await table_of(host) for _ in range(150)}
     await later(mock_clock, BETWEEN_S)
     lengths = [len(frame(state)) for state in await heard(client, "table")]
     assert AT_ONCE <= sum(lengths) <= AT_ONCE + 2 * max(lengths)
@@ -318,7 +317,7 @@ async def test_not_more_is_told_at_once_than_fits(server, mock_clock):
 
 async def test_who_sits_at_a_table_is_told_its_changes_once(server, mock_clock):
     host = await follower(server)
-    code = (await host.ask(FRENCH))["table"]
+    code = await table_of(host)
     await later(mock_clock, BETWEEN_S)
     before = len(await heard(host, "table"))
     await host.ask({"t": "ready", "table": code})

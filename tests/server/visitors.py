@@ -6,6 +6,13 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.crypto import keys
 from truc_protocol.crypto.keys import SigningKey
 
+FRENCH = {"t": "create", "variant": "truc-french"}
+
+
+async def table_of(client: RawClient, **fields) -> str:
+    """Make a table, and return its code."""
+    return (await client.ask({**FRENCH, **fields}))["table"]
+
 
 async def greeted(server) -> RawClient:
     """Return a connection that has said hello, and not logged in."""
@@ -32,6 +39,11 @@ async def hang_up(client: RawClient) -> None:
     """Close a connection, and let the server hear of it."""
     await client.stream.aclose()
     await wait_all_tasks_blocked()
+
+
+async def goodbye(client: RawClient) -> dict:
+    """Return the last that a server says before it hangs up."""
+    return (await client.closed())[-1]
 
 
 async def follower(server, name="Flo") -> RawClient:
