@@ -1,12 +1,10 @@
-"""A store that fails, waits or takes the process with it, exactly where a plan says.
+"""A store that fails or waits exactly where a plan says.
 
 It stands before a real one: what it lets through is really written, what it breaks off is really rolled back. A place
 is found by what a commit writes, so that it stays the same moment of a match however commits are batched. Invariant:
 without a fault it is the store behind it.
 """
 
-import os
-import signal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -70,11 +68,6 @@ def fail() -> None:
         StoreError: Always.
     """
     raise StoreError("cannot write to the database: by plan")
-
-
-def die() -> None:
-    """End this process as a power cut would."""
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 class FaultyStore:

@@ -50,6 +50,11 @@ def sql(database: Path, statement: str, *values: object) -> list:
         return raw.execute(statement, *values).fetchall()
 
 
+def inserted(database: Path, table: str, *values: object) -> None:
+    """Put a row into a table of any version, as that version had its columns."""
+    sql(database, f"INSERT INTO {table} VALUES ({', '.join('?' for _ in values)})", values)
+
+
 @cache
 def new_database() -> bytes:
     """Return the bytes of a new database, so that not every test migrates one."""

@@ -33,7 +33,6 @@ from server.test_store_leases import enter
 from server.visitors import follower, say
 from sqlalchemy import event, text
 
-from truc_protocol.audit import Result
 from truc_server.cluster import bulletin_exchange
 from truc_server.identity.identity import load_identity, roll
 from truc_server.main import main
@@ -54,7 +53,6 @@ from truc_server.storage import (
     leases,
     statements,
 )
-from truc_server.storage.archive import open_archive
 from truc_server.storage.backups import read_restored
 from truc_server.storage.node_keys import keys_of
 from truc_server.storage.schema import REVISION, metadata
@@ -143,20 +141,6 @@ async def lose(seats: list[RawSeat], cut) -> None:
     await play_on(seats, lambda seat: seat.next > 5)
     cut()
     await play_until_gone(*seats)
-
-
-async def test_match_goes_on_after_a_restart_and_is_proven(tmp_path, database):
-    async with served(tmp_path, database) as server:
-        seats = await server.match(2, guests=(1,), options=BRIEF)
-        await play_on(seats, lambda seat: seat.next > 5)
-    async with served(tmp_path, database) as server:
-        await come_back(server, *seats)
-        await play_on(seats)
-        reply = await seats[0].ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
-        assert reply["t"] == "ok"
-    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
-    with closing(open_archive(database.url)) as archive:
-        assert archive.transcript(seats[0].ledger.setup.mid) is not None
 
 
 async def test_lost_connection_ends_the_server_and_nothing_acknowledged_is_lost(tmp_path, database):

@@ -16,7 +16,6 @@ from server.conftest import QUICK, changed, give_up, holder_of, in_hand, play_on
 from server.rawclient import GoneError, RawSeat
 from server.restarting import LOSSES, come_back, interrupted
 from server.stored import sql
-from server.visitors import guest
 
 from truc_server.identity.identity import roll
 from truc_server.settings.folder import open_folder
@@ -46,19 +45,6 @@ async def test_a_seat_that_lost_everything_but_its_secrets_is_sent_the_setup_aga
     async with running(path) as server:
         await come_back(server, *seats)
         await give_up(seats)
-
-
-async def test_seats_and_readiness_survive_a_restart(path):
-    async with running(path) as server:
-        seats = await server.seats(2)
-        await seats[0].ready()
-    async with running(path) as server:
-        client = await guest(server)
-        reply = await client.ask({"t": "tables"})
-    assert [(s["kind"], s.get("ready", False)) for s in reply["tables"][0]["seats"]] == [
-        ("key", True),
-        ("key", False),
-    ]
 
 
 @pytest.mark.parametrize("guests", [(1,), (0, 1)])

@@ -1,6 +1,5 @@
 """Matches that are deleted when they have been kept long enough: which, when, and that the game goes on meanwhile."""
 
-import sqlite3
 import threading
 from contextlib import closing
 from io import StringIO
@@ -9,7 +8,7 @@ import pytest
 import trio
 from server.commands import call
 from server.conftest import QUICK, changed, in_hand, play_on, running
-from server.stored import MATCH, MID, TABLE, TH, record, url
+from server.stored import MATCH, MID, TABLE, TH, record, sql, url
 from server.visitors import greeted
 
 from truc_protocol.audit import Result
@@ -29,20 +28,13 @@ OVER = EndMatch(MID, "won", ENDED_MS)
 OF_A_MATCH = ("matches", "records", "match_players")
 
 
-def database(folder):
-    return closing(sqlite3.connect(folder / "truc.db", isolation_level=None))
-
-
 def counts(folder) -> list[int]:
     """Return how many rows there are of matches, their records and their players."""
-    with database(folder) as raw:
-        return [raw.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in OF_A_MATCH]
+    return [count for table in OF_A_MATCH for (count,) in asked(folder, f"SELECT count(*) FROM {table}")]
 
 
-def age(folder, days: float) -> None:
-    """Let every match that is over have ended so many days ago."""
-    with database(folder) as raw:
-        raw.execute("UPDATE matches SET ended_ms = ended_ms - ?", [round(days * DAY_MS)])
+def asked(folder, statement: str) -> list:
+    return sql(folder / "truc.db", statement)
 
 
 async def play_one(server, **fields) -> list:
@@ -69,34 +61,30 @@ def left(data):
     return leave
 
 
+def noted(monkeypatch, name: str, holds) -> threading.Event:
+    """Return what is set when something holds of what a method of the store has answered."""
+    done, method = threading.Event(), getattr(Store, name)
+
+    def noting(store, *values, **fields):
+        answer = method(store, *values, **fields)
+        if holds(answer):
+            done.set()
+        return answer
+
+    monkeypatch.setattr(Store, name, noting)
+    return done
+
+
 @pytest.fixture
 def emptied(monkeypatch):
     """Tell when a server has looked for old matches and found no more of them."""
-    done, find = threading.Event(), Store.old_matches
-
-    def noting(store, **fields):
-        found = find(store, **fields)
-        if not found:
-            done.set()
-        return found
-
-    monkeypatch.setattr(Store, "old_matches", noting)
-    return done
+    return noted(monkeypatch, "old_matches", lambda found: not found)
 
 
 @pytest.fixture
 def deleting(monkeypatch):
     """Tell when a match has been deleted."""
-    done, delete = threading.Event(), Store.delete_match
-
-    def noting(store, *what, **fields):
-        is_gone = delete(store, *what, **fields)
-        if is_gone:
-            done.set()
-        return is_gone
-
-    monkeypatch.setattr(Store, "delete_match", noting)
-    return done
+    return noted(monkeypatch, "delete_match", bool)
 
 
 class Shown(StringIO):
@@ -133,9 +121,7 @@ def deleted(store, before_ms=ENDED_MS + 1) -> int:
 def test_match_goes_with_its_records_its_players_its_wishes_and_secrets_that_are_left_of_it(over, folder):
     over.commit([SaveSecrets(TH, b"sealed"), AddWish(MID, 1, 0)])
     assert (deleted(over), counts(folder)) == (1, [0, 0, 0])
-    with database(folder) as raw:
-        left = "SELECT (SELECT count(*) FROM secrets), (SELECT count(*) FROM wishes)"
-        assert raw.execute(left).fetchone() == (0, 0)
+    assert asked(folder, "SELECT count(*) FROM secrets UNION ALL SELECT count(*) FROM wishes") == [(0,)] * 2
 
 
 def test_match_that_ended_at_the_time_stays(over, folder):
@@ -182,10 +168,8 @@ def test_match_that_a_table_shows_by_now_is_not_deleted(over, folder):
 
 
 def test_match_is_deleted_as_a_whole_or_not_at_all(over, folder):
-    with database(folder) as raw:
-        raw.execute(
-            "CREATE TRIGGER faulty BEFORE DELETE ON matches BEGIN SELECT RAISE(ABORT, 'the disk fails'); END"
-        )
+    fault = "BEGIN SELECT RAISE(ABORT, 'the disk fails'); END"
+    asked(folder, f"CREATE TRIGGER faulty BEFORE DELETE ON matches {fault}")
     with pytest.raises(StoreError, match="the disk fails"):
         deleted(over)
     assert counts(folder) == [1, 2, 1]
@@ -202,8 +186,7 @@ def test_space_is_used_again(store, folder):
     for i in range(6):
         play(i)
         deleted(store)
-        with database(folder) as raw:
-            sizes.append(raw.execute("PRAGMA page_count").fetchone()[0])
+        sizes += asked(folder, "PRAGMA page_count")
     assert sizes[-1] == sizes[1]
 
 
@@ -236,7 +219,7 @@ async def test_old_matches_are_looked_for_again_and_again(path, monkeypatch, emp
     async with running(path, KEEPING) as server:
         await play_one(server, guests=(1,))
         await wait(emptied)
-        age(path, 31)
+        asked(path, f"UPDATE matches SET ended_ms = ended_ms - {31 * DAY_MS}")
         await wait(deleting)
     assert counts(path) == [0, 0, 0]
 

@@ -1,12 +1,12 @@
 """The store's newer rows: chat, ignored players, who has played, members, invites, and being forgotten."""
 
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import chain
 from typing import get_args
 
 import pytest
-from server.stored import MATCH, MID, TABLE, guest_of, older, record, url
+from server.stored import MATCH, MID, TABLE, guest_of, inserted, older, record, sql, url
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -30,15 +30,12 @@ from truc_server.storage import (
     SaveIgnored,
     Write,
 )
-from truc_server.storage.schema import ignored
+from truc_server.storage.schema import ignored, tables
 from truc_server.storage.sql import open_store
 from truc_server.storage.statements import _STATEMENTS, _UPSERTS, upsert
 
 ANA, PAU = b"a" * 32, b"p" * 16
 WHO = "A" * 26
-DIALECTS = pytest.mark.parametrize(
-    "dialect", [sqlite.dialect(), postgresql.dialect()], ids=["sqlite", "postgresql"]
-)
 
 
 def line(n: int, player: bytes = ANA, table: str = "ABC") -> SaveChat:
@@ -116,9 +113,7 @@ class TestForgetting:
 
     def test_of_a_forgotten_line_nothing_but_its_number_is_left(self, store, folder):
         store.commit([TABLE, line(3), ForgetPlayer(ANA)])
-        with sqlite3.connect(folder / "truc.db") as raw:
-            rows = raw.execute("SELECT * FROM chat").fetchall()
-        raw.close()
+        rows = sql(folder / "truc.db", "SELECT * FROM chat")
         assert rows == [("ABC", 3, b"", "", "", None, "", 0)]
 
     def test_matches_that_are_for_their_players_already_are_not_written_again(self, store):
@@ -191,10 +186,8 @@ class TestInvites:
 
     def test_spent_invites_make_no_member_and_leave_no_row(self, store, folder):
         used = [store.use_invite(b"code", Member(name * 26, 5)) for name in "XYZ"]
-        with sqlite3.connect(folder / "truc.db") as raw:
-            rows = raw.execute("SELECT count(*) FROM invites").fetchone()
-        raw.close()
-        assert (used, rows) == ([True, True, False], (0,))
+        rows = sql(folder / "truc.db", "SELECT * FROM invites")
+        assert (used, rows) == ([True, True, False], [])
 
 
 @pytest.fixture(scope="module")
@@ -202,23 +195,15 @@ def upgraded(tmp_path_factory):
     """Return the store on a database of the second schema, with two matches: one played, one over."""
     folder = tmp_path_factory.mktemp("older")
     older(folder, "0002")
-    with sqlite3.connect(folder / "truc.db") as raw:
-        for mid, state in ((b"1" * 32, "playing"), (b"2" * 32, "over")):
-            code = state.upper()
-            raw.execute(
-                "INSERT INTO tables VALUES (?, 'v', '{}', 2, 0, x'', 1, ?, ?, 'o', 1, NULL, x'646f63')",
-                (code, state, mid),
-            )
-            raw.execute(
-                "INSERT INTO matches VALUES (?, ?, x'646f63', ?, ?, 2, NULL, NULL)",
-                (mid, code, _setup(), mid),
-            )
-            raw.execute("INSERT INTO seats VALUES (?, 0, 'key', ?, 'Sub', 1, NULL)", (code, b"s" * 32))
-            raw.execute("INSERT INTO seats VALUES (?, 1, 'guest', ?, 'Pau', 1, NULL)", (code, PAU))
-        for k, body in enumerate((_sub(), b"\x92\xaatruc/1/sub\xc0", b"body")):
-            row = (b"2" * 32, k, 2, body, b"s" * 64, b"", 1, b"")
-            raw.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-    raw.close()
+    insert = partial(inserted, folder / "truc.db")
+    for mid, state in ((b"1" * 32, "playing"), (b"2" * 32, "over")):
+        code = state.upper()
+        insert("tables", code, "v", "{}", 2, 0, b"", 1, state, mid, "o", 1, None, b"doc")
+        insert("matches", mid, code, b"doc", _setup(), mid, 2, None, None)
+        insert("seats", code, 0, "key", b"s" * 32, "Sub", 1, None)
+        insert("seats", code, 1, "guest", PAU, "Pau", 1, None)
+    for k, body in enumerate((_sub(), b"\x92\xaatruc/1/sub\xc0", b"body")):
+        insert("records", b"2" * 32, k, 2, body, b"s" * 64, b"", 1, b"")
     store = open_store(url(folder))
     yield store
     store.close()
@@ -245,17 +230,13 @@ class TestUpgrade:
         assert upgraded.past_match(b"2" * 32).players == {ANA, b"n" * 32}
 
 
-class TestPortability:
-    @DIALECTS
-    def test_upsert_of_a_row_that_is_all_key_compiles(self, dialect):
-        assert "ON CONFLICT (player, tag) DO NOTHING" in str(
-            upsert(dialect.name, ignored).compile(dialect=dialect)
-        )
+@pytest.mark.parametrize("dialect", [sqlite.dialect(), postgresql.dialect()], ids=["sqlite", "postgresql"])
+def test_every_statement_compiles_wherever_the_store_may_be(dialect):
+    for statement in chain.from_iterable(_STATEMENTS.values()):
+        assert str(statement.compile(dialect=dialect)).startswith(("DELETE", "UPDATE", "INSERT"))
+    for table, does in ((tables, "(code) DO UPDATE SET"), (ignored, "(player, tag) DO NOTHING")):
+        assert f"ON CONFLICT {does}" in str(upsert(dialect.name, table).compile(dialect=dialect))
 
-    @DIALECTS
-    def test_every_statement_compiles(self, dialect):
-        for statement in chain.from_iterable(_STATEMENTS.values()):
-            assert str(statement.compile(dialect=dialect)).startswith(("DELETE", "UPDATE", "INSERT"))
 
-    def test_every_write_does_something(self):
-        assert set(get_args(Write)) == {*_UPSERTS, *_STATEMENTS, AddRecord, RateMatch}
+def test_every_write_does_something():
+    assert set(get_args(Write)) == {*_UPSERTS, *_STATEMENTS, AddRecord, RateMatch}

@@ -1,10 +1,7 @@
 """The store's rows of the fourth schema: sanctions, withdrawn invites, guests who stay away."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
-from server.stored import SEAT, TABLE, guest_of, older, url
+from server.stored import SEAT, TABLE, guest_of, inserted, older, url
 
 from truc_server.storage import Invite, Member, PlayerKind, Sanction, SanctionKind, SaveGuest, StoreError
 from truc_server.storage.sql import open_store
@@ -102,9 +99,8 @@ def upgraded(tmp_path_factory):
     """Return the store on a database of the third schema, with a guest; and when it was brought up to date."""
     folder = tmp_path_factory.mktemp("older")
     older(folder, "0003")
-    with closing(sqlite3.connect(folder / "truc.db", isolation_level=None)) as raw:
-        raw.execute("INSERT INTO guests VALUES (?, 'Pau', ?)", (PAU.id, PAU.token_hash))
-        raw.execute("INSERT INTO members VALUES (?, 1)", (WHO,))
+    inserted(folder / "truc.db", "guests", PAU.id, "Pau", PAU.token_hash)
+    inserted(folder / "truc.db", "members", WHO, 1)
     before = now_ms()
     store = open_store(url(folder))
     yield store, before
