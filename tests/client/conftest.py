@@ -5,7 +5,7 @@ import pytest
 import trio
 
 from truc_client import Player, connect, open_home
-from truc_client.home.home import master_seed, write_seed
+from truc_client.home.home import Home, master_seed, write_seed
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +21,13 @@ def truc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
     return truc
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """Return the home of whoever runs commands."""
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
+    return open_home(tmp_path / "home")
 
 
 @pytest.fixture

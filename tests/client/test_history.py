@@ -36,12 +36,6 @@ BOTH = '"keeper" against "caller"'
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch) -> Home:
-    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
-    return open_home(tmp_path / "home")
-
-
-@pytest.fixture
 def kept(home) -> Home:
     """Return a home with three matches, an hour between each and the next."""
     for hour, (name, match) in enumerate(IDS.items()):
@@ -51,13 +45,10 @@ def kept(home) -> Home:
     return home
 
 
-def test_newest_match_stands_first(kept) -> None:
+def test_matches_are_listed_the_newest_first_with_game_players_score_and_verdict(kept) -> None:
     lines = truc("history").stdout.splitlines()
     assert [line.split("  ")[1] for line in lines] == list(reversed(IDS.values()))
-
-
-def test_match_is_listed_with_game_players_score_and_verdict(kept) -> None:
-    without_end, ruled, won = truc("history").stdout.splitlines()
+    without_end, ruled, won = lines
     beaten = '"player 1" beat "player 0" (won), 1 game and 8 points to 0 points'
     assert won.split("  ")[2:] == ["truc-french with house rules", "proven", beaten]
     how = "time ran out, by the server's ruling"

@@ -8,18 +8,13 @@ import pytest
 from client.playing import know
 from rows import each_row
 
-from truc_client.home.home import Home, master_seed, open_home, player_key, revoked_keys
+from truc_client.home.home import master_seed, player_key, revoked_keys
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.key_files import read_revocation, revocation_text
 from truc_protocol.wire.handshake import Pin, revoke
 
 FIRST, PRESENT, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in range(1, 4))
 SERVER = "truc.test:7373"
-
-
-@pytest.fixture
-def home(tmp_path) -> Home:
-    return open_home(tmp_path / "home")
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from truc_client.happenings import MatchStarted, RecordSeen, YourTurn
 from truc_client.matches.seat_match import SeatMatch
 from truc_protocol.errors import Code
 from truc_terminal.screen.person import Person, Typed
-from truc_terminal.screen.questions import find_choice
 from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import Advice
 from truc_words import catalogue
@@ -164,12 +163,6 @@ async def test_wrong_line_is_told_why_and_asked_again(typed, lang, said) -> None
     assert table.done == []
 
 
-async def test_number_never_does_what_one_only_may_do() -> None:
-    table = FakeTable(turn("concede", must=False), turn("play 7e", at=2))
-    await play(table, "1", terminal=True)
-    assert "concede" not in table.done
-
-
 @each_row(
     "lang, lines, done",
     [
@@ -183,14 +176,6 @@ async def test_commands_are_typed_in_the_players_language(lang, lines, done) -> 
     table = FakeTable(then=dict.fromkeys(done, ()))
     await play(table, *lines, terminal=True, lang=lang, signs=("three",), phrases=("come",))
     assert table.done == done
-
-
-async def test_what_one_may_do_is_typed_by_its_line() -> None:
-    table = FakeTable(turn("concede", must=False))
-    async with sitting(table, screen_of(terminal=True)[0]) as send:
-        await send.send(Typed("concede"))
-        await send.send(Typed(None))
-    assert table.done == ["concede"]
 
 
 @each_row(
@@ -263,23 +248,29 @@ async def test_explanation_lists_the_words_of_the_game_and_each_meaning_once() -
     assert told.count("or ? for help") == 2
 
 
-async def test_what_one_may_do_is_one_line_and_told_once() -> None:
-    offers = turn("order 7", "order low", "claim 1", must=False)
-    told = await play(FakeTable(offers, offers._replace(at=2), turn("play 3b", at=3)))
-    assert told.count("you may type: order a seven|the lowest card, claim east (? explains)") == 1
+MAY_ORDER = turn("order 7", "order low", "claim 1", must=False)
+CLAIMED = {"lang": "es", "words": "argentine", "players": ("ana", "bot 1", "eva", "bot 2")}
 
 
-async def test_whom_a_claim_is_about_is_said_by_a_whole_name() -> None:
-    table = FakeTable(turn("claim 1", "claim 3", must=False), turn("play 3b", at=2))
-    players = ("ana", "bot 1", "eva", "bot 2")
-    told = await play(table, lang="es", words="argentine", players=players)
-    assert "podés escribir: pido flor bot 1|bot 2 (? lo explica)" in told
-
-
-async def test_orders_are_one_entry_without_numbers() -> None:
-    told = await play(FakeTable(turn("play 3b", "order 7", "order low")))
-    assert "also: order a seven|the lowest card" in told
-    assert "2. " not in told
+@each_row(
+    "turns, game, line",
+    [
+        (
+            (MAY_ORDER, MAY_ORDER._replace(at=2), turn("play 3b", at=3)),
+            {},
+            "you may type: order a seven|the lowest card, claim east (? explains)",
+        ),
+        (
+            (turn("claim 1", "claim 3", must=False), NEXT),
+            CLAIMED,  # whole names
+            "podés escribir: pido flor bot 1|bot 2 (? lo explica)",
+        ),
+        ((turn("play 3b", "order 7", "order low"),), {}, "also: order a seven|the lowest card"),
+    ],
+)
+async def test_moves_without_numbers_are_one_line_and_told_once(turns, game, line) -> None:
+    told = await play(FakeTable(*turns), **game)
+    assert (told.count(line), "2. " in told) == (1, False)
 
 
 @each_row(
@@ -298,10 +289,6 @@ async def test_what_the_screen_shows_is_understood(typed, lang, line) -> None:
     table = FakeTable(turn("play 7e", "raise 2", "accept", "order 7", "order low", "claim 1", "claim 3"))
     await play(table, typed, lang=lang, words="argentine")
     assert table.done == [line]
-
-
-def test_name_of_two_options_means_neither() -> None:
-    assert find_choice(turn("play 7e", "play 3b"), "lay", lambda _choice: ("lay",)) == (None, None)
 
 
 STATE = {"what": "state", "phase": "hand", "score": [[0, 0, 0], [0, 0, 0]]}
@@ -330,12 +317,20 @@ def going_on() -> RecordSeen:
         ((), "Pause", "pause"),
         ((paused(),), "Resume", "resume"),
         ((turn("claim"),), "claim", "claim"),
+        ((turn("play 3b"),), "claim", "claim the match"),  # where it is no move
         ((turn("play 3b"),), "'come now", "chat come now"),
     ],
 )
 async def test_word_is_typed_at_any_time(terminal, happenings, typed, done) -> None:
     table = FakeTable(*happenings)
     await play(table, typed, terminal=terminal)
+    assert table.done == [done]
+
+
+@each_row("typed, then, done", [("concede", (), "concede"), ("1", (NEXT,), "play 3b")])
+async def test_what_one_may_do_is_done_by_its_line_and_never_by_a_number(typed, then, done) -> None:
+    table = FakeTable(turn("concede", must=False), *then)
+    await play(table, typed, terminal=True)
     assert table.done == [done]
 
 
@@ -409,12 +404,6 @@ async def test_line_typed_before_the_match_says_when_it_begins(typed) -> None:
     assert "resign" not in told
 
 
-async def test_claim_is_made_where_it_is_no_move() -> None:
-    table = FakeTable(turn("play 3b"))
-    await play(table, "claim", terminal=True)
-    assert table.done == ["claim the match"]
-
-
 @each_row(
     "typed, said",
     [
@@ -464,9 +453,8 @@ async def test_chat_that_is_too_long_is_told_in_the_players_language_and_not_sen
 
 async def test_person_at_a_plain_terminal_may_talk_at_any_time() -> None:
     table = FakeTable()
-    _, lines = typing("'hello", are_typed=True)
     with trio.fail_after(20):
-        await Person(table, screen_of()[0], lines).play()
+        await Person(table, screen_of()[0], typing("'hello", are_typed=True)[1]).play()
     assert table.done == ["chat hello"]
 
 

@@ -149,11 +149,6 @@ def test_question_mark_explains_and_any_step_goes_on(french) -> None:
     assert seen == {"?q": (True, 0), "??q": (False, 0), "?nq": (False, 1)}
 
 
-def test_a_match_is_viewed_from_its_first_cards_on(french) -> None:
-    at = first_cards(french)
-    assert [bool(french.stages[n].cards) for n in (at - 1, at)] == [False, True]
-
-
 def test_s_looks_with_the_eyes_of_each_seat_in_turn_and_ctrl_c_leaves(french) -> None:
     positions, statuses = zip(*(walked(french, "s" * n + "\x03") for n in range(4)), strict=True)
     assert [position.replay.seat for position in positions] == [None, 0, 1, None]
@@ -178,32 +173,29 @@ def test_page_longer_than_the_terminal_is_moved_within_its_lines(french) -> None
     assert position.top == 0
 
 
-def test_match_is_printed_where_there_is_no_terminal(french) -> None:
+def test_match_or_one_hand_alone_is_printed_where_there_is_no_terminal(french) -> None:
     told = truc("replay", FRENCH)
     assert (told.exit_code, told.stdout) == (0, "\n\n".join(pages(french)) + "\n\n")
-
-
-def test_one_hand_is_printed_alone(french) -> None:
     heads = [line for line in truc("replay", FRENCH, "--hand", 2).stdout.splitlines() if "  |  " in line]
     assert {head.split("  |  ")[0] for head in heads} == {f"hand 2 of {len(french.hands)}"}
+
+
+def test_a_match_is_viewed_from_its_first_cards_on(french) -> None:
+    at = first_cards(french)
+    assert [bool(french.stages[n].cards) for n in (at - 1, at)] == [False, True]
 
 
 @each_row(
     "words, complaint",
     [
-        (("--hand", 99), "truc: expected a hand from 1 to "),
-        (("--seat", 2), "truc: expected a seat from 0 to 1, got 2\n"),
+        ((FRENCH, "--hand", 99), "truc: expected a hand from 1 to "),
+        ((FRENCH, "--seat", 2), "truc: expected a seat from 0 to 1, got 2\n"),
+        ((__file__,), "truc: there is no record in it: "),
     ],
 )
 def test_what_is_not_there_is_answered_with_what_was_expected(words, complaint) -> None:
-    told = truc("replay", FRENCH, *words)
+    told = truc("replay", *words)
     assert (told.exit_code, told.stderr[: len(complaint)]) == (2, complaint)
-
-
-def test_file_that_is_no_transcript_is_said_to_be_none(tmp_path) -> None:
-    (tmp_path / "a.truc").write_bytes(b"nothing")
-    told = truc("replay", tmp_path / "a.truc")
-    assert (told.exit_code, told.stderr.startswith("truc: there is no record in it: ")) == (2, True)
 
 
 @pytest.mark.slow

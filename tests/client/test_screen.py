@@ -252,12 +252,15 @@ def test_happening_is_told(happening, said) -> None:
         ("play 7", ("play 7e", None)),
         ("play 7†", ("play 7e", None)),
         ("jugar 7", ("play 7e", None)),
+        ("both", (None, None)),
     ],
 )
-def test_line_typed_finds_its_option(text, expected) -> None:
+def test_line_typed_finds_its_option_and_the_name_of_several_none(text, expected) -> None:
     faces = faces_of(SPANISH, Speech("en"), is_plain=False)
     look = MatchLook(("north", "east"), faces, Speech("ca"), 12)
-    choice, place = find_choice(TURN, text, lambda choice: option_names(choice, ShownHand(2, 0), look))
+    choice, place = find_choice(
+        TURN, text, lambda choice: (*option_names(choice, ShownHand(2, 0), look), "both")
+    )
     assert (choice and choice.line, place) == expected
 
 

@@ -51,17 +51,16 @@ def test_every_record_is_shown_in_order(table) -> None:
     ]
 
 
-def test_records_are_told_in_words_and_the_verdict_last(show, table) -> None:
+def test_records_are_told_in_words_those_of_guests_as_unsigned_and_the_verdict_last(show, table) -> None:
     told = show(table.file()).output
     assert 'record 1: release, signed by seat 0 "player 0", the signature is valid\n' in told
     assert " plays " in told
     assert re.search(r'score  seat 0 "player 0": \d+ points?; seat 1 "player 1": \d+ points?\n', told)
     assert told.splitlines()[-1].startswith("PROVEN")
-
-
-def test_guests_act_is_said_to_be_signed_by_nobody(show) -> None:
     told = show(Table(small(), guests=(0, 1)).run().file()).output
     assert "proxy, written down by the server for a guest, signed by nobody" in told
+    broken_off = show(Table().to("hand").file())
+    assert (broken_off.exit_code, broken_off.output.splitlines()[-1].split(":")[0]) == (0, "INCOMPLETE")
 
 
 def test_card_played_is_opened_onto_its_leaf(table) -> None:
@@ -74,38 +73,25 @@ def test_card_played_is_opened_onto_its_leaf(table) -> None:
         assert dealing.leaf(table.setup.mid, **place, opening=opening) == card.leaf
 
 
-def test_release_is_told_as_a_number_of_its_chain(table) -> None:
-    numbers = [link.number for link in commitments(table.file(), OpenedLink) if link.role == 1]
-    assert numbers == list(range(1, len(numbers) + 1))
-
-
-def test_number_after_a_rekey_is_of_the_new_chain() -> None:
+def test_release_is_told_as_a_number_of_its_chain_after_a_rekey_of_the_new_one() -> None:
     table = Table(small()).to("between")
     table.add(table.players[0].rekey(table.ledger))
     table.to("hand")
-    last = [link for link in commitments(table.file(), OpenedLink) if link.role == 1][-1]
-    assert (last.first, last.number) == (1, 2)
+    first, second = [link for link in commitments(table.file(), OpenedLink) if link.role == 1]
+    assert (first.number, second.first, second.number) == (1, 1, 2)
 
 
-def test_close_opens_the_seed_and_the_whole_pack(table) -> None:
+def test_close_opens_the_whole_pack_from_which_the_cards_came_in_order_and_tells_those_not_played(table):
     deals = commitments(table.file(), OpenedDeal)
-    closes = [parse(record) for record in table.records if isinstance(parse(record), Close)]
-    assert [deal.j for deal in deals] == [close.j for close in closes]
+    bodies = [parse(record) for record in table.records]
+    assert [deal.j for deal in deals] == [body.j for body in bodies if isinstance(body, Close)]
     assert all(sorted(deal.pack) == sorted(table.terms.variant.pack) for deal in deals)
-
-
-def test_cards_come_from_the_pack_in_order(table) -> None:
-    deal = commitments(table.file(), OpenedDeal)[0]
-    dealer = next(parse(r) for r in table.records if isinstance(parse(r), Deal)).dealer
-    eldest = (dealer + 1) % 2
-    assert (deal.hands[0][eldest][0], deal.hands[0][dealer][0]) == deal.pack[:2]
-
-
-def test_cards_that_were_not_played_are_told(table) -> None:
-    deal = commitments(table.file(), OpenedDeal)[-1]
-    played = {card.card for card in commitments(table.file(), OpenedCard) if card.j == deal.j}
-    held = {card for cards in deal.hands[-1] for card in cards}
-    assert {card for cards in deal.unplayed for card in cards} == held - played
+    dealer = next(body.dealer for body in bodies if isinstance(body, Deal))
+    first, last = deals[0], deals[-1]
+    assert (first.hands[0][(dealer + 1) % 2][0], first.hands[0][dealer][0]) == first.pack[:2]
+    played = {card.card for card in commitments(table.file(), OpenedCard) if card.j == last.j}
+    held = {card for cards in last.hands[-1] for card in cards}
+    assert {card for cards in last.unplayed for card in cards} == held - played
 
 
 def test_hands_under_match_are_opened_by_the_end() -> None:
@@ -114,11 +100,6 @@ def test_hands_under_match_are_opened_by_the_end() -> None:
     opening = [each.kind for each in shown for it in each.commitments if isinstance(it, OpenedDeal)]
     assert set(opening) == {"end"}
     assert len(opening) == sum(each.kind == "close" for each in shown)
-
-
-def test_incomplete_match_is_shown_to_where_it_breaks_off(show) -> None:
-    told = show(Table().to("hand").file())
-    assert (told.exit_code, told.output.splitlines()[-1].split(":")[0]) == (0, "INCOMPLETE")
 
 
 def test_record_that_fails_is_the_last_and_says_why(show) -> None:

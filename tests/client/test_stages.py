@@ -8,10 +8,6 @@ from rows import each_row
 from truc_terminal.replay_model.stages import CardState, ReplayedMatch, replay_of, seen_by
 
 
-def read(name: str, lang: str = "en") -> ReplayedMatch:
-    return replayed_file(KEPT / f"{name}.truc", lang)
-
-
 def cards_at(replayed: ReplayedMatch, number: int, seat: int | None) -> list[str | None]:
     return [each.card for held in seen_by(replayed.stages[number], seat).cards for each in held]
 
@@ -38,33 +34,30 @@ def test_every_transcript_has_a_stage_for_each_record_that_says_something_and_ha
 
 
 def test_proven_match_has_every_deal_recomputed_and_every_card_open() -> None:
-    replayed = read("truc-french")
+    replayed = replayed_file(FRENCH)
     assert all(hand.recomputed is not None for hand in replayed.hands)
     assert all(each.card for stage in replayed.stages for held in stage.cards for each in held)
 
 
 def test_seat_sees_its_own_cards_and_of_others_what_is_open() -> None:
-    replayed = read("truc-french")
+    replayed = replayed_file(FRENCH)
     dealt = next(stage.number for stage in replayed.stages if stage.record.kind == "deal")
     own = [each.card for each in replayed.stages[dealt].cards[0]]
     assert cards_at(replayed, dealt, 0) == [*own, None, None, None]
     assert cards_at(replayed, dealt, None) == [None] * 6
 
 
-def test_blind_hand_is_seen_by_nobody_before_it_is_played() -> None:
-    replayed = read("paulista-4-blind")
+def test_blind_hand_is_seen_by_nobody_before_it_is_played_and_told_so() -> None:
+    replayed = replayed_file(KEPT / "paulista-4-blind.truc")
     blind = next(stage for stage in replayed.stages if stage.board.memory.is_blind and stage.cards)
     assert {each.card for held in seen_by(blind, 0).cards for each in held} == {None}
-
-
-def test_card_played_blind_is_told_before_it_is_opened() -> None:
-    unseen = [stage for stage in read("paulista-4-blind").stages if stage.record.is_unseen]
+    unseen = [stage for stage in replayed.stages if stage.record.is_unseen]
     assert len(unseen) == 8
     assert unseen[0].said == ('"player 2" plays a card that nobody has seen',)
 
 
 def test_partner_is_seen_once_its_hand_was_shared() -> None:
-    replayed = read("paulista-4-blind")
+    replayed = replayed_file(KEPT / "paulista-4-blind.truc")
     shared = next(stage for stage in replayed.stages if stage.shares)
     giver, receiver = shared.shares[0]
     assert all(each.card for each in seen_by(shared, receiver).cards[giver])
@@ -72,7 +65,7 @@ def test_partner_is_seen_once_its_hand_was_shared() -> None:
 
 
 def test_hand_called_again_after_a_void_keeps_its_number() -> None:
-    replayed = read("truc-catalan-4")
+    replayed = replayed_file(KEPT / "truc-catalan-4.truc")
     void = next(stage for stage in replayed.stages if stage.record.kind == "void")
     called = next(stage for stage in replayed.stages[void.number :] if stage.record.kind == "call")
     assert called.hand == void.hand

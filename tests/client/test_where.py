@@ -4,7 +4,6 @@ import pytest
 from client.playing import know
 from rows import each_row
 
-from truc_client.home.home import open_home
 from truc_protocol.crypto.keys import fingerprint
 from truc_words import Sentence
 
@@ -27,11 +26,9 @@ WITHOUT_ADDRESS = [
 ]
 
 
-@pytest.fixture
-def home(truc, tmp_path):
-    home = open_home(tmp_path / "home")
+@pytest.fixture(autouse=True)
+def keyed(home) -> None:
     home.seed.write_bytes(bytes(32))
-    return home
 
 
 @each_row(
