@@ -96,13 +96,6 @@ async def test_ready_to_anything_but_this_vacancy_takes_no_seat_over(server, sho
     assert signed(server, Sub) == []
 
 
-async def test_bot_that_looks_for_a_vacancy_takes_the_seat_over(server, connection) -> None:
-    table = await find_vacant(connection, None)
-    with trio.fail_after(10):
-        await play_on(table, until=Substituted)
-    assert len(signed(server, Sub)) == 1
-
-
 async def test_bot_looks_on_where_the_seat_is_filled_when_it_comes(
     server, autojump_clock, connection
 ) -> None:

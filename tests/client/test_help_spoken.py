@@ -15,6 +15,7 @@ from truc_terminal.commands.helping import Help, click_in, help_in
 from truc_terminal.main import main
 from truc_words import LANGUAGES
 
+USAGE = {"ca": "Ús: ", "es": "Uso: ", "fr": "Usage : ", "pt": "Uso: "}
 OTHERS = [lang for lang in LANGUAGES if lang != "en"]
 KEPT = re.compile(r"`[^`]+`|--?[a-z]+|\$[A-Z_]+|\b[A-Z]{4,}\b|\b[a-z]+://|[<>~]")
 """What a text has in common with its translation: commands, options, placeholders, addresses."""
@@ -122,21 +123,20 @@ def test_wrong_usage_is_told_in_the_language_too(made_up, words, data) -> None:
     assert "⟦" in told.stderr
 
 
-@each_row("lang, heading", [("ca", "Ús: "), ("es", "Uso: "), ("fr", "Usage : "), ("pt", "Uso: ")])
-def test_help_goes_by_the_locale(lang, heading) -> None:
-    told = truc("replay", "--help", env={"LC_ALL": f"{lang}_XX.UTF-8"}).output
+@each_row(
+    "asked, locale, lang, heading",
+    [
+        *((("replay",), f"{lang}_XX.UTF-8", lang, f"{said}truc replay") for lang, said in USAGE.items()),
+        (("replay",), "C", "en", "Usage: truc replay"),
+        (("replay", "--lang", "pt"), "fr_FR.UTF-8", "pt", "Uso: truc replay"),
+        (("replay", "--lang=pt"), "fr_FR.UTF-8", "pt", "Uso: truc replay"),
+    ],
+)
+def test_help_goes_by_the_command_line_and_then_by_the_locale(asked, locale, lang, heading) -> None:
+    told = truc(*asked, "--help", env={"LC_ALL": locale}).output
     first, *_ = paragraphs(main.commands["replay"].help)
     assert told.startswith(heading)
-    assert help_in(lang).commands[first] in told
-
-
-def test_help_in_english_is_that_of_the_commands_and_the_command_line_comes_before_the_locale() -> None:
-    told = truc("replay", "--help", env={"LC_ALL": "C"}).output
-    assert told.startswith("Usage: truc replay")
-    assert "Step through a match record by record." in told
-    for asked in (("--lang", "pt"), ("--lang=pt",)):
-        told = truc("replay", *asked, "--help", env={"LC_ALL": "fr_FR.UTF-8"}).output
-        assert told.startswith("Uso: truc replay")
+    assert help_in(lang).commands.get(first, first) in told
 
 
 def test_click_speaks_as_before_when_a_command_is_done() -> None:

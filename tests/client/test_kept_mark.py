@@ -8,7 +8,7 @@ from client.playing import at_table, my_turn, play_on, received, rows_kept, sign
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
 from truc_client.home.store import AcceptedPlace
 from truc_client.home.transcripts import path_of
-from truc_protocol.bodies import Ack, Close, Deal
+from truc_protocol.bodies import Ack, Deal
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, Resume, refusal
@@ -118,27 +118,6 @@ async def test_end_below_the_mark_is_none_when_the_server_knows_the_match_no_mor
         table = await connection.join("TABLE")
         with pytest.raises(CheckFailedError, match="C33"):
             await play_on(table)  # which returns at the end of a match
-
-
-async def test_replaying_does_not_lower_the_mark(killed, player) -> None:
-    server, mark = killed
-    closes = (k for k, record in enumerate(server.records) if isinstance(parse(record), Close))
-    first = next(closes)
-    assert first + 1 < mark
-
-    async def resume(_message) -> None:
-        await server.send(server.setup)
-        for k in range(first + 1):
-            await server.send(server.message(k))
-
-    server.resume = resume
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        with trio.fail_after(10):
-            await play_on(
-                table, until=lambda _happening: table.match is not None and table.match.next > first
-            )
-    assert mark_of(player, server.setup.match) == mark
 
 
 async def test_options_below_the_mark_are_not_shown(killed, player) -> None:

@@ -255,31 +255,24 @@ async def typed(*lines: str | None, happenings: tuple = TRICK) -> tuple[str, Fak
     return out.getvalue()[before:], table
 
 
-async def test_who_watches_may_talk_ask_for_help_and_leave() -> None:
-    told, table = await typed("chat good luck", "'well played", "?", "quit", "chat too late")
+@each_row("leaves", ["quit", "Q", None])
+async def test_who_watches_may_talk_ask_for_help_and_leave(leaves) -> None:
+    told, table = await typed("chat good luck", "'well played", "?", leaves, "chat too late")
     assert table.done == ["chat good luck", "chat well played"]
     assert "? table: how it stands." in told
 
 
-@each_row("line", ["Q", None])
-async def test_who_leaves_leaves(line) -> None:
-    _, table = await typed(line, "chat too late")
-    assert table.done == []
-
-
-@each_row("line", ["? table", "help TABLE"])
-async def test_table_is_drawn_when_it_is_asked_for(line) -> None:
-    assert drawn((await typed(line))[0]) == 1
-
-
-async def test_rules_are_explained_to_who_watches() -> None:
-    assert "Chapters of the rules: " in (await typed("? rules"))[0]
-    assert "Envido" not in (await typed("? stake"))[0]
-
-
-@each_row("line", ["resign", "play 7e", "1", "sign three"])
-async def test_nothing_can_be_played_by_who_watches(line) -> None:
-    assert f"got '{line}': you are watching" in (await typed(line))[0]
+@each_row(
+    "line, said",
+    [
+        *((line, "score  north") for line in ("? table", "help TABLE")),
+        ("? rules", "Chapters of the rules: "),
+        *((line, f"got '{line}': you are watching") for line in ("resign", "play 7e", "1", "sign three")),
+    ],
+)
+async def test_who_watches_is_shown_the_table_and_the_rules_and_can_play_nothing(line, said) -> None:
+    told, _ = await typed(line)
+    assert (told.count(said), "Envido" in told) == (1, False)
 
 
 async def test_what_ends_the_table_is_raised() -> None:

@@ -343,12 +343,6 @@ async def test_pause_of_a_script_waits_for_the_match() -> None:
     assert (before, table.done) == ([], ["pause"])
 
 
-async def test_line_after_a_pause_answers_the_next_question() -> None:
-    table = FakeTable(turn("play 7e"), then={"pause": (asking(1), NEXT)})
-    assert "not your turn" not in await play(table, "pause", "1")
-    assert table.done == ["pause", "play 3b"]
-
-
 async def test_refused_pause_is_told_and_the_question_asked_again() -> None:
     table = FakeTable(turn("play 3b"), refusal=ChoiceError("pause: you have asked already"))
     told = await play(table, "pause", "1", terminal=True)

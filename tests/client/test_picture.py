@@ -14,7 +14,6 @@ from truc_terminal.replay_model.board import (
     ShownHand,
     board_of,
     remembered,
-    with_partner,
 )
 from truc_terminal.replay_model.faces import Faces, faces_of
 from truc_terminal.screen.drawing import MatchLook, table_text
@@ -23,11 +22,9 @@ from truc_terminal.screen.picture import (
     NARROW,
     WIDE,
     CardEdge,
-    SeatPlaces,
     back_block,
     card_block,
     picture,
-    seat_places,
 )
 from truc_words import Speech
 
@@ -54,14 +51,6 @@ def test_screen_shows_what_its_picture_has(name) -> None:
     seen = shown(scene)
     assert seen == picture_of(name).read_text()
     assert scene.terminal == "dumb" or seen.count("\n") <= scene.height
-
-
-@each_row("is_plain", [False, True])
-def test_drawn_french_card_has_the_letter_of_the_players_language(is_plain) -> None:
-    faces = faces_of(("Ks", "7h"), Speech("fr"), is_plain=is_plain)
-    lines = card_block("Ks", faces, WIDE, CardEdge(ASCII.frame))
-    told = "".join(line.plain for line in lines)
-    assert (told.count("R"), "K" in told) == (3 if is_plain else 2, False)
 
 
 @each_row("transcript", TRANSCRIPTS)
@@ -91,20 +80,6 @@ def test_name_cannot_write_to_the_terminal_nor_break_a_line(width) -> None:
     lines = drawn(ShownHand(4, 0, held=(UNKNOWN,) * 4, dealer=2), look(*names), width).split("\n")
     assert "\x1b" not in "".join(lines)
     assert max(Text(line).cell_len for line in lines) <= width
-
-
-@each_row(
-    "seats, own, goes, expected",
-    [
-        (2, 0, "right", SeatPlaces((), 1, ())),
-        (4, 0, "right", SeatPlaces((3,), 2, (1,))),
-        (6, 0, "right", SeatPlaces((4, 5), 3, (2, 1))),
-        (4, 2, "right", SeatPlaces((1,), 0, (3,))),
-        (6, 0, "left", SeatPlaces((2, 1), 3, (4, 5))),
-    ],
-)
-def test_next_seat_sits_where_play_goes_and_partners_face_each_other(seats, own, goes, expected) -> None:
-    assert seat_places(seats, own, goes) == expected
 
 
 def table(*, side: int | None = 0, laid: str = "", **what) -> ShownHand:
@@ -196,12 +171,6 @@ def test_cards_that_a_seat_has_shown_leave_its_hand_when_they_are_played() -> No
     assert board_of(of_four()._replace(shown=shown), PACK).held_by(2) == ("7e", "3b", None)
     left = tuple(each for each in shown if each[1] != PACK.index("7e"))
     assert board_of(of_four("2 7e")._replace(shown=left), PACK).held_by(2) == ("3b", None)
-
-
-def test_partners_cards_leave_its_hand_when_they_are_played() -> None:
-    told = with_partner(SeatMemory(), 2, ("7e", "3b", "1o"))
-    assert board_of(of_four(), PACK, told).held_by(2) == ("7e", "3b", "1o")
-    assert board_of(of_four("2 7e"), PACK, told).held_by(2) == ("3b", "1o")
 
 
 def test_guests_own_cards_are_those_that_the_server_told() -> None:

@@ -19,7 +19,6 @@ from truc_terminal.screen.replaying import (
     drawn_page,
     first_cards,
     page,
-    stage_after,
     step_through,
 )
 
@@ -52,15 +51,6 @@ def test_every_record_of_every_transcript_has_a_page(file) -> None:
             line[2:] for line in rest if line.startswith("> ") and line[2:] in replayed.stages[at].said
         ] == [*replayed.stages[at].said]
     assert shown[-1].splitlines()[-1].startswith(replayed.verdict.result.value.upper())
-
-
-def test_steps_by_hands_stop_at_the_call_of_each(french) -> None:
-    begins = [hand.first for hand in french.hands]
-    assert stage_after(french, 0, ReplayStep.HAND_FORWARD) == begins[0]
-    assert stage_after(french, begins[0], ReplayStep.HAND_FORWARD) == begins[1]
-    assert stage_after(french, begins[1] + 2, ReplayStep.HAND_BACK) == begins[1]
-    assert stage_after(french, begins[1], ReplayStep.HAND_BACK) == begins[0]
-    assert stage_after(french, begins[-1], ReplayStep.HAND_FORWARD) == len(french.stages) - 1
 
 
 def test_all_cards_are_open_unless_a_seat_is_named(french) -> None:
@@ -126,7 +116,7 @@ def test_record_that_fails_is_the_last_page_and_the_status_says_so(tmp_path) -> 
     assert "> FAILS: " in whole
 
 
-def test_keys_step_by_records_and_hands_and_to_the_ends(french) -> None:
+def test_keys_step_by_records_and_hands_where_these_are_called_and_to_the_ends(french) -> None:
     first, second, newest = french.hands[0].first, french.hands[1].first, french.hands[-1].first
     reached_by = {
         "nn pq": 2,
@@ -134,6 +124,8 @@ def test_keys_step_by_records_and_hands_and_to_the_ends(french) -> None:
         "]]q": second,
         "2\rq": second,
         ">[q": newest,
+        ">[]q": len(french.stages) - 1,
+        "]][q": first,
         ">q": len(french.stages) - 1,
         ">n<q": 0,
         "]]npn[q": second,

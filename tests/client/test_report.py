@@ -67,13 +67,6 @@ def test_card_that_took_a_trick_is_marked(file) -> None:
     assert page_of(file.stem).count('class="best"') == sum(it is not None for it in best)
 
 
-def test_report_is_written_and_the_verdict_said(tmp_path) -> None:
-    told = truc("report", FRENCH, "-o", tmp_path / "match.html")
-    assert told.exit_code == 0
-    assert "PROVEN: every card was committed to before play" in told.output
-    assert "PROVEN" in (tmp_path / "match.html").read_text()
-
-
 def test_what_cannot_be_read_or_written_has_a_sentence_and_status_2(tmp_path) -> None:
     (tmp_path / "a.truc").write_bytes(FRENCH.read_bytes()[:-9])
     broken = truc("report", tmp_path / "a.truc", "-o", tmp_path / "a.html")

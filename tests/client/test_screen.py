@@ -169,14 +169,6 @@ def test_own_cards_score_and_stake_stand_on_the_table() -> None:
     assert "stake   2" in told
 
 
-def test_commitments_are_ticked_when_opened() -> None:
-    committed = {"what": "hands_committed", "digests": [b"\xaa" * 32, b"\xbb" * 32]}
-    opened = {"what": "hands_opened", "cards": [["7e"], ["3b"]]}
-    told = shown(seen(committed), seen(opened))
-    assert "New cards. The server can no longer change any of them." in told
-    assert "ok north aaaaaaaa: 7e" in told
-
-
 @each_row(
     "variant, cards, row",
     [
@@ -279,11 +271,6 @@ def test_help_ends_with_what_is_asked_now_so_that_this_stays_in_sight() -> None:
     lines = [line.strip() for line in out.getvalue().splitlines()]
     assert lines[-1].startswith("cut the pack: ")
     assert any(line.startswith("sign three") for line in lines[:-1])
-
-
-def test_clubs_and_cups_are_told_apart_by_the_pack() -> None:
-    faces = [faces_of(pack, Speech("en"), is_plain=False) for pack in (SPANISH, FRENCH)]
-    assert [face.card("2c") for face in faces] == ["2◡", "2♣"]
 
 
 @each_row(

@@ -15,7 +15,6 @@ from truc_protocol.dealing import Opening
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
-from truc_rules import deciders
 from truc_terminal.replay_model.annotating import Annotator, OpenedCard, OpenedDeal, OpenedLink
 
 
@@ -41,14 +40,6 @@ def file(table: Table, *more: Record) -> bytes:
 
 def commitments(content: bytes, kind: type) -> list:
     return [it for each in Annotator(content).records() for it in each.commitments if isinstance(it, kind)]
-
-
-def test_every_record_is_shown_in_order(table) -> None:
-    places = [(each.is_setup, each.place) for each in Annotator(table.file()).records()]
-    setup = len(table.setup.records)
-    assert places == [(True, n) for n in range(setup)] + [
-        (False, k) for k in range(len(table.records) - setup)
-    ]
 
 
 def test_records_are_told_in_words_those_of_guests_as_unsigned_and_the_verdict_last(show, table) -> None:
@@ -127,13 +118,6 @@ def test_torn_file_is_shown_to_where_it_is_torn_and_something_else_not_at_all(sh
     assert "the file ends inside it" in told.stderr
     assert "record 1: release" in told.output
     assert show(b"something else").exit_code == 2
-
-
-def test_seat_to_blame_is_told_with_its_name(show) -> None:
-    table = Table().to("hand")
-    seat = deciders(table.ledger.match)[0]
-    told = show(file(table, table.act(seat, "accept"))).output
-    assert f'to blame: seat {seat} "player {seat}"' in told
 
 
 def test_json_has_an_object_for_each_record_with_its_player_and_the_cards_as_they_were_signed(show, table):

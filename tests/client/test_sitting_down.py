@@ -214,22 +214,17 @@ async def test_who_looked_for_any_seat_looks_on_where_one_is_wanted_no_more(dese
     assert (table, told.endswith(f"{NOT_WANTED}\n")) == (None, True)
 
 
-async def test_question_at_a_table_that_is_closed_is_withdrawn(deserted, player) -> None:
-    async def close() -> None:
-        await deserted.send(messages.TableClosed(table="TABLE", reason="server"))
-
-    error, told = await unanswered(deserted, player, close)
-    assert (error, told.endswith("the table is closed: the host closed it\n")) == (NOT_WANTED, True)
-
-
-async def test_lost_connection_is_told_while_a_question_stands(deserted, player, autojump_clock) -> None:
+async def test_lost_connection_is_told_while_a_question_stands_which_is_withdrawn_when_the_table_is_closed(
+    deserted, player, autojump_clock
+) -> None:
     async def lose_the_line() -> None:
         await deserted._stream.aclose()
         await trio.sleep(10)
         await deserted.send(messages.TableClosed(table="TABLE", reason="server"))
 
-    _, told = await unanswered(deserted, player, lose_the_line)
+    error, told = await unanswered(deserted, player, lose_the_line)
     assert "connecting again" in told
+    assert (error, told.endswith("the table is closed: the host closed it\n")) == (NOT_WANTED, True)
 
 
 class WaitingServer(Hosting):

@@ -175,11 +175,6 @@ def test_what_cannot_be_read_or_shown_is_said_from_the_catalogues(spoken, words,
     assert (told.exit_code, outside(told.stderr, "truc", "got", *data)) == (2, [])
 
 
-def test_language_is_that_of_the_locale(monkeypatch) -> None:
-    monkeypatch.setenv("LC_ALL", "fr_FR.UTF-8")
-    assert "donne 1 sur 2  |  enregistrement 9: act" in truc("replay", FRENCH).output
-
-
 def test_words_for_machines_stay_as_they_are() -> None:
     told = truc("verify", FRENCH, "--lang", "ca").output
     assert "PROVAT: cada carta" in told

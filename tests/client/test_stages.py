@@ -5,7 +5,7 @@ from itertools import pairwise
 from client.viewed import FRENCH, KEPT, TRANSCRIPTS, replayed_file
 from rows import each_row
 
-from truc_terminal.replay_model.stages import CardState, ReplayedMatch, replay_of, seen_by
+from truc_terminal.replay_model.stages import CardState, ReplayedMatch, seen_by
 
 
 def cards_at(replayed: ReplayedMatch, number: int, seat: int | None) -> list[str | None]:
@@ -69,10 +69,3 @@ def test_hand_called_again_after_a_void_keeps_its_number() -> None:
     void = next(stage for stage in replayed.stages if stage.record.kind == "void")
     called = next(stage for stage in replayed.stages[void.number :] if stage.record.kind == "call")
     assert called.hand == void.hand
-
-
-def test_transcript_that_fails_ends_with_the_record_that_fails() -> None:
-    whole = FRENCH.read_bytes()
-    replayed = replay_of(whole[:-40], lang="en")
-    assert replayed.unreadable is not None
-    assert replayed.stages[-1].record.place < replay_of(whole, lang="en").stages[-1].record.place

@@ -16,7 +16,6 @@ from truc_client import (
     Resumed,
     Substituted,
     TableChanged,
-    YourTurn,
     connect,
 )
 from truc_client.errors import NotPlayedError
@@ -44,12 +43,6 @@ async def agreed(connection) -> tuple:
     seen = await play_on(table, until=TableChanged)
     await table.ready()
     return table, seen
-
-
-async def test_substitute_plays_the_match_to_a_proven_end(server, player) -> None:
-    seen = await step_in(server, player)
-    assert seen[-1].verdict.result is Result.PROVEN
-    assert any(isinstance(happening, YourTurn) for happening in seen)
 
 
 async def test_player_looks_on_without_cards_and_signs_nothing_before_agreeing(server, connection) -> None:

@@ -113,9 +113,3 @@ def test_file_of_a_newer_client_is_left_alone(tmp_path) -> None:
     store.close()
     with pytest.raises(HomeError, match="newer client"):
         HomeStore(tmp_path / "state.sqlite")
-
-
-def test_file_that_is_no_database_is_said_so(tmp_path) -> None:
-    (tmp_path / "state.sqlite").write_bytes(b"something else" * 100)
-    with pytest.raises(HomeError, match="cannot use"):
-        HomeStore(tmp_path / "state.sqlite")

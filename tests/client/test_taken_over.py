@@ -37,15 +37,6 @@ def take_over_at_the_act(server, *, answers: bool) -> None:
     server.act = act
 
 
-async def test_choice_without_a_reply_ends_when_the_seat_is_taken_over(server, player, autojump_clock):
-    async with at_turn(server, player) as (table, turn):
-        take_over_at_the_act(server, answers=False)
-        with trio.fail_after(5):
-            await table.choose(turn.options[0])
-            seen = await play_on(table, until=SeatLost)
-    assert isinstance(seen[-1], SeatLost)
-
-
 async def test_no_release_is_signed_for_a_seat_taken_over_unread(server, player, autojump_clock):
     async with at_turn(server, player) as (table, turn):
         take_over_at_the_act(server, answers=True)
