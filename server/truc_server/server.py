@@ -274,30 +274,27 @@ async def _open_desk(
     """Do what the host asks for; a node gives tables away when it is told to, or drains."""
     if desk.giver is not None:
         await tasks.start(desk.giver.run)
-    if lease_keeper is not None:
-        tasks.start_soon(_announce_drain, desk.control, lease_keeper)
-    await tasks.start(partial(command_socket.serve, desk, desk.folder))
-    drain = partial(draining.drain_when_asked, control=desk.control, stop=stop, giver=desk.giver)
-    tasks.start_soon(drain, desk.parts.settings, desk.parts.drain, desk.lobby)
-    if desk.parts.settings.now.cluster.shares_ports:
-        tasks.start_soon(_stop_accepting_when_draining, desk)
+    await tasks.start(command_socket.serve, desk)
+    tasks.start_soon(_drain_when_asked, desk, lease_keeper, stop)
 
 
-async def _announce_drain(control: Control, lease_keeper: LeaseKeeper) -> None:
-    """Let the other nodes know at once that this one drains, so that none gives it a table."""
-    await control.drain.wait()
-    lease_keeper.renew_now()
-
-
-async def _stop_accepting_when_draining(desk: Desk) -> None:
-    """When this node drains, leave new connections to the others on its ports, unless they drain too."""
+async def _drain_when_asked(desk: Desk, lease_keeper: LeaseKeeper | None, stop: trio.Event) -> None:
+    """Once a drain is asked for, let hands under way end, then stop the server."""
+    parts, together = desk.parts, desk.control.machine_drain
     await desk.control.drain.wait()
-    # then there is nobody else, and players with a seat may still come back
-    if desk.control.machine_drain is not None and desk.control.machine_drain.is_on:
-        return
-    desk.connections.shut()
-    if desk.web is not None:
-        desk.web.shut()
+    if lease_keeper is not None:
+        lease_keeper.renew_now()  # so that no other node gives it a table
+    # New connections are left to the others on its ports, unless they drain too: then there is nobody else, and
+    # players with a seat may still come back.
+    if parts.settings.now.cluster.shares_ports and not (together is not None and together.is_on):
+        desk.connections.shut()
+        if desk.web is not None:
+            desk.web.shut()
+    await draining.drain(parts, desk.lobby, desk.giver)
+    # nodes that drain together end together: clients may still be at a table of another through this one
+    if together is not None:
+        await together.wait()
+    stop.set()
 
 
 async def _open_web(

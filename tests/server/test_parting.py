@@ -103,7 +103,7 @@ class Watcher:
 
 def feed_of(watcher: Watcher) -> SpectatorFeed:
     """Return what is shown of a table that somebody has begun to watch."""
-    feed = SpectatorFeed(Stood(MADE), None, None, Timers(), on_shown=lambda: None)
+    feed = SpectatorFeed(Stood(MADE), None, Timers(), on_shown=lambda: None)
     feed.audience.watch(watcher)
     return feed
 

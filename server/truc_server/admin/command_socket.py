@@ -30,7 +30,6 @@ from truc_server.admin.requests import (
     read,
 )
 from truc_server.net.listening import CHUNK, accept, listen_at
-from truc_server.settings.folder import Folder
 from truc_server.storage import StoreError
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.table_data.codes import label
@@ -49,7 +48,6 @@ class _CommandSocket(NamedTuple):
     """What every caller is served with."""
 
     desk: Desk
-    folder: Folder
     places: trio.CapacityLimiter
 
     async def serve(self, stream: trio.SocketStream) -> None:
@@ -100,7 +98,7 @@ class _CommandSocket(NamedTuple):
         log.info("admin", command=command, uid=caller.uid, pid=caller.pid, outcome=outcome, **arguments)
         entry = AdminLogEntry(caller, command, arguments, outcome)
         try:
-            await trio.to_thread.run_sync(note, self.folder.admin_log, entry)
+            await trio.to_thread.run_sync(note, self.desk.folder.admin_log, entry)
         except OSError as error:
             log.warning("admin_not_noted", command=command, reason=error.strerror)
 
@@ -112,24 +110,23 @@ def _encoded(answer: Answer) -> bytes:
     return encoded + b"\n"
 
 
-async def serve(
-    desk: Desk, folder: Folder, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
-) -> None:
+async def serve(desk: Desk, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
     """Serve the host for as long as the server runs; if the socket cannot be made, the server does without."""
+    path = desk.folder.admin_socket
     try:
-        listener = await trio.to_thread.run_sync(_open, folder.admin_socket)
+        listener = await trio.to_thread.run_sync(_open, path)
     except (AdminError, OSError) as error:
-        log.warning("no_admin_socket", path=str(folder.admin_socket), reason=str(error))
+        log.warning("no_admin_socket", path=str(path), reason=str(error))
         task_status.started()
         return
-    commands = _CommandSocket(desk, folder, trio.CapacityLimiter(CALLERS))
+    commands = _CommandSocket(desk, trio.CapacityLimiter(CALLERS))
     try:
         async with trio.open_nursery() as callers:
             task_status.started()
             await accept([listener], commands.serve, callers)
     finally:
         with suppress(OSError):
-            folder.admin_socket.unlink()
+            path.unlink()
 
 
 def _open(path: Path) -> trio.SocketListener:

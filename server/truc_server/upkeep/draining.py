@@ -19,8 +19,6 @@ from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import RefusedRequestError
 from truc_server.operation import notify
 from truc_server.parts import ServerParts
-from truc_server.settings.in_force import Control, CurrentValue, ServerDrain
-from truc_server.settings.settings import Settings
 from truc_server.storage import Node, NodeOrder, StoreError, TableOwner
 from truc_server.storage.journal import JournalStoppedError
 from truc_server.table_data.codes import label
@@ -32,6 +30,8 @@ ORDERS_S: Final = 1.0  # between two looks for orders that another node was told
 TAKEN_S: Final = 10.0
 # With `over`: a hand that has won the match still has to be closed, and the end to be written.
 _UNDER_WAY: Final = (Phase.CALLED, Phase.HAND, Phase.OVER)
+
+log = structlog.get_logger()
 
 
 class GivingError(Exception):
@@ -272,25 +272,13 @@ class TableGiver:
         return public if is_sent else ""
 
 
-log = structlog.get_logger()
-
-
-async def drain_when_asked(
-    settings: CurrentValue[Settings],
-    drain: ServerDrain,
-    lobby: Lobby,
-    *,
-    control: Control,
-    stop: trio.Event,
-    giver: TableGiver | None = None,
-) -> None:
-    """Wait until a drain is asked for; stop the server when every hand is over, or after tables.drain_s.
+async def drain(parts: ServerParts, lobby: Lobby, giver: TableGiver | None) -> None:
+    """Let nothing new begin; return when every hand is over, or after tables.drain_s.
 
     A node gives its tables away first, if there is another one.
     """
-    await control.drain.wait()
-    seconds = settings.now.tables.drain_s
-    drain.by = trio.current_time() + seconds
+    seconds = parts.settings.now.tables.drain_s
+    parts.drain.by = trio.current_time() + seconds
     lobby.tell_draining()
     log.info("draining", under_way=hands_under_way(lobby), seconds=seconds)
     notify.tell(notify.STOPPING, status="draining: hands under way end")
@@ -302,10 +290,6 @@ async def drain_when_asked(
                 break
             await trio.sleep(LOOK_S)
     log.info("drained", under_way=hands_under_way(lobby))
-    # nodes that drain together end together: clients may still be at a table of another through this one
-    if control.machine_drain is not None:
-        await control.machine_drain.wait()
-    stop.set()
 
 
 def hands_under_way(lobby: Lobby) -> int:
