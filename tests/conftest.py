@@ -50,7 +50,6 @@ _FILES_IN_THE_LOOP = {
     "server/test_delay_line.py",
     "server/test_identity.py",
     "server/test_limits_page.py",
-    "server/test_lobby_page.py",
     "server/test_logs.py",
     "server/test_options_page.py",
     "server/test_rate_limits.py",

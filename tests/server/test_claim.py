@@ -40,7 +40,7 @@ async def test_seat_that_is_gone_forfeits_to_the_opponent_who_claims_and_not_bef
     reply = await claim(other)
     assert (reply["k"], rulings(other)[-1][0], other.next) == (9, "forfeit", 10)
     await ended(mover, other)
-    verdict = other.verdict()
+    verdict = other.auditor.verdict()
     assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, "forfeit", other.seat)
     reply = await claim(other)
     assert (reply["code"], reply["msg"]) == ("not_now", "expected a match that goes on")
@@ -80,7 +80,8 @@ async def test_match_is_claimed_without_a_winner_after_a_long_time_without_conne
     mock_clock.jump(60.01)
     reply = await claim(other)
     await ended(other)
-    assert (reply["t"], other.verdict().reason, other.verdict().winner) == ("ok", "abandoned", None)
+    verdict = other.auditor.verdict()
+    assert (reply["t"], verdict.reason, verdict.winner) == ("ok", "abandoned", None)
 
 
 async def test_long_time_without_connection_is_counted_anew_when_the_seat_comes_back(server, mock_clock):

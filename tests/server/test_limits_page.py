@@ -1,4 +1,4 @@
-"""The figures of docs/protocol/limits.md are those that the server keeps to."""
+"""The figures of docs/protocol/limits.md and docs/protocol/lobby.md are those that the server keeps to."""
 
 import re
 from pathlib import Path
@@ -9,21 +9,27 @@ from rows import each_row
 from truc_protocol.messages import Create
 from truc_protocol.setup import MAX_DELAY_S
 from truc_protocol.wire.encoding import LENGTH_BYTES, LOGIN_LIMIT
-from truc_server.lobby import lobby, online_players
+from truc_server.lobby import followers, lobby, online_players
 from truc_server.matches import acceptance
 from truc_server.net import listening, peer, usage_limits
 from truc_server.requests import lobby_requests
 from truc_server.settings import abilities, settings
 from truc_server.storage import KEPT_CHAT_LINES
+from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE
 from truc_server.tables import talk
 
-PAGE = (Path(__file__).parents[2] / "docs" / "protocol" / "limits.md").read_text(encoding="utf-8")
-TEXT = " ".join(PAGE.split())
+
+def page(name: str) -> str:
+    return (Path(__file__).parents[2] / "docs" / "protocol" / name).read_text(encoding="utf-8")
+
+
+LIMITS_PAGE, LOBBY_PAGE = page("limits.md"), " ".join(page("lobby.md").split())
+LIMITS = settings.LimitSettings()
 
 
 def stated(head="of the lobby and the tables"):
     """Return the figures of a table of the page: of each row the first number after what it is about."""
-    table = PAGE.split(f"| {head} |", 1)[1].split("\n\n", 1)[0]
+    table = LIMITS_PAGE.split(f"| {head} |", 1)[1].split("\n\n", 1)[0]
     return {what: int(most) for what, most in re.findall(r"^\| (.+?) \| (\d+)\b", table, re.MULTILINE)}
 
 
@@ -40,12 +46,9 @@ def test_figures_of_the_lobby_are_those_of_the_server():
         "matches in an answer to `matches`": abilities.MATCHES_PAGE,
         "seconds of delay for who watches": MAX_DELAY_S,
         f"lists of all tables, by `lobby`, to one player in {abilities.LISTS_SECONDS} seconds": abilities.LISTS,
-        "tables at which one player may have a seat": settings.LimitSettings().seats_per_player,
+        "tables at which one player may have a seat": LIMITS.seats_per_player,
         "options of a table": msgspec.inspect.type_info(Create).fields[3].type.max_length,
     }
-
-
-LIMITS = settings.LimitSettings()
 
 
 @each_row(
@@ -64,21 +67,46 @@ LIMITS = settings.LimitSettings()
         f"as many lists of all tables as {abilities.LISTS_CROWD},",
     ],
 )
-def test_figure_of_the_page_is_that_of_the_server(sentence):
-    assert sentence in TEXT
+def test_figure_of_the_page_of_limits_is_that_of_the_server(sentence):
+    assert sentence in " ".join(LIMITS_PAGE.split())
+
+
+@each_row(
+    "sentence",
+    [
+        f"ascending by code: at most {lobby.PAGE}.",
+        f"It has {PRIVATE_CODE} characters, that of a public table {PUBLIC_CODE},",
+        f"ascending by tag, at most {online_players.PAGE}.",
+        f"the public tables where the player sits, at most {lobby_requests.SHOWN},",
+        f"`text` has 1 to {abilities.CHAT_CHARS} characters.",
+        f"The newest {KEPT_CHAT_LINES} are sent,",
+        f"has said {abilities.CHAT_LINES} lines, or {abilities.CHAT_TOTAL} characters, within "
+        f"{abilities.CHAT_SECONDS} seconds",
+        f"or more than {lobby_requests.IGNORED} players.",
+        f"at most for the {online_players.GUESTS} guests who have changed it last.",
+        f"At most {followers.AT_ONCE} bytes of such notices, and one more,",
+    ],
+)
+def test_figure_of_the_page_of_the_lobby_is_that_of_the_server(sentence):
+    assert sentence in LOBBY_PAGE
+
+
+def test_page_of_the_lobby_says_how_often_a_follower_is_told():
+    assert (1 / followers.BETWEEN_S, followers.STATE_S) == (2, 1)
+    assert "A changed table comes at most twice a second" in LOBBY_PAGE
+    assert "at most once a second" in LOBBY_PAGE
 
 
 def test_figures_of_an_address_and_a_player_are_those_of_the_settings():
-    limits = settings.LimitSettings()
     assert stated("of one address") == {
-        "open connections": limits.connections_per_address,
-        "connections in a minute": limits.connects_per_min,
-        "failed logins in a minute": limits.failed_logins_per_min,
-        "open tables that were made from there": limits.tables_per_address,
+        "open connections": LIMITS.connections_per_address,
+        "connections in a minute": LIMITS.connects_per_min,
+        "failed logins in a minute": LIMITS.failed_logins_per_min,
+        "open tables that were made from there": LIMITS.tables_per_address,
     }
     assert stated("of one player") == {
-        "tables opened in a minute, by `create` or `seek`": limits.tables_per_min,
-        "open tables": limits.tables_per_player,
+        "tables opened in a minute, by `create` or `seek`": LIMITS.tables_per_min,
+        "open tables": LIMITS.tables_per_player,
     }
 
 
@@ -86,6 +114,6 @@ def test_figures_before_login_are_those_of_the_server():
     assert stated("of a connection before `welcome`") == {
         "bytes that wait to be understood": LOGIN_LIMIT + LENGTH_BYTES + listening.CHUNK,
         "bytes that wait to be sent": peer.LOGIN_OUTBOX,
-        "seconds until `welcome`": settings.LimitSettings().login_s,
+        "seconds until `welcome`": LIMITS.login_s,
         "mistakes": 1,
     }
