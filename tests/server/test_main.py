@@ -155,7 +155,7 @@ class TestRun:
         fake = serve(ending)
         assert (call("run").exit_code, fake.was_cancelled) == (0, True)
 
-    def test_settings_are_read_again_from_the_same_places(self, call, serve, data):
+    def test_settings_are_read_again_from_the_same_places_which_must_be_there(self, call, serve, data):
         file = open_folder(data.root).settings
         file.write_text('name = "La Penya"\nmotd = "one"\n')
 
@@ -167,15 +167,7 @@ class TestRun:
         call("run", "--name", "El Racó")
         again = fake.control.reread()
         assert (again.name, again.motd) == ("El Racó", "two")
-
-    def test_settings_file_that_is_gone_opens_no_closed_server_when_they_are_read_again(
-        self, call, serve, data
-    ):
-        file = open_folder(data.root).settings
-        file.write_text('access.members = "invite"\n')
-        fake = serve(end)
-        call("run")
-        file.unlink()  # as an editor does before it writes the new one
+        file.unlink()  # as an editor does before it writes the new one: a closed server must not open
         with pytest.raises(SettingsError, match=r"cannot read the settings file .*truc\.toml: No such file"):
             fake.control.reread()
 
@@ -233,26 +225,23 @@ class TestRun:
         call("run")
         assert handlers == [signal.SIG_DFL]
 
-    def test_server_gets_settings_store_and_keys_and_a_folder_of_its_own(self, call, serve, data):
+    def test_server_gets_the_settings_of_flags_store_and_keys_and_a_folder_of_its_own(
+        self, call, serve, data
+    ):
         held = []
 
         async def ending() -> None:
             held.append(data.lock.read_text())
 
         fake = serve(ending)
-        call("run", "--name", "La Penya")
-        settings, folder, store, identity = fake.started_with
-        assert (settings.name, folder, type(store).__name__) == ("La Penya", data, "Store")
-        assert (fake.catalogue.own(), identity.key.public) == ((), load_identity(data).key.public)
-        assert (held, stat.S_IMODE(data.database.stat().st_mode)) == ([f"{os.getpid()}\n"], 0o600)
-
-    def test_flags_reach_the_settings(self, call, serve):
-        fake = serve(end)
         hosts = ("--host", "::1", "--host", "127.0.0.1")
         call("run", *hosts, "--port", "0", "--log-format", "json", "--log-level", "error")
-        settings = fake.started_with[0]
-        assert settings.listen.hosts == ("::1", "127.0.0.1")
-        assert (settings.listen.port, settings.log.format, settings.log.level) == (0, "json", "error")
+        settings, folder, store, identity = fake.started_with
+        assert (settings.listen.hosts, settings.listen.port) == (("::1", "127.0.0.1"), 0)
+        assert (settings.log.format, settings.log.level) == ("json", "error")
+        assert (folder, type(store).__name__) == (data, "Store")
+        assert (fake.catalogue.own(), identity.key.public) == ((), load_identity(data).key.public)
+        assert (held, stat.S_IMODE(data.database.stat().st_mode)) == ([f"{os.getpid()}\n"], 0o600)
 
     def test_store_of_the_settings_is_used(self, call, serve, data, tmp_path):
         serve(end)
@@ -418,18 +407,21 @@ def test_files_of_the_server_never_stand_in_for_standard_streams_that_are_closed
 class TestNodes:
     """`run --nodes`, as far as it needs no database; the rest is in system/test_run_nodes.py."""
 
-    @pytest.mark.parametrize("url", ["", "sqlite:///one.db"])
-    def test_database_for_one_server_alone_is_refused(self, call, monkeypatch, url):
+    @pytest.mark.parametrize(
+        ("url", "moved_to", "told"),
+        [
+            ("", "", "run --nodes: expected store.url to name a PostgreSQL"),
+            ("sqlite:///one.db", "", "run --nodes: expected store.url to name a PostgreSQL"),
+            ("postgresql://nobody@127.0.0.1:1/none", "elsewhere:1", "access.moved_to is set"),
+        ],
+    )
+    def test_database_for_one_server_alone_and_a_server_that_has_moved_are_refused(
+        self, call, monkeypatch, url, moved_to, told
+    ):
         monkeypatch.setenv("TRUC_STORE_URL", url)
+        monkeypatch.setenv("TRUC_ACCESS_MOVED_TO", moved_to)
         result = call("run", "--nodes", "2")
-        assert result.exit_code == 2
-        assert result.stderr.startswith("truc-server: run --nodes: expected store.url to name a PostgreSQL")
-
-    def test_server_that_has_moved_runs_no_nodes(self, call, monkeypatch):
-        monkeypatch.setenv("TRUC_STORE_URL", "postgresql://nobody@127.0.0.1:1/none")
-        monkeypatch.setenv("TRUC_ACCESS_MOVED_TO", "elsewhere:1")
-        result = call("run", "--nodes", "2")
-        assert (result.exit_code, "access.moved_to is set" in result.stderr) == (2, True)
+        assert (result.exit_code, told in result.stderr) == (2, True)
 
     def test_flags_are_passed_on_as_they_were_given(self):
         flags = {

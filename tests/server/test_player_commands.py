@@ -267,18 +267,16 @@ class TestUnrating:
         assert [standing.rating.tag for standing in board] == ["TAG-OTHER"]
         assert rated.match(MATCH.mid) is not None
 
-    def test_it_is_noted_for_the_owner_alone(self, call, rated, data):
+    def test_it_is_noted_for_the_owner_alone_and_who_is_not_rated_any_more_is_an_error_and_not_noted(
+        self, call, rated, data
+    ):
         call("unrate", OWN)
+        again = call("unrate", OWN)
+        assert (again.exit_code, again.stderr) == (1, f"truc-server: {OWN} is not rated\n")
         (line,) = data.admin_log.read_text().splitlines()
         entry = json.loads(line)
         assert (entry["command"], entry["arguments"]) == ("unrate", {"subject": OWN, "ratings": 1})
         assert stat.S_IMODE(data.admin_log.stat().st_mode) == 0o600
-
-    def test_who_is_not_rated_is_an_error_and_not_noted(self, call, rated, data):
-        call("unrate", OWN)
-        again = call("unrate", OWN)
-        assert (again.exit_code, again.stderr) == (1, f"truc-server: {OWN} is not rated\n")
-        assert len(data.admin_log.read_text().splitlines()) == 1
 
     def test_what_is_no_key_is_an_error(self, call, rated):
         assert "expected a fingerprint of 26 characters" in call("unrate", "Pau").stderr

@@ -73,11 +73,6 @@ def test_roll_leads_from_the_key_before_to_the_present_one(folder, first):
     assert rotation.change.not_before == NOW - 86_400  # for players whose clock is late
 
 
-def test_serials_count_the_rolls(folder, first):
-    identity = rolled(folder, 3)
-    assert [rotation.change.serial for rotation in identity.rotations] == [1, 2, 3]
-
-
 def test_matches_find_the_key_they_were_begun_under(folder, first):
     second = rolled(folder)
     third = rolled(folder)
@@ -93,13 +88,12 @@ def test_key_of_another_server_or_one_that_was_deleted_is_not_found(folder, firs
         load_identity(folder).key_of(first.key.public)
 
 
-def test_hello_carries_the_newest_eight_rolls(folder, first):
-    identity = rolled(folder, 9)
+def test_hello_carries_the_newest_eight_rolls_and_who_missed_them_follows(folder, first):
+    second = rolled(folder)
+    identity = rolled(folder, 8)
+    assert [rotation.change.serial for rotation in identity.rotations] == [*range(1, 10)]
     assert identity.rolls == tuple(rotation.roll for rotation in identity.rotations[1:])
-
-
-def test_client_that_missed_eight_rolls_follows(folder, first):
-    assert trusted(first.key.public, rolled(folder, 8)) is Trust.ROLLED
+    assert trusted(second.key.public, identity) is Trust.ROLLED
 
 
 def trusted(pinned: bytes, identity: Identity) -> Trust:
@@ -217,9 +211,10 @@ def test_accepted_revocation_is_heeded_by_the_next_start(folder, first):
     assert load_identity(folder).revoked == {STRANGER.public}
 
 
-def test_revocation_put_there_by_hand_is_heeded(folder):
+def test_revocation_put_there_by_hand_is_heeded_and_one_killed_while_written_stops_nothing(folder):
     folder.revoked.mkdir()
     (folder.revoked / "stolen").write_text(revocation_text(revoke(STRANGER)))
+    (folder.revoked / ".half.txt.new").write_text("truc rev")
     assert revoked_keys(folder) == {STRANGER.public}
 
 
@@ -235,12 +230,6 @@ def test_file_that_is_no_revocation_is_not_passed_over(folder, content):
     (folder.revoked / "stolen.txt").write_bytes(content)
     with pytest.raises(FolderError, match=r"stolen\.txt: expected a revocation"):
         revoked_keys(folder)
-
-
-def test_revocation_killed_while_written_stops_nothing(folder):
-    revoked(folder, STRANGER)
-    (folder.revoked / ".half.txt.new").write_text("truc rev")
-    assert revoked_keys(folder) == {STRANGER.public}
 
 
 def test_server_does_not_start_with_a_key_given_up(folder, first):
@@ -334,19 +323,12 @@ def test_own_files_are_given_to_nobody(folder, monkeypatch):
     assert rolled(folder).rotations[0].change.old == rolled_before.key.public
 
 
-@pytest.mark.parametrize("present", ["a file", "a link to nothing"])
-def test_earlier_keys_that_cannot_be_listed_are_not_taken_for_none(folder, first, tmp_path, present):
+@pytest.mark.parametrize("what", ["earlier", "revoked"])
+@pytest.mark.parametrize("present", [Path.touch, lambda place: place.symlink_to("unmounted")])
+def test_keys_that_cannot_be_listed_are_not_taken_for_none(folder, first, tmp_path, what, present):
     rolled(folder)
-    folder.earlier.rename(tmp_path / "kept")
-    if present == "a file":
-        folder.earlier.write_text("")
-    else:
-        folder.earlier.symlink_to(tmp_path / "unmounted")
-    with pytest.raises(FolderError, match=r"cannot read .*earlier: No"):
-        load_identity(folder)
-
-
-def test_revocations_that_cannot_be_listed_are_not_taken_for_none(folder, first, tmp_path):
-    folder.revoked.symlink_to(tmp_path / "unmounted")
-    with pytest.raises(FolderError, match=r"cannot read .*revoked: No such file"):
+    revoked(folder, STRANGER)
+    (folder.root / what).rename(tmp_path / "kept")
+    present(folder.root / what)
+    with pytest.raises(FolderError, match=rf"cannot read .*{what}: No"):
         load_identity(folder)

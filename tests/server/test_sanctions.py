@@ -111,11 +111,16 @@ class TestBan:
         assert (await (await server.connect()).login_key(KEY))["code"] == "banned"
 
 
+async def sit_beside(other, client) -> None:
+    """Let a player with a key take the second seat of a guest's table."""
+    code = (await other.ask({**FRENCH, "options": {"guests": 1}}))["table"]
+    await client.ask({"t": "join", "table": code})
+
+
 class TestSeats:
     async def test_seat_at_an_open_table_is_given_up_and_a_table_of_nobody_else_closed(self, server):
         other, client = await guest(server, "Pau"), await keyed(server, key=KEY)
-        code = (await other.ask({**FRENCH, "options": {"guests": 1}}))["table"]
-        await client.ask({"t": "join", "table": code})
+        await sit_beside(other, client)
         await client.ask(FRENCH)
         server.store.impose(order(BAN, OWN))
         await goodbye(client)
@@ -124,8 +129,7 @@ class TestSeats:
 
     async def test_seat_of_who_is_gone_is_given_up_too(self, server, readings):
         other, client = await guest(server, "Pau"), await keyed(server, key=KEY)
-        code = (await other.ask({**FRENCH, "options": {"guests": 1}}))["table"]
-        await client.ask({"t": "join", "table": code})
+        await sit_beside(other, client)
         await client.stream.aclose()
         server.store.impose(order(BAN, OWN))
         await readings.heeded()
@@ -153,8 +157,7 @@ class TestSeats:
     async def test_seat_of_who_was_banned_while_no_server_ran_is_given_up(self, path, readings):
         async with running(path) as server:
             other, client = await guest(server, "Pau"), await keyed(server, key=KEY)
-            code = (await other.ask({**FRENCH, "options": {"guests": 1}}))["table"]
-            await client.ask({"t": "join", "table": code})
+            await sit_beside(other, client)
         with closing(open_store(url(path))) as store:
             store.impose(order(BAN, OWN))
         async with running(path) as server:

@@ -307,8 +307,9 @@ async def with_own(tmp_path):
         yield server
 
 
-async def test_renewed_certificate_is_shown_and_vouched_for_to_whoever_connects(with_own):
+async def test_renewed_certificate_is_told_shown_and_vouched_for_and_the_same_one_is_not_told(with_own):
     before = await ready(with_own)
+    assert (await host_says(with_own.folder, command="reload"))["certificate_until_ms"] is None
     with_own.renew()
     answer = await host_says(with_own.folder, command="reload")
     after = await ready(with_own)
@@ -317,10 +318,6 @@ async def test_renewed_certificate_is_shown_and_vouched_for_to_whoever_connects(
     assert after.certificate == sha256(shown)
     assert after.certificate != before.certificate
     assert (await before.ask({"t": "tables"}))["t"] == "ok"
-
-
-async def test_certificate_that_is_the_same_is_not_told_as_a_new_one(with_own):
-    assert (await host_says(with_own.folder, command="reload"))["certificate_until_ms"] is None
 
 
 async def test_pair_that_does_not_fit_leaves_everything_as_it_was_and_says_why(with_own):

@@ -175,19 +175,10 @@ async def test_what_is_told_before_a_login(web):
     assert (status, b"/m/ab" in body) == (404, True)
 
 
-async def test_who_comes_over_the_door_sits_with_who_comes_over_tcp(path):
-    from server.rawclient import RawSeat
-
-    async with door(path) as web:
-        seats = [RawSeat(await web.client(), seed=1), RawSeat(await web.server.connect(), seed=2)]
-        for seat in seats:
-            assert (await seat.login())["t"] == "welcome"
-        assert seats[0].client.info["caps"]["websocket"] is True
-        assert seats[0].client.info["web"] == web.origin
-        table = await seats[0].create("truc-french", seats=2)
-        await seats[1].join(table, 1)
-        seen = await seats[0].client.until("table")
-        assert None not in seen["seats"]
+async def test_who_comes_over_the_door_is_told_where_pages_are(web):
+    client = await web.client()
+    await client.hello()
+    assert (client.info["caps"]["websocket"], client.info["web"]) == (True, web.origin)
 
 
 @each_row(
