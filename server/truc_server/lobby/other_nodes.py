@@ -303,14 +303,9 @@ def table_news(table: Table, network: str | None) -> TableNews:
 
 
 class OtherPlayers:
-    """The players who are connected to other nodes, by tag.
-
-    Attributes:
-        house_bots: the tags of the host's own bots that other nodes have started, connected or not.
-    """
+    """The players who are connected to other nodes, by tag."""
 
     def __init__(self, lent: LentNames) -> None:
-        self.house_bots: set[str] = set()
         self._house_bots: dict[str, set[str]] = {}  # by node
         self._lent = lent
         self._at: dict[str, dict[str, PlayerNews]] = {}  # by tag, then by node: who came last comes last
@@ -340,19 +335,20 @@ class OtherPlayers:
     def forget_node(self, node: str) -> None:
         """Forget who is connected to a node that is gone."""
         self._house_bots.pop(node, None)
-        self._count_house()
         for tag in [tag for tag, nodes in self._at.items() if node in nodes]:
             self._drop(node, tag)
 
     def _note_house(self, node: str, tag: str, *, is_house: bool) -> None:
         started = self._house_bots.setdefault(node, set())
-        if is_house != (tag in started):
-            started ^= {tag}
-            self._count_house()
+        if is_house:
+            started.add(tag)
+        else:
+            started.discard(tag)
 
-    def _count_house(self) -> None:
-        self.house_bots.clear()
-        self.house_bots.update(*self._house_bots.values())
+    @property
+    def house_bots(self) -> frozenset[str]:
+        """The tags of the host's own bots that other nodes have started, connected or not."""
+        return frozenset().union(*self._house_bots.values())
 
     def _drop(self, node: str, tag: str) -> None:
         nodes = self._at.get(tag, {})
