@@ -9,6 +9,7 @@ from secrets import randbits
 import trio
 
 from truc_server.identity.identity import Identity
+from truc_server.net.admission import Admission
 from truc_server.net.grease import Grease
 from truc_server.net.outbox import Flusher
 from truc_server.net.sanctions import Sanctions
@@ -35,6 +36,7 @@ class ServerParts:
         is_node: whether other nodes have tables too.
         place: what it says about itself as a node, from the next renewal of its lease on; of no place until it listens.
         disk: whether there is room for more.
+        admission: how many connections there may be, and how fast they may come.
         pace: how fast one address may have pages of the store or the lobby, acts, and steps with a pack.
         drain: whether the server is about to be stopped.
         reloading: held while settings are read again, so that those that were read first are not in force last.
@@ -81,6 +83,7 @@ class ServerParts:
         self.drain = ServerDrain()
         self.reloading = trio.Lock()
         self.grease = Grease(randbits(64)) if settings.grease else None
+        self.admission = Admission(self)
         self.failed = trio.Event()
         self.failure: StoreError | None = None
 
@@ -89,6 +92,7 @@ class ServerParts:
         # to renew is to count anew, which would give everybody their burst again
         if settings.limits != self.settings.now.limits:
             self.pace.renew(settings.limits)
+        self.admission.renew(settings.limits)
         self.disk.renew(settings.store)
         self.settings.now = settings
 

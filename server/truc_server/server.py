@@ -25,7 +25,6 @@ from truc_server.cluster.routing import Routing
 from truc_server.identity.certificate import Tls, open_tls, open_web_tls
 from truc_server.identity.identity import Identity
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import open_listeners, place_from_here, port_of
 from truc_server.net.peer import Peer
@@ -152,17 +151,16 @@ async def _run(
         async with trio.open_nursery() as tasks:
             await _start_inner_tasks(parts, tasks)
             lobby = await _open_lobby(parts, stored, lease_keeper, tasks)
-            admission = Admission(parts)
             routing = Routing(parts, lobby) if parts.is_node else None
-            dispatch = Dispatch(parts, lobby, admission, routing)
+            dispatch = Dispatch(parts, lobby, routing)
             connections = Connections(
-                parts, admission, tls, handle=dispatch.handle, on_left=partial(_leave, lobby, routing)
+                parts, parts.admission, tls, handle=dispatch.handle, on_left=partial(_leave, lobby, routing)
             )
             await tasks.start(connections.run)
             if routing is not None:
-                await routing.open(connections, admission, tasks)
+                await routing.open(connections, tasks)
             # nobody is in yet: names of other nodes and what the host has imposed are known before
-            await _hear_other_nodes(parts, lobby, admission, tasks)
+            await _hear_other_nodes(parts, lobby, tasks)
             watch = sanction_watch.SanctionWatch(parts, lobby, connections)
             await tasks.start(watch.run)
             tasks.start_soon(_stop_when_failed, parts, stop)
@@ -178,7 +176,7 @@ async def _run(
                 # other nodes send players here as soon as they know the port
                 parts.place = _place(parts.settings.now, port)
                 lease_keeper.renew_now()
-            web = await _open_web(parts, lobby, connections, admission, web_tls, tasks=tasks, port=port)
+            web = await _open_web(parts, lobby, connections, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
             if control is not None:
                 giver = None if lease_keeper is None else TableGiver(parts, lobby, control.drain)
@@ -220,12 +218,10 @@ async def _start_inner_tasks(parts: ServerParts, tasks: trio.Nursery) -> None:
     tasks.start_soon(parts.disk.run)
 
 
-async def _hear_other_nodes(
-    parts: ServerParts, lobby: Lobby, admission: Admission, tasks: trio.Nursery
-) -> None:
+async def _hear_other_nodes(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> None:
     """Hear the other nodes, if there may be any, before anybody comes in; and from now on tell them what changes here."""
     if parts.is_node:
-        await tasks.start(BulletinExchange(parts, lobby, admission).run)
+        await tasks.start(BulletinExchange(parts, lobby).run)
 
 
 async def _open_lobby(
@@ -301,7 +297,6 @@ async def _open_web(
     parts: ServerParts,
     lobby: Lobby,
     connections: Connections,
-    admission: Admission,
     tls: Tls | None,
     *,
     tasks: trio.Nursery,
@@ -313,7 +308,7 @@ async def _open_web(
     # Slow to import, and needed only where it is wanted.
     from truc_server.web import WebDoor
 
-    web = WebDoor(parts, lobby, connections, admission, tls)
+    web = WebDoor(parts, lobby, connections, tls)
     await tasks.start(web.run, port)
     return web
 

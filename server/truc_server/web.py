@@ -32,7 +32,6 @@ from truc_protocol.wire.encoding import encode
 from truc_protocol.wire.transport import WEBSOCKET_PATH, origin_binding, scheme
 from truc_server.identity.certificate import Tls
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, open_tcp
 from truc_server.net.peer import Peer
@@ -208,13 +207,12 @@ class WebDoor:
         parts: ServerParts,
         lobby: Lobby,
         connections: Connections,
-        admission: Admission,
         tls: Tls | None,
     ) -> None:
         self._parts = parts
         self._lobby = lobby
         self._connections = connections
-        self._admission = admission
+        self._admission = parts.admission
         self.tls = tls
         self._meter = Meter[str](REQUESTS_PER_MIN)
         self._open: dict[HttpConnection, str] = {}  # with its network; the one that has waited longest first

@@ -314,7 +314,6 @@ class Desk(NamedTuple):
             changed, left = differing(before, taken), differing(taken, wanted)
             parts.renew(taken)
             self.lobby.renew(taken)
-            self.connections.renew(taken)
             if web is not None:
                 web.tls = web_tls
                 if taken.name != before.name:

@@ -15,7 +15,6 @@ import trio
 from truc_protocol.messages import ChatLine
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.other_nodes import BulletinDraft, table_news
-from truc_server.net.admission import Admission
 from truc_server.net.peer import LoggedInPlayer
 from truc_server.parts import ServerParts
 from truc_server.requests.forgetting import forget_elsewhere
@@ -57,11 +56,11 @@ def _chunks(told: Sequence[Told]) -> Iterator[Sequence[Told]]:
 class BulletinExchange:
     """What goes between this node and the others."""
 
-    def __init__(self, parts: ServerParts, lobby: Lobby, admission: Admission) -> None:
+    def __init__(self, parts: ServerParts, lobby: Lobby) -> None:
         self._parts = parts
         self._lobby = lobby
         self._others = lobby.others
-        self._admission = admission
+        self._admission = parts.admission
         self._marks: dict[str, BulletinMark] = {}
         self._has_told = self._has_heard = False
         self._strays: frozenset[str] = frozenset()

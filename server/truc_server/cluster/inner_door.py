@@ -29,7 +29,6 @@ from truc_server.cluster.inner_protocol import (
 )
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, listen_at
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
@@ -65,13 +64,12 @@ class InnerDoor:
         parts: ServerParts,
         lobby: Lobby,
         connections: Connections,
-        admission: Admission,
         handle: Callable[[Peer, AnyMessage | Failure], Awaitable[None]],
     ) -> None:
         self._parts = parts
         self._lobby = lobby
         self._connections = connections
-        self._admission = admission
+        self._admission = parts.admission
         self._handle = handle
         self._strangers = 0
 

@@ -17,7 +17,6 @@ from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Join, Requ
 from truc_server.cluster.inner_door import InnerDoor, open_inner
 from truc_server.cluster.node_links import AGAIN_MS, NodeLinks
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.admission import Admission
 from truc_server.net.connections import Connections
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, TooSoonError
 from truc_server.parts import ServerParts
@@ -124,7 +123,7 @@ class Routing:
         """End the links of a client that is gone."""
         self._links.drop(peer)
 
-    async def open(self, connections: Connections, admission: Admission, tasks: trio.Nursery) -> None:
+    async def open(self, connections: Connections, tasks: trio.Nursery) -> None:
         """Bring clients to other nodes from now on, and let those bring theirs, if the settings say where to listen.
 
         Raises:
@@ -134,8 +133,8 @@ class Routing:
         if inner := self._parts.settings.now.cluster.inner:
             listeners = await open_inner(inner)
             word = BroughtRequests(self._directory, self._patience_s)
-            brought = Dispatch(self._parts, self._lobby, admission, word)
-            door = InnerDoor(self._parts, self._lobby, connections, admission, brought.handle)
+            brought = Dispatch(self._parts, self._lobby, word)
+            door = InnerDoor(self._parts, self._lobby, connections, brought.handle)
             tasks.start_soon(door.run, listeners)
 
     async def take(self, peer: Peer, message: AnyMessage) -> bool:

@@ -22,7 +22,6 @@ from truc_server.net.admission import Admission
 from truc_server.net.listening import accept
 from truc_server.net.peer import ConnectionBacking, Peer
 from truc_server.net.tls import HandshakeFailedError, MistakenSchemeError, TlsSealer
-from truc_server.settings.settings import Settings
 from truc_server.timing.rate_limits import network_of
 
 # Silences are looked at once a second, all in one go, which takes less than a microsecond a connection. A
@@ -164,10 +163,6 @@ class Connections:
         # transport.md, "TLS": a client that offers another protocol, or none, is told so and closed.
         elif sealer is not None and not sealer.speaks_truc:
             peer.refuse(refusal(Code.UNSUPPORTED, f"expected the protocol name {ALPN} (ALPN) from TLS"))
-
-    def renew(self, settings: Settings) -> None:
-        """Use these settings from now on; those who are connected keep their pace."""
-        self._admission.renew(settings.limits)
 
     def use_tls(self, tls: Tls | None) -> bool:
         """Encrypt new connections with this from now on; tell whether the certificate differs from the one before."""

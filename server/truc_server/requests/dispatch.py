@@ -58,7 +58,6 @@ from truc_protocol.wire.capabilities import BROUGHT_BY
 from truc_protocol.wire.connection import Failure
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.admission import Admission
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, RepeatedActError, TooSoonError
 from truc_server.requests import (
     acts,
@@ -91,12 +90,10 @@ class Dispatch:
         self,
         services: RequestServices,
         lobby: Lobby,
-        admission: Admission,
         elsewhere: Elsewhere | None = None,
     ) -> None:
         self._services = services
         self._lobby = lobby
-        self._admission = admission
         self._elsewhere = elsewhere
         self._told = self._introduction(services.settings.now)
 
@@ -331,7 +328,7 @@ class Dispatch:
                     assert_never(message)
         except (RefusedRequestError, RemoteError) as error:
             log.info("login_refused", address=peer.address, code=str(error.code))
-            self._admission.note_refused(peer.network, error.code)
+            services.admission.note_refused(peer.network, error.code)
             raise
 
 

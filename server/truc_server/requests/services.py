@@ -4,6 +4,7 @@ from typing import Protocol
 
 from truc_protocol.messages import AnyMessage, Ignore, Seek
 from truc_server.identity.identity import Identity
+from truc_server.net.admission import Admission
 from truc_server.net.grease import Grease
 from truc_server.net.peer import LoggedInPlayer, Peer
 from truc_server.net.sanctions import Sanctions
@@ -26,6 +27,7 @@ class RequestServices(Protocol):
     store: Store
     journal: Journal
     tokens: GuestTokens
+    admission: Admission
     pace: Pace
     figures: Figures
     signatures: Worker
