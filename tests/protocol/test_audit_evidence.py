@@ -6,6 +6,7 @@ from protocol.forge import altered, cheat, garbled, until, with_card
 from protocol.peers import Table, secret
 from protocol.rewriting import forked
 from protocol.shared import blind_table, sharing_table
+from rows import each_row
 
 from truc_protocol import boxes
 from truc_protocol.audit import Judgement
@@ -81,9 +82,15 @@ def test_complaint_about_a_card_of_a_first_deal_that_had_one_twice_is_upheld():
     assert judged(table, complaint(table), until(table, Deal)) is Judgement.UPHELD
 
 
-def test_complaint_is_upheld_also_when_the_match_went_on():
+def test_complaint_is_upheld_also_when_the_match_went_on_and_none_where_the_list_is_forged():
     table, record = garbled()
     of = complaint(table)
+    # Whoever complains may have garbled the box in its own copy: then the record is not the server's.
+    forged = record._replace(sig=table.players[0].key.sign(record.body))
+    assert judged(table, of, forged) is Judgement.NO_COMPLAINT
+    broken = table.records[-1]._replace(sig=bytes(64))
+    behind = judged_in((*table.records[:-1], broken, record), table, of)
+    assert behind.judgement is Judgement.NO_COMPLAINT
     table.add(record)
     table.run(until=lambda ledger: ledger.phase == "between")
     assert judged(table, of) is Judgement.UPHELD
@@ -99,53 +106,44 @@ def test_complaint_about_a_share_of_a_card_that_the_seat_holds_itself_is_upheld(
     assert judged(table, complaint(table, receiver), table.next_record()) is Judgement.UPHELD
 
 
-def test_box_sealed_to_the_key_before_a_rekey_is_upheld():
+def test_box_must_be_sealed_to_the_key_in_force_and_is_judged_by_that_alone():
     table = Table().to("between")
     old = table.players[0].x
     table.add(table.players[0].rekey(table.ledger))
     record = until(table, Deal)
+    of = complaint(table)
+    assert judged(table, of, record) is Judgement.DISMISSED
+    assert judged(table, Complaint(of.mid, of.k, 0, old.secret), record) is Judgement.NO_COMPLAINT
     shared = table.dealer.exchange(old.public)
     hand = table.dealer._cards(table.ledger, 1)[0].hands[0]
     box = boxes.seal_hand(shared, table.setup.mid, j=table.ledger.deal_index, d=0, seat=0, hand=hand)
     record = altered(table, record, boxes=(box, *parse(record).boxes[1:]))
-    assert judged(table, complaint(table), record) is Judgement.UPHELD
+    assert judged(table, of, record) is Judgement.UPHELD
 
 
 # dismissed
 
 
-def test_complaint_about_an_honest_box_of_a_match_that_was_refuted_later_is_dismissed():
+def test_complaint_about_an_honest_box_is_dismissed_also_when_the_match_was_refuted_later():
     table, record = at_deal()
     of = complaint(table)
+    assert judged(table, of, altered(table, record, cut=7)) is Judgement.NO_COMPLAINT
+    found = judged_in((*table.records, record), table, of)
+    assert found.message == "dismissed: the box opens, and holds the cards committed to"
     table.add(record)
     forged = table.rule("abandon", 0, "server")
     assert judged(table, of, forged) is Judgement.DISMISSED
 
 
-def test_complaint_under_the_new_key_about_an_honest_box_is_dismissed():
-    table = Table().to("between")
-    table.add(table.players[0].rekey(table.ledger))
+@each_row("has_key, judgement", [(True, Judgement.DISMISSED), (False, Judgement.NO_COMPLAINT)])
+def test_complaint_of_a_guest_needs_a_key(has_key, judgement):
+    table = Table(guests=(0,), boxed_guests=has_key).to("called")
     record = until(table, Deal)
-    assert judged(table, complaint(table), record) is Judgement.DISMISSED
-
-
-def test_complaint_of_a_guest_with_a_key_about_an_honest_box_is_dismissed():
-    table = Table(guests=(0,), boxed_guests=True).to("called")
-    record = until(table, Deal)
-    of = Complaint(table.setup.mid, table.ledger.k, 0, table.guest_keys[0].secret)
-    assert judged(table, of, record) is Judgement.DISMISSED
+    key = table.guest_keys[0].secret if has_key else secret("bogus", 1)
+    assert judged(table, Complaint(table.setup.mid, table.ledger.k, 0, key), record) is judgement
 
 
 # no complaint
-
-
-def test_key_before_a_rekey_is_no_complaint_about_a_later_deal():
-    table = Table().to("between")
-    old = table.players[0].x.secret
-    table.add(table.players[0].rekey(table.ledger))
-    record = until(table, Deal)
-    of = Complaint(table.setup.mid, table.ledger.k, 0, old)
-    assert judged(table, of, record) is Judgement.NO_COMPLAINT
 
 
 def test_complaint_of_the_giver_of_a_share_is_none():
@@ -155,39 +153,7 @@ def test_complaint_of_the_giver_of_a_share_is_none():
     assert judged(table, of, altered(table, record, box=b"x" * 80)) is Judgement.NO_COMPLAINT
 
 
-def test_complaint_of_a_guest_without_a_key_is_none():
-    table = Table(guests=(0,)).to("called")
-    record = until(table, Deal)
-    of = Complaint(table.setup.mid, table.ledger.k, 0, secret("bogus", 1))
-    assert judged(table, of, record) is Judgement.NO_COMPLAINT
-
-
 def test_complaint_about_a_blind_hand_is_none():
     table = blind_table(phase="called")
     record = until(table, Deal)
     assert judged(table, complaint(table), record) is Judgement.NO_COMPLAINT
-
-
-def test_complaint_about_a_record_that_fails_by_itself_is_none():
-    table, record = at_deal()
-    assert judged(table, complaint(table), altered(table, record, cut=7)) is Judgement.NO_COMPLAINT
-
-
-def test_complaint_about_a_box_in_a_forged_list_is_none():
-    """Whoever complains may have garbled the box in its own copy: then the record is not the server's."""
-    table, record = garbled()
-    forged = record._replace(sig=table.players[0].key.sign(record.body))
-    assert judged(table, complaint(table), forged) is Judgement.NO_COMPLAINT
-
-
-def test_complaint_behind_a_record_that_fails_is_none():
-    table, record = garbled()
-    broken = table.records[-1]._replace(sig=bytes(64))
-    records = (*table.records[:-1], broken, record)
-    assert judged_in(records, table, complaint(table)).judgement is Judgement.NO_COMPLAINT
-
-
-def test_judgement_says_its_ground():
-    table, record = at_deal()
-    found = judged_in((*table.records, record), table, complaint(table))
-    assert found.message == "dismissed: the box opens, and holds the cards committed to"

@@ -35,37 +35,19 @@ def results(*files: bytes) -> list[Result | None]:
     return [each.result for each in examine(files).files]
 
 
-def test_complaint_that_is_upheld_refutes_the_transcript():
+def test_complaint_that_is_upheld_refutes_its_transcript_and_no_other():
     transcript, complaint = complained()
-    together = examine((transcript, write_evidence((complaint,))))
-    first, _ = together.files
-    refuted = first.verdict.refutation
+    told = write_evidence((complaint,))
+    together = examine((transcript, told))
+    refuted = together.files[0].verdict.refutation
     assert together.is_refuted
-    assert (first.result, refuted.check, refuted.culprit, refuted.k) == (
-        Result.REFUTED,
-        "C18",
-        "server",
-        complaint.k,
-    )
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_complaint_refutes_no_other_transcript_of_the_match(order):
-    transcript, complaint = complained()
+    assert (refuted.check, refuted.culprit, refuted.k) == ("C18", "server", complaint.k)
+    assert results(transcript) == [Result.INCOMPLETE]
     honest = file(Table().to("hand"))
-    found = results(*(transcript, honest)[::order], write_evidence((complaint,)))
-    assert found == [*(Result.REFUTED, Result.INCOMPLETE)[::order], Result.REFUTED]
-
-
-def test_complaint_that_is_upheld_counts_behind_one_that_is_dismissed():
-    transcript, complaint = complained()
+    assert results(transcript, honest, told) == [Result.REFUTED, Result.INCOMPLETE, Result.REFUTED]
+    assert results(honest, transcript, told) == [Result.INCOMPLETE, Result.REFUTED, Result.REFUTED]
     dismissed = Complaint(complaint.mid, complaint.k, 1, Table().players[1].x.secret)
     assert results(transcript, write_evidence((dismissed, complaint)))[0] is Result.REFUTED
-
-
-def test_garbled_hand_without_a_complaint_is_not_refuted():
-    transcript, _ = complained()
-    assert results(transcript) == [Result.INCOMPLETE]
 
 
 def test_complaint_that_is_dismissed_changes_no_verdict():
@@ -95,40 +77,22 @@ def test_evidence_without_its_transcript_is_incomplete(with_another_match):
     assert "without the transcript" in last.weighed[0].message
 
 
-def test_evidence_that_cannot_be_read_is_unreadable():
-    (found,) = examine((MAGIC + b"\x00",)).files
-    assert isinstance(found, EvidenceExamined)
-    assert (found.result, found.unreadable.check) == (Result.UNREADABLE, "C41")
-
-
-def test_two_histories_are_found_between_the_files_that_show_them():
+def test_two_histories_are_found_between_the_files_that_show_them_as_far_as_those_can_be_read():
     table = Table().to("hand")
+    k = table.ledger.k
     ruling, abandon = table.dealer.move(table.ledger), table.dealer.abandon(table.ledger, "server")
-    together = examine((file(table, ruling), MAGIC, file(table, abandon)))
-    assert {(each.first, each.second, each.found.check) for each in together.contradictions} == {
-        (0, 2, "C33")
-    }
-    assert together.is_refuted
-
-
-def test_contradiction_names_the_position_in_both():
-    table = Table().to("hand")
-    ruling, abandon = table.dealer.move(table.ledger), table.dealer.abandon(table.ledger, "server")
-    together = examine((file(table, ruling), file(table, abandon)))
-    assert together.contradictions[0].found.places == (table.ledger.k, table.ledger.k)
-
-
-def test_histories_are_compared_as_far_as_a_file_can_be_read():
-    table = Table().to("hand")
-    ruling, abandon = table.dealer.move(table.ledger), table.dealer.abandon(table.ledger, "server")
-    broken = Record(0, b"\xc1", bytes(64))
-    together = examine((file(table, ruling), file(table, abandon, broken) + b"\x00"))
-    assert together.contradictions
-
-
-def test_setups_that_are_not_closed_agree_on_no_match():
-    table = Table()
-    assert examine((write_transcript(table.document, table.records[:1]),) * 2).agreements == ()
+    cut = file(table, abandon, Record(0, b"\xc1", bytes(64))) + b"\x00"
+    for other in (file(table, abandon), cut):
+        together = examine((file(table, ruling), MAGIC + b"\x00", other))
+        found = {
+            (each.first, each.second, each.found.check, each.found.places) for each in together.contradictions
+        }
+        assert found == {(0, 2, "C33", (k, k))}
+        assert together.is_refuted
+        assert together.agreements == (Agreement(table.setup.mid, (0, 2), records=k, is_whole=False),)
+        evidence = together.files[1]
+        assert isinstance(evidence, EvidenceExamined)
+        assert (evidence.result, evidence.unreadable.check) == (Result.UNREADABLE, "C41")
 
 
 @pytest.fixture
@@ -140,24 +104,15 @@ def fed(monkeypatch) -> list[Record]:
     return taken
 
 
-def test_transcript_is_audited_once_for_all_evidence(fed):
-    table = Table(small()).to("hand")
-    of = [
-        Complaint(table.setup.mid, k, seat, table.players[seat].x.secret) for k in range(9) for seat in (0, 1)
-    ]
-    refusals = [read_refusal(table.dealer.refuse(table.setup.mid, body, "x")) for body in (b"a", b"b")]
-    files = table.run().file(), write_evidence((*of, *refusals))
+def test_transcript_is_audited_once_for_all_evidence_and_all_pairs(fed):
+    tables = [Table(small(), seed=seed).to("hand") for seed in (1, 2, 3)]
+    mid, players = tables[0].setup.mid, tables[0].players
+    of = [Complaint(mid, k, seat, players[seat].x.secret) for k in range(9) for seat in (0, 1)]
+    refusals = [read_refusal(tables[0].dealer.refuse(mid, body, "x")) for body in (b"a", b"b")]
+    files = [table.run().file() for table in tables]
     fed.clear()
-    examined = examine(files).files[1]
+    *_, examined = examine((*files, write_evidence((*of, *refusals)))).files
     assert [each.judgement for each in examined.weighed].count(Judgement.DISMISSED) == 2
-    assert len(fed) == len(table.records)
-
-
-def test_transcripts_are_audited_once_for_all_pairs(fed):
-    tables = [Table(small(), seed=seed).run() for seed in (1, 2, 3)]
-    files = [table.file() for table in tables]
-    fed.clear()
-    examine(files)
     assert len(fed) == sum(len(table.records) for table in tables)
 
 
@@ -216,18 +171,6 @@ def test_transcripts_of_one_match_agree_as_far_as_their_records_are_the_same():
     assert examine((table.file(), half)).agreements == (
         Agreement(table.setup.mid, (0, 1), records=16, is_whole=True),
     )
-
-
-def test_two_histories_agree_up_to_where_they_part():
-    table = Table().to("hand")
-    k = table.ledger.k
-    files = (
-        file(table, table.dealer.move(table.ledger)),
-        file(table, table.dealer.abandon(table.ledger, "server")),
-    )
-    assert examine(files).agreements == (Agreement(table.setup.mid, (0, 1), records=k, is_whole=False),)
-
-
-def test_transcripts_of_different_matches_are_not_compared():
-    files = [Table(seed=seed).to("hand").file() for seed in (1, 2)]
-    assert examine(files).agreements == ()
+    unclosed = write_transcript(table.document, table.records[:1])
+    assert examine((unclosed, unclosed)).agreements == ()
+    assert examine((table.file(), Table(small(), seed=2).run().file())).agreements == ()
