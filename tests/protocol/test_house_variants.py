@@ -54,13 +54,11 @@ def test_file_is_its_base_under_another_name_but_for_the_fields_that_it_gives(fi
     assert read(fields, base.name) == replace(base, name="club-truc", **changes)
 
 
-def test_version_is_that_of_the_file():
-    assert read_variant('name = "club"\nversion = 7\nbase = "put"', "club.toml").version == 7
-
-
-def test_variant_that_was_read_comes_back_from_its_document():
+def test_variant_that_was_read_comes_back_from_its_document_and_its_file():
     own = read("ladder = [1, 2, 4]\n[scoring]\ntarget = 15")
     assert read_document(rule_document(own)) == own
+    assert read_variant(variant_file(own), "club.toml") == own
+    assert read_variant('name = "club"\nversion = 7\nbase = "put"', "club.toml").version == 7
 
 
 @each_row("name", presets())
@@ -68,18 +66,10 @@ def test_written_file_is_read_as_the_same_game_under_a_free_name(name):
     assert read_variant(variant_file(preset(name)), name) == replace(preset(name), name=f"house-{name}")
 
 
-def test_house_variant_is_written_under_its_own_name():
-    own = read("match = 3")
-    assert read_variant(variant_file(own), "club.toml") == own
-
-
-def test_written_file_has_every_field_and_so_no_base():
-    written = tomllib.loads(variant_file(CATALAN))
-    assert ("base" in written, len(refused(without(variant_file(CATALAN), "short_deal")))) == (False, 1)
-
-
-def test_written_file_says_what_a_word_may_be():
-    assert '# "hand" or "match"\nreveal = "hand"' in variant_file(CATALAN)
+def test_written_file_is_toml_with_every_field_and_so_no_base():
+    written = tomllib.loads(variant_file(replace(CATALAN, words="a\x7fb")))
+    assert (written["words"], "base" in written) == ("a\x7fb", False)
+    assert len(refused(without(variant_file(CATALAN), "short_deal"))) == 1
 
 
 @each_row(
@@ -87,14 +77,11 @@ def test_written_file_says_what_a_word_may_be():
     [
         ("truc-lanes", '# a list of numbers or "x2" or "+2" or "any" or "game" or "trut"\nladder = "any"'),
         ("truc-french", '# a number or "pack"\nmax = 1'),
+        ("truc-catalan", '# "hand" or "match"\nreveal = "hand"'),
     ],
 )
 def test_written_file_says_what_may_stand_in_the_place_of_a_word(name, line):
     assert line in variant_file(preset(name))
-
-
-def test_written_text_with_a_delete_character_is_toml():
-    assert tomllib.loads(variant_file(replace(CATALAN, words="a\x7fb")))["words"] == "a\x7fb"
 
 
 @each_row(
@@ -247,24 +234,21 @@ def test_fields_alone_are_no_variant_without(field):
         variant_from_fields({name: value for name, value in known.items() if name != field})
 
 
-def test_every_problem_of_the_form_is_told_at_once():
-    assert len(refused('name = "X"\nbase = "poker"\nladdr = 1')) == 4
-
-
-@each_row("fields", [f"[signals]\nvocabulary = {['nod'] * 1000}", f"words = '{'w' * 5000}'"])
-def test_long_value_is_cut_short_in_the_message(fields):
-    assert len(refused_of(fields)[0]) <= 1_000
-
-
 @each_row("fields", ['"a\\nb" = 1', '[scoring]\n"a\\nb" = 1'])
-def test_key_with_a_line_break_is_told_in_one_line(fields):
+def test_key_with_a_line_break_is_told_in_one_line_and_a_long_value_is_cut_short(fields):
     assert "a?b: expected a field of " in refused_of(fields)[0]
+    for long in (f"[signals]\nvocabulary = {['nod'] * 1000}", f"words = '{'w' * 5000}'"):
+        assert len(refused_of(long)[0]) <= 1_000
 
 
-def test_error_is_all_problems_in_one_line():
+def test_preset_is_found_by_name():
+    assert preset_called("truc-lanes", "") is LANES
+
+
+def test_every_problem_of_the_form_is_told_at_once_and_the_error_is_all_in_one_line():
     with pytest.raises(HouseVariantError, match=r"^club\.toml: name: .*; club\.toml: version: ") as error:
-        read_variant('base = "put"', "club.toml")
-    assert "\n" not in str(error.value)
+        read_variant('name = "X"\nbase = "poker"\nladdr = 1', "club.toml")
+    assert ("\n" in str(error.value), len(error.value.problems)) == (False, 4)
 
 
 @each_row(
@@ -277,7 +261,3 @@ def test_error_is_all_problems_in_one_line():
 def test_unknown_preset_is_answered_with_those_like_it_and_how_others_are_named(name, told):
     with pytest.raises(HouseVariantError, match=told):
         preset_called(name, "others have files")
-
-
-def test_preset_is_found_by_name():
-    assert preset_called("truc-lanes", "") is LANES

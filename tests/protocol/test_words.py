@@ -10,7 +10,6 @@ from truc_words import (
     LANGUAGES,
     Speech,
     catalogue,
-    half_label,
     move_label,
     move_meaning,
     own_label,
@@ -26,6 +25,7 @@ from truc_words import (
 
 PLAYERS = ("north", "east", "south", "west")
 HOUSE = "the words of a house"
+ASKED = {"stake": 2, "declined": 1}
 
 
 def called(line: str, lang: str, words: str, answering: str = "", **hints) -> str:
@@ -98,27 +98,13 @@ def test_game_calls_its_move_by_its_own_word(words, line, answering, own) -> Non
 
 
 @each_row(
-    "lang, label",
-    [
-        ("en", "truco (ask for 2; worth 1 if they decline)"),
-        ("ca", "truco (demanar 2; 1 si no ho accepten)"),
-        ("es", "truco (pedir 2; 1 si no quieren)"),
-        ("fr", "truco (demander 2 ; 1 en cas de refus)"),
-        ("pt", "truco (pedir 2; 1 se não aceitarem)"),
-    ],
-)
-def test_word_of_the_game_is_explained_in_the_players_language(lang, label) -> None:
-    assert called("raise 2", lang, "argentine", stake=2, declined=1) == label
-
-
-@each_row(
     "line, lang, words, hints, label",
     [
         (
             "play 7e raise 2",
             "en",
             "catalan",
-            {"stake": 2, "declined": 1},
+            ASKED,
             "play 7e: truc (ask for 2; worth 1 if they decline)",
         ),
         (
@@ -132,15 +118,16 @@ def test_word_of_the_game_is_explained_in_the_players_language(lang, label) -> N
         ("raise rest", "en", "french", {"stake": "game"}, "mon reste (take it: play for the whole game)"),
         ("accept", "en", "lanes", {"answering": "redeal"}, "agree to new cards"),
         ("play 7e", "fr", "argentine", {}, "jouer 7e"),
-        ("raise 2", "es", HOUSE, {"stake": 2, "declined": 1}, "pedir 2 (1 si no aceptan)"),
+        ("raise 2", "en", "argentine", ASKED, "truco (ask for 2; worth 1 if they decline)"),
+        ("raise 2", "ca", "argentine", ASKED, "truco (demanar 2; 1 si no ho accepten)"),
+        ("raise 2", "es", "argentine", ASKED, "truco (pedir 2; 1 si no quieren)"),
+        ("raise 2", "fr", "argentine", ASKED, "truco (demander 2 ; 1 en cas de refus)"),
+        ("raise 2", "pt", "argentine", ASKED, "truco (pedir 2; 1 se não aceitarem)"),
+        ("raise 2", "es", HOUSE, ASKED, "pedir 2 (1 si no aceptan)"),
     ],
 )
 def test_move_is_called_by_the_word_that_the_game_has_for_just_that(line, lang, words, hints, label) -> None:
     assert called(line, lang, words, **hints) == label
-
-
-def test_own_label_of_a_game_with_unknown_words_is_in_the_players_language() -> None:
-    assert own_label("raise 2", Speech("es", HOUSE)) == "pedir 2"
 
 
 @each_row("line", ["", " ", "strange 7e"])
@@ -148,13 +135,14 @@ def test_line_of_an_unknown_kind_is_shown_as_it_is(line) -> None:
     assert (move_label(line, {}), move_meaning(line)) == (line, "")
 
 
-@each_row("seat, name", [(1, "east"), (99, "seat 99")])
-def test_claim_names_the_player_or_a_seat_that_nobody_has(seat, name) -> None:
-    assert move_label(f"claim {seat}", {}, players=PLAYERS) == f"claim that {name} kept a flor quiet"
+def test_own_label_of_a_game_with_unknown_words_is_in_the_players_language() -> None:
+    assert own_label("raise 2", Speech("es", HOUSE)) == "pedir 2"
 
 
-def test_cards_are_shown_as_the_caller_wants() -> None:
+def test_cards_are_shown_as_the_caller_wants_and_a_claim_names_the_player_or_a_seat_that_nobody_has() -> None:
     assert move_label("play 7e", {}, lambda card: f"<{card}>") == "play <7e>"
+    for seat, name in ((1, "east"), (99, "seat 99")):
+        assert move_label(f"claim {seat}", {}, players=PLAYERS) == f"claim that {name} kept a flor quiet"
 
 
 @each_row("lang", LANGUAGES)
@@ -195,33 +183,25 @@ def test_victory_is_told_alike_of_one_player_and_of_partners(lang, told) -> None
 
 
 @each_row(
-    "points, said",
-    [(0, "0 malas"), (1, "1 mala"), (8, "8 malas"), (15, "15 malas"), (16, "1 buena"), (21, "6 buenas")],
-)
-def test_points_of_thirty_are_malas_and_buenas(points, said) -> None:
-    # rules.md 8.1
-    assert half_label(points, 30, Speech("en", "argentine")) == said
-
-
-@each_row(
-    "words, score, said",
+    "lang, words, score, said",
     [
-        ("catalan", (0, 0, 11), "11/30"),
-        ("catalan", (1, 0, 11), "11/30 (1 game)"),
-        ("argentine", (0, 0, 21), "21/30 (6 buenas)"),
-        ("argentine", (0, 0, 0), "0/30"),
-        ("argentine", (1, 0, 8), "8/30 (8 malas; 1 game)"),
-        ("trut", (0, 2, 1), "2/30 truts and 1 point"),
-        ("trut", (0, 0, 0), "0/30 truts and 0 points"),
-        (HOUSE, (0, 1, 2), "1/30 unit and 2 points"),
+        ("en", "catalan", (0, 0, 11), "11/30"),
+        ("en", "catalan", (1, 0, 11), "11/30 (1 game)"),
+        # rules.md 8.1
+        ("en", "argentine", (0, 0, 0), "0/30"),
+        ("en", "argentine", (0, 0, 1), "1/30 (1 mala)"),
+        ("en", "argentine", (0, 0, 15), "15/30 (15 malas)"),
+        ("en", "argentine", (0, 0, 16), "16/30 (1 buena)"),
+        ("en", "argentine", (0, 0, 21), "21/30 (6 buenas)"),
+        ("en", "argentine", (1, 0, 8), "8/30 (8 malas; 1 game)"),
+        ("en", "trut", (0, 2, 1), "2/30 truts and 1 point"),
+        ("en", "trut", (0, 0, 0), "0/30 truts and 0 points"),
+        ("fr", "trut", (0, 0, 0), "0/30 trut et 0 point"),
+        ("en", HOUSE, (0, 1, 2), "1/30 unit and 2 points"),
     ],
 )
-def test_score_is_said_as_the_game_says_it(words, score, said) -> None:
-    assert score_label(score, 30, Speech("en", words)) == said
-
-
-def test_french_counts_nothing_as_one() -> None:
-    assert score_label((0, 0, 0), 7, Speech("fr", "trut")) == "0/7 trut et 0 point"
+def test_score_is_said_as_the_game_says_it(lang, words, score, said) -> None:
+    assert score_label(score, 30, Speech(lang, words)) == said
 
 
 @each_row("words, term", [("argentine", "dealer (pie)"), ("catalan", "dealer"), (HOUSE, "dealer")])
@@ -303,6 +283,8 @@ def test_sign_or_phrase_is_labelled(label_of, word, lang, words, label) -> None:
     assert label_of(word, lang, words) == label
 
 
+MOVES, REST = catalogue("en").moves, {"stake": "game", "declined": 1}
+PHRASES = ("come", "come-here", "dry")
 SIGNS = ("ace-swords", "ace-clubs", "seven-gold", "three", "high-envido", "low-envido")
 
 
@@ -329,17 +311,10 @@ def test_sign_is_typed_in_the_words_of_the_game_or_of_the_player(text, lang, wor
     assert typed_word(text, SIGNS, "sign", Speech(lang, words)) == meant
 
 
-@each_row(
-    "text, lang, meant",
-    [
-        ("vení", "en", "come"),
-        ("veni aca", "en", "come-here"),
-        ("I am dry", "en", "dry"),
-        ("ven aquí", "es", None),
-    ],
-)
-def test_phrase_is_typed_in_the_words_of_the_game_or_of_the_player(text, lang, meant) -> None:
-    assert typed_word(text, ("come", "come-here", "dry"), "phrase", Speech(lang, "argentine")) == meant
+def test_phrase_is_typed_in_the_words_of_the_game_or_of_the_player() -> None:
+    typed = [("vení", "en"), ("veni aca", "en"), ("I am dry", "en"), ("ven aquí", "es")]
+    meant = [typed_word(text, PHRASES, "phrase", Speech(lang, "argentine")) for text, lang in typed]
+    assert meant == [*PHRASES, None]
 
 
 @each_row("lang", LANGUAGES)
@@ -370,25 +345,16 @@ def test_name_is_shown_without_what_a_terminal_obeys(name, shown) -> None:
 
 
 @each_row(
-    "line, answering, meaning",
+    "line, words, hints, answering, meaning",
     [
-        ("tap", "", "Leave the pack as it is; the dealer may then deal one card each."),
-        ("order low", "", "Your partner must play its lowest rank next."),
-        ("decline", "redeal", "Refuse new cards; the hand is played with these."),
-        ("decline", "stake", catalogue("en").moves["decline"].meaning),
+        ("tap", "", {}, "", "Leave the pack as it is; the dealer may then deal one card each."),
+        ("order low", "", {}, "", "Your partner must play its lowest rank next."),
+        ("decline", "", {}, "redeal", "Refuse new cards; the hand is played with these."),
+        ("decline", "", {}, "stake", MOVES["decline"].meaning),
+        ("raise rest", "lanes", REST, "", MOVES["raise-rest"].meaning),
+        ("raise rest", "french", REST, "", MOVES["raise-rest-same"].meaning),
+        ("raise rest", "french", {"stake": "game"}, "", MOVES["accept-rest"].meaning),
     ],
 )
-def test_move_is_explained(line, answering, meaning) -> None:
-    assert move_meaning(line, answering=answering) == meaning
-
-
-@each_row(
-    "words, hints, meaning",
-    [
-        ("lanes", {"stake": "game", "declined": 1}, "raise-rest"),
-        ("french", {"stake": "game", "declined": 1}, "raise-rest-same"),
-        ("french", {"stake": "game"}, "accept-rest"),
-    ],
-)
-def test_ask_for_the_remainder_is_explained_as_the_game_takes_it(words, hints, meaning) -> None:
-    assert move_meaning("raise rest", Speech("en", words), hints) == catalogue("en").moves[meaning].meaning
+def test_move_is_explained_as_the_game_takes_it(line, words, hints, answering, meaning) -> None:
+    assert move_meaning(line, Speech("en", words), hints, answering=answering) == meaning
