@@ -10,6 +10,7 @@ from truc_rules.contests.claims import is_score_open
 from truc_rules.positions.events import FlorClaimed, FlorClaimSettled, HandWon, PointsScored
 
 GAME, BY_SIX = preset("truco-argentino-flor"), preset("truco-argentino-6-flor")
+LEVEL = replace(GAME, scoring=replace(GAME.scoring, end_check="hand_end"))
 QUIET = ("1e 3o 4c", "5b 6b 7b")
 """Seat 1 has a flor, seat 0 wins two tricks."""
 FOUR = ("1e 3o 4c", "5b 6b 7b", "2o 2c 10e", "4e 5e 11e")
@@ -26,19 +27,17 @@ def settlement(told):
     return [event for event in told if isinstance(event, FlorClaimSettled | PointsScored)]
 
 
-def test_there_is_no_claim_where_the_game_has_none():
-    match = dealt(replace(GAME, flor=Flor("suit", claims=False)), *QUIET)
-    assert claims(played(match, "0 play 1e"), 1) == []
+def test_there_is_no_claim_where_the_game_has_none_and_a_flor_played_in_silence_pays_nothing():
+    match = played(dealt(replace(GAME, flor=Flor("suit", claims=False)), "1e 4o 3c", "5b 6b 7b"), "0 play 1e")
+    assert claims(match, 1) == []
+    match = played(match, "1 play 5b", "0 play 4o", "1 play 6b", "1 play 7b")
+    assert settlement(events(match, "0 play 3c")) == [PointsScored(0, 1, "hand")]
 
 
-def test_a_claim_is_told():
+def test_a_claim_is_told_and_a_flor_kept_quiet_pays_three_before_the_hand_is_scored():
     match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b")
     assert events(match, "0 claim 1") == (FlorClaimed(0, 1),)
-
-
-def test_a_flor_kept_quiet_pays_three_before_the_hand_is_scored():
-    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b", "0 claim 1", "0 play 3o")
-    told = events(match, "1 play 6b")
+    told = events(played(match, "0 claim 1", "0 play 3o"), "1 play 6b")
     place = told.index(HandWon(0)) + 1
     assert told[place : place + 2] == (FlorClaimSettled(1, held=True), PointsScored(0, 3, "claim"))
 
@@ -52,14 +51,6 @@ def test_claims_are_settled_in_the_order_they_were_made():
         FlorClaimSettled(0, held=False),
         FlorClaimSettled(1, held=True),
     ]
-
-
-def last_card(*first_trick, variant=GAME):
-    """Return what came of the last of six cards: seat 1 has played a whole flor, seat 0 has the hand."""
-    match = played(
-        dealt(variant, "1e 4o 3c", "5b 6b 7b"), *first_trick, "0 play 4o", "1 play 6b", "1 play 7b"
-    )
-    return settlement(events(match, "0 play 3c"))
 
 
 def two_flores_played(*claimed):
@@ -77,11 +68,6 @@ def test_flores_played_in_silence_are_settled_from_eldest_after_what_was_claimed
     assert two_flores_played(*claimed) == settled
 
 
-def test_a_flor_played_in_silence_pays_nothing_where_the_game_has_no_claims():
-    variant = replace(GAME, flor=Flor("suit", claims=False))
-    assert last_card("0 play 1e", "1 play 5b", variant=variant) == [PointsScored(0, 1, "hand")]
-
-
 def test_a_claim_that_unknown_cards_leave_open_scores_nothing():
     match = played(dealt(GAME, "1e 3o 4c", "5b ? ?"), "0 play 1e", "1 play 5b", "0 claim 1")
     assert score(played(match, "0 concede")) == (0, 1)
@@ -94,30 +80,21 @@ def test_a_settled_claim_counts_towards_the_game_that_is_staked():
     assert score(played(match, "0 play 3o", "1 play 6b")) == (30, 0)
 
 
-def test_every_duel_has_its_own_claims():
-    match = played(duel(BY_SIX, *SIX), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
+@each_row(
+    "hands, first, moves, then",
+    [
+        # docs/decisions/0003: what a reader holds never runs ahead of the truth, where side 0 may have three points more
+        (UNSEEN, (8, 7), ("1 falta-envido", "4 accept", "1 points 33", "4 good"), (8, 8)),
+        (UNSEEN, (8, 7), ("1 flor", "4 contraflor-rest", "1 accept", "1 points 38", "4 good"), (8, 13)),
+        (SIX, (11, 7), ("1 falta-envido", "4 accept", "1 good"), (30, 7)),
+    ],
+)
+def test_what_the_whole_game_is_worth_hangs_on_whether_a_claim_of_an_earlier_duel_is_open(
+    hands, first, moves, then
+):
+    match = played(duel(BY_SIX, *hands), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
     assert [claims(match, seat) for seat in range(6)] == [[]] * 6
-
-
-def test_a_falta_is_worth_its_least_while_a_claim_of_an_earlier_duel_leaves_the_score_open():
-    # docs/decisions/0003: what a reader holds never runs ahead of the truth, where side 0 may have three points more
-    match = played(duel(BY_SIX, *UNSEEN), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
-    assert score(match) == (8, 7)
-    match = played(match, "1 falta-envido", "4 accept", "1 points 33", "4 good")
-    assert score(match) == (8, 8)
-
-
-def test_al_resto_is_worth_the_flores_while_a_claim_of_an_earlier_duel_leaves_the_score_open():
-    match = played(duel(BY_SIX, *UNSEEN), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
-    match = played(match, "1 flor", "4 contraflor-rest", "1 accept", "1 points 38", "4 good")
-    assert score(match) == (8, 13)
-
-
-def test_a_falta_is_worth_what_the_leader_lacks_once_the_claims_of_earlier_duels_are_settled():
-    match = played(duel(BY_SIX, *SIX), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
-    assert score(match) == (11, 7)
-    match = played(match, "1 falta-envido", "4 accept", "1 good")
-    assert score(match) == (30, 7)
+    assert (score(match), score(played(match, *moves))) == (first, then)
 
 
 @each_row("hands, is_open", [(UNSEEN, True), (SIX, False)])
@@ -127,16 +104,19 @@ def test_score_is_open_to_a_reader_from_the_end_of_a_duel_on_in_which_a_claim_wa
     assert is_score_open(played(match, "0 concede")) == is_open
 
 
-@each_row("hand, winner", [("5b ? ?", None), ("5b 6c 7o", None), ("5b 6b 7b", 0)])
-def test_at_hand_end_nobody_has_the_game_for_a_reader_as_long_as_a_claim_is_open(hand, winner):
-    # docs/decisions/0003: if seat 1 has no flor the score is level, and another hand is played
-    level = replace(GAME, scoring=replace(GAME.scoring, end_check="hand_end"))
-    match = played(dealt(level, "1e 3o 4c", hand, score=(29, 29)), "0 play 1e", "1 play 5b", "0 claim 1")
-    assert played(match, "0 raise 2", "1 decline").game_winner == winner
-
-
-@each_row("hand, winner", [("5b ? ?", None), ("5b 6c 7o", 1), ("5b 6b 7b", 0)])
-def test_a_hand_that_would_end_the_game_does_not_for_a_reader_as_long_as_a_claim_is_open(hand, winner):
-    # rules.md 8.6: the claim is settled first, and may give the game to the other side
-    match = played(dealt(GAME, "1e 3o 4c", hand, score=(29, 29)), "0 play 1e", "1 play 5b", "0 claim 1")
+@each_row(
+    "variant, hand, winner",
+    [
+        # rules.md 8.6: the claim is settled first, and may give the game to the other side
+        (GAME, "5b ? ?", None),
+        (GAME, "5b 6c 7o", 1),
+        (GAME, "5b 6b 7b", 0),
+        # docs/decisions/0003: if seat 1 has no flor the score is level, and another hand is played
+        (LEVEL, "5b ? ?", None),
+        (LEVEL, "5b 6c 7o", None),
+        (LEVEL, "5b 6b 7b", 0),
+    ],
+)
+def test_nobody_has_the_game_for_a_reader_as_long_as_a_claim_is_open(variant, hand, winner):
+    match = played(dealt(variant, "1e 3o 4c", hand, score=(29, 29)), "0 play 1e", "1 play 5b", "0 claim 1")
     assert played(match, "0 raise 2", "1 decline").game_winner == winner

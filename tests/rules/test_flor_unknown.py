@@ -14,11 +14,6 @@ BARE = "3o 4c 12b"
 """No flor."""
 
 
-@each_row("cards, declared", [("? ? ?", ["flor"]), ("1b ? 5c", [])])
-def test_a_seat_may_declare_as_long_as_its_known_cards_are_of_one_suit(cards, declared):
-    assert flores(dealt(GAME, cards, BARE), 0) == declared
-
-
 @each_row(
     "hands, moves, waiting",
     [
@@ -31,31 +26,28 @@ def test_a_round_waits_for_seats_with_unknown_cards(hands, moves, waiting):
     assert played(dealt(GAME, *hands), *moves).hand.offers[-1].waiting == waiting
 
 
-def test_a_later_seat_may_answer_where_the_one_before_it_may_have_none():
-    match = played(dealt(GAME, F27, "? ? ?", BARE, "? ? ?"), "0 flor")
-    assert options(match, 3) == ALL
+@each_row(
+    "hands, moves, seat, said",
+    [
+        (("? ? ?", BARE), (), 0, ["flor"]),  # as long as the known cards are of one suit
+        (("1b ? 5c", BARE), (), 0, []),
+        ((F27, "? ? ?", BARE, "? ? ?"), ("0 flor",), 3, ALL),  # the one before it may have none
+        ((F27, F36, BARE, "? ? ?"), ("0 flor",), 3, []),  # the one before it surely holds one
+    ],
+)
+def test_who_may_hold_a_flor_may_say_so_in_its_turn(hands, moves, seat, said):
+    assert flores(played(dealt(GAME, *hands), *moves), seat) == said
 
 
-def test_who_is_not_waited_for_does_not_answer_the_round():
-    match = played(dealt(GAME, F27, "? ? ?"), "0 flor")
-    assert round_answers(match, Seat(0), match.hand.offers[-1]) == ()
-
-
-def test_a_later_seat_does_not_answer_before_one_that_surely_holds_a_flor():
-    match = played(dealt(GAME, F27, F36, BARE, "? ? ?"), "0 flor")
-    assert flores(match, 3) == []
-
-
-def test_a_seat_whose_cards_became_known_does_not_answer_without_a_flor():
-    match = played(dealt(GAME, F27, "? ? ?"), "0 flor")
-    assert flores(learnt(match, 1, BARE), 1) == []
-
-
-def test_a_round_of_unknown_cards_only_is_taken_as_over():
+def test_a_round_of_unknown_cards_only_is_taken_as_over_until_they_become_known():
     match = played(dealt(GAME, F27, "? ? ?"), "0 flor")
     after, told = without_unknown_flor(match)
-    assert told == (PointsScored(0, 3, "flor"),)
-    assert after.hand.offers == ()
+    assert (told, after.hand.offers) == ((PointsScored(0, 3, "flor"),), ())
+    assert score(played(match, "0 play 1b")) == (3, 0)
+    assert round_answers(match, Seat(0), match.hand.offers[-1]) == ()
+    assert flores(learnt(match, 1, BARE), 1) == []
+    known_now = learnt(match, 1, F36)
+    assert without_unknown_flor(known_now) == (known_now, ())
 
 
 @each_row(
@@ -71,45 +63,35 @@ def test_a_round_goes_on_where_somebody_surely_speaks(hands, moves):
     assert without_unknown_flor(match) == (match, ())
 
 
-def test_a_flor_that_became_known_is_waited_for():
-    known_now = learnt(played(dealt(GAME, F27, "? ? ?"), "0 flor"), 1, F36)
-    assert without_unknown_flor(known_now) == (known_now, ())
-
-
-def test_play_goes_on_over_a_round_of_unknown_cards():
-    match = played(dealt(GAME, F27, "? ? ?"), "0 flor", "0 play 1b")
-    assert score(match) == (3, 0)
-
-
 def test_flores_of_both_sides_are_compared_once_the_round_is_taken_as_over():
     match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 flor")
     after, _ = without_unknown_flor(match)
     assert after.hand.offers[-1].waiting == (0, 1)
 
 
-def test_who_may_hold_a_flor_may_answer_a_contraflor():
+def test_who_may_hold_a_flor_may_answer_a_contraflor_and_a_speaker_passes_over_who_may_hold_none():
     match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor")
     assert deciders(match) == (0,)
     assert options(match, 2) == ["accept", "decline", "contraflor-rest"]
-
-
-def test_who_answers_with_unknown_cards_has_declared_a_flor():
-    match = played(
-        dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor", "2 contraflor-rest", "1 decline"
-    )
-    assert score(match) == (7, 0)
-
-
-@each_row("third, scored", [("2 points 37", (9, 0)), ("0 play 1b", (0, 6))])
-def test_who_says_its_flor_value_has_declared_one_and_unknown_ones_are_not_waited_for(third, scored):
-    match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor", "0 accept")
-    assert score(played(match, "0 points 27", "1 points 36", third)) == scored
-
-
-def test_a_speaker_passes_over_who_may_hold_no_flor():
     match = dealt(GAME, "? ? ?", F36, F27, BARE)
     match = played(match, "0 envido", "1 flor", "2 contraflor", "1 accept")
     assert options(match, 1) == ["points 36", "good"]
+
+
+SAID = ("0 accept", "0 points 27", "1 points 36")
+
+
+@each_row(
+    "moves, scored",
+    [
+        (("2 contraflor-rest", "1 decline"), (7, 0)),
+        ((*SAID, "2 points 37"), (9, 0)),
+        ((*SAID, "0 play 1b"), (0, 6)),
+    ],
+)
+def test_who_answers_or_says_its_value_has_declared_a_flor_and_unknown_ones_are_not_waited_for(moves, scored):
+    match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor")
+    assert score(played(match, *moves)) == scored
 
 
 def test_a_flor_that_counts_without_a_word_was_not_kept_quiet():

@@ -25,30 +25,31 @@ def test_the_end_of_a_match_is_told_in_order():
     )  # fmt: skip
 
 
-def test_no_hand_follows_a_match():
-    match = played(dealt(FRENCH, *HANDS, score=(11, 4), games=(1, 0)), "1 concede")
-    with pytest.raises(MatchError, match="expected a match that goes on"):
-        next_hand(match)
-
-
-def test_no_hand_follows_a_hand_that_is_open():
+def test_no_hand_follows_a_match_nor_a_hand_that_is_open():
+    match = dealt(FRENCH, *HANDS, score=(11, 4), games=(1, 0))
     with pytest.raises(MatchError, match="after a hand that is over"):
-        next_hand(dealt(FRENCH, *HANDS))
+        next_hand(match)
+    with pytest.raises(MatchError, match="expected a match that goes on"):
+        next_hand(played(match, "1 concede"))
 
 
-def test_at_hand_end_equal_scores_beyond_the_target_go_on():
+DRAWN = ("0 play 8h", "1 play 8s", "0 play Jd", "1 play Js", "0 play 9c", "1 play 9s")
+
+
+@each_row(
+    "hands, moves, winner",
+    [
+        (HANDS, ("1 concede",), 0),
+        (("8h Jd 9c", "8s Js 9s"), ("0 stand", *DRAWN), None),
+        (HANDS, ("0 stand", "0 raise rest", "1 raise rest", "0 concede"), 1),
+    ],
+)
+def test_at_hand_end_equal_scores_beyond_the_target_go_on_until_a_hand_or_the_remainder_is_won(
+    hands, moves, winner
+):
     level = replace(FRENCH, scoring=Scoring(12, 0, "hand_end"))
-    match = played(dealt(level, *HANDS, score=(12, 12)), "1 concede")
-    assert (points(match), match.game_winner) == ([13, 12], 0)
-
-
-def test_a_drawn_hand_at_equal_scores_beyond_the_target_wins_nothing():
-    level = replace(FRENCH, scoring=Scoring(12, 0, "hand_end"))
-    match = dealt(level, "8h Jd 9c", "8s Js 9s", score=(12, 12))
-    match = played(
-        match, "0 stand", "0 play 8h", "1 play 8s", "0 play Jd", "1 play Js", "0 play 9c", "1 play 9s"
-    )
-    assert match.game_winner is None
+    match = played(dealt(level, *hands, score=(12, 12)), *moves)
+    assert (points(match), match.game_winner) == ([13 if winner == 0 else 12, 12], winner)
 
 
 @each_row(
@@ -74,14 +75,6 @@ def test_partners_at_their_last_point_are_owed_each_others_cards_where_the_varia
     match = dealt(shared, *hands, score=(0, 11), before=["2 cut"])
     assert owed_shares(match) == ((1, 3), (3, 1))
     assert owed_shares(played(match, "1 accept")) == ()
-
-
-def test_at_hand_end_the_remainder_wins_the_game_whatever_the_score():
-    level = replace(FRENCH, scoring=Scoring(12, 0, "hand_end"))
-    match = played(
-        dealt(level, *HANDS, score=(13, 13)), *("0 stand", "0 raise rest", "1 raise rest", "0 concede")
-    )
-    assert (points(match), match.game_winner) == ([13, 13], 1)
 
 
 def test_cards_shown_after_the_end_change_neither_game_nor_match():

@@ -17,47 +17,24 @@ SIX = ("7o 1o 4b", "5b 6b 7b", "2o 2c 10e", "4e 5e 11e", "10o 11c 12b", "3e 2e 3
 HIDDEN = "? ? ?"
 
 
-def owed(match):
-    return owed_shows(match)
-
-
-def envido_won(*hands, variant=ENVIDO):
-    """Return a hand in which seat 0 has won an accepted envido with its value said, and nobody has played."""
-    return played(dealt(variant, *hands), "0 envido", "1 accept", "0 points 28", "1 good")
-
-
-def duels(*lines):
-    return played(duel("truco-argentino-6-flor", *SIX), *lines)
-
-
 # envido
 
 
-def test_what_was_played_face_down_is_opened():
-    match = played(
-        envido_won("7o 1o 4b", BARE, variant=COVERED), "0 play 7o", "1 play 4c", "0 cover 1o", "1 concede"
-    )
-    assert owed(match) == ((0, (1,)),)
+def test_what_was_played_face_down_is_opened_and_nothing_is_owed_before_the_hand_is_over():
+    match = played(dealt(COVERED, "7o 1o 4b", BARE), "0 envido", "1 accept", "0 points 28", "1 good")
+    assert (owed_shows(match), unproven_seats(match)) == ((), ())
+    match = played(match, "0 play 7o", "1 play 4c", "0 cover 1o", "1 concede")
+    assert owed_shows(match) == ((0, (1,)),)
 
 
-def test_of_equal_pairs_the_one_that_lies_open_is_taken():
-    match = played(dealt(ENVIDO, "10e 7e 12e", BARE), "0 envido", "1 accept", "0 points 27", "1 good")
-    match = played(match, "0 play 12e", "1 play 3o", "1 play 4c", "0 concede")
-    assert owed(match) == ((0, (1,)),)
-
-
-def test_of_equal_pairs_the_one_that_was_shown_by_choice_is_taken():
+def test_of_equal_pairs_the_one_that_lies_open_or_was_shown_by_choice_is_taken():
     variant = replace(ENVIDO, show="owner")
     match = played(dealt(variant, "10e 7e 12e", BARE), "0 envido", "1 accept", "0 points 27", "1 good")
+    open_pair = played(match, "0 play 12e", "1 play 3o", "1 play 4c", "0 concede")
+    assert owed_shows(open_pair) == ((0, (1,)),)
     match = played(match, "0 play 7e", "1 play 3o", "0 concede")
-    assert owed(match) == ((0, (0,)),)
-    assert owed(played(match, "0 show 12e")) == ()
-
-
-def test_nothing_is_owed_before_the_hand_is_over():
-    match = envido_won("7o 1o 4b", BARE)
-    assert owed(match) == ()
-    assert unproven_seats(match) == ()
+    assert owed_shows(match) == ((0, (0,)),)
+    assert owed_shows(played(match, "0 show 12e")) == ()
 
 
 # flor
@@ -65,7 +42,7 @@ def test_nothing_is_owed_before_the_hand_is_over():
 
 def test_what_a_flor_and_an_envido_open_is_opened_once():
     match = played(dealt(GAME, "3o 4c 12b", "7e 6e 4e"), "0 envido", "1 accept", "0 points 4", "1 points 33")
-    assert owed(played(match, "0 play 3o", "1 flor", "1 play 7e", "1 concede")) == ((1, (1, 2)),)
+    assert owed_shows(played(match, "0 play 3o", "1 flor", "1 play 7e", "1 concede")) == ((1, (1, 2)),)
 
 
 # claims
@@ -88,28 +65,24 @@ def test_what_a_flor_and_an_envido_open_is_opened_once():
     ],
 )
 def test_who_was_claimed_to_have_kept_a_flor_shows_as_few_cards_as_are_enough(game, hands, moves, opened):
-    assert owed(played(dealt(game, *hands), *moves)) == opened
+    assert owed_shows(played(dealt(game, *hands), *moves)) == opened
 
 
 # duels
 
 
 def test_a_claim_of_an_earlier_duel_is_answered():
-    match = duels("0 play 4b", "3 play 4e", "0 claim 3", "0 concede", "1 concede", "2 concede")
-    assert owed(match) == ((3, (1, 2)),)
+    match = duel("truco-argentino-6-flor", *SIX)
+    match = played(match, "0 play 4b", "3 play 4e", "0 claim 3", "0 concede", "1 concede", "2 concede")
+    assert owed_shows(match) == ((3, (1, 2)),)
 
 
 # unknown cards
 
 
-def test_a_declared_flor_is_owed_whatever_is_known():
-    match = played(dealt(GAME, HIDDEN, BARE), "0 flor", "0 concede")
-    assert owed(match) == ((0, (0, 1, 2)),)
-
-
-def test_what_depends_on_unknown_cards_is_left_out():
-    match = played(dealt(ENVIDO, HIDDEN, BARE), "0 envido", "1 accept", "0 points 28", "1 good", "0 concede")
-    assert owed(match) == ()
+def test_a_declared_flor_is_owed_whatever_is_known_and_what_depends_on_unknown_cards_is_left_out():
+    assert owed_shows(flor_declared(HIDDEN)) == ((0, (0, 1, 2)),)
+    assert owed_shows(value_said(HIDDEN)) == ()
 
 
 def flor_declared(names):

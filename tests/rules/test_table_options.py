@@ -8,6 +8,7 @@ from rows import each_row
 from truc_rules import Redeal, VariantError, preset, with_options
 
 CATALAN, FRENCH, LANES = preset("truc-catalan"), preset("truc-french"), preset("truc-lanes")
+DEFAULTS = {"match": 3, "target": 12, "reveal": "hand", "end_check": "immediate", "redeals": 1}
 ARGENTINE, SIX, MINEIRO = preset("truco-argentino"), preset("truco-argentino-6"), preset("truco-mineiro")
 
 
@@ -16,11 +17,6 @@ def test_options_change_their_fields_and_nothing_else():
     scoring = replace(FRENCH.scoring, target=21, end_check="hand_end")
     changed = replace(FRENCH, match=5, reveal="match", ladder="any", scoring=scoring)
     assert with_options(FRENCH, options) == changed
-
-
-def test_the_defaults_can_be_said():
-    defaults = {"match": 3, "target": 12, "reveal": "hand", "end_check": "immediate", "redeals": 1}
-    assert with_options(FRENCH, defaults) == FRENCH
 
 
 @each_row(
@@ -96,6 +92,7 @@ def test_an_option_that_does_not_fit_is_refused_with_its_reason(variant, name, v
         (MINEIRO, "blind", "off"),
         (CATALAN, "signals", "partner"),
         (preset("le-truc"), "show", "owner"),
+        *((FRENCH, name, value) for name, value in DEFAULTS.items()),
     ],
 )
 def test_what_a_game_has_already_can_be_said(variant, name, value):
