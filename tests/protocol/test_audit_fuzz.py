@@ -12,6 +12,7 @@ from copy import copy
 from functools import cache
 
 import pytest
+from fuzz.mutating import changed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from protocol.forge import small
@@ -39,17 +40,6 @@ def fuzz(examples: int) -> settings:
         print_blob=True,
         suppress_health_check=list(HealthCheck),
     )
-
-
-LEAVES = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(0, 3),
-    st.sampled_from([2**31, 2**53 - 1, 255, 64, 40, 32]),
-    st.sampled_from([b"", bytes(16), bytes(32), b"\xff" * 32, bytes(31), bytes(48)]),
-    st.sampled_from(["", "play", "cut", "move", "pause", "rest", "hand", "silent", "forfeit", "x" * 255]),
-)
-VALUES = st.recursive(LEAVES, lambda children: st.lists(children, max_size=4), max_leaves=6)
 
 
 def stormy(name: str, *, guests: tuple[int, ...] = (), **options) -> Table:
@@ -102,20 +92,6 @@ def tables(draw) -> Table:
     return played(draw(st.sampled_from(sorted(TABLES))))
 
 
-def mutated(draw, value):
-    """Return a value with one place of it changed."""
-    if isinstance(value, list) and value and draw(st.integers(0, 4)):
-        place = draw(st.integers(0, len(value) - 1))
-        match draw(st.integers(0, 6)):
-            case 0:
-                return value[:place] + value[place + 1 :]
-            case 1:
-                return value[: place + 1] + value[place:]
-            case _:
-                return [*value[:place], mutated(draw, value[place]), *value[place + 1 :]]
-    return draw(VALUES)
-
-
 def signed(table: Table, signer: int, body: bytes) -> Record:
     if isinstance(dec(body), list) and dec(body)[:1] == ["truc/1/proxy"]:
         return Record(signer, body, b"")
@@ -123,18 +99,21 @@ def signed(table: Table, signer: int, body: bytes) -> Record:
     return Record(signer, body, key.sign(body))
 
 
+CHANCE = st.randoms(use_true_random=False)
+
+
 @st.composite
 def forgeries(draw) -> tuple[Table, int, Record]:
     """One record of a transcript, changed in one place and signed with the right key."""
-    table = tables(draw)
+    table, chance = tables(draw), draw(CHANCE)
     at = draw(st.integers(0, len(table.records) - 1))
-    items = mutated(draw, dec(table.records[at].body))
+    record = table.records[at]
     try:
-        body = enc(items)
+        body = enc(changed(chance, dec(record.body), dec(chance.choice(table.records).body)))
     except EncodingError:
         body = b"\xc1"
-        return table, at, Record(table.records[at].signer, body, table.server.sign(body))
-    return table, at, signed(table, table.records[at].signer, body)
+        return table, at, Record(record.signer, body, table.server.sign(body))
+    return table, at, signed(table, record.signer, body)
 
 
 @fuzz(120)
@@ -207,19 +186,21 @@ def ledgers(name: str) -> tuple[Ledger, ...]:
 
 @st.composite
 def strangers(draw) -> tuple[Ledger, Record]:
-    """A record of any kind, changed in one place or none, which is bound to a place of any match."""
+    """A record of any kind, changed in one field or none, which is bound to a place of any match."""
     ledger = draw(st.sampled_from(ledgers(draw(st.sampled_from(sorted(TABLES))))))
     record = draw(st.sampled_from(draw(st.sampled_from(of_kinds()))))
     tag, _, _, _, *fields = dec(record.body)
-    place = (
-        ledger.parallel
-        if KIND_OF[type(parse(record))].binding is Binding.PARALLEL
-        else (ledger.k, ledger.head)
-    )
-    if fields and not draw(st.integers(0, 3)):
-        at = draw(st.integers(0, len(fields) - 1))
-        fields[at] = mutated(draw, fields[at])
-    return ledger, Record(record.signer, enc([tag, ledger.setup.mid, *place, *fields]), record.sig)
+    is_parallel = KIND_OF[type(parse(record))].binding is Binding.PARALLEL
+    place = ledger.parallel if is_parallel else (ledger.k, ledger.head)
+    if fields and draw(st.booleans()):
+        chance = draw(CHANCE)
+        at = chance.randrange(len(fields))
+        fields[at] = changed(chance, fields[at], fields)
+    try:
+        body = enc([tag, ledger.setup.mid, *place, *fields])
+    except EncodingError:
+        return ledger, record
+    return ledger, Record(record.signer, body, record.sig)
 
 
 @cache

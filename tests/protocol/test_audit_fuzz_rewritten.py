@@ -7,12 +7,13 @@ every key but that of seat 0, and leaves what seat 0 has signed. `TRUC_FUZZ` mak
 from functools import cache
 
 import pytest
+from fuzz.mutating import changed
 from hypothesis import given
 from hypothesis import strategies as st
 from protocol.forge import signed_bytes, small
 from protocol.peers import Table
 from protocol.rewriting import HONEST, relinked
-from protocol.test_audit_fuzz import fuzz, mutated
+from protocol.test_audit_fuzz import CHANCE, fuzz
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.bodies import End, Proxy
@@ -47,58 +48,8 @@ def is_forgers(record: Record) -> bool:
     return record.signer != HONEST + 1
 
 
-def taken_from_another(draw, table: Table, record: Record) -> bytes:
-    """The body with one field as it stands in another record of its kind; what binds it to its place comes anew."""
-    items = dec(record.body)
-    others = [dec(other.body) for other in table.records]
-    pairs = [
-        (at, other[at])
-        for other in others
-        if other[0] == items[0]
-        for at in range(PLACED, len(items))
-        if other[at] != items[at]
-    ]
-    if pairs:
-        at, value = draw(st.sampled_from(pairs))
-        items[at] = value
-    return enc(items)
-
-
 PLACED = 4
 """Behind the tag, the match, the position and the head."""
-
-
-def next_to_it(draw, value):
-    """A value like this one: a number beside it, bytes with a bit flipped, an array with one such item."""
-    match value:
-        case bool() | None:
-            return 0
-        case int():
-            return max(0, value + draw(st.sampled_from([-1, 1])))
-        case bytes():
-            at = draw(st.integers(0, max(0, len(value) - 1)))
-            return value[:at] + bytes([value[at] ^ 1]) + value[at + 1 :] if value else b"\x00"
-        case [_, *_]:
-            at = draw(st.integers(0, len(value) - 1))
-            return [*value[:at], next_to_it(draw, value[at]), *value[at + 1 :]]
-        case _:
-            return draw(
-                st.sampled_from(["stand", "redeal", "concede", "accept", "decline", "hand", "won", []])
-            )
-
-
-def slightly_other(draw, record: Record) -> bytes:
-    items = dec(record.body)
-    at = draw(st.integers(PLACED, len(items) - 1))
-    items[at] = next_to_it(draw, items[at])
-    return enc(items)
-
-
-def at_will(draw, record: Record) -> bytes:
-    try:
-        return enc(mutated(draw, dec(record.body)))
-    except EncodingError:
-        return record.body
 
 
 def is_readable(record: Record) -> bool:
@@ -110,13 +61,20 @@ def is_readable(record: Record) -> bool:
 
 
 def another_body(draw, table: Table, records: list[Record], at: int) -> list[Record]:
-    record, how = records[at], draw(st.integers(0, 4))
-    if how == 0:
-        body = at_will(draw, record)
-    elif how < 3 and len(dec(record.body)) > PLACED:
-        body = slightly_other(draw, record)
+    """One record changed at will, or in one field: as it stands in another of its kind, or near what it was."""
+    chance, record = draw(CHANCE), records[at]
+    items, how = dec(record.body), chance.randrange(5)
+    if how == 0 or len(items) == PLACED:
+        items = changed(chance, items, [])
     else:
-        body = taken_from_another(draw, table, record)
+        place = chance.randrange(PLACED, len(items))
+        others = [dec(other.body) for other in table.records]
+        alike = [other[place] for other in others if other[0] == items[0]]
+        items[place] = chance.choice(alike) if how == 1 else changed(chance, items[place], alike)
+    try:
+        body = enc(items)
+    except EncodingError:
+        body = record.body
     return [*records[:at], signed_bytes(table, record.signer, body), *records[at + 1 :]]
 
 
