@@ -35,26 +35,6 @@ def test_canonical_values_come_back(value):
     assert repr(dec(enc(value))) == repr(value)
 
 
-@given(st.binary(max_size=12))
-@settings(derandomize=True, database=None, deadline=None)
-def test_any_bytes_are_refused_or_the_one_encoding(encoded):
-    try:
-        value = dec(encoded)
-    except EncodingError:
-        return
-    assert enc(value) == encoded
-
-
-@given(st.binary(max_size=12))
-@settings(derandomize=True, database=None, deadline=None)
-def test_any_frame_is_refused_or_a_map(frame):
-    try:
-        message = unpack(b"\x81\xa1a" + frame)
-    except EncodingError:
-        return
-    assert list(message) == ["a"]
-
-
 def test_tuples_and_named_values_are_encoded_as_what_they_are():
     class Word(StrEnum):
         PLAY = "play"

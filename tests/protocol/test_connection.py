@@ -2,14 +2,11 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from rows import each_row
 
 from truc_protocol.codec import pack
 from truc_protocol.errors import Code, LocalError
 from truc_protocol.messages import (
-    MESSAGES,
     Bye,
     ClientHello,
     Direction,
@@ -28,7 +25,6 @@ from truc_protocol.wire.connection import (
     MAX_OUTSTANDING,
     TRANSITIONS,
     ConnectionEnd,
-    Failure,
     KeepAlive,
     Role,
     State,
@@ -202,43 +198,6 @@ def test_client_closes_after_any_failure_of_the_server():
 def test_client_passes_over_a_notice_it_does_not_know():
     client, _ = pair()
     assert client.receive(raw(t="confetti", n=1) + raw(t="ping", n=1)) == [Ping(n=1)]
-
-
-PLAIN = (
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=4) | st.binary(max_size=4)
-)
-VALUES = st.recursive(
-    PLAIN,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
-    max_leaves=8,
-)
-TAGS = sorted({row.tag for row in MESSAGES})
-NAMES = ["id", "re", "table", "match", "body", "sig", "seat", "n", "options", "record", "means", "list", "x"]
-
-
-@pytest.mark.slow
-@settings(max_examples=60, derandomize=True, deadline=None)
-@given(received=st.binary(max_size=64), role=st.sampled_from(Role))
-def test_any_bytes_give_messages_or_failures(received, role):
-    client, server = pair()
-    end = client if role is Role.CLIENT else server
-    end.receive(received)
-    end.receive(to_frame(received or b"\0", SERVER_LIMIT))
-
-
-@pytest.mark.slow
-@settings(max_examples=60, derandomize=True, deadline=None)
-@given(
-    tag=st.sampled_from(TAGS),
-    fields=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6),
-    role=st.sampled_from(Role),
-)
-def test_any_map_is_a_message_or_is_refused_by_name(tag, fields, role):
-    client, server = pair()
-    end = client if role is Role.CLIENT else server
-    for item in end.receive(to_frame(pack(fields | {"t": tag}), SERVER_LIMIT)):
-        if isinstance(item, Failure) and role is Role.SERVER:
-            assert messages_in(end.answer(item))[0].code == item.code
 
 
 # The server's own refusals
