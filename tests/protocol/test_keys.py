@@ -10,7 +10,6 @@ from rows import each_row
 from protocol import edwards
 from truc_protocol.crypto import curve, keys
 from truc_protocol.crypto.keys import (
-    SMALL_ORDER,
     KeyFileError,
     SealError,
     WeakKeyError,
@@ -174,14 +173,6 @@ def test_generated_keys_have_prime_order(number):
 
 def test_encoding_splits_into_y_and_sign():
     assert curve.split_encoding((5).to_bytes(31, "little") + b"\x80") == (5, 1)
-
-
-@each_row("torsion", sorted(SMALL_ORDER))
-def test_sum_of_a_key_and_a_point_of_small_order_has_prime_order_where_that_is_the_identity(torsion):
-    small, key = edwards.decode(torsion), edwards.decode(BASE)
-    if small is not None:  # some are encodings of a y beyond the field
-        mixed = edwards.encode(edwards.add(key, small))
-        assert is_admissible(mixed) is (edwards.encode(small) == edwards.encode(edwards.IDENTITY))
 
 
 def test_every_y_is_judged_as_by_the_definition():
