@@ -10,8 +10,18 @@ from types import UnionType
 
 import trio
 
-from truc_client import Connection, MatchEnded, Player, RecordSeen, Table, YourTurn, connect, open_home
-from truc_client.bots import Chooser, play_match
+from truc_client import (
+    Connection,
+    MatchEnded,
+    Player,
+    RecordSeen,
+    Table,
+    TableChanged,
+    YourTurn,
+    connect,
+    open_home,
+)
+from truc_client.bots import Chooser, play_match, simple_bot
 from truc_client.happenings import Happening, MoveChoice
 from truc_client.home.account import open_account
 from truc_client.home.home import Home
@@ -53,6 +63,11 @@ def my_turn(happening: object) -> bool:
 def recorded(kind: str) -> Callable[[object], bool]:
     """Return what tells whether a record of a kind has come."""
     return lambda happening: isinstance(happening, RecordSeen) and happening.kind == kind
+
+
+def is_vacant(happening: object) -> bool:
+    """Tell whether the table is shown with a vacant seat."""
+    return isinstance(happening, TableChanged) and any(seat.vacant for seat in happening.state.seats)
 
 
 def once(bend: Callable) -> Callable:
@@ -202,6 +217,28 @@ async def play_out(*tables: Table, show=lambda happening: None) -> list[MatchEnd
             for seed, table in enumerate(tables, 1):
                 nursery.start_soon(one, table, seed)
     return ended
+
+
+@asynccontextmanager
+async def left_by_one(
+    url: str, stays: Player, leaves: Player, *, until: Until = my_turn, private: bool = True, **options
+) -> AsyncIterator[tuple[str, trio.MemoryReceiveChannel[MatchEnded]]]:
+    """Let one of two leave a match at a real server; yields the code of the table, and where comes how it ends for who stays."""
+    at_the_end, ended = trio.open_memory_channel[MatchEnded](1)
+    async with connect(url, stays) as connection, trio.open_nursery() as nursery:
+        table = await connection.create("truc-french", seats=2, options=options, private=private)
+
+        async def stay() -> None:
+            await table.ready()
+            await at_the_end.send(await play_match(table, simple_bot(1)))
+
+        nursery.start_soon(stay)
+        async with connect(url, leaves) as other:
+            left = await other.join(table.code)
+            await left.ready()
+            await play_on(left, until=until, choose=simple_bot(3))
+        yield table.code, ended
+        nursery.cancel_scope.cancel()
 
 
 def rows_kept(home: Home, query: str, *values: object) -> list[tuple]:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 import trio
-from client.playing import my_turn, play_on
+from client.playing import left_by_one
 from client.running import Process, run
 from client.serving import RealServer
 
 from truc_client import MatchEnded, Player, connect, open_home
-from truc_client.bots import play_match, simple_bot
 from truc_protocol.audit import Result
 from truc_protocol.crypto.keys import fingerprint
 
@@ -73,29 +72,19 @@ def start(server: RealServer, home: Path) -> Process:
     return process
 
 
-async def deserted(server: RealServer, folder: Path, *, private: bool = False) -> tuple[str, MatchEnded]:
+async def deserted(server: RealServer, folder: Path, **how) -> tuple[str, MatchEnded]:
     """Play a match whose second player leaves at the first decision, and return its table and how it ended."""
-    stays = Player(open_home(folder / "stays"), FORGING)
-    leaves = Player(open_home(folder / "leaves"), "leaves")
-    ended: list[MatchEnded] = []
-    async with trio.open_nursery() as nursery, connect(server.url, stays) as connection:
-        table = await connection.create("truc-french", seats=2, options=TERMS, private=private)
-
-        async def leave() -> None:
-            async with connect(server.url, leaves) as other:
-                left = await other.join(table.code)
-                await left.ready()
-                await play_on(left, until=my_turn)
-
-        nursery.start_soon(leave)
-        await table.ready()
+    stays, leaves = (
+        Player(open_home(folder / "stays"), FORGING),
+        Player(open_home(folder / "leaves"), "leaves"),
+    )
+    async with left_by_one(server.url, stays, leaves, **how, **TERMS) as (code, ended):
         with trio.fail_after(60):
-            ended.append(await play_match(table, simple_bot(1)))
-    return table.code, ended[0]
+            return code, await ended.receive()
 
 
 async def test_match_whose_player_has_left_is_played_to_a_proven_end(server, bot, tmp_path) -> None:
-    code, ended = await deserted(server, tmp_path)
+    code, ended = await deserted(server, tmp_path, private=False)
     told = [await trio.to_thread.run_sync(bot.line) for _ in range(2)]
     assert ended.verdict.result is Result.PROVEN
     assert ended.verdict.reason == "won"
@@ -111,7 +100,7 @@ async def test_called_bot_plays_several_matches_at_once(server, bot, tmp_path) -
     ended: list[MatchEnded] = []
 
     async def one(folder: Path) -> None:
-        ended.append((await deserted(server, folder, private=True))[1])
+        ended.append((await deserted(server, folder))[1])
 
     async with trio.open_nursery() as nursery:
         for name in ("a", "b"):

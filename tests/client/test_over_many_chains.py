@@ -1,17 +1,14 @@
 """Chains that end and players that go, over a real server and in processes of their own."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 import trio
-from client.playing import my_turn, play_on
+from client.playing import is_vacant, left_by_one, play_on
 from client.running import Process
 from client.serving import RealServer
 
-from truc_client import Player, TableChanged, connect, open_home
-from truc_client.bots import play_match, simple_bot
+from truc_client import Player, connect, open_home
 
 pytestmark = pytest.mark.slow
 
@@ -37,14 +34,6 @@ def test_two_bots_play_over_many_chains_to_a_proven_end(short_chains, tmp_path) 
     assert transcript.read_bytes().count(b"truc/1/rekey") > 3
 
 
-async def play_bot(url: str, player: Player, code: str, seed: int = 2) -> None:
-    async with connect(url, player) as connection:
-        table = await connection.join(code)
-        await table.ready()
-        await play_match(table, simple_bot(seed))
-        await trio.sleep_forever()
-
-
 @pytest.fixture
 def north(tmp_path) -> Player:
     return Player(open_home(tmp_path / "north"), "north")
@@ -57,41 +46,26 @@ def east(tmp_path) -> Player:
 
 # Players that go
 
-GONE = {"gone": 1, "gone_after": 1, "decision_ms": 2_000, "release_ms": 60_000, "bank_ms": 0}
-GONE_SOON = {**GONE, "match": 1, "target": 6}
-
-
-@asynccontextmanager
-async def deserted(url: str, north: Player, east: Player, *, private: bool = True) -> AsyncIterator[str]:
-    """Play a match that north has left and whose seat is vacant; yields the table's code."""
-    async with trio.open_nursery() as nursery:
-        async with connect(url, north) as connection:
-            table = await connection.create("truc-french", options=GONE_SOON, private=private)
-            await table.ready()
-            nursery.start_soon(play_bot, url, east, table.code)
-            await play_on(table, until=my_turn)
-        yield table.code
-        nursery.cancel_scope.cancel()
-
-
-async def wait_vacant(connection, code: str) -> None:
-    """Watch a table until a seat of it is vacant."""
-    table = await connection.watch(code)
-    await play_on(
-        table, until=lambda it: isinstance(it, TableChanged) and any(seat.vacant for seat in it.state.seats)
-    )
-    await table.leave()
+GONE_SOON = {
+    "gone": 1,
+    "gone_after": 1,
+    "decision_ms": 2_000,
+    "release_ms": 60_000,
+    "bank_ms": 0,
+    "match": 1,
+    "target": 6,
+}
 
 
 async def watch_until_vacant(url: str, code: str, folder: Path) -> None:
     async with connect(url, Player(open_home(folder), "watcher")) as connection:
-        await wait_vacant(connection, code)
+        await play_on(await connection.watch(code), until=is_vacant)
 
 
 async def test_script_steps_in_by_typing_yes_and_not_by_typing_no(real_server, north, east, tmp_path):
     own_name = ("--name", "successor")  # which nobody has had at this server
     with trio.fail_after(100):
-        async with deserted(real_server.url, north, east) as code:
+        async with left_by_one(real_server.url, east, north, **GONE_SOON) as (code, _):
             await watch_until_vacant(real_server.url, code, tmp_path / "watcher")
             process = Process(tmp_path / "away", "play", real_server.url, "--table", code)
             told, _, status = await trio.to_thread.run_sync(process.finish, "no\n")
@@ -111,6 +85,6 @@ async def test_script_steps_in_by_typing_yes_and_not_by_typing_no(real_server, n
 async def test_bot_waits_for_a_vacant_seat_and_takes_it(short_chains, north, east, tmp_path) -> None:
     bot = Process(tmp_path / "south", "bot", short_chains.url, "--substitute")
     with trio.fail_after(100):
-        async with deserted(short_chains.url, north, east, private=False):
+        async with left_by_one(short_chains.url, east, north, private=False, **GONE_SOON):
             told, _, status = await trio.to_thread.run_sync(bot.finish)
     assert (told.splitlines()[-1].split(",")[0], status) == ("proven", 0)
