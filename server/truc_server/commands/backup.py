@@ -17,7 +17,7 @@ from truc_server.commands.command_line import (
     server_options,
     settings_path,
 )
-from truc_server.settings.folder import locked, open_folder, used_folder
+from truc_server.settings.folder import locked, open_folder
 from truc_server.settings.settings_file import value_of
 from truc_server.storage.backups import (
     Manifest,
@@ -55,14 +55,12 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
 
     The backup holds the server's keys and all secrets of running matches.
     """
-    settings = load_settings(file, flags, needs=STORE_SETTINGS.union(_OWN_FILES))
-    if settings.store.url:
-        raise WrongSettingsError(
-            "expected the database in the data folder, got store.url: back that one up with its own tools,"
-            " and after it copy the keys"
-        )
-    with report_failures():
-        folder = used_folder(data_root(settings))
+    with server_folder(file, flags, *_OWN_FILES) as (settings, folder):
+        if settings.store.url:
+            raise WrongSettingsError(
+                "expected the database in the data folder, got store.url: back that one up with its own tools,"
+                " and after it copy the keys"
+            )
         # A final one is the last that is done with the folder, so no server may be running on it.
         with locked(folder) if is_final else nullcontext():
             manifest = back_up(folder, target, settings_file=settings_path(file, flags), is_final=is_final)

@@ -11,18 +11,15 @@ from typing import Final
 import click
 
 from truc_server.commands.command_line import (
-    STORE_SETTINGS,
     CommandError,
     WrongSettingsError,
-    data_root,
     format_minute,
-    load_settings,
-    report_failures,
+    server_folder,
     server_options,
     server_store,
 )
 from truc_server.operation import disk
-from truc_server.settings.folder import locked, used_folder
+from truc_server.settings.folder import locked
 
 _MOST_DAYS: Final = 36_500
 
@@ -56,11 +53,9 @@ def compact(file: Path | None, **flags: object) -> None:
     # Slow to import.
     from truc_server.storage.sqlite_file import vacuum
 
-    settings = load_settings(file, flags, needs=STORE_SETTINGS)
-    if settings.store.url:
-        raise WrongSettingsError("store.url names another database than truc.db: use what belongs to it")
-    with report_failures():
-        folder = used_folder(data_root(settings))
+    with server_folder(file, flags) as (settings, folder):
+        if settings.store.url:
+            raise WrongSettingsError("store.url names another database than truc.db: use what belongs to it")
         if not folder.database.exists():
             raise CommandError(f"expected a database, there is none at {folder.database}")
         with locked(folder):
