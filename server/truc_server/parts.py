@@ -9,6 +9,7 @@ from secrets import randbits
 import trio
 
 from truc_server.identity.identity import Identity
+from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Admission
 from truc_server.net.grease import Grease
 from truc_server.net.outbox import Flusher
@@ -37,12 +38,13 @@ class ServerParts:
         place: what it says about itself as a node, from the next renewal of its lease on; of no place until it listens.
         disk: whether there is room for more.
         admission: how many connections there may be, and how fast they may come.
+        lobby: every table here, and who is connected.
         pace: how fast one address may have pages of the store or the lobby, acts, and steps with a pack.
         drain: whether the server is about to be stopped.
         reloading: held while settings are read again, so that those that were read first are not in force last.
         grease: what is put into everything that is sent, to test clients; None unless the host wants it.
         figures: what has happened so far, for whoever watches the server.
-        renewals_s: how many seconds each renewal of the lease took.
+        renewals_s: how many seconds each renewal of the lease took; `late_s` is how late the loop was at each look.
         tokens: finds guests by their tokens.
         signatures: the thread in which the signatures of acts are checked; `steps` is that of all else about mode blind.
         failure: why the store has stopped taking writes.
@@ -69,7 +71,7 @@ class ServerParts:
         self.place = NodePlace("", "", version("truc"))
         self.disk = disk
         self.figures = Figures()
-        self.renewals_s = Histogram(TIME_BOUNDS)
+        self.renewals_s, self.late_s = Histogram(TIME_BOUNDS), Histogram(TIME_BOUNDS)
         self.timers = Timers()
         self.flusher = Flusher()
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self.fail)
@@ -84,6 +86,7 @@ class ServerParts:
         self.reloading = trio.Lock()
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.admission = Admission(self)
+        self.lobby = Lobby(self, catalogue, disk, share=lease.number)
         self.failed = trio.Event()
         self.failure: StoreError | None = None
 

@@ -20,9 +20,9 @@ from truc_protocol.documents import read_document
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.setup import MatchSetup, close_setup, open_terms
 from truc_server.identity.key_files import IdentityError
-from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game, RebuildError
 from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
+from truc_server.parts import ServerParts
 from truc_server.settings.settings import Settings
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import (
@@ -52,7 +52,7 @@ from truc_server.table_data.options import (
     wrong_seats,
 )
 from truc_server.tables.pending_terms import PendingTerms, restored_terms
-from truc_server.tables.table import Table, TableBacking
+from truc_server.tables.table import Table
 from truc_server.timing.clock import Alarm
 
 PAGE: Final = 500
@@ -141,16 +141,16 @@ def _read_table(store: Store, code: str) -> StoredTable:
     return StoredTable(row, seats, match, tuple(records), wishes, guests, chat, next_line, terms)
 
 
-def restore(backing: TableBacking, lobby: Lobby, stored: StoredState) -> None:
+def restore(parts: ServerParts, stored: StoredState) -> None:
     """Put every table back into the lobby and let its match go on."""
     if stored.stray:
-        backing.journal.write(*(DropSecrets(th) for th in stored.stray))
+        parts.journal.write(*(DropSecrets(th) for th in stored.stray))
     # what is stored of them stays, to be looked into: no new table may have one of these codes
-    lobby.withhold(*stored.unreadable)
-    lobby.online.ignoring |= stored.ignoring
+    parts.lobby.withhold(*stored.unreadable)
+    parts.lobby.online.ignoring |= stored.ignoring
     for found in stored.tables:
         try:
-            _restore(backing, lobby, found, stored)
+            _restore(parts, found, stored)
         except Exception as error:  # whatever is wrong with one table, the others go on
             log.warning(
                 "table_not_restored",
@@ -158,36 +158,36 @@ def restore(backing: TableBacking, lobby: Lobby, stored: StoredState) -> None:
                 reason=str(error),
                 exc_info=not isinstance(error, _EXPECTED),
             )
-            lobby.withhold(found.row.code)
+            parts.lobby.withhold(found.row.code)
 
 
-def _restore(backing: TableBacking, lobby: Lobby, found: StoredTable, stored: StoredState) -> None:
-    table = _rebuild(backing, lobby, found, epoch=stored.epoch)
+def _restore(parts: ServerParts, found: StoredTable, stored: StoredState) -> None:
+    table = _rebuild(parts, found, epoch=stored.epoch)
     # before its match goes on, which is told to the lobby
-    lobby.add(table)
+    parts.lobby.add(table)
     try:
-        _go_on(backing, lobby, table, found, stored)
+        _go_on(parts, table, found, stored)
     except Exception:
         table.stop()
-        lobby.forget(table)
+        parts.lobby.forget(table)
         raise
 
 
-def _rebuild(backing: TableBacking, lobby: Lobby, found: StoredTable, *, epoch: int) -> Table:
+def _rebuild(parts: ServerParts, found: StoredTable, *, epoch: int) -> Table:
     """Return a table as it was, with nothing started yet."""
     row, setup = found.row._replace(options=raised_to_least(found.row.options)), _setup(found.match)
-    chosen = _chosen(backing.settings.now, lobby.catalogue, row, setup)
+    chosen = _chosen(parts.settings.now, parts.catalogue, row, setup)
     _check(found, chosen)
     blueprint = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
-    table = Table(backing, blueprint, lobby, epoch=epoch)
+    table = Table(parts, blueprint, parts.lobby, epoch=epoch)
     for seat in found.seats:
         player = LoggedInPlayer(seat.kind, seat.player, seat.name)
         table.board.seats[seat.seat] = Seated(player, seat.ready, seat.x)
     table.chat.restore(found.chat, following=found.next_line)
     if setup is not None and found.match is not None and found.match.sealed is not None:
-        secrets = unseal_at_rest(backing.identity.at_rest, found.match.sealed, found.match.th)
+        secrets = unseal_at_rest(parts.identity.at_rest, found.match.sealed, found.match.th)
         # a match keeps the key it began with, also after the server has changed it
-        key = backing.identity.key_of(setup.terms.table.spk)
+        key = parts.identity.key_of(setup.terms.table.spk)
         dealer = Dealer(key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
         game = table.open_game(Lineup(setup, found.guests), dealer)
         table.restore(game, found.records, found.wishes)
@@ -236,14 +236,12 @@ def _setup(match: RunningMatch | None) -> MatchSetup | None:
     return close_setup(terms, match.setup[1:-1], match.setup[-1])
 
 
-def _go_on(
-    backing: TableBacking, lobby: Lobby, table: Table, found: StoredTable, stored: StoredState
-) -> None:
+def _go_on(parts: ServerParts, table: Table, found: StoredTable, stored: StoredState) -> None:
     row, restored = found.row, stored.restored
     if table.game is None:
-        pending = _pending_terms(backing, table, found, restored)
+        pending = _pending_terms(parts, table, found, restored)
         if pending is None:
-            table.reopen(may_begin=not lobby.disk.is_nearly_full)
+            table.reopen(may_begin=not parts.disk.is_nearly_full)
         else:
             table.await_signatures(pending)
         return
@@ -252,16 +250,16 @@ def _go_on(
     log.info("match_restored", table=label(table.code), k=table.game.ledger.k)
     # decision 17: to go on might sign a second history of what players have seen; they are asked
     if restored.holds(table.game.mid, table.game.ledger.k) and not table.game.is_over:
-        _hold(backing, table, table.game, restored)
+        _hold(parts, table, table.game, restored)
         return
     # a player may still hang on a dead connection, and not know that time runs
     if stored.late_s:
-        _await(backing, table, table.game, stored.late_s)
+        _await(parts, table, table.game, stored.late_s)
     table.go_on()
     table.renew_expiry()
 
 
-def _await(backing: TableBacking, table: Table, game: Game, late_s: float) -> None:
+def _await(parts: ServerParts, table: Table, game: Game, late_s: float) -> None:
     """Keep every seat's clock stopped until all seats are back, for at most so long."""
     game.awaited = frozenset(range(game.ledger.seats))
 
@@ -270,10 +268,10 @@ def _await(backing: TableBacking, table: Table, game: Game, late_s: float) -> No
         if table.game is game:
             table.go_on()
 
-    Alarm(backing.timers, expire).set(trio.current_time() + late_s)
+    Alarm(parts.timers, expire).set(trio.current_time() + late_s)
 
 
-def _hold(backing: TableBacking, table: Table, game: Game, restored: Restored) -> None:
+def _hold(parts: ServerParts, table: Table, game: Game, restored: Restored) -> None:
     """Let a match wait until every seat has been heard, for at most as long as a table may stand unused."""
     if restored.gives_up:
         table.give_up(game, why="the host lets no match go on")
@@ -284,13 +282,13 @@ def _hold(backing: TableBacking, table: Table, game: Game, restored: Restored) -
         if table.game is game and game.hold.is_on:
             table.give_up(game, why="a player has not come back")
 
-    Alarm(backing.timers, expire).set(trio.current_time() + backing.settings.now.tables.expiry_s)
+    Alarm(parts.timers, expire).set(trio.current_time() + parts.settings.now.tables.expiry_s)
     table.go_on()
     table.renew_expiry()
 
 
 def _pending_terms(
-    backing: TableBacking, table: Table, found: StoredTable, restored: Restored
+    parts: ServerParts, table: Table, found: StoredTable, restored: Restored
 ) -> PendingTerms | None:
     """Return the terms that were out, or None if fresh ones are needed."""
     # terms serve one match (C36), and players may have signed more of these than the backup has
@@ -298,7 +296,7 @@ def _pending_terms(
         return None
     try:
         pending = restored_terms(
-            backing.identity, table.blueprint, found.row.document, table.board.seats, found.terms
+            parts.identity, table.blueprint, found.row.document, table.board.seats, found.terms
         )
     except _EXPECTED as error:
         log.warning("terms_not_restored", table=label(table.code), reason=str(error))

@@ -24,7 +24,6 @@ from truc_server.cluster.lease_keeper import LeaseKeeper, lease_ms
 from truc_server.cluster.routing import Routing
 from truc_server.identity.certificate import Tls, open_tls, open_web_tls
 from truc_server.identity.identity import Identity
-from truc_server.lobby.lobby import Lobby
 from truc_server.net.connections import Connections
 from truc_server.net.listening import open_listeners, place_from_here, port_of
 from truc_server.net.peer import Peer
@@ -150,46 +149,46 @@ async def _run(
     with trio.CancelScope(shield=True), closing(parts.signatures), closing(parts.steps):
         async with trio.open_nursery() as tasks:
             await _start_inner_tasks(parts, tasks)
-            lobby = await _open_lobby(parts, stored, lease_keeper, tasks)
-            routing = Routing(parts, lobby) if parts.is_node else None
-            dispatch = Dispatch(parts, lobby, routing)
+            await _restore_tables(parts, stored, lease_keeper, tasks)
+            routing = Routing(parts) if parts.is_node else None
+            dispatch = Dispatch(parts, parts.lobby, routing)
             connections = Connections(
-                parts, parts.admission, tls, handle=dispatch.handle, on_left=partial(_leave, lobby, routing)
+                parts, parts.admission, tls, handle=dispatch.handle, on_left=partial(_leave, parts, routing)
             )
             await tasks.start(connections.run)
             if routing is not None:
                 await routing.open(connections, tasks)
             # nobody is in yet: names of other nodes and what the host has imposed are known before
-            await _hear_other_nodes(parts, lobby, tasks)
-            watch = sanction_watch.SanctionWatch(parts, lobby, connections)
+            await _hear_other_nodes(parts, tasks)
+            watch = sanction_watch.SanctionWatch(parts, connections)
             await tasks.start(watch.run)
             tasks.start_soon(_stop_when_failed, parts, stop)
             # each of several nodes does so, and finds only what is left
-            tasks.start_soon(retention.prune_daily, parts.settings, parts.store, lobby.online.guests)
+            tasks.start_soon(retention.prune_daily, parts)
             # only now: everything that a connection may ask for is there
             listeners = await open_listeners(
                 parts.settings.now.listen, is_shared=parts.settings.now.cluster.shares_ports
             )
-            await _serve_metrics(parts, lobby, tasks)
+            await _serve_metrics(parts, tasks)
             port = port_of(listeners)
             if lease_keeper is not None:
                 # other nodes send players here as soon as they know the port
                 parts.place = _place(parts.settings.now, port)
                 lease_keeper.renew_now()
-            web = await _open_web(parts, lobby, connections, web_tls, tasks=tasks, port=port)
+            web = await _open_web(parts, connections, web_tls, tasks=tasks, port=port)
             tasks.start_soon(connections.accept, listeners)
             if control is not None:
-                giver = None if lease_keeper is None else TableGiver(parts, lobby, control.drain)
-                desk = Desk(parts, lobby, connections, watch, control, folder, port, now_ms(), web, giver)
+                giver = None if lease_keeper is None else TableGiver(parts, control.drain)
+                desk = Desk(parts, connections, watch, control, folder, port, now_ms(), web, giver)
                 await _open_desk(desk, lease_keeper, stop, tasks)
             announce(port, None if web is None else web.origin)
             notify.tell(notify.READY, status=_LISTENING.format(port))
             tasks.start_soon(notify.give_signs_of_life)
             fingerprint = parts.identity.fingerprint
-            log.info("listening", port=port, tables=len(lobby.tables()), fingerprint=fingerprint)
+            log.info("listening", port=port, tables=len(parts.lobby.tables()), fingerprint=fingerprint)
             if own := parts.catalogue.own():
                 log.info("own_games", names=", ".join(own))
-            bots = OwnBots(parts, lobby, folder, place_from_here(listeners))
+            bots = OwnBots(parts, folder, place_from_here(listeners))
             tasks.start_soon(bots.run)
             await stop.wait()
             # first, or each would lose its connection and try to come back
@@ -218,28 +217,26 @@ async def _start_inner_tasks(parts: ServerParts, tasks: trio.Nursery) -> None:
     tasks.start_soon(parts.disk.run)
 
 
-async def _hear_other_nodes(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> None:
+async def _hear_other_nodes(parts: ServerParts, tasks: trio.Nursery) -> None:
     """Hear the other nodes, if there may be any, before anybody comes in; and from now on tell them what changes here."""
     if parts.is_node:
-        await tasks.start(BulletinExchange(parts, lobby).run)
+        await tasks.start(BulletinExchange(parts).run)
 
 
-async def _open_lobby(
+async def _restore_tables(
     parts: ServerParts, stored: recovery.StoredState, lease_keeper: LeaseKeeper | None, tasks: trio.Nursery
-) -> Lobby:
-    """Return the lobby with every table that is the server's own; a node takes more from now on."""
-    lobby = Lobby(parts, parts.catalogue, parts.disk, share=parts.lease.number)
-    recovery.restore(parts, lobby, stored)
+) -> None:
+    """Put every table that is the server's own into the lobby; a node takes more from now on."""
+    recovery.restore(parts, stored)
     if lease_keeper is not None:
         # codes of tables that other nodes have, or nobody yet: none of them may be drawn for a new table
-        lobby.withhold(*await trio.to_thread.run_sync(parts.store.table_codes))
-        await tasks.start(lease_keeper.run, lobby, stored.restored)
-    return lobby
+        parts.lobby.withhold(*await trio.to_thread.run_sync(parts.store.table_codes))
+        await tasks.start(lease_keeper.run, stored.restored)
 
 
-def _leave(lobby: Lobby, routing: Routing | None, peer: Peer) -> None:
+def _leave(parts: ServerParts, routing: Routing | None, peer: Peer) -> None:
     """Forget a connection that has ended."""
-    lobby.drop_connection(peer)
+    parts.lobby.drop_connection(peer)
     if routing is not None:
         routing.leave(peer)
 
@@ -255,13 +252,13 @@ async def _release(parts: ServerParts) -> None:
         log.warning("lease_not_released", reason=str(error))
 
 
-async def _serve_metrics(parts: ServerParts, lobby: Lobby, tasks: trio.Nursery) -> None:
+async def _serve_metrics(parts: ServerParts, tasks: trio.Nursery) -> None:
     """Serve the metrics over HTTP, if the settings say so."""
     if parts.settings.now.metrics.port:
         # Slow to import, and needed only where it is wanted.
         from truc_server.metrics import page
 
-        await tasks.start(page.run, parts, lobby)
+        await tasks.start(page.run, parts)
 
 
 async def _open_desk(
@@ -286,7 +283,7 @@ async def _drain_when_asked(desk: Desk, lease_keeper: LeaseKeeper | None, stop: 
         desk.connections.shut()
         if desk.web is not None:
             desk.web.shut()
-    await draining.drain(parts, desk.lobby, desk.giver)
+    await draining.drain(parts, desk.giver)
     # nodes that drain together end together: clients may still be at a table of another through this one
     if together is not None:
         await together.wait()
@@ -295,7 +292,6 @@ async def _drain_when_asked(desk: Desk, lease_keeper: LeaseKeeper | None, stop: 
 
 async def _open_web(
     parts: ServerParts,
-    lobby: Lobby,
     connections: Connections,
     tls: Tls | None,
     *,
@@ -308,7 +304,7 @@ async def _open_web(
     # Slow to import, and needed only where it is wanted.
     from truc_server.web import WebDoor
 
-    web = WebDoor(parts, lobby, connections, tls)
+    web = WebDoor(parts, connections, tls)
     await tasks.start(web.run, port)
     return web
 

@@ -31,7 +31,6 @@ from truc_protocol.messages import Refusal
 from truc_protocol.wire.encoding import encode
 from truc_protocol.wire.transport import WEBSOCKET_PATH, origin_binding, scheme
 from truc_server.identity.certificate import Tls
-from truc_server.lobby.lobby import Lobby
 from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, open_tcp
 from truc_server.net.peer import Peer
@@ -82,9 +81,9 @@ _CACHED: Final = "public, max-age=1"
 class PublicDesk:
     """What one server says to those who are not logged in."""
 
-    def __init__(self, parts: ServerParts, lobby: Lobby, tree: str) -> None:
+    def __init__(self, parts: ServerParts, tree: str) -> None:
         self._parts = parts
-        self._lobby = lobby
+        self._lobby = parts.lobby
         self._tree = tree
         self._since_ms = now_ms()
         self._told: dict[str, object] = {}
@@ -205,12 +204,11 @@ class WebDoor:
     def __init__(
         self,
         parts: ServerParts,
-        lobby: Lobby,
         connections: Connections,
         tls: Tls | None,
     ) -> None:
         self._parts = parts
-        self._lobby = lobby
+        self._lobby = parts.lobby
         self._connections = connections
         self._admission = parts.admission
         self.tls = tls
@@ -232,7 +230,7 @@ class WebDoor:
         self._bound_to = origin_binding(self.origin)
         self._address = address_beside(settings.listen, self.origin, port, self._parts.identity.fingerprint)
         self._pages = self._pages_of(settings)
-        self._status = PublicDesk(self._parts, self._lobby, tree.name)
+        self._status = PublicDesk(self._parts, tree.name)
         self._parts.figures.web_tree = tree.name
         log.info("web_listening", origin=self.origin, tree=tree.name)
         async with trio.open_nursery() as tasks:

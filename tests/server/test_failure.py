@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.wire.connection import ConnectionEnd
-from truc_server import server as server_module
+from truc_server.lobby.lobby import Lobby
 from truc_server.net.connections import Connections
 from truc_server.net.listening import accept, port_of
 from truc_server.storage import Lease, StoreError
@@ -113,7 +113,7 @@ async def test_failure_while_a_connection_is_left_ends_no_other(server, monkeypa
     first, second = await server.connect(), await server.connect()
     await second.login_guest()
     with monkeypatch.context() as broken:
-        broken.setattr(server_module.Lobby, "drop_connection", lambda *_: 1 / 0)
+        broken.setattr(Lobby, "drop_connection", lambda *_: 1 / 0)
         await hang_up(first)
     assert (await second.ask({"t": "tables"}))["t"] == "ok"
 

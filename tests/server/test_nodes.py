@@ -51,8 +51,8 @@ async def finish(nodes: Nodes, server, seats: list[RawSeat]) -> None:
 async def test_table_that_changed_hands_waits_for_players_who_may_not_know_it_yet(nodes, monkeypatch):
     waits, taken_up, restore = [], trio.Event(), recovery.restore
 
-    def note_and_restore(backing, lobby, stored) -> None:
-        restore(backing, lobby, stored)
+    def note_and_restore(parts, stored) -> None:
+        restore(parts, stored)
         if stored.tables:
             waits.append(stored.late_s)
             taken_up.set()

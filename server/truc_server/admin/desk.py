@@ -157,7 +157,6 @@ class Desk(NamedTuple):
     """One running server, in the hands of its host."""
 
     parts: ServerParts
-    lobby: Lobby
     connections: Connections
     sanction_watch: SanctionWatch
     control: Control
@@ -198,8 +197,8 @@ class Desk(NamedTuple):
 
     def _list(self, request: requests.Who | requests.FindTables) -> Answer:
         if isinstance(request, requests.FindTables):
-            return page(tables(self.lobby, request.text))
-        return page(connections(self.connections.everybody(), self.lobby, request.text))
+            return page(tables(self.parts.lobby, request.text))
+        return page(connections(self.connections.everybody(), self.parts.lobby, request.text))
 
     async def _impose(self, kind: SanctionKind, subject: str, hours: int | None) -> Answer:
         sanction = imposed_now(subject, kind, hours)
@@ -255,7 +254,7 @@ class Desk(NamedTuple):
 
     def _close(self, code: str) -> Answer:
         try:
-            table = self.lobby.table(code)
+            table = self.parts.lobby.table(code)
         except RefusedRequestError as error:
             raise AdminError(error.message) from error
         was = table.board.state
@@ -280,14 +279,14 @@ class Desk(NamedTuple):
 
     def _say(self, text: str) -> Answer:
         try:
-            return {"connections": say_to_all(self.lobby, text)}
+            return {"connections": say_to_all(self.parts.lobby, text)}
         except RefusedRequestError as error:
             raise AdminError(error.message) from error
 
     def _drain(self) -> Answer:
         was_asked = self.control.drain.is_set()
         self.control.drain.set()
-        hands = draining.hands_under_way(self.lobby)
+        hands = draining.hands_under_way(self.parts.lobby)
         return {
             "node": None,
             "hands": hands,
@@ -313,7 +312,7 @@ class Desk(NamedTuple):
             tls, web_tls = await _open_tls(taken, self.folder)
             changed, left = differing(before, taken), differing(taken, wanted)
             parts.renew(taken)
-            self.lobby.renew(taken)
+            self.parts.lobby.renew(taken)
             if web is not None:
                 web.tls = web_tls
                 if taken.name != before.name:
@@ -328,7 +327,7 @@ class Desk(NamedTuple):
             return {"changed": changed, "left": left, "certificate_until_ms": until_ms}
 
     def _status(self) -> Answer:
-        parts, tables = self.parts, self.lobby.tables()
+        parts, tables = self.parts, self.parts.lobby.tables()
         return {
             "name": parts.settings.now.name,
             "version": _VERSION,
@@ -337,13 +336,13 @@ class Desk(NamedTuple):
             "web": self.web and self.web.origin,
             "since_ms": self.since_ms,
             "connections": len(self.connections.everybody()),
-            "players": len(self.lobby.online),
+            "players": len(self.parts.lobby.online),
             "tables": len(tables),
             "playing": sum(table.board.state == "playing" for table in tables),
-            "hands": draining.hands_under_way(self.lobby),
+            "hands": draining.hands_under_way(self.parts.lobby),
             "bots": {
-                "started": len(self.lobby.bot_calls.started),
-                "connected": self.lobby.bot_calls.count_connected(),
+                "started": len(self.parts.lobby.bot_calls.started),
+                "connected": self.parts.lobby.bot_calls.count_connected(),
             },
             "draining": parts.drain.is_on or self.control.drain.is_set(),
             "store": self._store_state(),

@@ -13,7 +13,6 @@ import structlog
 import trio
 
 from truc_protocol.messages import ChatLine
-from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.other_nodes import BulletinDraft, table_news
 from truc_server.net.peer import LoggedInPlayer
 from truc_server.parts import ServerParts
@@ -56,10 +55,10 @@ def _chunks(told: Sequence[Told]) -> Iterator[Sequence[Told]]:
 class BulletinExchange:
     """What goes between this node and the others."""
 
-    def __init__(self, parts: ServerParts, lobby: Lobby) -> None:
+    def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
-        self._lobby = lobby
-        self._others = lobby.others
+        self._lobby = parts.lobby
+        self._others = parts.lobby.others
         self._admission = parts.admission
         self._marks: dict[str, BulletinMark] = {}
         self._has_told = self._has_heard = False

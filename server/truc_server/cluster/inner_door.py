@@ -28,7 +28,6 @@ from truc_server.cluster.inner_protocol import (
     answer_preface,
 )
 from truc_server.lobby import members
-from truc_server.lobby.lobby import Lobby
 from truc_server.net.connections import Connections
 from truc_server.net.listening import KERNEL_BYTES, accept, listen_at
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
@@ -62,12 +61,11 @@ class InnerDoor:
     def __init__(
         self,
         parts: ServerParts,
-        lobby: Lobby,
         connections: Connections,
         handle: Callable[[Peer, AnyMessage | Failure], Awaitable[None]],
     ) -> None:
         self._parts = parts
-        self._lobby = lobby
+        self._lobby = parts.lobby
         self._connections = connections
         self._admission = parts.admission
         self._handle = handle

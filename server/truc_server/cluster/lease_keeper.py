@@ -12,7 +12,6 @@ import structlog
 import trio
 
 from truc_server import recovery
-from truc_server.lobby.lobby import Lobby
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import ClusterSettings
 from truc_server.storage import StoreError, StoreLostError, TakenTables
@@ -59,7 +58,7 @@ class LeaseKeeper:
         # Not by Trio's clock here, which stands still while the process does (`RunningClock`).
         return self._until - time.monotonic()
 
-    async def run(self, lobby: Lobby, restored: Restored, *, task_status: trio.TaskStatus[None]) -> None:
+    async def run(self, restored: Restored, *, task_status: trio.TaskStatus[None]) -> None:
         """Hold the lease and take up free tables, until cancelled or the lease is lost.
 
         The task counts as started when the node's own tables are back.
@@ -69,20 +68,18 @@ class LeaseKeeper:
             # node would end, and begin again for ever.
             tasks.start_soon(self._watch)
             tasks.start_soon(self._renew)
-            await self._take_up_own(lobby, restored)
+            await self._take_up_own(restored)
             task_status.started()
-            tasks.start_soon(self._take_over, lobby, restored)
+            tasks.start_soon(self._take_over, restored)
 
-    async def _take_up_own(self, lobby: Lobby, restored: Restored) -> None:
+    async def _take_up_own(self, restored: Restored) -> None:
         """Take up the tables that the name has, some at a time."""
         codes = await trio.to_thread.run_sync(self._parts.store.owned_codes, self._lease)
         # At least once, also without tables: what belongs to none is read with them.
         for first in range(0, max(1, len(codes)), _AT_ONCE):
             if self._parts.failure is not None:
                 return
-            await self._take_up(
-                TakenTables(self._lease.epoch, codes[first : first + _AT_ONCE]), lobby, restored
-            )
+            await self._take_up(TakenTables(self._lease.epoch, codes[first : first + _AT_ONCE]), restored)
 
     async def _watch(self) -> None:
         """Stop the server before the lease ends."""
@@ -124,7 +121,7 @@ class LeaseKeeper:
             draining=parts.drain.is_on,
         )
 
-    async def _take_over(self, lobby: Lobby, restored: Restored) -> None:
+    async def _take_over(self, restored: Restored) -> None:
         """Look for free tables, and take some: one go at a time."""
         taken: TakenTables | None = None  # until they are in the lobby: what could not be read is read again
         while True:
@@ -133,7 +130,7 @@ class LeaseKeeper:
                 if taken is None and not self._parts.drain.is_on:
                     taken = await trio.to_thread.run_sync(self._take, abandon_on_cancel=True)
                 if taken is not None:
-                    await self._take_up(taken, lobby, restored)
+                    await self._take_up(taken, restored)
                     self._parts.figures.tables_taken += len(taken.codes)
                     log.info("tables_taken_over", tables=len(taken.codes), epoch=taken.epoch)
             except StoreLostError as error:
@@ -173,7 +170,7 @@ class LeaseKeeper:
         late_s = UNHEARD * self._parts.settings.now.limits.idle_s + _WAY_BACK_S
         return stored._replace(late_s=late_s)
 
-    async def _take_up(self, taken: TakenTables, lobby: Lobby, restored: Restored) -> None:
+    async def _take_up(self, taken: TakenTables, restored: Restored) -> None:
         """Let the matches of tables go on."""
         stored = await trio.to_thread.run_sync(self._read, taken, restored, abandon_on_cancel=True)
-        recovery.restore(self._parts, lobby, stored)
+        recovery.restore(self._parts, stored)

@@ -16,7 +16,6 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import AnyMessage, ClientMessage, Ignore, Join, Request, Resume, Seek, Watch
 from truc_server.cluster.inner_door import InnerDoor, open_inner
 from truc_server.cluster.node_links import AGAIN_MS, NodeLinks
-from truc_server.lobby.lobby import Lobby
 from truc_server.net.connections import Connections
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError, TooSoonError
 from truc_server.parts import ServerParts
@@ -106,10 +105,10 @@ class VainLookups:
 class Routing:
     """What becomes of a request of a client of this node: the client is sent to the owner, or the request is."""
 
-    def __init__(self, parts: ServerParts, lobby: Lobby) -> None:
+    def __init__(self, parts: ServerParts) -> None:
         cluster = parts.settings.now.cluster
         self._parts = parts
-        self._lobby = lobby
+        self._lobby = parts.lobby
         self._node = cluster.node
         self._sends = cluster.route == "moved"
         self._patience_s = max(_MIN_PATIENCE_S, _PATIENCE_LEASES * cluster.lease_s)
@@ -134,7 +133,7 @@ class Routing:
             listeners = await open_inner(inner)
             word = BroughtRequests(self._directory, self._patience_s)
             brought = Dispatch(self._parts, self._lobby, word)
-            door = InnerDoor(self._parts, self._lobby, connections, brought.handle)
+            door = InnerDoor(self._parts, connections, brought.handle)
             tasks.start_soon(door.run, listeners)
 
     async def take(self, peer: Peer, message: AnyMessage) -> bool:

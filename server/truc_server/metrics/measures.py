@@ -13,7 +13,6 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.records import BLIND
-from truc_server.lobby.lobby import Lobby
 from truc_server.net.admission import Reason
 from truc_server.operation.figures import INNER_CUTS, LINK_LOSSES, WEB_PATHS, WEB_REFUSALS
 from truc_server.parts import ServerParts
@@ -64,14 +63,6 @@ async def watch(late_s: Histogram) -> None:
         moment = max(moment, now)
 
 
-class MetricSources(NamedTuple):
-    """What metrics are read from."""
-
-    parts: ServerParts
-    lobby: Lobby
-    late_s: Histogram
-
-
 Value = float | HistogramShape | Mapping[str, float]
 """A figure, how values are spread, or a figure for each value of the label."""
 
@@ -84,7 +75,7 @@ class Measure(NamedTuple):
 
     name: str
     text: str
-    read: Callable[[MetricSources], Value]
+    read: Callable[[ServerParts], Value]
     label: str | None = None
 
 
@@ -100,18 +91,18 @@ def _all_of(values: Iterable[str], counted: Mapping[str, int]) -> Mapping[str, f
     return {value: counted.get(value, 0) for value in map(str, values)}
 
 
-def _all_states(sources: MetricSources) -> Value:
-    return _all_of(get_args(TableStage), Counter(table.board.state for table in sources.lobby.tables()))
+def _all_states(parts: ServerParts) -> Value:
+    return _all_of(get_args(TableStage), Counter(table.board.state for table in parts.lobby.tables()))
 
 
-def _connections(sources: MetricSources) -> Value:
-    figures = sources.parts.figures
+def _connections(parts: ServerParts) -> Value:
+    figures = parts.figures
     logged_in = figures.logins.total() - figures.left
     return {"login": figures.connections - figures.closed - logged_in, "ready": logged_in}
 
 
-def _lease_left(sources: MetricSources) -> Value:
-    until = sources.parts.figures.lease_until
+def _lease_left(parts: ServerParts) -> Value:
+    until = parts.figures.lease_until
     return 0.0 if until is None else max(0.0, until - time.monotonic())
 
 
@@ -119,7 +110,7 @@ MEASURES: Final = (
     Measure(
         "truc_healthy",
         "1 while /health says ok, 0 otherwise.",
-        lambda sources: health(sources.parts).is_well,
+        lambda parts: health(parts).is_well,
     ),
     Measure(
         "truc_connections",
@@ -130,42 +121,42 @@ MEASURES: Final = (
     Measure(
         "truc_connections_opened_total",
         "Connections that were let in, and have agreed on TLS where listen.tls is on.",
-        lambda sources: sources.parts.figures.connections,
+        lambda parts: parts.figures.connections,
     ),
     Measure(
         "truc_tls_failures_total",
         "Connections that were let in and have not agreed on TLS, although listen.tls is on.",
-        lambda sources: sources.parts.figures.unencrypted,
+        lambda parts: parts.figures.unencrypted,
     ),
     Measure(
         "truc_certificate_ends_seconds",
         "When the certificate that new connections are shown ends, in seconds since 1970; 0 while listen.tls is off.",
-        lambda sources: sources.parts.figures.certificate_ends,
+        lambda parts: parts.figures.certificate_ends,
     ),
     Measure(
         "truc_turned_away_total",
         "Connections that were not let in, by the reason: banned, full (limits.connections), address "
         "(limits.connections_per_address), site (a tenth of limits.connections), pace (limits.connects_per_min).",
-        lambda sources: _all_of(get_args(Reason), sources.parts.figures.turned_away),
+        lambda parts: _all_of(get_args(Reason), parts.figures.turned_away),
         label="reason",
     ),
     Measure(
         "truc_inner_total",
         "What came to cluster.inner: players brought by another node (in), and what was cut: no node (stranger), another "
         "version (version), without the key (forged), too slow (slow), gone (gone), too many at once (crowded).",
-        lambda sources: _all_of(("in", *INNER_CUTS), sources.parts.figures.brought),
+        lambda parts: _all_of(("in", *INNER_CUTS), parts.figures.brought),
         label="reason",
     ),
     Measure(
         "truc_links",
         "Links to other nodes that are open for players of this one.",
-        lambda sources: sources.parts.figures.links,
+        lambda parts: parts.figures.links,
     ),
     Measure(
         "truc_links_lost_total",
         "Links to other nodes that came to nothing: the node does not answer (unreached), or lets nobody in (refused); and "
         "those that ended while their player was here (ended).",
-        lambda sources: _all_of(LINK_LOSSES, sources.parts.figures.links_lost),
+        lambda parts: _all_of(LINK_LOSSES, parts.figures.links_lost),
         label="reason",
     ),
     Measure(
@@ -176,31 +167,31 @@ MEASURES: Final = (
     Measure(
         "truc_lease_renewal_seconds",
         "How long one renewal of the lease took.",
-        lambda sources: sources.parts.renewals_s.shape(),
+        lambda parts: parts.renewals_s.shape(),
     ),
     Measure(
         "truc_lease_failures_total",
         "Renewals of the lease that the database has not taken; each is tried again.",
-        lambda sources: sources.parts.figures.renewals_failed,
+        lambda parts: parts.figures.renewals_failed,
     ),
     Measure(
         "truc_tables_moved_total",
         "Tables taken up from nodes that are gone or have given them (taken), and given to others (given).",
-        lambda sources: {
-            "taken": sources.parts.figures.tables_taken,
-            "given": sources.parts.figures.tables_given,
+        lambda parts: {
+            "taken": parts.figures.tables_taken,
+            "given": parts.figures.tables_given,
         },
         label="how",
     ),
     Measure(
         "truc_players",
         "Players who are logged in.",
-        lambda sources: len(sources.lobby.online),
+        lambda parts: len(parts.lobby.online),
     ),
     Measure(
         "truc_logins_total",
         "Logins, by the kind of player.",
-        lambda sources: _all_of(PlayerKind, sources.parts.figures.logins),
+        lambda parts: _all_of(PlayerKind, parts.figures.logins),
         label="kind",
     ),
     Measure(
@@ -212,116 +203,116 @@ MEASURES: Final = (
     Measure(
         "truc_blind_tables",
         "Tables whose host sees no card (mode blind), in any state.",
-        lambda sources: sum(table.blueprint.chosen.mode == BLIND for table in sources.lobby.tables()),
+        lambda parts: sum(table.blueprint.chosen.mode == BLIND for table in parts.lobby.tables()),
     ),
     Measure(
         "truc_acts_total",
         "Acts that seats have signed (key) or chosen (guest) and the server has accepted.",
-        lambda sources: _all_of(PlayerKind, sources.parts.figures.acts),
+        lambda parts: _all_of(PlayerKind, parts.figures.acts),
         label="kind",
     ),
     Measure(
         "truc_act_seconds",
         "Time from when an act was read until it was durable and sent out.",
-        lambda sources: sources.parts.journal.acts_s.shape(),
+        lambda parts: parts.journal.acts_s.shape(),
     ),
     Measure(
         "truc_errors_total",
         "What was answered with an error, by its code.",
-        lambda sources: _all_of(Code, sources.parts.figures.errors),
+        lambda parts: _all_of(Code, parts.figures.errors),
         label="code",
     ),
     Measure(
         "truc_goodbyes_total",
         "Connections that the server has ended of its own accord, by the code of its bye.",
-        lambda sources: _all_of(Code, sources.parts.figures.goodbyes),
+        lambda parts: _all_of(Code, parts.figures.goodbyes),
         label="code",
     ),
     Measure(
         "truc_slow_consumers_total",
         "Connections that were cut because they do not read: more waits than limits.outbox_bytes (full), or "
         "nothing was taken for long (stuck).",
-        lambda sources: {"full": sources.parts.figures.cut, "stuck": sources.parts.flusher.stuck},
+        lambda parts: {"full": parts.figures.cut, "stuck": parts.flusher.stuck},
         label="reason",
     ),
     Measure(
         "truc_frames_dropped_total",
         "Frames for watchers dropped for want of room; the watcher is sent the state later instead.",
-        lambda sources: sources.parts.figures.dropped,
+        lambda parts: parts.figures.dropped,
     ),
     Measure(
         "truc_received_bytes_total",
         "Bytes of the protocol that clients have sent, without what TLS adds.",
-        lambda sources: sources.parts.figures.received,
+        lambda parts: parts.figures.received,
     ),
     Measure(
         "truc_sent_bytes_total",
         "Bytes of the protocol that clients were sent, without what TLS adds.",
-        lambda sources: sources.parts.flusher.sent,
+        lambda parts: parts.flusher.sent,
     ),
     Measure(
         "truc_web_requests_total",
         "Requests of browsers that were answered, by what was asked for and the status.",
-        lambda sources: {
+        lambda parts: {
             **dict.fromkeys((f"{path} 200" for path in WEB_PATHS), 0),
-            **sources.parts.figures.web_requests,
+            **parts.figures.web_requests,
         },
         label="path status",
     ),
     Measure(
         "truc_web_refused_total",
         "What came to web.listen and was not served, by the reason.",
-        lambda sources: _all_of(WEB_REFUSALS, sources.parts.figures.web_refused),
+        lambda parts: _all_of(WEB_REFUSALS, parts.figures.web_refused),
         label="why",
     ),
     Measure(
         "truc_web_connections",
         "Open connections of browsers: for pages (http), or with the protocol (websocket), which truc_connections has too.",
-        lambda sources: {
-            "http": sources.parts.figures.web_connections,
-            "websocket": sources.parts.figures.websockets,
+        lambda parts: {
+            "http": parts.figures.web_connections,
+            "websocket": parts.figures.websockets,
         },
         label="kind",
     ),
     Measure(
         "truc_web_tree_info",
         "1, with the name of the tree of files that browsers are given; 0 without one while web.listen is empty.",
-        lambda sources: {sources.parts.figures.web_tree: bool(sources.parts.figures.web_tree)},
+        lambda parts: {parts.figures.web_tree: bool(parts.figures.web_tree)},
         label="tree",
     ),
     Measure(
         "truc_append_seconds",
         "How long one commit of the journal took.",
-        lambda sources: sources.parts.journal.commits_s.shape(),
+        lambda parts: parts.journal.commits_s.shape(),
     ),
     Measure(
         "truc_append_writes",
         "How many writes one commit of the journal had.",
-        lambda sources: sources.parts.journal.sizes.shape(),
+        lambda parts: parts.journal.sizes.shape(),
     ),
     Measure(
         "truc_journal_waiting_writes",
         f"Writes that wait for a commit; with {MAX_WAITING} the journal is behind.",
-        lambda sources: sources.parts.journal.waiting,
+        lambda parts: parts.journal.waiting,
     ),
     Measure(
         "truc_loop_lag_seconds",
         "How late the event loop is, measured four times a second; the log reports more than a second as `stood_still`.",
-        lambda sources: sources.late_s.shape(),
+        lambda parts: parts.late_s.shape(),
     ),
     Measure(
         "truc_disk_nearly_full",
         "1 while less than store.spare_mb is free, and no table or match begins.",
-        lambda sources: sources.parts.disk.is_nearly_full,
+        lambda parts: parts.disk.is_nearly_full,
     ),
     Measure(
         "truc_disk_free_bytes",
         "What is free on the disk of the data folder, looked at every 10 seconds.",
-        lambda sources: sources.parts.disk.free,
+        lambda parts: parts.disk.free,
     ),
 )
 
 
-def read(sources: MetricSources) -> tuple[Reading, ...]:
+def read(parts: ServerParts) -> tuple[Reading, ...]:
     """Return every metric as it is at this moment."""
-    return tuple(Reading(measure, measure.read(sources)) for measure in MEASURES)
+    return tuple(Reading(measure, measure.read(parts)) for measure in MEASURES)

@@ -28,13 +28,11 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from truc_protocol.wire.handshake import PROTOCOLS
-from truc_server.lobby.lobby import Lobby
-from truc_server.metrics.measures import Measure, MetricSources, Reading, health, read, watch
+from truc_server.metrics.measures import Measure, Reading, health, read, watch
 from truc_server.net.listening import accept
 from truc_server.parts import ServerParts
 from truc_server.settings.settings import MetricsSettings
-from truc_server.storage.journal import TIME_BOUNDS as BOUNDS
-from truc_server.storage.journal import Histogram, HistogramShape
+from truc_server.storage.journal import HistogramShape
 from truc_web.serving.http_connection import Asked, HttpConnection
 from truc_web.serving.pages import CLOSE, PageAnswer, text
 
@@ -52,9 +50,7 @@ class CachedText(NamedTuple):
     moment: float
 
 
-async def run(
-    parts: ServerParts, lobby: Lobby, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
-) -> None:
+async def run(parts: ServerParts, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
     """Answer requests for as long as the server runs; started once it listens.
 
     Raises:
@@ -62,10 +58,9 @@ async def run(
     """
     metrics = parts.settings.now.metrics
     listeners = await _listeners(metrics)
-    late_s = Histogram(BOUNDS)
-    page = MetricsPage(parts, lobby, late_s)
+    page = MetricsPage(parts)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(watch, late_s)
+        nursery.start_soon(watch, parts.late_s)
         log.info("metrics_listening", host=metrics.host, port=metrics.port)
         task_status.started()
         await accept(listeners, page.serve, nursery)
@@ -82,8 +77,8 @@ async def _listeners(metrics: MetricsSettings) -> list[trio.SocketListener]:
 class MetricsPage:
     """What one server says about itself."""
 
-    def __init__(self, parts: ServerParts, lobby: Lobby, late_s: Histogram) -> None:
-        self._sources = MetricSources(parts, lobby, late_s)
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
         self._told = CachedText(b"", float("-inf"))
         self._mutex = trio.Lock()
         self._open = 0
@@ -119,13 +114,13 @@ class MetricsPage:
         return await source()
 
     async def _health(self) -> PageAnswer:
-        found = health(self._sources.parts)
+        found = health(self._parts)
         return text(found.text, status=HTTPStatus.OK if found.is_well else HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def _metrics(self) -> PageAnswer:
         async with self._mutex:
             if trio.current_time() >= self._told.moment + FRESH_S:
-                moment, readings = trio.current_time(), read(self._sources)
+                moment, readings = trio.current_time(), read(self._parts)
                 # in a thread: it takes milliseconds where many files are open, as these are counted
                 self._told = CachedText(await trio.to_thread.run_sync(text_of, readings), moment)
         kind = ("Content-Type", CONTENT_TYPE_LATEST)

@@ -61,9 +61,9 @@ class MovedTable(NamedTuple):
 class TableGiver:
     """The tables of one node that others are to have."""
 
-    def __init__(self, parts: ServerParts, lobby: Lobby, drain: trio.Event) -> None:
+    def __init__(self, parts: ServerParts, drain: trio.Event) -> None:
         self._parts = parts
-        self._lobby = lobby
+        self._lobby = parts.lobby
         self._drain = drain
         self._wanted: dict[str, Node] = {}
         self._under_way = 0
@@ -272,24 +272,24 @@ class TableGiver:
         return public if is_sent else ""
 
 
-async def drain(parts: ServerParts, lobby: Lobby, giver: TableGiver | None) -> None:
+async def drain(parts: ServerParts, giver: TableGiver | None) -> None:
     """Let nothing new begin; return when every hand is over, or after tables.drain_s.
 
     A node gives its tables away first, if there is another one.
     """
     seconds = parts.settings.now.tables.drain_s
     parts.drain.by = trio.current_time() + seconds
-    lobby.tell_draining()
-    log.info("draining", under_way=hands_under_way(lobby), seconds=seconds)
+    parts.lobby.tell_draining()
+    log.info("draining", under_way=hands_under_way(parts.lobby), seconds=seconds)
     notify.tell(notify.STOPPING, status="draining: hands under way end")
     with trio.move_on_after(seconds):
         while True:
             leaving = 0 if giver is None else await giver.give_all()
             # hands alone would do for a server by itself; a node also waits until others have its tables
-            if not (leaving or hands_under_way(lobby)):
+            if not (leaving or hands_under_way(parts.lobby)):
                 break
             await trio.sleep(LOOK_S)
-    log.info("drained", under_way=hands_under_way(lobby))
+    log.info("drained", under_way=hands_under_way(parts.lobby))
 
 
 def hands_under_way(lobby: Lobby) -> int:

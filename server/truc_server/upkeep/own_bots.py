@@ -21,7 +21,6 @@ from truc_protocol.crypto.keys import KEY_BYTES, fingerprint, player_seed, signi
 from truc_protocol.wire.handshake import MAX_ROLLS
 from truc_protocol.wire.transport import scheme
 from truc_server.identity.identity import Identity
-from truc_server.lobby.lobby import Lobby
 from truc_server.net.peer import LoggedInPlayer
 from truc_server.parts import ServerParts
 from truc_server.settings.folder import Folder, write_private
@@ -49,10 +48,10 @@ class OwnBots:
         ends: cancelled to end all of them.
     """
 
-    def __init__(self, parts: ServerParts, lobby: Lobby, folder: Folder, place: str) -> None:
+    def __init__(self, parts: ServerParts, folder: Folder, place: str) -> None:
         self.ends = trio.CancelScope()
         self._settings = parts.settings
-        self._lobby = lobby
+        self._lobby = parts.lobby
         self._first = first_key(parts.identity)
         self._root = folder.house_bots / fingerprint(self._first)
         self._address = f"{scheme(is_tls=parts.settings.now.listen.tls)}{place}#{fingerprint(self._first)}"

@@ -5,18 +5,19 @@ Invariant: a match is kept as a whole or deleted as a whole, even if the process
 connected or has a seat is kept.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
 
-from truc_server.settings.in_force import CurrentValue
-from truc_server.settings.settings import Settings
 from truc_server.storage import StoreError
 from truc_server.storage.sql import Store
 from truc_server.timing.clock import now_ms
+
+if TYPE_CHECKING:
+    from truc_server.parts import ServerParts  # slow to import, and a command needs the rest alone
 
 DAY_S: Final = 86_400
 PAUSE_S: Final = 0.05  # after each deletion, which takes some milliseconds
@@ -47,14 +48,13 @@ def deletions(store: Store, *, before_ms: int) -> Iterator[bool]:
             return
 
 
-async def prune_daily(
-    settings: CurrentValue[Settings], store: Store, connected: Callable[[], frozenset[bytes]]
-) -> None:
+async def prune_daily(parts: "ServerParts") -> None:
     """Forget absent guests and delete old matches, at once and then every day, as the settings in force have it."""
+    settings, store = parts.settings, parts.store
     # nothing where everybody is sent elsewhere: what is kept may be needed there
     while not settings.now.access.moved_to:
         if days := settings.now.access.guest_days:
-            await _prune_guests(store, connected(), days)
+            await _prune_guests(store, parts.lobby.online.guests(), days)
         if days := settings.now.store.keep_days:
             await _prune_matches(store, days)
         await trio.sleep(DAY_S)

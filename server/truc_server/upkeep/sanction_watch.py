@@ -11,7 +11,6 @@ import structlog
 import trio
 
 from truc_protocol.errors import Code
-from truc_server.lobby.lobby import Lobby
 from truc_server.net.connections import Connections
 from truc_server.net.peer import LoggedInPlayer, Peer
 from truc_server.net.sanctions import Sanctions, in_force
@@ -30,9 +29,9 @@ log = structlog.get_logger()
 class SanctionWatch:
     """What is imposed, as last read."""
 
-    def __init__(self, parts: ServerParts, lobby: Lobby, connections: Connections) -> None:
+    def __init__(self, parts: ServerParts, connections: Connections) -> None:
         self._parts = parts
-        self._lobby = lobby
+        self._lobby = parts.lobby
         self._connections = connections
         self._imposed: Sequence[Sanction] = ()
         self._enforced: tuple[Sanction, ...] = ()
@@ -85,7 +84,7 @@ class SanctionWatch:
     def _cut(self) -> None:
         """Say goodbye to everybody who is shut out; those with no connection, now or before, give up their seats."""
         players = set[LoggedInPlayer]()
-        for peer in _shut_out(self._parts, self._lobby, self._connections):
+        for peer in _shut_out(self._parts, self._connections):
             if peer.player is not None:
                 players.add(peer.player)
             tag = None if peer.player is None else peer.player.tag
@@ -131,8 +130,8 @@ def _tell(before: Collection[Sanction], in_force_now: Collection[Sanction]) -> N
             log.info("lifted", kind=str(sanction.kind), subject=sanction.subject)
 
 
-def _shut_out(parts: ServerParts, lobby: Lobby, connections: Connections) -> tuple[Peer, ...]:
+def _shut_out(parts: ServerParts, connections: Connections) -> tuple[Peer, ...]:
     banned = parts.sanctions.now.banned
-    named = {peer for tag in banned.tags for peer in lobby.online.connections(tag)}
+    named = {peer for tag in banned.tags for peer in parts.lobby.online.connections(tag)}
     placed = {peer for peer in connections.everybody() if banned.has_address(peer.address)}
     return tuple(peer for peer in named | placed if peer.is_open)
