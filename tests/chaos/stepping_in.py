@@ -58,7 +58,7 @@ class Newcomer(Survivor):
     def __init__(self, client: RawClient, game: Game, left: Leaver, *, seed: int) -> None:
         super().__init__(client, left.party, game, left.seat, seed=seed)
         self.table = left.table
-        self.played = left.played
+        self.matches_played = left.matches_played
         self._match = left.mid
         self._is_late = False
 
@@ -95,10 +95,6 @@ class Newcomer(Survivor):
     def _has_stepped_in(self) -> None:
         self._is_seated = True
         self.party.tally.count(newcomers=1)
-
-    def _recall(self, terms: bytes) -> None:
-        if self._is_seated:
-            super()._recall(terms)
 
     async def react(self, message: Map) -> None:
         """Do what a survivor does, and take the seat over as soon as it is known to be vacant."""

@@ -47,12 +47,12 @@ def stored_chat(data: Where, table: str) -> dict[int, str]:
 
 def stored_matches(data: Where, table: str) -> list[bytes]:
     """Return the matches that were played at a table."""
-    return [row[0] for row in _rows(data, "SELECT mid FROM matches WHERE table_code = ?", table)]
+    return [mid for (mid,) in _rows(data, "SELECT mid FROM matches WHERE table_code = ?", table)]
 
 
 def unfinished(data: Where) -> list[bytes]:
     """Return the matches that are stored without an end."""
-    return [row[0] for row in _rows(data, "SELECT mid FROM matches WHERE reason IS NULL")]
+    return [mid for (mid,) in _rows(data, "SELECT mid FROM matches WHERE reason IS NULL")]
 
 
 def every_match(data: Where) -> list[tuple[bytes, bytes, list[Record]]]:
@@ -74,34 +74,29 @@ def written(data: Where) -> list[Written]:
 
 def unowned(data: Where) -> list[str]:
     """Return the tables that no node owns."""
-    return [
-        row[0] for row in _rows(data, "SELECT code FROM tables WHERE owner NOT IN (SELECT name FROM nodes)")
-    ]
+    query = "SELECT code FROM tables WHERE owner NOT IN (SELECT name FROM nodes)"
+    return [code for (code,) in _rows(data, query)]
 
 
 def missing_acts(data: Path, taken: Mapping[bytes, Sequence[int]]) -> list[str]:
     """Say what is not stored of the positions that were acknowledged, which were so twice, and where there are gaps."""
     missing = []
-    with closing(_open(data)) as database:
-        for match, acknowledged in taken.items():
-            rows = database.execute("SELECT k FROM records WHERE mid = ? ORDER BY k", [match])
-            stored = [k for (k,) in rows]
-            lost = set(acknowledged) - set(stored)
-            if lost:
-                missing.append(f"match {match.hex()[:8]} lacks positions {sorted(lost)[:5]}")
-            if stored != list(range(len(stored))):
-                missing.append(f"match {match.hex()[:8]} has gaps among {len(stored)} positions")
-            if len(set(acknowledged)) != len(acknowledged):
-                missing.append(f"match {match.hex()[:8]} had a position acknowledged twice")
+    for match, acknowledged in taken.items():
+        query = "SELECT k FROM records WHERE mid = ? ORDER BY k"
+        stored = [k for (k,) in _rows(data, query, match)]
+        lost = set(acknowledged) - set(stored)
+        if lost:
+            missing.append(f"match {match.hex()[:8]} lacks positions {sorted(lost)[:5]}")
+        if stored != list(range(len(stored))):
+            missing.append(f"match {match.hex()[:8]} has gaps among {len(stored)} positions")
+        if len(set(acknowledged)) != len(acknowledged):
+            missing.append(f"match {match.hex()[:8]} had a position acknowledged twice")
     return missing
 
 
 def database_bytes(data: Path) -> int:
     """Return the size of the database, with what still stands in its log of writes."""
-    with closing(_open(data)) as database:
-        ((pages,), (page_bytes,)) = (
-            database.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size")
-        )
+    ((pages,),), ((page_bytes,),) = (_rows(data, f"PRAGMA {name}") for name in ("page_count", "page_size"))
     return int(pages * page_bytes)
 
 
@@ -109,10 +104,6 @@ def _rows(data: Where, query: str, *values: object) -> list[Any]:
     if isinstance(data, str):
         with psycopg.connect(data, connect_timeout=CONNECT_S) as server:
             return server.execute(query.replace("?", "%s"), values).fetchall()
-    with closing(_open(data)) as database:
+    # who only reads leaves the database's log of writes as it is
+    with closing(sqlite3.connect(f"file:{data / 'truc.db'}?mode=ro", uri=True, timeout=20)) as database:
         return database.execute(query, values).fetchall()
-
-
-def _open(data: Path) -> sqlite3.Connection:
-    """Open the database to read: who only reads leaves its log of writes as it is."""
-    return sqlite3.connect(f"file:{data / 'truc.db'}?mode=ro", uri=True, timeout=20)

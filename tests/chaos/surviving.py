@@ -7,7 +7,7 @@ place, and whatever the protocol does not explain by a server that was ended rai
 
 import random
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 import trio
 from chaos.parties import Game, Party
@@ -16,13 +16,9 @@ from chaos.stored import ViolationError, stored_chat, stored_records, unfinished
 from server.rawclient import GoneError, Map, RawClient, RawSeat
 
 from truc_protocol.audit import Result, Verdict
-from truc_protocol.bodies import Call, Proxy, Rekey, Resign, Rule
+from truc_protocol.bodies import Call, Proxy, Rekey, Resign
 from truc_protocol.ledger import Ledger, is_exhausted
 from truc_protocol.records import Phase, Record, parse
-
-if TYPE_CHECKING:
-    from truc_protocol.crypto.chains import Chain
-    from truc_protocol.crypto.keys import BoxKey
 
 PATIENCE_S: Final = 45.0  # without a word on a connection that stands: longer than any ping takes
 KEPT_LINES: Final = 50
@@ -63,25 +59,21 @@ class Survivor(RawSeat):
         super().__init__(client, seed=seed, **({"keyed": False} if seat in game.guests else {}))
         self.seat = seat
         self.party = party
-        self.played = 0
+        self.matches_played = 0
         self._game = game
         self._whims = random.Random(f"whims {seed}")
         self._for_time = random.Random(f"time {seed}")
         self._has_asked = self._has_time = False
         self._spk = b""
         self._pending: dict[int, Map] = {}
-        self._signed_terms: dict[bytes, tuple[Chain, BoxKey, Map]] = {}
         self._lines: dict[int, str] = {}
-        self._setup = 0
         self._talked = 0.0
         self._is_seated = self._is_leaving = self._is_arriving = False
 
     def __str__(self) -> str:
         place = "no match" if self.auditor is None else f"match {self.mid.hex()[:8]} at {self.next}"
         asked = [message["t"] for message in self._pending.values()]
-        return (
-            f"{self.name} at table {self.table}: {place}, {self.played} of {self.party.goal} played, {asked}"
-        )
+        return f"{self.name} at table {self.table}: {place}, {self.matches_played} of {self.party.goal} played, {asked}"
 
     async def live(self) -> None:
         """Play to the end, on as many connections as it takes."""
@@ -114,7 +106,7 @@ class Survivor(RawSeat):
         if self._is_seated and not held:
             self._miss_seat(welcome)
         await self._sit(held)
-        await self.play(until=lambda _: self.played >= self.party.goal)
+        await self.play(until=lambda _: self.matches_played >= self.party.goal)
         await self._leave()
 
     def _miss_seat(self, welcome: Map) -> None:
@@ -197,7 +189,8 @@ class Survivor(RawSeat):
         if message["t"] == "table":
             await self._look(message)
         elif message["t"] == "setup" and self.auditor is not None and message["match"] == self.mid:
-            self._compare(self.records[: self._setup], [Record(*record) for record in message["records"]])
+            setup = [Record(*record) for record in message["records"]]
+            self._compare(list(self.ledger.setup.records), setup)
         else:
             await super().react(message)
         if message["t"] == "waiting" and message.get("what") == "rekey" and self.seat in message["seats"]:
@@ -226,44 +219,26 @@ class Survivor(RawSeat):
     async def _agree(self) -> None:
         """Say ready, unless a match is not over for this seat, or it has been said."""
         asked = any(message["t"] == "ready" for message in self._pending.values())
-        if self._is_under_way or asked or self.played >= self.party.goal:
+        if self._is_under_way or asked or self.matches_played >= self.party.goal:
             return
-        self.party.begun = max(self.party.begun, self.played + 1)
+        self.party.begun = max(self.party.begun, self.matches_played + 1)
         x = {"x": self.x.public} if self.key is None and self.x is not None else {}
         await self._post({"t": "ready", "table": self.table, **x})
 
-    async def sign_terms(self, message: Map) -> None:
-        """Join terms, the same ones always by the same record."""
-        terms = message["record"][1]
-        if self.key is None:
-            return
-        if terms not in self._signed_terms:
-            await super().sign_terms(message)
-            if self.chain is not None and self.x is not None and self.sent is not None:
-                self._signed_terms[terms] = self.chain, self.x, self.sent
-        else:
-            await self.act(self._signed_terms[terms][2])
-
     def begin(self, message: Map) -> None:
-        """Start to audit a match, under the secrets that were signed for its terms."""
+        """Start to audit a match."""
         if self._is_under_way:
             raise ViolationError(f"{self.name} was shown another match before the end of its own")
-        self._recall(message["records"][0][1])
-        self._signed_terms, self.fresh = {}, None
+        self.fresh = None
         self._has_asked = self._has_time = False
         super().begin(message)
-        self._setup = len(self.records)
-
-    def _recall(self, terms: bytes) -> None:
-        if self.key is not None:
-            self.chain, self.x, _ = self._signed_terms[terms]
 
     async def take(self, message: Map) -> None:
         """Take a record that is new; one that is not must be what it was."""
         k = message["k"]
         if k < self.next:
             again = Record(message["signer"], message["body"], message["sig"])
-            self._compare(self.records[self._setup + k :][:1], [again])
+            self._compare(self.played[k : k + 1], [again])
             return
         await super().take(message)
         self._check_time()
@@ -332,7 +307,7 @@ class Survivor(RawSeat):
             raise ViolationError(f"a line was acknowledged and not told: {sent}")
         if sent["t"] != "act" or sent["match"] is None:
             return
-        record = self.records[self._setup + reply["k"]]
+        record = self.played[reply["k"]]
         body = parse(record)
         is_own = isinstance(body, Proxy | Resign) and body.seat == self.seat and body.k == sent.get("at")
         if not (is_own if "choose" in sent else record.body == sent["body"]):
@@ -357,19 +332,16 @@ class Survivor(RawSeat):
 
     async def _finish(self) -> None:
         """Compare a match that is over with what is stored of it, and give the verdict."""
-        self.played += 1
-        self._compare(self.records[self._setup :], await self._read(stored_records, self.mid))
+        self.matches_played += 1
+        self._compare(self.played, await self._read(stored_records, self.mid))
         self._check_chat(await self._read(stored_chat, self.table))
         verdict = self.auditor.verdict()
         check_verdict(verdict, is_left=self._game.is_left)
         self.party.tally.count(audits=1)
         if self.seat == 0:
-            told = {"records": verdict.records, "rekeys": len(verdict.rekeys), "pauses": self._pauses()}
+            pauses = [ruling for ruling, _, _ in self.rulings()].count("pause")
+            told = {"records": verdict.records, "rekeys": len(verdict.rekeys), "pauses": pauses}
             self.party.tally.count(matches=1, substitutes=len(verdict.substitutes), **told)
-
-    def _pauses(self) -> int:
-        bodies = (parse(record) for record in self.records[self._setup :])
-        return sum(isinstance(body, Rule) and body.ruling == "pause" for body in bodies)
 
     def _compare(self, heard: list[Record], shown: list[Record]) -> None:
         if heard != shown:

@@ -143,9 +143,7 @@ class Guest:
         """Play one match after the other until something ends the connection."""
         await self._send("ready", table=self.table)
         while True:
-            for message in self._waiting():
-                await self._react(message)
-            await self._read()
+            await self._react(await self._next())
 
     def _expect(self, tag: str, reply: Map) -> Map:
         if reply["t"] != tag:
@@ -162,20 +160,11 @@ class Guest:
 
     async def _next(self) -> Map:
         while (whole := self._splitter.next_frame()) is None:
-            await self._read()
+            received = await self.stream.receive_some(CHUNK)
+            if not received:
+                raise ConnectionError("the server has closed the connection")
+            self._splitter.feed(received)
         return unpack(whole)
-
-    def _waiting(self) -> list[Map]:
-        messages = []
-        while (whole := self._splitter.next_frame()) is not None:
-            messages.append(unpack(whole))
-        return messages
-
-    async def _read(self) -> None:
-        received = await self.stream.receive_some(CHUNK)
-        if not received:
-            raise ConnectionError("the server has closed the connection")
-        self._splitter.feed(received)
 
     async def _react(self, message: Map) -> None:
         match message["t"]:

@@ -2,7 +2,7 @@
 
 import pytest
 from server.acting import act
-from server.calls import BRIEF, after, awake, bodies, called, held, is_ended, results, rulings, sign_now
+from server.calls import BRIEF, after, awake, called, held, is_ended, results, sign_now
 from server.clocks import pass_time
 from server.conftest import PATIENT as SETTINGS
 from server.conftest import changed, play_on, running
@@ -42,7 +42,7 @@ async def test_server_and_seats_rekey_where_their_chains_are_exhausted(path):
         await play_on(seats)
     last = seats[0].ledger.deal_index
     expected = {(role, first) for role in range(4) for first in range(2, last + 1, 2)}
-    rekeyed = {(body.role, body.first) for body in bodies(seats[0], Rekey)}
+    rekeyed = {(body.role, body.first) for body in seats[0].bodies(Rekey)}
     # at the very last index the match may have ended before anybody rekeyed
     assert {pair for pair in expected if pair[1] < last} <= rekeyed <= expected
     assert results(seats) == {(Result.PROVEN, "won")}
@@ -68,7 +68,7 @@ async def test_seat_that_does_not_rekey_forfeits_when_the_time_is_over(one_link,
     await play_on(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
     mock_clock.jump(5.01)
     await play_on(seats, is_ended)
-    assert (rulings(seats[0]), seats[0].auditor.verdict().winner) == ([("forfeit", 1, "absent")], 0)
+    assert (seats[0].rulings(), seats[0].auditor.verdict().winner) == ([("forfeit", 1, "absent")], 0)
 
 
 async def test_where_the_terms_say_wait_an_exhausted_chain_is_waited_for_as_long_as_is_told(
@@ -99,7 +99,7 @@ async def test_exhausted_chain_is_waited_for_no_longer_than_the_longest_pause(on
     await hold_over(seats, mock_clock)
     mock_clock.jump(55)
     await play_on(seats, is_ended)
-    assert (rulings(seats[1]), seats[1].auditor.verdict().winner) == ([("abandon", None, "server")], None)
+    assert (seats[1].rulings(), seats[1].auditor.verdict().winner) == ([("abandon", None, "server")], None)
 
 
 async def test_exhausted_chain_is_waited_for_anew_after_the_record_of_another_seat(one_link, mock_clock):
@@ -116,7 +116,7 @@ async def test_match_without_a_pause_is_abandoned_when_the_time_to_rekey_is_over
     seats = await exhausted(one_link, options={**WAITS, "pause_ms": 0})
     mock_clock.jump(5.01)
     await play_on(seats, is_ended)
-    assert rulings(seats[0]) == [("abandon", None, "server")]
+    assert seats[0].rulings() == [("abandon", None, "server")]
 
 
 async def wished(server, **fields) -> list[RawSeat]:
@@ -146,7 +146,7 @@ async def test_call_follows_the_rekey_that_was_wished_for(server):
     k = seats[0].next
     await seats[0].act(seats[0].sign(seats[0].rekey()))
     await play_on(seats, after(k + 2))
-    assert [type(parse(record)) for record in seats[0].records[k + 4 :][:2]] == [Rekey, Call]
+    assert [type(parse(record)) for record in seats[0].played[k : k + 2]] == [Rekey, Call]
 
 
 async def test_wish_that_nothing_comes_of_is_forgotten_when_the_time_is_over_and_counts(server, mock_clock):
@@ -157,7 +157,7 @@ async def test_wish_that_nothing_comes_of_is_forgotten_when_the_time_is_over_and
     assert seats[1].next == k
     mock_clock.jump(0.11)
     await play_on(seats, lambda seat: seat.next > k)
-    assert isinstance(parse(seats[0].records[4 + k]), Call)
+    assert isinstance(parse(seats[0].played[k]), Call)
     assert (await seats[0].want_rekey())["code"] == "illegal_action"
 
 
@@ -256,7 +256,7 @@ async def test_wish_holds_the_call_after_a_restart_too_for_who_has_asked_alone_a
         k = seats[0].next
         mock_clock.jump(5.01)
         await play_on(seats, after(k + 1))
-        assert isinstance(parse(seats[0].records[4 + k]), Call)
+        assert isinstance(parse(seats[0].played[k]), Call)
     async with running(path, SETTINGS) as server:
         await come_back(server, *seats)
         codes = [(await seat.want_rekey()).get("code") for seat in seats]
@@ -304,4 +304,4 @@ async def test_match_without_any_player_connected_is_abandoned_in_a_hold_too(one
     await pass_time(mock_clock, 1_801)
     await come_back(one_link, seats[0])
     await play_on(seats[:1], is_ended)
-    assert rulings(seats[0]) == [("abandon", None, "server")]
+    assert seats[0].rulings() == [("abandon", None, "server")]

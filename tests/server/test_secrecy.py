@@ -92,7 +92,7 @@ def shown_at_close(seat, told) -> dict:
     final = dict(told)
     newest = {}
     for message in (m for m in seat.client.log if m["t"] == "record"):
-        body = parse(seat.records[message["k"] + 4])
+        body = parse(seat.played[message["k"]])
         if isinstance(body, Deal):
             newest[body.j] = body.d
         if isinstance(body, Close):
@@ -107,9 +107,7 @@ async def test_what_a_record_means_names_a_card_only_where_the_record_opens_it(s
     await play_on(seats)
     naming = [m for m in seats[0].client.log if m["t"] == "record"]
     kinds = {
-        type(parse(seats[0].records[m["k"] + 4]))
-        for m in naming
-        if any("card" in fact for fact in m["means"])
+        type(parse(seats[0].played[m["k"]])) for m in naming if any("card" in fact for fact in m["means"])
     }
     assert kinds == {Act}
 

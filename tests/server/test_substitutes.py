@@ -1,7 +1,7 @@
 """Seats whose players are gone: offered between two deals, stood by for, and taken over by a signed record."""
 
 from server.acting import resumption
-from server.calls import after, awake, bodies, called, held, is_ended, results, rulings, sign_now
+from server.calls import after, awake, called, held, is_ended, results, sign_now
 from server.conftest import PATIENT, in_hand, play_on, together
 from server.substituting import (
     TERMS,
@@ -47,7 +47,7 @@ async def test_seat_that_is_silent_at_a_hand_is_offered_and_forfeits_if_nobody_t
     assert (seats[0].waiting["what"], seats[0].waiting["seats"], vacancies(seats[0])) == ("sub", [1], [1])
     mock_clock.jump(5.01)
     await play_on(seats, is_ended)
-    assert rulings(seats[0]) == [("forfeit", 1, "silent")]
+    assert seats[0].rulings() == [("forfeit", 1, "silent")]
 
 
 async def test_newcomer_takes_the_seat_over_and_plays_to_a_proven_end(server, mock_clock):
@@ -84,7 +84,7 @@ async def test_newcomer_has_the_seat_and_everybody_is_told_who_had_it_too(server
     seats, newcomer = await with_newcomer(server, mock_clock)
     late = seats[1].sign(seats[1].rekey())
     await step_in(newcomer)
-    await play_on(seats[:1], lambda seat: not vacancies(seat) and len(bodies(seat, Sub)) == 1)
+    await play_on(seats[:1], lambda seat: not vacancies(seat) and len(seat.bodies(Sub)) == 1)
     told = state_of(seats[0])["seats"][1]
     assert (told["name"], told["kind"], "vacant" in told) == (newcomer.name, "key", False)
     assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
@@ -213,7 +213,7 @@ async def test_second_void_is_beyond_the_terms_and_forfeits(server, mock_clock):
     await play_on([seats[0], newcomer], lambda seat: hand_called(seat, 1))
     mock_clock.jump(5.01)
     await play_on([seats[0]], is_ended)
-    assert (rulings(seats[0]), len(bodies(seats[0], Void))) == ([("forfeit", 1, "silent")], 2)
+    assert (seats[0].rulings(), len(seats[0].bodies(Void))) == ([("forfeit", 1, "silent")], 2)
 
 
 async def test_newcomers_without_a_wish_are_spread_over_the_vacant_seats_and_keep_them(server, mock_clock):

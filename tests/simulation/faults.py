@@ -102,18 +102,21 @@ class Faults:
 
     def _unheard(self) -> None:
         """Let what a node asks of the database not arrive."""
-        if (line := self._line()) is not None:
-            line.asks_from = self._world.now + self._seconds(0.1, 30)
+        self._hold("asks_from")
 
     def _unanswered(self) -> None:
         """Let what the database answers a node not arrive."""
-        if (line := self._line()) is not None:
-            line.hears_from = self._world.now + self._seconds(0.1, 30)
+        self._hold("hears_from")
 
     def _cut_off(self) -> None:
         """Let nothing pass between a node and the database."""
+        self._hold("asks_from", "hears_from")
+
+    def _hold(self, *ways: str) -> None:
         if (line := self._line()) is not None:
-            line.asks_from = line.hears_from = self._world.now + self._seconds(0.1, 30)
+            until = self._world.now + self._seconds(0.1, 30)
+            for way in ways:
+                setattr(line, way, until)
 
     def _database(self) -> None:
         """Restart the database."""

@@ -128,7 +128,7 @@ class Socket:
         if self._arrived or self._is_ended or self._is_broken:
             await trio.lowlevel.checkpoint()
             return
-        await self._wait(self._readers)
+        await _park(self._readers)
 
     async def wait_writable(self) -> None:
         """Wait until something can be sent, or sending fails."""
@@ -136,23 +136,10 @@ class Socket:
         if self.far._unread < KERNEL_BYTES or self._is_broken:
             await trio.lowlevel.checkpoint()
             return
-        await self._wait(self._writers)
-
-    async def _wait(self, tasks: list[trio.lowlevel.Task]) -> None:
-        task = trio.lowlevel.current_task()
-        tasks.append(task)
-
-        def give_up(_raise_cancel: object) -> trio.lowlevel.Abort:
-            tasks.remove(task)
-            return trio.lowlevel.Abort.SUCCEEDED
-
-        await trio.lowlevel.wait_task_rescheduled(give_up)
+        await _park(self._writers)
 
     def _wake(self, tasks: list[trio.lowlevel.Task], answer: outcome.Outcome[object] | None = None) -> None:
-        waiting = tasks[:]
-        tasks.clear()
-        for task in waiting:
-            self.machine.reschedule(task, answer)
+        _wake(self.machine, tasks, answer)
 
     def _deliver(self, call: Callable[[], object]) -> None:
         """Let something come to the other end, behind all that was sent before."""
@@ -199,6 +186,28 @@ class Socket:
     def _check_usable(self) -> None:
         if self._is_closed:
             raise trio.ClosedResourceError("closed here")
+
+
+async def _park(tasks: list[trio.lowlevel.Task]) -> None:
+    """Wait among these until somebody wakes them."""
+    task = trio.lowlevel.current_task()
+    tasks.append(task)
+
+    def give_up(_raise_cancel: object) -> trio.lowlevel.Abort:
+        tasks.remove(task)
+        return trio.lowlevel.Abort.SUCCEEDED
+
+    await trio.lowlevel.wait_task_rescheduled(give_up)
+
+
+def _wake(
+    machine: "Machine", tasks: list[trio.lowlevel.Task], answer: outcome.Outcome[object] | None = None
+) -> None:
+    """Let all of these go on."""
+    waiting = tasks[:]
+    tasks.clear()
+    for task in waiting:
+        machine.reschedule(task, answer)
 
 
 class Stream(trio.abc.HalfCloseableStream):
@@ -282,23 +291,14 @@ class Listener(trio.abc.Listener[Stream]):
     async def accept(self) -> Stream:
         """Return the next connection."""
         while not self._newcomers:
-            task = trio.lowlevel.current_task()
-            self._waiting.append(task)
-
-            def give_up(_raise_cancel: object, task: trio.lowlevel.Task = task) -> trio.lowlevel.Abort:
-                self._waiting.remove(task)
-                return trio.lowlevel.Abort.SUCCEEDED
-
-            await trio.lowlevel.wait_task_rescheduled(give_up)
+            await _park(self._waiting)
         await trio.lowlevel.checkpoint()
         return Stream(self._newcomers.pop(0))
 
     def take(self, newcomer: Socket) -> None:
         """Take a connection, which its machine accepts when it can."""
         self._newcomers.append(newcomer)
-        waiting, self._waiting = self._waiting, []
-        for task in waiting:
-            self.machine.reschedule(task)
+        _wake(self.machine, self._waiting)
 
     async def aclose(self) -> None:
         """Listen no more."""

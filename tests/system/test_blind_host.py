@@ -19,7 +19,6 @@ from truc_protocol.bodies import Act, Close
 from truc_protocol.codec import digest
 from truc_protocol.crypto.shuffle import shuffle
 from truc_protocol.ledger import sealed_pack
-from truc_protocol.records import parse
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")]
 TABLE = {"target": 12, "match": 1}
@@ -39,15 +38,15 @@ class HeardClient(RawClient):
 
 
 def acts(seat, kind):
-    return [body for body in map(parse, seat.records[1:]) if isinstance(body, Act) and body.kind == kind]
+    return [body for body in seat.bodies(Act) if body.kind == kind]
 
 
 def has_played(seat):
-    return seat.auditor is not None and acts(seat, "play")
+    return acts(seat, "play")
 
 
 def has_closed(seat):
-    return seat.auditor is not None and any(isinstance(parse(record), Close) for record in seat.records[1:])
+    return seat.bodies(Close)
 
 
 def plain(_message, options):
