@@ -13,7 +13,7 @@ from truc_protocol.dealer import proxy_body
 from truc_protocol.errors import Code
 from truc_protocol.messages import GuestAct, SignedAct, refusal
 from truc_protocol.records import Record, parse, unsigned_record
-from truc_server.matches.auto_rulings import ruling_due
+from truc_server.matches.auto_rulings import UnrecordedState, ruling_due
 
 FRENCH = "truc-french"
 
@@ -25,7 +25,7 @@ class PausingServer(QuietServer):
 
     def other(self) -> Record | None:
         ledger = self.ledger
-        ruling = ruling_due(self.dealer, ledger)
+        ruling = ruling_due(self.dealer, ledger, UnrecordedState())
         if ruling is not None:
             return ruling
         if self.agrees and ledger.pause.asked == {0}:

@@ -60,7 +60,7 @@ def test_nothing_is_ruled_while_a_hand_is_played_nor_for_vacant_seats_while_the_
 @pytest.mark.parametrize("releasing", [(0,), ()])
 def test_what_is_ruled_after_a_void_is_taken_by_the_ledger(releasing):
     table = silent_at_a_hand(seats=2, releasing=releasing)
-    after: Ledger = table.add(ruling_due(table.dealer, table.ledger))
+    after: Ledger = table.add(ruling_due(table.dealer, table.ledger, UnrecordedState()))
     assert (after.phase, seats_missing(after), due(after).value) == (Phase.OVER, (), "end")
 
 

@@ -207,10 +207,7 @@ async def _stop_on_signal(
 
     When this ends, or its scope is cancelled, signals have their usual, immediate effect.
     """
-    asks = [signal.SIGTERM, signal.SIGINT]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
-        asks.append(signal.SIGHUP)
-    with trio.CancelScope() as hearing, trio.open_signal_receiver(*asks) as signals:
+    with trio.CancelScope() as hearing, trio.open_signal_receiver(*_signals_to_end()) as signals:
         task_status.started(hearing)
         async for number in signals:
             if number == signal.SIGTERM and drain is not None:
@@ -219,6 +216,13 @@ async def _stop_on_signal(
                 continue
             server.cancel()
             return
+
+
+def _signals_to_end() -> list[signal.Signals]:
+    """Return the signals that ask for the end."""
+    asks = [signal.SIGTERM, signal.SIGINT]
+    # as it is under nohup
+    return asks if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [*asks, signal.SIGHUP]
 
 
 async def _drain_with_all(control: Control, machine_drain: MachineDrain) -> None:
@@ -276,7 +280,8 @@ class NodeSupervisor:
         name = settings.cluster.node or _DEFAULT_NAME
         self._names = tuple(f"{name}-{number}" for number in range(1, count + 1))
         self._running: dict[str, trio.Process] = {}
-        self._listening = {name: trio.Event() for name in self._names}
+        self._listening: set[str] = set()
+        self._more = trio.lowlevel.ParkingLot()  # of who waits for nodes to listen
         self._have_listened: set[str] = set()
         self._drained: set[trio.Process] = set()
         self._announcement: list[str] = []
@@ -389,7 +394,7 @@ class NodeSupervisor:
             return await process.wait()
         finally:
             del self._running[name]
-            self._listening[name] = trio.Event()
+            self._listening.discard(name)
             self._end_if_all_drained()  # this one may have been the last that the others waited for
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
@@ -399,7 +404,7 @@ class NodeSupervisor:
         """Take what a node says on its standard output: that it listens, and where browsers are served."""
         if process.stdout is None:  # it was asked for, but that is more than the type says
             return
-        lines, rest = list[str](), b""
+        lines, rest, is_listening = list[str](), b"", False
         # The line that comes last: then the node has said all that is to be passed on.
         last = "web " if self._settings.web.listen else "listening "
         async for chunk in process.stdout:
@@ -408,10 +413,12 @@ class NodeSupervisor:
             if DRAINED in lines:
                 self._drained.add(process)
                 self._end_if_all_drained()
-            if any(line.startswith(last) for line in lines) and not self._listening[name].is_set():
+            if not is_listening and any(line.startswith(last) for line in lines):
+                is_listening = True
                 self._announcement = self._announcement or lines
                 self._have_listened.add(name)
-                self._listening[name].set()
+                self._listening.add(name)
+                self._more.unpark_all()
 
     def _prepare(self, name: str) -> Folder:
         """Return the data folder of a node, with the host's present keys, revocations, variants and word of a restore."""
@@ -432,8 +439,7 @@ class NodeSupervisor:
 
     async def _announce(self) -> None:
         """Print that the server listens once every node does."""
-        for name in self._names:
-            await self._listening[name].wait()
+        await self._wait_listening(*self._names)
         for line in self._announcement:
             click.echo(line)
         notify.tell(notify.READY, status=f"{len(self._names)} nodes on port {self._port}")
@@ -441,9 +447,7 @@ class NodeSupervisor:
 
     async def _handle_signals(self, *, task_status: trio.TaskStatus[trio.CancelScope]) -> None:
         """Pass on to every node what this process is told; at SIGUSR1 let one after the other drain and start again."""
-        asks = [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1]
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
-            asks.append(signal.SIGHUP)
+        asks = [*_signals_to_end(), signal.SIGUSR1]
         with trio.CancelScope() as hearing, trio.open_signal_receiver(*asks) as signals:
             async with trio.open_nursery() as tasks:
                 task_status.started(hearing)
@@ -474,18 +478,16 @@ class NodeSupervisor:
             process = self._running.get(name)
             if self._ending.is_set() or process is None:
                 continue
-            self._listening[name] = trio.Event()
+            self._listening.discard(name)
             process.terminate()
             # One at a time: the tables of each need another to go to.
             await self._wait_listening(name)
         log.info("nodes_renewed", nodes=len(self._names))
 
-    async def _wait_listening(self, name: str) -> None:
-        """Wait until a node listens, in this life or in one of its next."""
-        # Looked up again now and then: a node that ends before it listens has another event in its next life.
-        while not self._listening[name].is_set():
-            with trio.move_on_after(_FIRST_PAUSE_S):
-                await self._listening[name].wait()
+    async def _wait_listening(self, *names: str) -> None:
+        """Wait until all of these nodes listen, in this life or in one of their next."""
+        while not self._listening.issuperset(names):
+            await self._more.park()
 
 
 def _copy(source: Path, target: Path) -> None:

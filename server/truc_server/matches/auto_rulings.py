@@ -51,10 +51,7 @@ class UnrecordedState(Struct, frozen=True):
     is_claimed: bool = False
 
 
-_NOTHING: Final = UnrecordedState()
-
-
-def ruling_due(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState = _NOTHING) -> Record | None:
+def ruling_due(dealer: Dealer, ledger: Ledger, unrecorded: UnrecordedState) -> Record | None:
     """Return the ruling that is due now, if any."""
     if ledger.blind_hand is not None and (ruling := _of_blind_hand(dealer, ledger, unrecorded)) is not None:
         return ruling
