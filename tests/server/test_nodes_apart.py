@@ -71,6 +71,11 @@ async def online(client: RawClient) -> dict[str, dict]:
     return {player["name"]: player for player in (await client.ask({"t": "players"}))["players"]}
 
 
+async def told(client: RawClient, tag: str, field: str, **fields: object) -> list[object]:
+    """Return one field of every message with a tag and these fields that has come."""
+    return [message[field] for message in await heard(client, tag, **fields)]
+
+
 async def state(client: RawClient) -> tuple[int, int, int]:
     newest = (await heard(client, "lobby"))[-1]
     return newest["online"], newest["tables"], newest["playing"]
@@ -99,7 +104,7 @@ class TestTables:
             return bool(await heard(follows, "table", table=code)) and await state(follows) == (2, 2, 0)
 
         await soon(is_told)
-        assert {told["table"] for told in await heard(follows, "table")} == {code}
+        assert set(await told(follows, "table", "table")) == {code}
         await host.ask({"t": "ready", "table": code})
 
         async def is_told_of_ready() -> bool:
@@ -107,11 +112,7 @@ class TestTables:
 
         await soon(is_told_of_ready)
         await host.ask({"t": "leave", "table": code})
-
-        async def is_told_of_end() -> bool:
-            return [closed["reason"] for closed in await heard(follows, "closed", table=code)] == ["empty"]
-
-        await soon(is_told_of_end)
+        await soon(lambda: told(follows, "closed", "reason", table=code), ["empty"])
 
     async def test_match_at_another_node_counts_as_played(self, both):
         one, two = both
@@ -168,13 +169,10 @@ class TestTables:
                 await soon(lambda: is_listed(follows, "GHOST"))
                 nodes.change("DELETE FROM tables")
 
-            async def is_told() -> bool:
-                return [gone["reason"] for gone in await heard(follows, "closed")] == ["server"]
-
             async def is_told_on() -> bool:
                 return nodes.rows("SELECT node, reason FROM board") == [("two", "server")]
 
-            await soon(is_told)
+            await soon(lambda: told(follows, "closed", "reason"), ["server"])
             await soon(is_told_on)
 
 
@@ -308,16 +306,8 @@ class TestTalk:
         async with nodes.run("one", settings) as one, nodes.run("two", settings) as two:
             moderator, other = await keyed(one, "Mo", key), await guest(two, "Bea")
             assert (await moderator.ask({"t": "moderate", "do": "say", "text": "tea"}))["t"] == "ok"
-
-            async def is_told() -> bool:
-                return [words["text"] for words in await heard(other, "host_says")] == ["tea"]
-
-            await soon(is_told)
-
-            async def is_known() -> bool:
-                return "Bea" in await online(moderator)
-
-            await soon(is_known)
+            await soon(lambda: told(other, "host_says", "text"), ["tea"])
+            await soon(lambda: is_online(moderator, "Bea"))
             kicked = await moderator.ask({"t": "moderate", "do": "kick", "player": "Bea"})
             assert kicked["t"] == "ok"
             with trio.fail_after(SOON_S):

@@ -66,6 +66,11 @@ async def ask(seat: RawSeat, line: str) -> dict:
     return await seat.hand_in(act(seat, line))
 
 
+async def asked_all(seat: RawSeat) -> list[str]:
+    """Return how each of the three is refused."""
+    return [(await ask(seat, line))["code"] for line in ("pause", "resume", "resign")]
+
+
 @pytest.mark.parametrize(
     ("phase", "guests", "who"),
     [
@@ -112,8 +117,7 @@ async def test_nothing_of_it_is_taken_after_the_match(server, guests):
     seats = await in_the_hand(server, guests)
     await ask(seats[0], "resign")
     await play_on(seats)
-    for line in ("pause", "resume", "resign"):
-        assert (await ask(seats[1], line))["code"] == "not_now"
+    assert await asked_all(seats[1]) == ["not_now"] * 3
 
 
 async def test_nothing_of_it_is_taken_while_a_release_is_awaited(server):
@@ -121,8 +125,7 @@ async def test_nothing_of_it_is_taken_while_a_release_is_awaited(server):
     seats[1].is_idle = True
     await play_on(seats, lambda seat: seat.auditor and seat.next == 2)
     assert seats[0].ledger.phase is Phase.CALLED
-    for line in ("pause", "resume", "resign"):
-        assert (await ask(seats[0], line))["code"] == "not_now"
+    assert await asked_all(seats[0]) == ["not_now"] * 3
 
 
 @under(tables={"between_hands_ms": 2000})
@@ -130,5 +133,4 @@ async def test_nothing_of_it_is_taken_of_a_guest_between_a_call_and_its_deal(ser
     seats = await server.match(2, guests=(0, 1), boxed=False)
     await play_on(seats, lambda seat: seat.auditor and seat.next == 3)
     assert seats[0].ledger.phase is Phase.CALLED
-    for line in ("pause", "resume", "resign"):
-        assert (await ask(seats[0], line))["code"] == "not_now"
+    assert await asked_all(seats[0]) == ["not_now"] * 3

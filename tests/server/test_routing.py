@@ -4,6 +4,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 import trio
+from chaos.seating import all_ready
 from chaos.servers import free_port
 from server.asking import figures, telling
 from server.browsers import Door
@@ -126,8 +127,7 @@ async def test_signs_reach_partners_over_links_in_a_box_and_in_clear(nodes):
         table = await seats[0].create("truc-catalan", seats=4, options={"guests": 1})
         for number, seat in enumerate(seats[1:], 1):
             await seat.join(table, number)
-        for seat in seats:
-            assert (await seat.ready())["t"] == "ok"
+        for seat in await all_ready(seats):
             seat.chooses = only_cut
         await play_on(seats, asked)
         assert (await seats[2].client.ask(sealed(seats[2], "three", 0)))["t"] == "ok"
@@ -253,9 +253,7 @@ async def test_page_is_brought_where_a_program_would_be_sent(nodes):
         second = RawSeat(page, seed=2, keyed=False)
         assert (await second.login())["t"] == "welcome"
         await second.join(await first.create("truc-french", seats=2, options={"guests": 1}), 1)
-        for seat in (first, second):
-            assert (await seat.ready())["t"] == "ok"
-        await give_up((first, second))
+        await give_up(await all_ready((first, second)))
         assert set(nodes.owners().values()) == {"one"}
 
 
@@ -271,9 +269,7 @@ async def test_match_goes_on_when_the_owner_dies_with_links_open(nodes):
             await nodes.known("one", "two")
             first, second = await one.seat(seed=1), await other.seat(seed=2)
             await second.join(await first.create("truc-french", seats=2, options=BRIEF), 1)
-            for seat in (first, second):
-                assert (await seat.ready())["t"] == "ok"
-            await play_on((first, second), lambda seat: seat.next >= 5)
+            await play_on(await all_ready((first, second)), lambda seat: seat.next >= 5)
         bye = (await second.client.closed())[-1]
         assert (bye["code"], bye["reconnect_after_ms"]) == ("shutting_down", 2_000)
         await nodes.owned_by("two")
@@ -315,8 +311,7 @@ async def test_seats_at_tables_of_other_nodes_are_listed_at_the_login(nodes):
         first, second = await one.seat(seed=1), await one.seat(seed=2, keyed=False)
         playing = await first.create("truc-french", seats=2, options={"guests": 1})
         await second.join(playing, 1)
-        for seat in (first, second):
-            assert (await seat.ready())["t"] == "ok"
+        for seat in await all_ready((first, second)):
             seat.chooses = only_cut
         await play_on((first, second), asked)
         mid = first.ledger.setup.mid
@@ -342,9 +337,7 @@ async def test_player_signs_at_another_node_with_the_name_they_have_where_they_c
         first, second = await one.seat(seed=1), await other.seat(seed=1)
         assert first.name == second.name
         await second.join(await first.create("truc-french", seats=2), 1)
-        for seat in (first, second):
-            assert (await seat.ready())["t"] == "ok"
-        await give_up((first, second))
+        await give_up(await all_ready((first, second)))
         third = await other.seat(seed=3)
         await third.create("truc-french", seats=2)
         welcome = await (await one.connect()).login_key(third.key, "another name")

@@ -136,19 +136,19 @@ class TestRecords:
         store.commit([MATCH._replace(mid=other, th=other), record(0), record(0, other)])
         assert store.records(other, first=0, limit=9) == (record(0, other),)
 
-    def test_refused_commit_writes_nothing_of_it_and_the_store_works_on(self, store):
-        store.commit([record(0)])
-        with pytest.raises(StoreLostError, match="free positions"):
-            store.commit([TABLE._replace(state="playing"), record(1), record(0)._replace(body=b"another")])
-        assert (store.record_count(MID), store.table(TABLE.code)) == (1, TABLE)
-        store.commit([record(1)])
-        assert store.record_count(MID) == 2
-
-    def test_of_records_alone_none_is_written_where_one_cannot_be(self, store):
+    @pytest.mark.parametrize(
+        "writes",
+        [
+            [TABLE._replace(state="playing"), record(1), record(0)._replace(body=b"another")],
+            [record(1), record(0)],
+        ],
+        ids=["records among others", "records alone"],
+    )
+    def test_refused_commit_writes_nothing_of_it_and_the_store_works_on(self, store, writes):
         store.commit([record(0)])
         with pytest.raises(StoreLostError, match="expected free positions"):
-            store.commit([record(1), record(0)])
-        assert store.record_count(MID) == 1
+            store.commit(writes)
+        assert (store.record_count(MID), store.table(TABLE.code)) == (1, TABLE)
         store.commit([record(1)])
         assert store.record_count(MID) == 2
 

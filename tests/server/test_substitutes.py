@@ -239,20 +239,16 @@ async def crowd(server, seats, count) -> None:
         assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
 
 
-async def test_more_newcomers_than_a_table_holds_take_the_place_of_the_first(server, mock_clock):
+async def test_more_newcomers_than_a_table_holds_take_the_place_of_the_first_also_if_it_has_joined_again(
+    server, mock_clock
+):
     seats, first = await with_newcomer(server, mock_clock)
     second = await standing_by(server, seats, seed=8)
-    await crowd(server, seats, MOST - 1)
+    await crowd(server, seats, MOST - 2)
+    assert (await first.join(seats[0].table))["t"] == "ok"
+    assert (await (await server.seat(seed=9)).join(seats[0].table))["t"] == "ok"
     assert (await step_in(first))["code"] == "not_seated"
     assert (await step_in(second))["t"] == "ok"
-
-
-async def test_newcomer_who_joins_again_keeps_its_place_among_the_others(server, mock_clock):
-    seats, first = await with_newcomer(server, mock_clock)
-    await crowd(server, seats, MOST - 1)
-    assert (await first.join(seats[0].table))["t"] == "ok"
-    assert (await (await server.seat(seed=8)).join(seats[0].table))["t"] == "ok"
-    assert (await step_in(first))["code"] == "not_seated"
 
 
 async def test_newcomer_whose_connection_has_ended_takes_no_place(server, mock_clock):

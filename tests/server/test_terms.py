@@ -17,8 +17,14 @@ from truc_protocol.setup import MatchTerms, open_terms
 async def under_terms(server, **fields) -> tuple[list[RawSeat], MatchTerms]:
     """Return the players of a table whose terms are out, and the terms."""
     seats = await server.match(2, **fields)
-    terms = [await seat.client.until("terms") for seat in seats]
-    return seats, open_terms(terms[0]["doc"], Record(*terms[0]["record"]))
+    first, _ = [await terms_told(seat) for seat in seats]
+    return seats, first
+
+
+async def terms_told(seat: RawSeat) -> MatchTerms:
+    """Return the next terms that a seat is sent."""
+    message = await seat.client.until("terms")
+    return open_terms(message["doc"], Record(*message["record"]))
 
 
 def seat_body(player: RawSeat, terms: MatchTerms, **fields) -> SeatTaken:
@@ -57,9 +63,8 @@ async def test_time_to_sign_runs_from_when_the_terms_are_stored(tmp_path, mock_c
         await gate.reached()
         await pass_time(mock_clock, 5.5)
         gate.open()
-        message = await seats[0].client.until("terms")
-        terms = open_terms(message["doc"], Record(*message["record"]))
-        assert (await hand_in(seats[0], seat_body(seats[0], terms)))["t"] == "ok"
+        body = seat_body(seats[0], await terms_told(seats[0]))
+        assert (await hand_in(seats[0], body))["t"] == "ok"
 
 
 async def test_terms_are_not_dropped_while_the_journal_takes_no_signatures(server, mock_clock, monkeypatch):
@@ -125,6 +130,5 @@ async def test_a_fresh_start_makes_fresh_terms_and_the_dropped_ones_are_refused(
     assert (reply["code"], "any record but `seat` needs `match`" in reply["msg"]) == ("terms_refused", True)
     for seat in seats:
         await seat.client.ask({"t": "ready", "table": seat.table})
-    message = await seats[1].client.until("terms")
-    second = open_terms(message["doc"], Record(*message["record"]))
+    second = await terms_told(seats[1])
     assert (first.table.tn != second.table.tn, first.table.x != second.table.x) == (True, True)

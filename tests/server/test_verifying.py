@@ -67,11 +67,17 @@ async def begun(server, gate, **fields):
 
 
 async def until_reply(seat) -> dict:
-    while True:
-        message = await seat.client.receive()
-        if message["t"] in {"ok", "error"}:
-            return message
+    """Return the next reply; the seat reacts to what comes before it."""
+    while (message := await seat.client.receive())["t"] not in {"ok", "error"}:
         await seat.react(message)
+    return message
+
+
+async def reply_to(client: RawClient) -> dict:
+    """Return the next reply on a connection whose seat is elsewhere."""
+    while (message := await client.receive())["t"] not in {"ok", "error"}:
+        pass
+    return message
 
 
 async def test_act_of_a_position_that_has_passed_meanwhile_is_stale(server, gate, mock_clock):
@@ -91,9 +97,7 @@ async def test_act_that_was_taken_meanwhile_is_a_repeat(server, gate):
     await twin.login_key(mover.key, mover.name)
     await twin.send(mover.sent)
     gate.go.set()
-    first, second = await until_reply(mover), None
-    while second is None or second["t"] not in {"ok", "error"}:
-        second = await twin.receive()
+    first, second = await until_reply(mover), await reply_to(twin)
     assert sorted(reply.get("dup", False) for reply in (first, second)) == [False, True]
     assert (first["t"], first["k"]) == (second["t"], second["k"]) == ("ok", first["k"])
     await trio.aclose_forcefully(twin.stream)
@@ -119,8 +123,7 @@ async def test_act_counts_though_another_connection_has_the_seat_meanwhile(serve
     first = mover.client
     await mover.come_back(await server.connect())
     gate.go.set()
-    while (reply := await first.receive())["t"] not in {"ok", "error"}:
-        pass
+    reply = await reply_to(first)
     assert reply["t"] == "ok"
     while mover.next <= reply["k"]:
         await mover.react(await mover.client.receive())

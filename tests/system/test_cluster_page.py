@@ -24,7 +24,7 @@ from truc_server.commands.checking import contradictions
 from truc_server.main import main
 from truc_server.settings.folder import Folder
 from truc_server.settings.settings import Settings
-from truc_server.settings.settings_file import KEYS, load
+from truc_server.settings.settings_file import load
 from truc_server.storage.backups import read_restored
 
 ROOT = Path(__file__).parents[2]
@@ -78,9 +78,6 @@ class TestContainers:
         assert [found.text for found in contradictions(settings) if not found.is_right] == []
         assert (settings.cluster.node, settings.cluster.inner.split(":")[0]) == (name, name)
         assert f"- {name}:/var/lib/truc" in service(name)
-
-    def test_variables_are_settings(self):
-        assert set(re.findall(r"\bTRUC_\w+", COMPOSE)) <= {key.variable for key in KEYS.values()}
 
     def test_database_is_the_one_that_is_made(self):
         user, password, name = (

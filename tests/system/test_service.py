@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 import trio
 from chaos.servers import QUICK, free_port, serving
+from rows import each_row
 from server.asking import telling
 from server.conftest import running
 from system.confined import values
@@ -75,6 +76,12 @@ def command_of(words: list[str]) -> None:
     assert {word for word in words if word.startswith("-")} <= known
 
 
+@each_row("file", SERVICE.iterdir())
+def test_variables_are_settings(file):
+    named = set(re.findall(r"\bTRUC_\w+", file.read_text("utf-8")))
+    assert named <= {key.variable for key in KEYS.values()}
+
+
 class TestUnits:
     @systemd
     def test_systemd_finds_nothing_wrong(self, tmp_path):
@@ -105,10 +112,6 @@ class TestUnits:
         assert lines
         for line in lines:
             command_of(shlex.split(line.replace("'", " ").split(INSTALLED, 1)[1]))
-
-    def test_variables_are_settings(self):
-        named = set(re.findall(r"Environment=(TRUC_\w+)", UNIT))
-        assert named <= {key.variable for key in KEYS.values()}
 
     def test_file_limit_is_enough_for_the_default_settings(self):
         (limit,) = values(UNIT, "LimitNOFILE")
@@ -227,10 +230,6 @@ def test_filter_of_the_unit_denies(call):
 
 
 class TestContainer:
-    def test_image_takes_what_is_there(self):
-        copied = re.findall(r"^COPY (?!--from)(.*) \S+$", CONTAINER, re.MULTILINE)
-        assert [name for line in copied for name in line.split() if not (ROOT / name).exists()] == []
-
     def test_build_has_every_package_and_what_the_project_file_names(self):
         copied = {
             name
@@ -241,10 +240,6 @@ class TestContainer:
         packages = re.findall(r'"(\w+)/truc_\w+",', project.split("packages = [")[1].split("]")[0])
         (readme,) = re.findall(r'^readme = "(.*)"', project, re.MULTILINE)
         assert {*packages, readme, "pyproject.toml", "LICENSE"} == copied
-
-    @pytest.mark.parametrize("text", [CONTAINER, COMPOSE], ids=["Containerfile", "compose.yaml"])
-    def test_variables_are_settings(self, text):
-        assert set(re.findall(r"\bTRUC_\w+", text)) <= {key.variable for key in KEYS.values()}
 
     def test_entry_is_a_program_of_the_package(self):
         (entry,) = re.findall(r'^ENTRYPOINT \["(.*)"\]$', CONTAINER, re.MULTILINE)

@@ -141,12 +141,6 @@ def test_hand_of_a_trace_passes_the_audit(family):
 
 
 @every_family
-def test_positions_of_a_trace_have_no_gap(family):
-    positions = [message["k"] for message in to_ana(family) if message["t"] == "record"]
-    assert positions == list(range(len(positions)))
-
-
-@every_family
 def test_every_request_of_a_trace_has_one_reply(family):
     frames = [(sender.split(" to ")[0], unpack(raw[4:])) for sender, raw in shown_frames(family)]
     asked = [message["id"] for _, message in frames if "id" in message]
