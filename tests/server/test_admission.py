@@ -8,7 +8,7 @@ import pytest
 import trio
 from server.clocks import pass_time
 from server.conftest import QUICK, changed, under
-from server.rawclient import frame, length
+from server.rawclient import frame
 from server.visitors import greeted, guest, hang_up, keyed
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -162,29 +162,6 @@ async def test_name_that_cannot_be_used_is_no_failed_login(server):
         assert (await client.ask({"t": "login", "name": "\x07"}))["code"] == "bad_message"
         await hang_up(client)
     assert await keyed(server)
-
-
-async def drip(client, raw, mock_clock) -> None:
-    """Send one byte a second."""
-    for byte in raw:
-        await client.send_bytes(bytes([byte]))
-        await wait_all_tasks_blocked()
-        await pass_time(mock_clock, 1.01)
-
-
-async def test_bytes_that_drip_after_login_are_no_sign_of_life(server, mock_clock):
-    client = await guest(server)
-    await drip(client, length(4_096) + bytes(40), mock_clock)
-    mock_clock.jump(1.01)
-    ping, goodbye = await client.closed()
-    assert (ping["t"], goodbye["t"], goodbye["code"]) == ("ping", "bye", "timeout")
-
-
-async def test_bytes_that_drip_before_login_end_with_the_time_for_it(server, mock_clock):
-    client = await server.connect()
-    await drip(client, length(1_024) + bytes(6), mock_clock)
-    (goodbye,) = await client.closed()
-    assert (goodbye["t"], goodbye["code"]) == ("bye", "timeout")
 
 
 async def test_less_may_wait_for_a_connection_before_login_than_after(server, monkeypatch):

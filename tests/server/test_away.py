@@ -5,9 +5,8 @@ from msgspec.structs import replace
 from protocol.peers import Table
 from rows import each_row
 from server.acting import stand
-from server.calls import after
 from server.clocks import come_back, leave, pass_time
-from server.conftest import PATIENT, asked, holder_of, in_hand, play_on
+from server.conftest import PATIENT, holder_of, in_hand
 from server.visitors import guest
 
 from truc_protocol.ledger import seats_missing
@@ -61,38 +60,6 @@ async def test_seat_that_loses_its_connection_is_told_with_the_time_until_it_is_
     await leave(leaving)
     heard = await until_told(staying)
     assert (heard["seat"], heard["claim_in_ms"]) == (leaving.seat, claim_in_ms)
-
-
-async def test_seat_that_is_back_is_told_to_the_other(server, mock_clock):
-    mover, other = holder_of(await in_hand(server, options=QUICKLY))
-    await leave(mover)
-    await come_back(server, mover)
-    await until_told(other)
-    assert await until_told(other) == {"seat": mover.seat, **THERE}
-
-
-async def test_ruled_decision_is_told_though_the_seat_is_connected(server, mock_clock):
-    mover, other = holder_of(await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0}))
-    mock_clock.jump(1.01)
-    heard = await until_told(other)
-    assert (heard["seat"], heard["online"], heard["missed"]) == (mover.seat, True, 1)
-
-
-async def test_seat_that_acts_again_has_missed_nothing(server, mock_clock):
-    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0})
-    mover, _ = holder_of(seats)
-    mock_clock.jump(1.01)
-    await play_on(seats, after(9))
-    await play_on(seats, asked)
-    decides, _ = holder_of(seats)
-    while decides is not mover:
-        await decides.ask(decides.act_message(decides.options, decides.offered[0]))
-        await play_on(seats, after(decides.next + 1))
-        await play_on(seats, asked)
-        decides, _ = holder_of(seats)
-    await mover.ask(mover.act_message(mover.options, mover.offered[0]))
-    await mover.client.ask({"t": "tables"})
-    assert told(mover) == {"seat": mover.seat, **THERE}
 
 
 async def test_who_watches_or_comes_back_is_told_who_is_away(server, mock_clock):

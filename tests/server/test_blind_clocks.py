@@ -1,17 +1,17 @@
 """Mode blind when seats do not do what is due, or do something else: who is waited for, for how long, and what follows."""
 
 import pytest
+from server.acting import all_ask
 from server.blind_seats import blind_match, is_due, is_in_hand, rest_in_hand
 from server.calls import bodies, first_of, rulings
-from server.clocks import pass_time
+from server.clocks import come_back, leave, pass_time
 from server.conftest import PATIENT, only_cut, play_on
 from server.gates import Gate
 from trio.testing import wait_all_tasks_blocked
 
-from truc_conform.blind_seat import in_shut_boxes, reordered, with_one_twice
+from truc_conform.blind_seat import with_one_twice
 from truc_protocol.audit import Result
-from truc_protocol.blind_mode.sealed_pack import LockStep
-from truc_protocol.bodies import Close, Garbled, Keys, Resign, Void
+from truc_protocol.bodies import Close, Keys, Void
 from truc_protocol.ledger import next_share, sealed_pack
 from truc_protocol.own_steps import Duty
 from truc_server.matches import blind_hands
@@ -86,10 +86,9 @@ async def keys_are_checked_when_the_time_is_over(seats, mock_clock, monkeypatch)
     await play_on(seats, is_due("keys", 0, 1))
     gate = Gate()
     await wait_all_tasks_blocked()  # those of the other seat have been checked
-    seats[1].withheld = frozenset()
     with monkeypatch.context() as patched:
         patched.setattr(acts, "judged", gate.before(acts.judged))
-        await seats[1].follow()
+        await seats[1].do_withheld()
         await gate.reached()
         await pass_time(mock_clock, 5.01)
         gate.open()
@@ -128,31 +127,15 @@ async def test_table_that_waits_for_who_is_gone_waits_for_keys_as_long_as_for_th
     await play_on(seats, is_due("keys", 0, 1))
     assert seats[0].waiting["deadline_ms"] == 600_000
     mock_clock.jump(61)
-    seats[1].withheld = frozenset()
-    await seats[1].follow()
+    await seats[1].do_withheld()
     await play_on(seats)
     assert seats[0].auditor.verdict().reason == "won"
 
 
-async def test_hand_that_a_seat_does_not_open_costs_it_the_match(server, mock_clock):
-    seats = await begun(server, withheld={1: "link"})
-    await play_on(seats, is_due("opening", 1))
-    mock_clock.jump(60.1)
-    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
-    assert rulings(seats[0])[-1] == ("forfeit", 1, "opening")
-    assert seats[0].auditor.verdict().unopened == ((1, (1,)),)
-
-
-async def resigned(seats) -> None:
-    await rest_in_hand(seats)
-    ledger = seats[1].ledger
-    body = Resign(ledger.setup.mid, ledger.k, ledger.head, 1)
-    await seats[1].act(seats[1].sign(body))
-
-
 async def test_who_resigns_in_a_hand_opens_it_before_it_is_closed(server):
     seats = await begun(server, withheld={})
-    await resigned(seats)
+    await rest_in_hand(seats)
+    await seats[1].resign()
     assert await verdict_of(seats) == (Result.PROVEN, "resigned", 0)
     assert [body.reason for body in bodies(seats[0], Close)] == ["ended"]
     assert seats[0].auditor.verdict().unopened == ()
@@ -160,19 +143,12 @@ async def test_who_resigns_in_a_hand_opens_it_before_it_is_closed(server):
 
 async def test_result_stands_where_a_resigned_hand_is_not_opened(server, mock_clock):
     seats = await begun(server, withheld={1: "link"})
-    await resigned(seats)
+    await rest_in_hand(seats)
+    await seats[1].resign()
     await play_on(seats, is_due("opening", 1))
     mock_clock.jump(60.1)
     assert await verdict_of(seats) == (Result.PROVEN, "resigned", 0)
     assert seats[0].auditor.verdict().unopened == ((1, (1,)),)
-
-
-async def test_seat_that_masks_otherwise_than_its_link_says_is_exposed_and_loses(server):
-    seats = await begun(server, withheld={})
-    seats[1].cheats = reordered
-    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
-    assert rulings(seats[0])[-1] == ("forfeit", 1, "cheat")
-    assert not seats[0].auditor.verdict().by_ruling
 
 
 async def test_mask_that_fails_is_refused_and_the_deal_void_for_its_points(server, mock_clock):
@@ -184,44 +160,6 @@ async def test_mask_that_fails_is_refused_and_the_deal_void_for_its_points(serve
     mock_clock.jump(60.1)
     await play_on(seats)
     assert [(body.reason, body.seats) for body in bodies(seats[0], Void)] == [("points", (1,))]
-
-
-async def test_right_mask_is_taken_after_one_that_failed(server):
-    seats = await begun(server, withheld={1: "mask"})
-    await play_on(seats, is_due("mask", 1))
-    seats[1].cheats, seats[1].withheld = with_one_twice, frozenset()
-    assert (await seats[1].ask(seats[1].sign(seats[1].due_body(Duty.MASK))))["code"] == "illegal_action"
-    seats[1].cheats = lambda step: step
-    await seats[1].follow()
-    assert await verdict_of(seats) == (Result.PROVEN, "won", seats[0].ledger.outcome.winner)
-
-
-async def test_seat_whose_boxes_do_not_open_is_exposed_once_the_other_says_so(server):
-    seats = await begun(server, withheld={}, variant="truc-french")  # where nobody cuts
-    seats[1].cheats = in_shut_boxes
-    for seat in seats:
-        seat.chooses = only_cut
-    seats[0].find_options = lambda waiting: waiting  # it cannot read its cards
-    await play_on(seats, lambda seat: seat.next and seat.ledger.hand is not None)
-    assert seats[0].auditor.is_garbled
-    ledger = seats[0].ledger
-    await seats[0].act(
-        seats[0].sign(
-            Garbled(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, sealed_pack(ledger).d, 0)
-        )
-    )
-    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
-    assert rulings(seats[0])[-1] == ("forfeit", 1, "cheat")
-
-
-async def test_seat_that_calls_a_good_hand_garbled_is_exposed(server):
-    seats = await begun(server, withheld={})
-    await rest_in_hand(seats)
-    ledger = seats[1].ledger
-    body = Garbled(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, sealed_pack(ledger).d, 1)
-    await seats[1].act(seats[1].sign(body))
-    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
-    assert rulings(seats[0])[-1] == ("forfeit", 1, "cheat")
 
 
 async def test_turn_of_who_is_away_is_conceded_and_its_program_opens_the_hand(server, mock_clock):
@@ -241,37 +179,13 @@ async def test_while_no_seat_is_connected_no_time_runs_for_keys(server, mock_clo
     seats = await begun(server, withheld={0: "keys", 1: "keys"})
     await play_on(seats, is_due("keys", 0, 1))
     for seat in seats:
-        await seat.client.stream.aclose()
-    await wait_all_tasks_blocked()
+        await leave(seat)
     mock_clock.jump(120)
     for seat in seats:
-        seat.withheld = frozenset()
-        assert (await seat.come_back(await server.connect()))["t"] == "ok"
-        await seat.follow()
+        await come_back(server, seat)
+        await seat.do_withheld()
     await play_on(seats)
     assert seats[0].auditor.verdict().reason == "won"
-
-
-async def pause_and_resume(seats, mock_clock) -> None:
-    """Let the match rest for longer than a step with the pack may take."""
-    for kind in ("pause", "resume"):
-        for seat in seats:
-            k = max(each.next for each in seats)
-            await play_on(seats, lambda each, k=k: each.next >= k)
-            assert (await seat.hand_in(seat.act_of({"kind": kind})))["t"] == "ok"
-        await play_on(seats, lambda seat, kind=kind: seat.ledger.pause.active is (kind == "pause"))
-        if kind == "pause":
-            await pass_time(mock_clock, 61)
-
-
-async def test_lock_out_of_turn_is_refused(server):
-    seats = await begun(server, withheld={1: "lock"})
-    await play_on(seats, is_due("lock", 1))
-    pack = sealed_pack(seats[0].ledger)
-    count = len(pack.places)
-    step = LockStep(0, 0, None, (pack.plan.xs[0],) * count, (bytes(32),) * count)
-    refused = await seats[0].ask(seats[0].sign(seats[0].body_of(step)))
-    assert (refused["code"], refused["msg"].startswith("C43")) == ("not_now", True)
 
 
 async def test_where_a_partner_lends_no_cards_the_question_is_ruled(server, mock_clock):
@@ -301,27 +215,11 @@ async def test_pause_in_a_redeal_ends_and_the_new_cards_are_locked(server, mock_
         seat.withheld = frozenset({"lock"})
     await play_on(seats, is_due("lock"))
     assert sealed_pack(seats[0].ledger).d == 1
-    await pause_and_resume(seats, mock_clock)
+    await all_ask(seats, "pause")
+    await pass_time(mock_clock, 61)  # longer than a step with the pack may take
+    await all_ask(seats, "resume")
     for seat in seats:
-        seat.withheld = frozenset()
         seat.chooses = seat.pick
-        await seat.follow()
+        await seat.do_withheld()
     await play_on(seats)
     assert (seats[0].auditor.verdict().result, seats[0].auditor.verdict().reason) == (Result.PROVEN, "won")
-
-
-async def test_seat_that_says_a_false_value_is_exposed_by_its_cards(server):
-    seats = await begun(server, withheld={}, variant="truco-argentino")
-
-    def lie(message, options):
-        said = [option for option in options if option["kind"] in ("points", "good")]
-        if not said:
-            return first_of("envido", "accept", "play")(message, options)
-        true = [option["args"][0] for option in said if option["kind"] == "points"]
-        return {"key": "points", "kind": "points", "args": (32 if true == [33] else 33,), "hints": {}}
-
-    seats[0].chooses = first_of("envido", "points", "good", "accept", "play")
-    seats[1].chooses = lie
-    assert await verdict_of(seats) == (Result.PROVEN, "forfeit", 0)
-    assert rulings(seats[0])[-1] == ("forfeit", 1, "false")
-    assert not seats[0].auditor.verdict().by_ruling

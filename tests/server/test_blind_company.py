@@ -4,7 +4,6 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from server.acting import act
 from server.blind_seats import BlindSeat, blind_match, blind_seat, choose_again, is_due, rest_in_hand
 from server.calls import rulings
 from server.clocks import pass_time
@@ -220,15 +219,3 @@ async def test_match_is_exported_by_the_host_and_proven_by_the_player(tmp_path, 
     assert verified.exit_code == 0, verified.output
     told = json.loads(verified.stdout)
     assert (told["result"], told["mode"]) == ("proven", "blind")
-
-
-async def test_act_for_another_card_than_lies_in_its_place_is_refused(server):
-    seats = await resting(server)
-    seat = seats[seats[0].waiting["seats"][0]]
-    seat.find_options(seat.waiting)
-    option = next(option for option in seat.offered if option["kind"] == "play")
-    slot, card, keys, ask = option["args"]
-    others = [other for other in range(22) if other not in {held.card for held in seat.hand()}]
-    refused = await seat.hand_in(act(seat, "play", (slot, others[0], keys, ask)))
-    assert (refused["code"], refused["msg"].startswith("C19")) == ("illegal_action", True)
-    assert card not in others

@@ -108,8 +108,7 @@ async def test_link_that_fails_is_refused_alone_and_a_right_one_taken_after_it(
     if spoilt == "signature":  # for which a connection is closed
         await late.come_back(await server.connect())
     await play_on(seats, is_due("opening", 1))
-    late.withheld = frozenset()
-    await late.follow()
+    await late.do_withheld()
     await play_on(seats)
     assert judged[0] == [1]
     assert seats[0].auditor.verdict().result is Result.PROVEN
@@ -124,8 +123,7 @@ async def test_link_that_comes_on_another_connection_too_is_taken_once_and_answe
     await until(lambda: gathered)
     await early.come_back(await server.connect())  # which sends it again; it waits for nobody
     await play_on(seats, is_due("opening", 1))
-    seats[1].withheld = frozenset()
-    await seats[1].follow()
+    await seats[1].do_withheld()
     await play_on(seats, is_closed)
     answers = []
     while not answers:
@@ -139,8 +137,7 @@ async def test_seat_that_is_away_is_not_waited_for(server, patience, gathered):
     seats = await at_the_opening(server, late=(0, 1))
     await seats[0].client.stream.aclose()
     await seats[1].client.until("away")
-    seats[1].withheld = frozenset()
-    await seats[1].follow()
+    await seats[1].do_withheld()
     await until(lambda: gathered)
     assert gathered == [{1}]
 

@@ -3,7 +3,6 @@
 import gc
 import os
 from collections.abc import Iterator
-from functools import partial
 from threading import current_thread, main_thread
 
 import msgspec
@@ -11,13 +10,12 @@ import pytest
 import structlog
 from rows import each_row
 from server.blind_seats import WANT, BlindSeat, blind_match, blind_seat, blind_seats, is_due, is_in_hand
-from server.calls import towards_a_tie
 from server.conftest import play_on, under
 from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.blind_mode.points import encoded
-from truc_protocol.bodies import Deal, Keys, Lend, Lock, Mask, Release, Rule
+from truc_protocol.bodies import Deal, Keys, Lock, Mask, Release, Rule
 from truc_protocol.codec import pack
 from truc_protocol.ledger import sealed_pack
 from truc_protocol.records import parse
@@ -57,16 +55,6 @@ async def test_match_of_two_is_dealt_by_its_seats_and_proven_as_it_is_stored_and
         assert (await seat.ready())["t"] == "ok"
     await play_on(seats, lambda seat: seat.done and seat.ledger.setup.mid != mid)
     assert all(map(is_proven, seats))
-
-
-async def test_table_says_its_mode(server):
-    seats = await blind_seats(server)
-    reply = await seats[0].client.ask({"t": "tables"})
-    assert [table["mode"] for table in reply["tables"]] == ["blind"]
-    other = await server.seat(seed=5)
-    await other.create("truc-catalan")
-    reply = await other.client.ask({"t": "tables"})
-    assert sorted(table.get("mode", "dealt") for table in reply["tables"]) == ["blind", "dealt"]
 
 
 async def test_client_that_does_not_deal_is_told_what_to_do_and_a_guest_to_log_in_with_a_key(server):
@@ -133,8 +121,7 @@ async def test_no_keys_are_told_before_those_of_every_seat_are_there(server):
     await play_on(seats, is_due("keys"))
     assert ("keys", 1, 0) in seats[0].taken
     assert Keys not in kinds(seats[0]) + kinds(seats[1])
-    seats[1].withheld = frozenset()
-    await seats[1].follow()
+    await seats[1].do_withheld()
     await play_on(seats, is_in_hand)
     assert [each for each in kinds(seats[0]) if each in (Keys, Deal)][:3] == [Keys, Keys, Deal]
 
@@ -182,27 +169,6 @@ async def test_game_is_played_to_its_end_and_proven(server, name, count):
     await play_on(seats)
     assert all(seat.auditor.verdict().result is Result.PROVEN for seat in seats)
     assert seats[0].auditor.verdict().unopened == ()
-
-
-@pytest.mark.slow
-async def test_cards_are_lent_to_a_partner_at_the_last_point(server):
-    options = {"target": 3, "match": 1, "decision_ms": 0}
-    seats = await blind_match(server, 4, "truco-mineiro-2", options=options)
-    await play_on(seats)
-    assert all(map(is_proven, seats))
-    assert Lend in kinds(seats[0])
-
-
-@pytest.mark.slow
-async def test_hand_is_played_whose_cards_nobody_has_seen(server):
-    options = {"target": 2, "match": 1, "blind": "on", "cover_from_trick": 2, "decision_ms": 0}
-    seats = await blind_match(server, 2, "truco-paulista", options=options)
-    for seat in seats:
-        seat.chooses = partial(towards_a_tie, seat)
-    await play_on(seats)
-    assert all(map(is_proven, seats))
-    played = [body for body in map(parse, seats[0].records) if isinstance(body, Keys)]
-    assert any(body.box is None and body.opened for body in played)
 
 
 GAMES = [(2, "truc-catalan"), (2, "truco-paulista")]

@@ -8,7 +8,7 @@ from server.visitors import follower, guest, heard, keyed, said, say, table_of
 from structlog.testing import capture_logs
 
 from truc_protocol.crypto import keys
-from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
+from truc_server.settings.abilities import CHAT_LINES, CHAT_TOTAL
 from truc_server.storage import KEPT_CHAT_LINES
 from truc_server.table_data.options import WATCH_LATE
 
@@ -21,15 +21,6 @@ async def two_at_a_table(server, **fields):
 
 
 # Who hears it
-
-
-async def test_who_watches_hears_and_may_speak_without_a_seat(server):
-    first, _, code = await two_at_a_table(server)
-    watcher = await guest(server)
-    await watcher.ask({"t": "watch", "table": code})
-    await say(watcher, "hello", code)
-    assert (await said(first), await said(watcher)) == (["hello"], ["hello"])
-    assert "seat" not in (await heard(first, "chat"))[0]
 
 
 async def test_line_comes_to_everybody_at_the_table_and_names_number_tag_name_and_seat_of_who_says_it(server):
@@ -124,17 +115,6 @@ async def test_text_of_any_language_comes_as_it_was_said_in_its_one_form(server,
 
 
 # How much
-
-
-async def test_eleventh_line_in_ten_seconds_is_refused_for_the_time_told(server, mock_clock):
-    client = await follower(server)
-    replies = [await say(client, "hello") for _ in range(CHAT_LINES + 1)]
-    assert [reply["t"] for reply in replies] == ["ok"] * CHAT_LINES + ["error"]
-    last = replies[-1]
-    assert (last["code"], last["retryable"]) == ("rate_limited", True)
-    assert last["retry_after_ms"] == CHAT_SECONDS * 1000 + 1
-    mock_clock.jump(last["retry_after_ms"] / 1000)
-    assert (await say(client, "hello"))["t"] == "ok"
 
 
 async def test_more_than_a_thousand_characters_in_ten_seconds_are_refused_for_now(server):

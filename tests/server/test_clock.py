@@ -34,14 +34,6 @@ async def test_the_bank_pays_for_what_a_decision_takes_beyond_its_time(server, m
     assert mover.options["deadline_ms"] == 1300
 
 
-async def test_without_a_limit_nothing_is_ruled_and_no_deadline_told(server, mock_clock):
-    seats = await in_hand(server, options={"decision_ms": 0})
-    mover, _ = holder_of(seats)
-    mock_clock.jump(3000)
-    assert "deadline_ms" not in mover.options
-    await stand(mover)
-
-
 async def test_a_silent_seat_voids_the_draw_which_is_logged_and_called_again(server, mock_clock):
     with capture_logs() as logged:
         seats = await called(server, options={"release_ms": 5000})

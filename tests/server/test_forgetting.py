@@ -77,11 +77,6 @@ class TestGuest:
 
 
 class TestKey:
-    async def test_key_stays_logged_in_and_may_ask_again(self, server):
-        client = await keyed(server)
-        assert [(await client.ask(FORGET))["t"] for _ in range(3)] == ["ok"] * 3
-        assert (await client.ask({"t": "tables"}))["t"] == "ok"
-
     async def test_name_is_dropped_on_every_connection(self, server):
         key = generate_signing_key()
         first, second = await keyed(server, "Kay", key), await keyed(server, "Kay", key)
@@ -111,12 +106,6 @@ class TestTables:
         while notice["seats"][1]["kind"] != "empty":
             notice = await seats[0].client.until("table")
         assert notice["seats"][0]["kind"] == "key"
-
-    async def test_table_that_is_empty_then_is_closed(self, server):
-        seat = await server.seat()
-        table = await seat.create("truc-french")
-        await seat.ask(FORGET)
-        assert (await seat.ask({"t": "join", "table": table}))["code"] == "no_such_table"
 
     async def test_in_a_match_it_is_refused_and_changes_nothing(self, server):
         guests = await in_hand(server, guests=(1,))

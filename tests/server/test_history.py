@@ -74,27 +74,6 @@ async def with_records(server, count, *, means=1, body=b"body"):
 
 
 class TestPages:
-    async def test_records_are_those_that_were_sent(self, server):
-        seats = await in_hand(server)
-        answer = await ask(seats[0].client, mid_of(seats))
-        sent = [message for message in seats[0].client.log if message["t"] == "record"]
-        assert answer["past"] == [
-            {
-                name: record[name]
-                for name in ("signer", "body", "sig", "means")
-                if name != "means" or record[name]
-            }
-            for record in sent
-        ]
-
-    async def test_minus_one_brings_the_setup_too_and_zero_does_not(self, server):
-        seats = await in_hand(server)
-        answer = await ask(seats[0].client, mid_of(seats), -1)
-        setup = [Record(*record) for record in answer["setup"]]
-        assert (answer["doc"], [*setup, *records_of(answer)]) == (seats[0].document, seats[0].records)
-        answer = await ask(seats[0].client, mid_of(seats), 0)
-        assert ("doc" in answer, "setup" in answer) == (False, False)
-
     async def test_page_is_as_long_as_64_records_a_limit_and_the_end_allow(self, server):
         client = await with_records(server, 100)
         for asked, told in (
@@ -244,16 +223,6 @@ class TestOwnMatches:
 
 
 class TestWhileItIsPlayed:
-    async def test_stranger_gets_what_watchers_see(self, server):
-        seats = await in_hand(server)
-        answer = await ask(await stranger(server), mid_of(seats), -1)
-        assert records_of(answer) == seats[0].records[len(answer["setup"]) :]
-
-    async def test_player_gets_all_and_a_stranger_nothing_where_nobody_may_watch(self, server):
-        seats = await in_hand(server, options={"spectators": 0, "transcript": "all"})
-        assert (await ask(await stranger(server), mid_of(seats)))["code"] == "private_table"
-        assert len((await ask(seats[0].client, mid_of(seats)))["past"]) == seats[0].next
-
     @pytest.mark.parametrize("spectators", [2, 3 + 3_600], ids=["hand", "delay"])
     async def test_stranger_gets_no_record_that_watchers_are_not_shown_yet(self, server, spectators):
         seats = await in_hand(server, options={"spectators": spectators, "transcript": "all"})

@@ -31,13 +31,6 @@ async def test_a_table_is_listed_under_its_code_and_variant_as_soon_as_it_is_ack
     assert (len(code), (await second.ask({"t": "join", "table": code.lower()}))["t"]) == (5, "ok")
 
 
-async def test_a_private_table_is_not_listed_and_its_code_admits(server):
-    first, second = await guest(server), await guest(server)
-    code = await table_of(first, private=True)
-    assert (len(code), await listed(second)) == (16, [])
-    assert (await second.ask({"t": "join", "table": code}))["seat"] == 1
-
-
 @under(limits={"tables_per_player": 100, "seats_per_player": 100})
 async def test_long_list_comes_in_pages(server):
     client = await guest(server)
@@ -65,33 +58,6 @@ async def test_only_those_at_the_table_get_its_notices(server):
     await first.ask(FRENCH)
     await second.ask({"t": "tables"})
     assert "table" not in {message["t"] for message in second.log}
-
-
-async def test_seat_is_free_after_leaving_and_the_table_gone_after_the_last(server):
-    seats = await server.seats(2)
-    third = await guest(server)
-    leave = {"t": "leave", "table": seats[0].table}
-    assert (await third.ask(leave))["code"] == "not_seated"
-    assert (await seats[1].client.ask(leave))["t"] == "ok"
-    assert (await third.ask({"t": "join", "table": seats[0].table}))["seat"] == 1
-    for client in (third, seats[0].client):
-        await client.ask(leave)
-    assert await listed(third) == []
-
-
-async def test_nobody_leaves_while_terms_are_out(server):
-    seats = await server.match(2)
-    await seats[1].client.until("terms")
-    reply = await seats[1].client.ask({"t": "leave", "table": seats[1].table})
-    assert reply["code"] == "table_not_open"
-
-
-async def test_ready_is_taken_back_by_unready(server):
-    seats = await server.seats(2)
-    await seats[0].ready()
-    await seats[0].client.ask({"t": "unready", "table": seats[0].table})
-    await seats[1].ready()
-    assert (await seats[1].client.until("table"))["state"] == "open"
 
 
 async def test_table_that_nobody_starts_expires_when_it_says_so(server, mock_clock):
@@ -246,15 +212,6 @@ async def test_table_is_told_at_most_twice_a_second(server, mock_clock):
     assert 5 <= len(await heard(client, "table")) <= 3 / BETWEEN_S + 1
 
 
-async def test_table_that_is_gone_is_told(server, mock_clock):
-    host = await guest(server)
-    code = await table_of(host)
-    client = await follower(server)
-    await host.ask({"t": "leave", "table": code})
-    await later(mock_clock, BETWEEN_S)
-    assert await heard(client, "closed") == [{"t": "closed", "table": code, "reason": "empty"}]
-
-
 async def test_nothing_of_a_private_table_is_told(server, mock_clock):
     client, host = await follower(server), await guest(server)
     code = await table_of(host, private=True)
@@ -291,15 +248,6 @@ async def test_house_that_is_as_it_was_is_not_told_again(server, mock_clock):
     await host.ask({"t": "ready", "table": code})
     await later(mock_clock, 2 * STATE_S)
     assert len(await heard(client, "lobby")) == told
-
-
-async def test_who_follows_no_longer_is_told_nothing(server, mock_clock):
-    client, host = await follower(server), await guest(server)
-    await client.ask({"t": "lobby", "off": True})
-    before = len(client.log)
-    await host.ask(FRENCH)
-    await later(mock_clock, STATE_S)
-    assert [message["t"] for message in client.log[before:]] == []
 
 
 @under(limits={"tables_per_player": 200, "seats_per_player": 200})
