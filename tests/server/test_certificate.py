@@ -46,6 +46,11 @@ def failure(folder, chain="", key="", now=NOW) -> str:
     return str(failed.value)
 
 
+def day(days: int) -> str:
+    """Return the date so many days from now."""
+    return time.strftime("%Y-%m-%d", time.gmtime(NOW + days * DAY_S))
+
+
 def findings(folder, settings) -> list[str]:
     return [finding.line for finding in look_at_certificate(settings, folder)]
 
@@ -55,33 +60,21 @@ def test_without_tls_nothing_is_made(folder):
     assert not folder.certificate.exists()
 
 
-def test_certificate_is_made_for_the_owner_alone(folder):
-    tls = open_tls(with_tls().listen, folder, NOW)
-    pem = folder.certificate.read_bytes()
-    assert stat.S_IMODE(folder.certificate.stat().st_mode) == 0o600
-    assert tls.digest == read_certificate(pem, pem).digest
-
-
-def test_certificate_that_was_made_is_kept(folder):
-    assert (
-        open_tls(with_tls().listen, folder, NOW).digest
-        == open_tls(with_tls().listen, folder, NOW + DAY_S).digest
-    )
-
-
 @pytest.mark.parametrize(
     ("later", "is_renewed"), [(LASTS_S - RENEW_S - 60, False), (LASTS_S - RENEW_S + 60, True)]
 )
-def test_certificate_near_its_end_is_made_anew(folder, later, is_renewed):
+def test_certificate_that_was_made_is_kept_until_it_is_near_its_end(folder, later, is_renewed):
     first = open_tls(with_tls().listen, folder, NOW).digest
     assert (open_tls(with_tls().listen, folder, NOW + later).digest != first) is is_renewed
 
 
-@each_row("content", [b"", b"no certificate", make_certificate(NOW, lasts_s=DAY_S)[:300]])
-def test_certificate_that_is_damaged_is_made_anew(folder, content):
-    folder.certificate.write_bytes(content)
+@each_row("content", [None, b"", b"no certificate", make_certificate(NOW, lasts_s=DAY_S)[:300]])
+def test_certificate_that_is_missing_or_damaged_is_made_for_the_owner_alone(folder, content):
+    if content is not None:
+        folder.certificate.write_bytes(content)
     tls = open_tls(with_tls().listen, folder, NOW)
     pem = folder.certificate.read_bytes()
+    assert stat.S_IMODE(folder.certificate.stat().st_mode) == 0o600
     assert tls.digest == read_certificate(pem, pem).digest
 
 
@@ -109,18 +102,16 @@ def test_own_certificate_of_another_key_is_refused(tmp_path, files, folder):
     )
 
 
-def test_own_certificate_that_has_ended_is_refused(tmp_path, folder):
-    chain, key = own(tmp_path, make_certificate(NOW - 10 * DAY_S, lasts_s=3 * DAY_S))
-    day = time.strftime("%Y-%m-%d", time.gmtime(NOW - 7 * DAY_S))
-    assert failure(folder, chain, key) == (
-        f"{chain} was good until {day}: renew it, or leave listen.certificate empty to have one made"
-    )
-
-
-def test_own_certificate_of_the_future_is_refused(tmp_path, folder):
-    chain, key = own(tmp_path, make_certificate(NOW + 10 * DAY_S, lasts_s=3 * DAY_S))
-    day = time.strftime("%Y-%m-%d", time.gmtime(NOW + 9 * DAY_S))
-    assert failure(folder, chain, key) == f"{chain} is not good before {day}: check the clock of this machine"
+@each_row(
+    "begins, edge, told",
+    [
+        (-10, -7, "was good until {}: renew it, or leave listen.certificate empty to have one made"),
+        (10, 9, "is not good before {}: check the clock of this machine"),
+    ],
+)
+def test_own_certificate_that_has_ended_or_is_of_the_future_is_refused(tmp_path, folder, begins, edge, told):
+    chain, key = own(tmp_path, make_certificate(NOW + begins * DAY_S, lasts_s=3 * DAY_S))
+    assert failure(folder, chain, key) == f"{chain} {told.format(day(edge))}"
 
 
 def test_own_key_with_a_passphrase_is_refused_and_not_asked_for(files, folder):
@@ -157,10 +148,12 @@ def test_key_without_a_certificate_is_refused(files, folder):
     )
 
 
-def test_own_certificate_near_its_end_is_told_at_the_start(tmp_path, folder, shown):
-    chain, key = own(tmp_path, make_certificate(NOW, lasts_s=NEAR_S - DAY_S))
-    open_tls(with_tls(chain, key).listen, folder, NOW)
+def test_own_certificate_near_its_end_is_told_at_the_start_and_noted_by_check(tmp_path, folder, shown):
+    files = own(tmp_path, make_certificate(NOW, lasts_s=NEAR_S - DAY_S))
+    open_tls(with_tls(*files).listen, folder, NOW)
     assert "certificate_ends" in shown.getvalue()
+    (line,) = findings(folder, with_tls(*files))
+    assert (line.startswith("note "), line.endswith("renew it soon")) == (True, True)
 
 
 # What `check` says
@@ -175,18 +168,9 @@ def test_check_says_that_a_certificate_will_be_made_and_makes_none(folder):
 
 def test_check_says_until_when_a_certificate_is_good(files, folder):
     open_tls(with_tls().listen, folder, NOW)
-    made, owns = (time.strftime("%Y-%m-%d", time.gmtime(NOW + s)) for s in (LASTS_S, 90 * DAY_S))
-    assert findings(folder, with_tls()) == [
-        f"ok     TLS: {folder.certificate}, made by the server, good until {made}"
-    ]
-    assert findings(folder, with_tls(*files)) == [f"ok     TLS: {files[0]}, good until {owns}"]
-
-
-def test_check_notes_an_own_certificate_near_its_end(tmp_path, folder):
-    files = own(tmp_path, make_certificate(NOW, lasts_s=NEAR_S - DAY_S))
-    (line,) = findings(folder, with_tls(*files))
-    assert line.startswith("note ")
-    assert line.endswith("renew it soon")
+    made = f"made by the server, good until {day(LASTS_S // DAY_S)}"
+    assert findings(folder, with_tls()) == [f"ok     TLS: {folder.certificate}, {made}"]
+    assert findings(folder, with_tls(*files)) == [f"ok     TLS: {files[0]}, good until {day(90)}"]
 
 
 def test_check_finds_what_a_start_would_refuse(files, folder):

@@ -8,13 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from click.testing import CliRunner
 from rows import each_row
+from server.commands import call
 
 from truc_server.commands.checking import look_at_clock
 from truc_server.identity.identity import load_identity, roll
 from truc_server.identity.passphrases import change_passphrase
-from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
 
 WORDS = "a long enough passphrase"
@@ -39,9 +38,15 @@ def check(folder: Folder, settings: str = "", *, status: int = 0) -> list[str]:
     """Check a folder with these settings; returns the lines."""
     if settings:
         folder.settings.write_text(settings)
-    result = CliRunner().invoke(main, ["check", "--data", str(folder.root)])
+    result = call(folder, "check")
     assert (result.exit_code, result.stderr) == (status, ""), result.output
     return result.stdout.splitlines()
+
+
+def wrong(folder: Folder, settings: str = "") -> str:
+    """Return the only line that says of something that it is wrong."""
+    (line,) = [line for line in check(folder, settings, status=1) if line.startswith("wrong")]
+    return line
 
 
 def test_sound_folder_has_nothing_wrong(folder):
@@ -170,7 +175,7 @@ NOTES = (
 )
 
 
-@pytest.mark.parametrize(("settings", "told"), NOTES, ids=[told.split(":")[0] for _, told in NOTES])
+@each_row("settings, told", NOTES)
 def test_settings_that_do_nothing_are_noted(folder, settings, told):
     with locked(folder):
         assert f"note   {told}" in check(folder, settings)
@@ -186,33 +191,31 @@ def test_nothing_is_said_of_settings_that_go_together(folder):
 
 
 @pytest.fixture
-def taken():
-    """A port that another program listens on."""
+def taken(monkeypatch):
+    """A port that another program listens on, and this server would."""
+    monkeypatch.setenv("TRUC_LISTEN_HOSTS", "127.0.0.1")
     with socket.create_server(("127.0.0.1", 0)) as other:
+        monkeypatch.setenv("TRUC_LISTEN_PORT", str(other.getsockname()[1]))
         yield other.getsockname()[1]
 
 
-@pytest.mark.parametrize("section", ["listen", "metrics"])
-def test_port_in_use_is_wrong(folder, taken, section, monkeypatch):
-    monkeypatch.setenv(f"TRUC_{section.upper()}_PORT", str(taken))
-    monkeypatch.setenv("TRUC_LISTEN_HOSTS", "127.0.0.1")
-    lines = check(folder, status=1)
-    assert (
-        f"wrong  {section}: port {taken} of 127.0.0.1 is in use by another program: stop it, or change {section}.port"
-        in lines
-    )
+def in_use(section: str, port: int, setting: str) -> str:
+    told = f"port {port} of 127.0.0.1 is in use by another program: stop it, or change {setting}"
+    return f"wrong  {section}: {told}"
 
 
-def test_port_is_tried_before_the_first_start_too(tmp_path, taken, monkeypatch):
-    monkeypatch.setenv("TRUC_LISTEN_PORT", str(taken))
-    monkeypatch.setenv("TRUC_LISTEN_HOSTS", "127.0.0.1")
-    lines = check(Folder(tmp_path / "new"), status=1)
-    assert [line for line in lines if f"port {taken} of 127.0.0.1 is in use" in line]
+def test_port_in_use_is_wrong_also_before_the_first_start_and_for_figures_and_other_nodes(
+    folder, taken, tmp_path, monkeypatch
+):
+    for where in (folder, Folder(tmp_path / "new")):
+        assert in_use("listen", taken, "listen.port") in check(where, status=1)
+    monkeypatch.setenv("TRUC_LISTEN_PORT", "0")
+    lines = check(folder, f'[metrics]\nport = {taken}\n[cluster]\ninner = "127.0.0.1:{taken}"', status=1)
+    assert in_use("metrics", taken, "metrics.port") in lines
+    assert in_use("cluster", taken, "cluster.inner") in lines
 
 
-def test_port_of_the_server_that_runs_is_its_own(folder, taken, monkeypatch):
-    monkeypatch.setenv("TRUC_LISTEN_PORT", str(taken))
-    monkeypatch.setenv("TRUC_LISTEN_HOSTS", "127.0.0.1")
+def test_port_of_the_server_that_runs_is_its_own(folder, taken):
     with locked(folder):
         assert not [line for line in check(folder) if "in use by another" in line]
 
@@ -228,10 +231,8 @@ def test_tried_port_is_free_afterwards(folder, monkeypatch):
 
 def test_address_of_another_machine_is_wrong(folder):
     lines = check(folder, '[listen]\nhosts = ["192.0.2.1"]', status=1)
-    assert (
-        "wrong  listen: port 0 of 192.0.2.1 cannot be listened on: Cannot assign requested address; change listen.hosts"
-        in lines
-    )
+    told = "port 0 of 192.0.2.1 cannot be listened on: Cannot assign requested address; change listen.hosts"
+    assert f"wrong  listen: {told}" in lines
 
 
 @pytest.mark.parametrize("number", [errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL])
@@ -266,31 +267,16 @@ def test_port_that_is_not_this_users_is_wrong(folder, monkeypatch):
     monkeypatch.setattr(socket, "socket", Denied)
     monkeypatch.setenv("TRUC_LISTEN_PORT", "443")
     monkeypatch.setenv("TRUC_LISTEN_HOSTS", "127.0.0.1")
-    lines = check(folder, status=1)
-    assert (
-        "wrong  listen: port 443 of 127.0.0.1 may not be listened on by this user: choose one above 1023 as listen.port"
-        in lines
-    )
-
-
-def test_inner_port_in_use_is_wrong(folder, taken):
-    lines = check(folder, f'[cluster]\ninner = "127.0.0.1:{taken}"', status=1)
-    told = (
-        f"cluster: port {taken} of 127.0.0.1 is in use by another program: stop it, or change cluster.inner"
-    )
-    assert f"wrong  {told}" in lines
+    told = "port 443 of 127.0.0.1 may not be listened on by this user: choose one above 1023 as listen.port"
+    assert f"wrong  listen: {told}" in check(folder, status=1)
 
 
 def test_inner_socket_needs_a_folder_and_a_short_path(folder, tmp_path):
     lines = check(folder, f'[cluster]\ninner = "{tmp_path}/none/inner"', status=1)
     assert f"wrong  cluster.inner: expected to make a socket in {tmp_path}/none, got no such folder" in lines
     long = f"{tmp_path}/{'i' * 100}"
-    (line,) = [
-        one for one in check(folder, f'[cluster]\ninner = "{long}"', status=1) if one.startswith("wrong")
-    ]
-    assert line == (
-        f"wrong  cluster.inner: {long} has {len(long)} bytes, and the system takes 107 for a socket: choose a shorter path"
-    )
+    told = f"{long} has {len(long)} bytes, and the system takes 107 for a socket: choose a shorter path"
+    assert wrong(folder, f'[cluster]\ninner = "{long}"') == f"wrong  cluster.inner: {told}"
 
 
 def test_node_whose_inner_door_is_shut_is_noted(folder):
@@ -340,8 +326,7 @@ def test_sealed_keys_without_a_file_are_noted(folder):
 
 def test_file_without_a_passphrase_on_the_keys_is_wrong(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", words(tmp_path / "words"))
-    (line,) = [line for line in check(folder, status=1) if line.startswith("wrong")]
-    assert line.endswith(
+    assert wrong(folder).endswith(
         f"have no passphrase: give them one with truc-server key passphrase --new {tmp_path}/words, or take the setting out"
     )
 
@@ -359,7 +344,7 @@ def test_key_file_left_unsealed_is_wrong(folder):
 
 def test_clock_behind_the_newest_key_is_wrong(folder):
     roll(folder, 4_000_000_000)
-    (line,) = [line for line in check(folder, status=1) if line.startswith("wrong")]
+    line = wrong(folder)
     assert line.startswith("wrong  clock: the key was changed up to ")
     assert line.endswith("set the clock, as players' clients refuse a key to come")
 
@@ -387,9 +372,8 @@ def test_clock_goes_with_the_data_folder(folder, now, told):
 def test_folder_whose_name_is_too_long_for_a_socket_is_wrong(tmp_path):
     folder = open_folder(tmp_path / ("d" * 100))
     load_identity(folder)
-    (line,) = [line for line in check(folder, status=1) if line.startswith("wrong")]
     length = len(str(folder.admin_socket))
-    assert line == (
+    assert wrong(folder) == (
         f"wrong  data folder: {folder.admin_socket} has {length} bytes, and the system takes 107 for a socket: "
         "truc-server admin will not work; choose a folder with a shorter name"
     )
@@ -408,8 +392,7 @@ def test_socket_of_just_the_longest_name_is_right():
 
 def test_tables_that_have_moved_are_wrong(folder):
     folder.moved.touch()
-    (line,) = [line for line in check(folder, status=1) if line.startswith("wrong")]
-    assert line.startswith(f"wrong  start: the tables in {folder.root} have moved")
+    assert wrong(folder).startswith(f"wrong  start: the tables in {folder.root} have moved")
 
 
 def test_certificate_is_looked_at(folder):

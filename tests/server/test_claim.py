@@ -147,6 +147,13 @@ async def test_where_the_terms_say_wait_a_seat_that_is_gone_is_not_claimed_again
     assert (await claim(other))["code"] == "not_now"
 
 
+async def test_partner_of_who_is_away_cannot_claim(server, mock_clock):
+    seats = await in_hand(server, "truc-catalan", count=4, options=SLOW)
+    await leave(seats[3])
+    mock_clock.jump(60.01)
+    assert (await claim(seats[1]))["code"] == "not_now"
+
+
 async def test_claim_while_releases_are_awaited_tells_how_long_they_are(server, mock_clock):
     seats = await server.match(2, options={**SLOW, "release_ms": 90_000})
     for seat in seats:

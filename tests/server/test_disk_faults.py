@@ -3,11 +3,9 @@
 import shutil
 import sqlite3
 from contextlib import closing
-from functools import partial
 
 import pytest
 import trio
-from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from click.testing import CliRunner
 from rows import each_row
 from server.conftest import QUICK, changed, give_up, holder_of, in_hand, play_on, running
@@ -38,15 +36,15 @@ def full(store: Store) -> None:
     store._writing.rollback()
 
 
-def read_only(store: Store) -> None:
-    store._writing.exec_driver_sql("PRAGMA query_only = ON")
-    store._writing.rollback()
+def read_only(server) -> None:
+    server.store._writing.exec_driver_sql("PRAGMA query_only = ON")
+    server.store._writing.rollback()
 
 
-def ruin(data) -> None:
+def ruin(server) -> None:
     """Overwrite every page of a database but the first, as a dying disk does."""
-    sql(data / "truc.db", "PRAGMA wal_checkpoint(TRUNCATE)")
-    with (data / "truc.db").open("r+b") as file:
+    sql(server.folder.database, "PRAGMA wal_checkpoint(TRUNCATE)")
+    with server.folder.database.open("r+b") as file:
         file.seek(0, 2)
         size = file.tell()
         file.seek(4_096)
@@ -76,78 +74,47 @@ async def test_every_record_that_anybody_has_seen_is_on_the_full_disk_and_the_ma
         await give_up(seats)
 
 
-async def test_players_are_told_goodbye_where_the_database_is_read_only_by_now(data):
-    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="readonly database"), flatten_subgroups=True):
+@pytest.mark.parametrize(("happens", "told"), [(read_only, "readonly database"), (ruin, "malformed")])
+async def test_database_that_is_read_only_or_corrupt_by_now_is_found_by_the_next_write_and_goodbye_is_said(
+    data, happens, told
+):
+    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match=told), flatten_subgroups=True):
         async with running(data, changed(QUICK, access={"guest_days": 0})) as server:  # nobody else writes
             client = await guest(server)
-            read_only(server.store)
+            await table_of(client)
+            happens(server)
             await client.send(FRENCH)
-            heard = await client.closed()
+            *before, last = await client.closed()
             await trio.sleep_forever()
-    assert [(message["t"], message["code"]) for message in heard] == [("bye", "internal")]
+    assert ([message["t"] for message in before], last["code"]) == (["table"], "internal")
 
 
-async def test_corrupt_database_is_found_by_the_next_write(data):
-    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="malformed"), flatten_subgroups=True):
-        async with running(data) as server:
-            seat = await server.seat()
-            await seat.create("truc-french")
-            ruin(data)
-            await seat.client.send(FRENCH)
-            *before, goodbye = await seat.client.closed()
-            await trio.sleep_forever()
-    assert ([message["t"] for message in before], goodbye["code"]) == (["table"], "internal")
-
-
-async def test_read_that_fails_is_an_incident_and_the_server_goes_on(data):
+async def test_read_that_fails_is_an_incident_logged_without_a_traceback_and_the_server_goes_on(data):
     async with running(data) as server:
         first, second = await in_hand(server)
-        ruin(data)
-        page = {"t": "history", "match": first.ledger.setup.mid, "from": 0}
-        reply = await first.ask(page)
+        ruin(server)
+        with capture_logs() as logged:
+            reply = await first.ask({"t": "history", "match": first.ledger.setup.mid, "from": 0})
         assert (await second.ask({"t": "tables"}))["t"] == "ok"
     assert (reply["code"], len(reply["detail"]["incident"])) == ("internal", 8)
-
-
-@pytest.fixture
-async def unreadable(data):
-    """Run a server whose past cannot be read."""
-    faults = [Fault(Point.READ, "past_match", n, fail) for n in range(1, 9)]
-    async with running(
-        data, changed(QUICK, limits={"idle_s": 3600}), wrap=partial(FaultyStore, faults=faults)
-    ) as server:
-        yield server
-
-
-async def test_read_that_fails_is_logged_without_a_traceback(unreadable):
-    client = await guest(unreadable)
-    with capture_logs() as logged:
-        await client.ask({"t": "history", "match": bytes(32), "from": 0})
     told = [entry["log_level"] for entry in logged if entry["event"] == "store_not_read"]
     assert (told, [entry for entry in logged if "exc_info" in entry]) == (["error"], [])
 
 
-class TestHeld:
-    """Another program holds the database."""
+async def until_logged(logged: list, event: str) -> None:
+    while not any(entry["event"] == event for entry in logged):
+        await trio.lowlevel.checkpoint()
 
-    @pytest.fixture(autouse=True)
-    def impatient(self, monkeypatch):
-        """Let SQLite wait for a moment only."""
-        monkeypatch.setattr("truc_server.storage.engine.BUSY_TIMEOUT_MS", 20)
 
-    @pytest.fixture
-    def holder(self, data):
-        with closing(sqlite3.connect(data / "truc.db", isolation_level=None, check_same_thread=False)) as raw:
-            yield raw
-
-    async def test_request_is_answered_when_it_is_let_go(self, data, holder):
+async def test_request_is_answered_when_another_program_lets_the_database_go(data, monkeypatch):
+    monkeypatch.setattr("truc_server.storage.engine.BUSY_TIMEOUT_MS", 20)
+    with closing(sqlite3.connect(data / "truc.db", isolation_level=None)) as holder:
         async with running(data) as server:
             client = await guest(server)
             holder.execute("BEGIN IMMEDIATE")
             await client.send(FRENCH)
             with capture_logs() as logged:
-                while not any(entry["event"] == "store_is_held" for entry in logged):
-                    await trio.lowlevel.checkpoint()
+                await until_logged(logged, "store_is_held")
             holder.execute("ROLLBACK")
             assert (await client.until("ok"))["seat"] == 0
 
@@ -161,8 +128,7 @@ async def test_end_waits_for_a_commit_that_hangs(data, monkeypatch):
             await client.send(FRENCH)
             await gate.reached()
             server.stop()
-            while not any(entry["event"] == "store_hangs" for entry in logged):
-                await trio.lowlevel.checkpoint()
+            await until_logged(logged, "store_hangs")
             gate.open()
     assert sql(data / "truc.db", "SELECT count(*) FROM tables") == [(1,)]
 

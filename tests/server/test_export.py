@@ -3,9 +3,7 @@
 import json
 import os
 import shutil
-import sqlite3
 import stat
-from contextlib import closing
 from functools import partial
 
 import pytest
@@ -55,15 +53,10 @@ async def play_both(path):
         first = await server.match(options=SHORT, seed=1)
         second = await server.match(variant="put", guests=(1,), seed=2, options={"guests": 1, "match": 1})
         await play_on((*first, *second))
-    with database(path.parent) as raw:
-        for seats, days in ((first, 0), (second, 10)):
-            ended = NEW_YEAR_MS + days * DAY_MS
-            raw.execute("UPDATE matches SET ended_ms = ? WHERE mid = ?", [ended, seats[0].ledger.setup.mid])
+    for seats, days in ((first, 0), (second, 10)):
+        values = (NEW_YEAR_MS + days * DAY_MS, seats[0].ledger.setup.mid)
+        sql(path / "truc.db", "UPDATE matches SET ended_ms = ? WHERE mid = ?", values)
     return first, second
-
-
-def database(tmp_path):
-    return closing(sqlite3.connect(tmp_path / "data" / "truc.db", isolation_level=None))
 
 
 @pytest.fixture
@@ -104,10 +97,9 @@ async def test_file_has_the_name_that_players_know_it_by_and_their_bytes(played,
     assert modes == [0o700, 0o600, 0o600]  # for their owner alone
 
 
-async def test_match_whose_rules_cannot_be_read_is_written_and_keeps_no_other_back(played, export, tmp_path):
+async def test_match_whose_rules_cannot_be_read_is_written_and_keeps_no_other_back(played, export, path):
     first, second = mids(*played)
-    with database(tmp_path) as raw:
-        raw.execute("UPDATE matches SET document = ? WHERE mid = ?", [b"\x90", bytes.fromhex(first)])
+    sql(path / "truc.db", "UPDATE matches SET document = x'90' WHERE mid = ?", (bytes.fromhex(first),))
     assert export().stdout.splitlines() == [
         f"written  {first[:16]}.truc  2026-01-01 00:00 UTC  -  won",
         f"written  {second[:16]}.truc  2026-01-11 00:00 UTC  put  won",
@@ -136,15 +128,14 @@ async def test_index_tells_everything_of_a_match(played, export):
 
 
 async def test_index_has_the_players_of_a_match_that_is_deleted_while_it_is_written(
-    played, export, tmp_path, monkeypatch
+    played, export, path, monkeypatch
 ):
     read = archive.Archive.transcript
 
     def read_and_delete(self, mid):
         found = read(self, mid)
-        with database(tmp_path) as raw:
-            for table in ("records", "match_players", "matches"):
-                raw.execute(f"DELETE FROM {table} WHERE mid = ?", [mid])
+        for table in ("records", "match_players", "matches"):
+            sql(path / "truc.db", f"DELETE FROM {table} WHERE mid = ?", (mid,))
         return found
 
     monkeypatch.setattr(archive.Archive, "transcript", read_and_delete)
@@ -161,11 +152,10 @@ async def test_dates_are_days_from_their_beginning(played, export):
     assert exported(export, "--variant", "put") == [second]
 
 
-async def test_no_match_is_left_out_where_many_are_read_page_by_page(played, export, monkeypatch, tmp_path):
+async def test_no_match_is_left_out_where_many_are_read_page_by_page(played, export, monkeypatch, path):
     monkeypatch.setattr(archive, "_PAGE", 1)
     assert exported(export) == mids(*played)
-    with database(tmp_path) as raw:
-        raw.execute("UPDATE matches SET ended_ms = 5")
+    sql(path / "truc.db", "UPDATE matches SET ended_ms = 5")
     assert sorted(exported(export)) == sorted(mids(*played))
 
 

@@ -3,13 +3,11 @@
 import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
-import trio
 from rows import each_row
-from server.conftest import running
 from server.stored import MATCH, SEAT, TABLE, record, sql, url
-from server.visitors import FRENCH, guest
 
 from truc_server.storage import StoreBusyError, StoreError
 from truc_server.storage.engine import open_engine
@@ -23,23 +21,23 @@ def holding(store) -> Store:
     return store
 
 
-@pytest.mark.parametrize("name", ["truc.db", "truc.db-wal"])
-def test_commit_to_a_file_that_was_deleted_is_not_confirmed(holding, folder, name):
-    (folder / name).unlink()
-    with pytest.raises(StoreError, match=f"{name} was deleted, moved or replaced"):
-        holding.commit([SEAT])
+def delete(file: Path) -> None:
+    file.unlink()
+
+
+def replace(file: Path) -> None:
+    shutil.copy(file, file.with_name("copy"))
+    file.with_name("copy").rename(file)
+
+
+def move_folder(file: Path) -> None:
+    file.parent.rename(file.parent.with_name(f"{file.parent.name} elsewhere"))
 
 
 @pytest.mark.parametrize("name", ["truc.db", "truc.db-wal"])
-def test_commit_to_a_file_that_was_replaced_is_not_confirmed(holding, folder, name):
-    shutil.copy(folder / name, folder / "copy")
-    (folder / "copy").rename(folder / name)
-    with pytest.raises(StoreError, match="was deleted, moved or replaced"):
-        holding.commit([SEAT])
-
-
-def test_commit_in_a_folder_that_was_moved_is_not_confirmed(holding, folder):
-    folder.rename(folder.with_name("elsewhere"))
+@pytest.mark.parametrize("happens", [delete, replace, move_folder])
+def test_commit_to_a_file_that_was_deleted_replaced_or_moved_is_not_confirmed(holding, folder, name, happens):
+    happens(folder / name)
     with pytest.raises(StoreError, match="was deleted, moved or replaced"):
         holding.commit([SEAT])
 
@@ -49,28 +47,14 @@ def test_what_stood_in_a_log_that_was_deleted_is_in_the_database(holding, folder
     with pytest.raises(StoreError):
         holding.commit([SEAT])
     shutil.copy(folder / "truc.db", folder / "found.db")
-    with closing(sqlite3.connect(folder / "found.db")) as raw:
-        assert raw.execute(
-            "SELECT (SELECT count(*) FROM tables), (SELECT count(*) FROM seats)"
-        ).fetchone() == (1, 1)
+    found = sql(folder / "found.db", "SELECT (SELECT count(*) FROM tables), (SELECT count(*) FROM seats)")
+    assert found == [(1, 1)]
 
 
 def test_files_stay_the_same_while_others_open_and_close_the_database(holding, folder):
     sql(folder / "truc.db", "PRAGMA wal_checkpoint(TRUNCATE)")
     holding.commit([SEAT])
     assert holding.seats("ABC") == (SEAT,)
-
-
-@pytest.mark.slow
-async def test_server_whose_database_was_deleted_acknowledges_nothing_more(path):
-    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="was deleted"), flatten_subgroups=True):
-        async with running(path) as server:
-            client = await guest(server)
-            (path / "truc.db").unlink()
-            await client.send(FRENCH)
-            heard = await client.closed()
-            await trio.sleep_forever()
-    assert [(message["t"], message["code"]) for message in heard] == [("bye", "internal")]
 
 
 class TestConnections:

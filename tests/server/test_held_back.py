@@ -11,18 +11,17 @@ import trio
 from server.acting import stand
 from server.clocks import pass_time
 from server.conftest import PATIENT as SETTINGS
-from server.conftest import asked, holder_of, in_hand, only_cut, play_on, running, together
+from server.conftest import asked, holder_of, in_hand, play_on, running, together
 from server.late import LATE, SHORT, eye_at, played, played_again
 from server.rawclient import bodies
 from server.stored import sql
-from server.substituting import step_in, voided, with_newcomer
-from server.visitors import follower, guest, hang_up, keyed
+from server.substituting import state_of, step_in, voided, with_newcomer
+from server.visitors import follower, guest, hang_up, heard, keyed
 from server.watching import Eye
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Call
 from truc_protocol.codec import enc
-from truc_protocol.crypto import keys
 from truc_server.lobby.lobby import Lobby
 from truc_server.spectating import audience, spectator_feed
 from truc_server.spectating.spectator_feed import ShownMatch, SpectatorFeed
@@ -54,9 +53,12 @@ def living(monkeypatch, kind: type) -> weakref.WeakSet:
     return made
 
 
-async def test_end_of_a_late_match_is_told_to_the_lobby_when_it_is_shown(server, mock_clock):
-    seats, eye = await played(server)
+async def test_end_of_a_late_match_is_told_to_the_lobby_when_it_is_shown_and_not_before(server, mock_clock):
     lobby = await follower(server)
+    seats, eye = await played(server)
+    await pass_time(mock_clock, 2)
+    assert (await heard(lobby, "table"))[-1]["state"] == "playing"
+    assert (await heard(lobby, "lobby"))[-1]["playing"] == 1
     mock_clock.jump(61)
     await eye.until(lambda eye: eye.order[-1:] == ["over"])
     mock_clock.jump(2)
@@ -126,45 +128,25 @@ async def test_players_do_not_tell_who_has_left_a_table_that_is_shown_late(serve
     assert (await stranger.ask({"t": "players"}))["players"] == before["players"]
 
 
-async def test_key_of_the_same_name_is_not_shown_as_who_plays(server):
-    seats, eye = await played(server)
-    before = (await listed(eye))["seats"][1]["player"]
-    await leave(seats[1])
-    newcomer = await keyed(server, seats[1].name, keys.generate_signing_key())
-    assert (await newcomer.ask({"t": "join", "table": seats[0].table}))["t"] == "ok"
-    assert (await listed(eye))["seats"][1]["player"] == before
-
-
-async def test_guest_of_the_same_name_is_not_shown_as_who_plays(server):
-    seats = await server.match(2, guests=(0, 1), options={**SHORT, **LATE})
+@pytest.mark.parametrize(("guests", "newcomer"), [((), keyed), ((0, 1), guest)], ids=["key", "guest"])
+async def test_player_is_shown_by_their_tag_and_another_of_the_same_name_is_not_shown_as_who_plays(
+    server, guests, newcomer
+):
+    seats = await server.match(2, guests=guests, options={**SHORT, **LATE})
     await play_on(seats)
+    told = state_of(seats[0])
     await leave(seats[1])
-    newcomer = await guest(server, seats[1].name)
-    assert (await newcomer.ask({"t": "join", "table": seats[0].table}))["t"] == "ok"
-    stranger = await guest(server)
-    assert not (await listed(stranger))["seats"][1].get("online", False)
-
-
-@pytest.mark.parametrize("kind", ["key", "guest"])
-async def test_player_is_shown_by_their_tag_while_something_is_held_back(server, kind):
-    guests = () if kind == "key" else (0, 1)
-    seats = await server.match(2, guests=guests, options=LATE)
-    for seat in seats:
-        seat.chooses = only_cut
-    await play_on(seats, asked)
-    told = [message for message in seats[0].client.log if message["t"] == "table"][-1]
-    shown = await listed(await Eye().connect(server))
-    assert [seat["player"] for seat in shown["seats"]] == [seat["player"] for seat in told["seats"]]
+    other = await newcomer(server, seats[1].name)
+    assert (await other.ask({"t": "join", "table": seats[0].table}))["t"] == "ok"
+    shown = (await listed(await guest(server)))["seats"]
+    assert [seat["player"] for seat in shown] == [seat["player"] for seat in told["seats"]]
+    assert not shown[1].get("online", False)
 
 
 async def test_key_that_was_given_another_name_than_it_asked_for_is_shown_as_connected(server):
     for name in ("seat10", "seat11"):
         await guest(server, name)
-    seats = await server.seats(2, options={"spectators": 2})
-    for seat in seats:
-        seat.chooses = only_cut
-        await seat.ready()
-    await play_on(seats, asked)
+    await in_hand(server, options={"spectators": 2})
     table = await listed(await guest(server))
     assert [seat.get("online", False) for seat in table["seats"]] == [True, True]
 
@@ -219,9 +201,9 @@ async def test_match_is_left_out_when_more_are_held_back_than_may_be(server, moc
     assert [len(seen) for seen in eye.seen.values()] == lengths
 
 
-async def closed(server, **options):
+async def closed(server):
     """Return somebody who watches a table that is gone, and not all of it has been shown."""
-    seats, eye = await played(server, **options)
+    seats, eye = await played(server)
     for seat in seats:
         await leave(seat)
     return seats, eye
@@ -242,20 +224,16 @@ async def test_closed_table_is_gone_with_the_last_who_watches(server, monkeypatc
     assert (before, len(feeds)) == (1, 0)
 
 
-async def test_closed_table_can_be_watched_no_more_by_who_says_so(server, mock_clock):
+async def test_closed_table_can_be_unwatched_by_who_watches_it_alone(server, mock_clock):
     seats, eye = await closed(server)
+    stranger = await guest(server)
+    refused = await stranger.ask({"t": "unwatch", "table": seats[0].table})
+    assert refused["code"] == "no_such_table"
     assert (await eye.ask({"t": "unwatch", "table": seats[0].table.lower()}))["t"] == "ok"
     del eye.order[:]
     mock_clock.jump(61)
     await eye.settle()
     assert eye.order == []
-
-
-async def test_closed_table_is_not_unwatched_by_who_does_not_watch_it(server):
-    seats, _ = await closed(server)
-    stranger = await guest(server)
-    reply = await stranger.ask({"t": "unwatch", "table": seats[0].table})
-    assert reply["code"] == "no_such_table"
 
 
 async def test_who_watches_too_many_closed_tables_is_told_at_once_of_the_next(server, monkeypatch):
@@ -341,7 +319,7 @@ async def test_rest_of_a_match_comes_although_the_table_is_closed_and_another_wa
     seats, eye = await played(server)
     other = await eye_at(server, seats[0].table)
     for seat in seats:
-        await seat.client.ask({"t": "leave", "table": seat.table})
+        await leave(seat)
     await other.settle()
     assert "closed" not in other.order
     await eye.client.stream.aclose()
@@ -374,30 +352,21 @@ async def test_table_that_was_given_away_tells_the_lobby_no_more_when_all_of_it_
     assert stranger.client.came("table") == []
 
 
-async def stopped_in_hand(path) -> list:
+@pytest.mark.parametrize(
+    ("later_ms", "at_once"),
+    [(0, []), (61_000, list(range(8))), (-1_000_000, [])],
+    ids=["at once", "after the delay", "clock set back"],
+)
+async def test_time_of_a_record_goes_on_over_a_restart_and_is_no_longer_than_the_delay(
+    path, mock_clock, monkeypatch, *, later_ms, at_once
+):
     async with running(path, SETTINGS) as server:
-        return await in_hand(server, options=LATE)
-
-
-async def records_after(path, seats) -> list[int]:
-    async with running(path, SETTINGS) as server:
-        return (await eye_at(server, seats[0].table)).records
-
-
-@pytest.mark.parametrize(("later_ms", "shown"), [(0, []), (61_000, list(range(8)))])
-async def test_time_of_a_record_goes_on_over_a_restart(path, mock_clock, monkeypatch, *, later_ms, shown):
-    seats = await stopped_in_hand(path)
+        seats = await in_hand(server, options=LATE)
     now_ms = spectator_feed.now_ms
     monkeypatch.setattr(spectator_feed, "now_ms", lambda: now_ms() + later_ms)
-    assert await records_after(path, seats) == shown
-
-
-async def test_clock_that_was_set_back_holds_a_record_no_longer_than_the_delay(path, mock_clock, monkeypatch):
-    seats = await stopped_in_hand(path)
-    now_ms = spectator_feed.now_ms
-    monkeypatch.setattr(spectator_feed, "now_ms", lambda: now_ms() - 1_000_000)
     async with running(path, SETTINGS) as server:
         eye = await eye_at(server, seats[0].table)
+        assert eye.records == at_once
         mock_clock.jump(61)
         await eye.settle()
         assert eye.records == list(range(8))

@@ -74,6 +74,18 @@ async def with_records(server, count, *, means=1, body=b"body"):
 
 
 class TestPages:
+    async def test_records_are_those_that_were_sent_with_what_they_mean_and_from_zero_without_the_setup(
+        self, server
+    ):
+        seats = await in_hand(server)
+        answer = await ask(seats[0].client, mid_of(seats))
+        names = ("signer", "body", "sig", "means")
+        sent = [
+            {name: record[name] for name in names if name != "means" or record[name]}
+            for record in seats[0].client.came("record")
+        ]
+        assert (answer["past"], "doc" in answer, "setup" in answer) == (sent, False, False)
+
     async def test_page_is_as_long_as_64_records_a_limit_and_the_end_allow(self, server):
         client = await with_records(server, 100)
         for asked, told in (

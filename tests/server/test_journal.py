@@ -64,6 +64,12 @@ def heard():
     return Heard()
 
 
+def journal_of(store, heard: Heard | None = None) -> Journal:
+    """Return a journal on a store, which does not run yet."""
+    heard = heard or Heard()
+    return Journal(store, on_durable=heard.durable.append, on_failure=heard.failures.append)
+
+
 @pytest.fixture
 def start(nursery, heard):
     """Start a journal on a store, whose commits are let through at the end."""
@@ -71,7 +77,7 @@ def start(nursery, heard):
 
     def started(store) -> Journal:
         stores.append(store)
-        journal = Journal(store, on_durable=heard.durable.append, on_failure=heard.failures.append)
+        journal = journal_of(store, heard)
         nursery.start_soon(journal.run)
         return journal
 
@@ -80,25 +86,22 @@ def start(nursery, heard):
         store.open()
 
 
-async def test_batch_fills_while_another_commits(start):
+async def test_batch_fills_while_another_commits_nothing_is_durable_before_its_end_and_then_the_journal_idles(
+    start, heard
+):
     journal = start(store := GatedStore(is_open=False))
     journal.write(guest(1))
     await wait_all_tasks_blocked()
+    assert not journal.is_idle
     assert (journal.write(guest(2)), journal.write(guest(3))) == (2, 2)
-    store.let_one_through()
-    store.let_one_through()
-    await journal.wait_durable(2)
-    assert store.committed == [(guest(1),), (guest(2), guest(3))]
-
-
-async def test_nothing_is_durable_before_its_commit_ends(start, heard):
-    journal = start(store := GatedStore(is_open=False))
-    journal.write(guest(1))
-    await wait_all_tasks_blocked()
     assert (journal.durable, heard.durable) == (0, [])
     store.let_one_through()
     await journal.wait_durable(1)
     assert (journal.durable, heard.durable) == (1, [1])
+    store.let_one_through()
+    await journal.wait_durable(2)
+    assert store.committed == [(guest(1),), (guest(2), guest(3))]
+    assert journal.is_idle
 
 
 async def test_durable_is_raised_before_the_callback(nursery):
@@ -168,20 +171,8 @@ async def test_journal_is_behind_when_much_waits_and_full_when_more_does_until_i
     assert (journal.is_behind, journal.is_full) == (False, False)
 
 
-async def test_journal_is_idle_between_commits_alone(start):
-    journal = start(store := GatedStore(is_open=False))
-    journal.write(guest(1))
-    await wait_all_tasks_blocked()
-    assert not journal.is_idle
-    store.let_one_through()
-    await journal.wait_durable(1)
-    assert journal.is_idle
-
-
 async def test_failed_commit_is_reported_once_and_whoever_waits_or_writes_hears_why(heard):
-    journal = Journal(
-        GatedStore(failure=FULL), on_durable=heard.durable.append, on_failure=heard.failures.append
-    )
+    journal = journal_of(GatedStore(failure=FULL), heard)
     number = journal.write(guest(1))
     await journal.run()
     with pytest.raises(JournalStoppedError, match="it is full"):
@@ -214,28 +205,23 @@ async def test_waiting_for_what_is_durable_ends_at_once_after_a_failure(start):
     assert journal.durable == 1
 
 
-async def test_closed_journal_commits_what_it_took_and_ends():
-    journal = Journal(store := GatedStore(), on_durable=lambda _: None, on_failure=lambda _: None)
+async def test_closed_journal_takes_no_more_commits_what_it_took_and_ends():
+    journal = journal_of(store := GatedStore())
     for n in range(MAX_BATCH + 1):
         journal.write(guest(n))
     journal.close()
+    with pytest.raises(JournalStoppedError, match="closed"):
+        journal.write(guest(-1))
     await journal.run()
     assert [len(batch) for batch in store.committed] == [MAX_BATCH, 1]
 
 
 async def test_closing_ends_an_idle_run():
-    journal = Journal(GatedStore(), on_durable=lambda _: None, on_failure=lambda _: None)
+    journal = journal_of(GatedStore())
     async with trio.open_nursery() as inner:
         inner.start_soon(journal.run)
         await wait_all_tasks_blocked()
         journal.close()
-
-
-async def test_closed_journal_takes_no_more():
-    journal = Journal(GatedStore(), on_durable=lambda _: None, on_failure=lambda _: None)
-    journal.close()
-    with pytest.raises(JournalStoppedError, match="closed"):
-        journal.write(guest(1))
 
 
 async def test_error_of_any_other_kind_stops_the_journal_as_well(start, heard):
@@ -294,26 +280,12 @@ async def test_commit_that_does_not_return_is_in_the_log_while_it_hangs_once(sta
     await journal.wait_durable(number)
 
 
-class HeldStore:
-    """A store whose commit cannot be interrupted, like one that waits for a disk."""
-
-    def __init__(self) -> None:
-        self.entered = threading.Event()
-        self.release = threading.Event()
-        self.committed: list[tuple[Write, ...]] = []
-
-    def commit(self, writes: Sequence[Write]) -> None:
-        self.entered.set()
-        assert self.release.wait(timeout=10)
-        self.committed.append(tuple(writes))
-
-
 async def test_cancelled_run_lets_its_commit_finish():
-    journal = Journal(store := HeldStore(), on_durable=print, on_failure=print)
+    journal = journal_of(store := GatedStore(is_open=False))
     async with trio.open_nursery() as inner:
         inner.start_soon(journal.run)
         journal.write(guest(1))
-        await trio.to_thread.run_sync(store.entered.wait)
+        await wait_all_tasks_blocked()
         inner.cancel_scope.cancel()
-        store.release.set()
+        store.open()
     assert store.committed == [(guest(1),)]

@@ -226,14 +226,12 @@ async def quiet(clients: list[RawClient]) -> list[RawClient]:
     return clients
 
 
-async def both(server, monkeypatch, game: str, count: int, *, seed: int, knowing):
-    dice = random.Random(f"{game} {count} {seed}")
-    pair = Pair(game, count, dice)
+async def both(server, monkeypatch, game: str, orders, script: Script, *, count: int = 2, knowing):
+    """Play the same moves with either pack; return what everybody received in each."""
     monkeypatch.setattr(dealing, "first_dealer", lambda *_: ALTERED)
     monkeypatch.setattr(own_steps, "randbelow", lambda _below: 0)  # where to cut
-    script = Script(dice, pair.hidden)
     runs = []
-    for order, those in zip(pair.orders, knowing, strict=True):
+    for order, those in zip(orders, knowing, strict=True):
         monkeypatch.setattr(dealing, "deck_order", lambda _seed, *, size, cut, order=order: order)
         runs.append(await play_hand(server, game, count, script, those))
         script = script.again()
@@ -243,7 +241,10 @@ async def both(server, monkeypatch, game: str, count: int, *, seed: int, knowing
 @pytest.mark.parametrize(("game", "count", "seed"), DEALS)
 async def test_streams_of_two_deals_differ_for_nobody_else(server, monkeypatch, game, count, seed):
     knowing = KNOWING[seed % len(KNOWING)]
-    one, other = await both(server, monkeypatch, game, count, seed=seed, knowing=knowing)
+    dice = random.Random(f"{game} {count} {seed}")
+    pair = Pair(game, count, dice)
+    script = Script(dice, pair.hidden)
+    one, other = await both(server, monkeypatch, game, pair.orders, script, count=count, knowing=knowing)
     for viewer in (seat for seat in range(count + 1) if seat != ALTERED):
         assert list(map(seen, one[viewer])) == list(map(seen, other[viewer])), f"viewer {viewer}"
     if knowing[0] == knowing[1]:
@@ -256,26 +257,16 @@ async def test_what_a_flor_is_followed_by_does_not_tell_whether_another_seat_has
     server, monkeypatch, knowing
 ):
     """Seat 0 declares a flor; in the other deal seat 1 holds one too, and has not spoken yet."""
-    pair = FlorPair()
-    streams = []
-    monkeypatch.setattr(dealing, "first_dealer", lambda *_: ALTERED)
-    script = Script(random.Random(1), pair.hidden, {8: (0, "flor")}, is_over=True)
-    for order, those in zip(pair.orders, knowing, strict=True):
-        monkeypatch.setattr(dealing, "deck_order", lambda _seed, *, size, cut, order=order: order)
-        streams.append(await play_hand(server, "truco-argentino-flor", 2, script, those))
+    game = "truco-argentino-flor"
+    orders = [packed(game, top) for top in ("1e 1b 2e 2b 3e 4o", "1e 1b 2e 2b 3e 3b")]
+    script = Script(random.Random(1), frozenset(), {8: (0, "flor")}, is_over=True)
+    one, other = await both(server, monkeypatch, game, orders, script, knowing=knowing)
     for viewer in (0, 2):
-        assert list(map(seen, streams[0][viewer])) == list(map(seen, streams[1][viewer]))
+        assert list(map(seen, one[viewer])) == list(map(seen, other[viewer]))
 
 
-class FlorPair:
-    """Seat 0 leads and holds a flor; seat 1 holds none, or one."""
-
-    def __init__(self) -> None:
-        names = preset("truco-argentino-flor").pack
-        plain, flor = ["1e", "1b", "2e", "2b", "3e", "4o"], ["1e", "1b", "2e", "2b", "3e", "3b"]
-        self.orders = tuple(self._order(names, top) for top in (plain, flor))
-        self.hidden: frozenset[str] = frozenset()
-
-    def _order(self, names, top):
-        first = [names.index(name) for name in top]
-        return (*first, *(card for card in range(len(names)) if card not in first))
+def packed(game: str, top: str) -> tuple[int, ...]:
+    """Return the order of a pack with these cards on top."""
+    names = preset(game).pack
+    first = [names.index(name) for name in top.split()]
+    return (*first, *(card for card in range(len(names)) if card not in first))
