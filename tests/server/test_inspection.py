@@ -5,6 +5,7 @@ import shutil
 from types import SimpleNamespace
 
 import pytest
+from rows import each_row
 from server.commands import call
 from server.stored import TABLE, older, sql, url
 
@@ -45,6 +46,15 @@ def test_newer_schema_is_wrong(data):
     sql(data.database, "UPDATE alembic_version SET version_num = '9999'")
     result = call(data, "check")
     assert (result.exit_code, "wrong  database: schema 9999" in result.stdout) == (1, True)
+
+
+@each_row("revision", ["0000", ""])
+def test_schema_of_no_version_is_wrong_and_not_opened(data, revision):
+    sql(data.database, f"UPDATE alembic_version SET version_num = '{revision}'")
+    told = f"expected a schema from 0001 to {REVISION}, found {revision!r}; restore it from a backup"
+    assert f"wrong  database: {data.database}: {told}\n" in call(data, "check").stdout
+    with pytest.raises(StoreError, match=told):
+        open_store(url(data.root))
 
 
 def test_missing_database_is_right_before_the_first_start(data):

@@ -250,6 +250,20 @@ class TestInviting:
 OTHER = RatedPlayer(b"o" * 32, "TAG-OTHER", "Other")
 
 
+@each_row(
+    "stored",
+    [Invite(b"i" * 32, 1, 9 * 10**15), Member(OWN, 9 * 10**15), Sanction(OWN, BAN, 9 * 10**15, None)],
+)
+def test_time_that_no_calendar_has_costs_no_list(call, store, stored):
+    write, command = {Invite: (store.issue, "invites list"), Member: (store.admit, "members list")}.get(
+        type(stored), (store.impose, "sanctions")
+    )
+    write(stored)
+    result = call(command)
+    assert (result.exit_code, len(result.stdout.splitlines())) == (0, 1)
+    assert re.search("(until|since) -$", result.stdout.strip())
+
+
 class TestUnrating:
     @pytest.fixture
     def rated(self, store):

@@ -285,9 +285,12 @@ def read_fingerprint(key: str) -> str:
     return found
 
 
-def format_minute(at_ms: int) -> str:
-    """Return a time as commands print it."""
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+def format_minute(at_ms: int, form: str = "%Y-%m-%d %H:%M UTC") -> str:
+    """Return a time as commands print it; a damaged one, which no calendar has, is a hyphen."""
+    try:
+        return datetime.fromtimestamp(at_ms / 1000, UTC).strftime(form)
+    except (ValueError, OverflowError):
+        return "-"
 
 
 def database_url(settings: Settings, folder: Folder) -> str:

@@ -210,12 +210,11 @@ def _facts(exported: ExportedMatch) -> str:
     from truc_server.net.peer import tag_of
 
     match = exported.match
-    ended = datetime.fromtimestamp((match.ended_ms or 0) / 1000, UTC)
     facts = {
         "state": exported.state,
         "file": file_name(match.mid),
         "match": match.mid.hex(),
-        "ended": f"{ended:%Y-%m-%dT%H:%M:%SZ}",
+        "ended": format_minute(match.ended_ms or 0, "%Y-%m-%dT%H:%M:%SZ"),
         "variant": exported.variant,
         "seats": match.seats,
         "reason": match.reason,

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -25,6 +24,7 @@ from truc_server.commands.command_line import (
     CommandError,
     data_root,
     database_url,
+    format_minute,
     load_settings,
     report_failures,
     server_folder,
@@ -64,10 +64,10 @@ def _lines(settings: Settings, folder: Folder, identity: PublicIdentity) -> Iter
     yield _line("passphrase", _sealing(folder))
     for rotation in identity.rotations:
         change = rotation.change
-        made = datetime.fromtimestamp(made_at(rotation), UTC)
+        made = format_minute(made_at(rotation) * 1000, "%Y-%m-%d")
         yield _line(
             f"change {change.serial}",
-            f"{made:%Y-%m-%d}  {fingerprint(change.old)} -> {fingerprint(change.new)}",
+            f"{made}  {fingerprint(change.old)} -> {fingerprint(change.new)}",
         )
     needs = _matches_by_key(settings, folder) if identity.rotations else {}
     for rotation in identity.rotations:

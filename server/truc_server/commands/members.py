@@ -3,7 +3,6 @@
 They write to the database beside the running server: what they change holds from the next login on, without a restart.
 """
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -127,8 +126,8 @@ def list_members(file: Path | None, **flags: object) -> None:
     """Print the fingerprint of every member, and since when."""
     with server_store(file, flags) as (_, store):
         for member in store.members():
-            since = datetime.fromtimestamp(member.since_ms / 1000, UTC)
-            click.echo(f"{member.fingerprint}  since {since:%Y-%m-%d}")
+            since = format_minute(member.since_ms, "%Y-%m-%d")
+            click.echo(f"{member.fingerprint}  since {since}")
 
 
 @members.command("add", short_help="Admit a key.")

@@ -19,8 +19,14 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from truc_server.storage import DamagedRowError, StoreError
 from truc_server.storage.column_types import ColumnError
 from truc_server.storage.leases import application_name, db_now_ms
-from truc_server.storage.schema import REVISION
-from truc_server.storage.sqlite_file import BUSY_TIMEOUT_MS, Inspection, inaccessible_file, why_inaccessible
+from truc_server.storage.schema import OLDEST, REVISION
+from truc_server.storage.sqlite_file import (
+    BUSY_TIMEOUT_MS,
+    Inspection,
+    inaccessible_file,
+    no_schema,
+    why_inaccessible,
+)
 from truc_server.timing.clock import now_ms
 
 _MIN_CONNECT_S: Final = 2  # libpq takes no less
@@ -82,7 +88,7 @@ def open_to_read(url: str) -> Engine:
     if found != REVISION:
         engine.dispose()
         # First, as no start of this version helps then.
-        _check_no_newer(engine, found)
+        _check_known(engine, found)
         raise StoreError(
             f"{shown_url(engine)}: expected schema {REVISION}, found {found or 'none'};"
             " a start of this version's server brings an older one up to date"
@@ -251,7 +257,7 @@ def _bring_up_to_date(engine: Engine) -> None:
     found = _revision(engine)
     if found == REVISION:
         return
-    _check_no_newer(engine, found)
+    _check_known(engine, found)
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             for timeout in _TIMEOUTS:  # a migration takes as long as it takes
@@ -261,8 +267,10 @@ def _bring_up_to_date(engine: Engine) -> None:
         _migrate(connection)
 
 
-def _check_no_newer(engine: Engine, found: str | None) -> None:
-    if found is not None and found > REVISION:  # as text: revisions are numbers of four digits
+def _check_known(engine: Engine, found: str | None) -> None:
+    if found is not None and found < OLDEST:  # as text: revisions are numbers of four digits
+        raise StoreError(f"{shown_url(engine)}: {no_schema(found)}; restore it from a backup")
+    if found is not None and found > REVISION:
         raise StoreError(
             f"{shown_url(engine)} was written by a newer version: expected revision {REVISION} or older, found {found}"
         )

@@ -19,6 +19,7 @@ from truc_server.storage.column_types import (
 )
 
 REVISION: Final = "0008"
+OLDEST: Final = "0001"
 
 metadata = MetaData()
 

@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 from truc_server.operation import disk
 from truc_server.settings.folder import is_read_only
 from truc_server.storage import StoreError
-from truc_server.storage.schema import REVISION
+from truc_server.storage.schema import OLDEST, REVISION
 
 # For the end of another program's transaction. The journal waits so long BUSY_TRIES times.
 BUSY_TIMEOUT_MS: Final = 5_000
@@ -109,6 +109,11 @@ class Inspection(NamedTuple):
         return self.revision is not None and self.revision > REVISION
 
 
+def no_schema(found: str) -> str:
+    """Say that a schema is of no version there has been."""
+    return f"expected a schema from {OLDEST} to {REVISION}, found {found!r}"
+
+
 def inspect(database: Path) -> Inspection:
     """Read every page of a database and the revision of its schema; blocks, long if it is large."""
     try:
@@ -122,7 +127,8 @@ def inspect(database: Path) -> Inspection:
             ((revision,),) = connection.execute("SELECT version_num FROM alembic_version").fetchall()
     except (sqlite3.Error, ValueError) as error:
         return Inspection(str(error), None)
-    return Inspection(None, str(revision))
+    revision = str(revision)
+    return Inspection(no_schema(revision), None) if revision < OLDEST else Inspection(None, revision)
 
 
 def _address(database: Path) -> str:
