@@ -6,20 +6,18 @@ now and then it is frozen for a while first. Matches are paused now and then, an
 away for others to step in. What is checked stands in surviving.py.
 """
 
-import random
 import signal
 import statistics
 import sys
 from collections.abc import Sequence
 from enum import Enum
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import trio
 from chaos.dealing import Dealer
-from chaos.parties import Game, Party, Tally
+from chaos.parties import Game, Parties, Party
 from chaos.reporting import Outcome, carry_out, planned
 from chaos.servers import QUICK, ServerProcess
 from chaos.stepping_in import Leaver, Newcomer
@@ -107,19 +105,16 @@ class Plan(NamedTuple):
         return games[n % len(games)]
 
 
-class Kills:
+class Kills(Parties):
     """One run: a server, the parties at its tables, and whoever kills it."""
 
     def __init__(self, plan: Plan, data: Path) -> None:
+        super().__init__(plan.seed)
         self._plan = plan
         self._data = data
-        self._random = random.Random(plan.seed)
         self._server = ServerProcess(data, SETTINGS)
-        self._players: dict[Party, list[Survivor]] = {}
-        self._tally = Tally()
         self._newcomers = count(1_000_000_000)
         self._starts: list[float] = []
-        self._is_ending = False
 
     async def run(self) -> Outcome:
         """Kill as often as planned, let every match end, and return what was counted.
@@ -145,29 +140,17 @@ class Kills:
         with trio.fail_after(self._plan.count * KILL_S) as patience:
             async with trio.open_nursery() as nursery:
                 for n in range(self._plan.tables):
-                    nursery.start_soon(self._keep_playing, n)
+                    nursery.start_soon(self._keep_playing, n, self._plan.game(n), self._new_party)
                 for _ in range(self._plan.count):
                     await self._kill_once()
                 await self._start()
                 patience.deadline = trio.current_time() + GRACE_S
-                self._is_ending = True
-                for party in self._players:
-                    party.hasten()
+                self._end()
             if found := await self._server.stop():
                 raise ViolationError(found[0])
 
-    async def _keep_playing(self, table: int) -> None:
-        """Let one party after another play the same game."""
-        game, seed = self._plan.game(table), (self._plan.seed * 1_000 + table) * 1_000
-        while not self._is_ending:
-            party = Party(self._server, self._data, self._tally, goal=self._plan.matches)
-            self._players[party] = []
-            async with trio.open_nursery() as nursery:
-                party.send_in = partial(nursery.start_soon, self._step_in, game)
-                for seat in range(game.seats):
-                    nursery.start_soon(self._play, party, game, seat, seed + seat)
-            del self._players[party]
-            seed += 10
+    def _new_party(self) -> Party:
+        return Party(self._server, self._data, self._tally, goal=self._plan.matches)
 
     async def _play(self, party: Party, game: Game, seat: int, seed: int) -> None:
         kind: type[Survivor] = Leaver if game.is_left and seat == game.seats - 1 else Survivor
@@ -177,10 +160,6 @@ class Kills:
 
     async def _step_in(self, game: Game, left: Leaver) -> None:
         await self._live_on(Newcomer(await reach(self._server), game, left, seed=next(self._newcomers)))
-
-    async def _live_on(self, player: Survivor) -> None:
-        self._players[player.party].append(player)
-        await player.live()
 
     async def _kill_once(self) -> None:
         """Start the server, and kill it at some instant of its life."""
@@ -217,9 +196,6 @@ class Kills:
         began = trio.current_time()
         await self._server.start()
         self._starts.append(trio.current_time() - began)
-
-    def _whereabouts(self) -> str:
-        return "; ".join(str(player) for players in self._players.values() for player in players)
 
 
 async def run(plan: Plan, folder: Path) -> Outcome:

@@ -7,20 +7,20 @@ than anybody has for a decision. What was acknowledged or shown must be stored b
 epoch be one node's, and rise along each match; every match end proven, and nobody be ruled for the time that a node was gone.
 """
 
-import random
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from enum import Enum
-from itertools import count, groupby, pairwise
+from functools import partial
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import trio
 from chaos.cutting import WHOLE, Lines, State, lines
 from chaos.members import Member, make_keys
-from chaos.parties import Game, Tally
+from chaos.parties import Game, Parties
 from chaos.postgres import Cluster, cluster
 from chaos.reporting import Outcome, carry_out, planned
 from chaos.servers import HOST, QUICK, free_port
@@ -107,20 +107,17 @@ class Plan(NamedTuple):
     route: str = "moved"
 
 
-class Nodes:
+class Nodes(Parties):
     """One run: the database, the nodes, the parties at their tables, and whatever befalls them."""
 
     def __init__(self, plan: Plan, folder: Path, database: Cluster, line: Lines) -> None:
+        super().__init__(plan.seed)
         self._plan = plan
-        self._random = random.Random(plan.seed)
         self._database = database
         self._line = line
         self._url = database.url(DATABASE, database.port)
         self._members = [Member(name, folder, self._settings(name)) for name in NODES]
-        self._tally = Tally()
         self._reading = few_readers()
-        self._players: dict[Company, list[Wanderer]] = {}
-        self._is_ending = False
 
     def _settings(self, name: str) -> dict[str, str]:
         decision_ms = str(self._plan.decision_s * 1_000)
@@ -161,7 +158,8 @@ class Nodes:
     async def _play_among_faults(self) -> None:
         async with trio.open_nursery() as nursery:
             for n in range(self._plan.tables):
-                nursery.start_soon(self._keep_playing, n)
+                game = GAMES[n % len(GAMES)]
+                nursery.start_soon(self._keep_playing, n, game, partial(self._new_party, n))
             done = 0
             while done < self._plan.faults:
                 with trio.fail_after(RECOVERY_S + self._plan.decision_s):
@@ -169,9 +167,7 @@ class Nodes:
                 done += await self._suffer(self._plan.faults - done)
             with trio.fail_after(RECOVERY_S):
                 await self._settle()
-            self._is_ending = True
-            for party in self._players:
-                party.hasten()
+            self._end()
             nursery.cancel_scope.deadline = trio.current_time() + GRACE_S
         if nursery.cancel_scope.cancelled_caught:
             raise trio.TooSlowError
@@ -260,32 +256,21 @@ class Nodes:
         if waiting.cancelled_caught:
             raise ViolationError(f"node {member.name} did not end although {why}; see {member.server.log}")
 
-    async def _keep_playing(self, table: int) -> None:
-        """Let one party after another play the same game."""
-        game, plan = GAMES[table % len(GAMES)], self._plan
-        seeds = count((plan.seed * 1_000 + table) * 1_000, 10)
-        while not self._is_ending:
-            seed, ports = next(seeds), tuple(member.server.port for member in self._members)
-            party = Company(
-                ports,
-                self._url,
-                self._tally,
-                goal=plan.matches,
-                home=table % len(NODES),
-                pace_s=plan.pace_s,
-                patience_s=max(5.0, 3.0 * plan.lease_s),
-                reading=self._reading,
-            )
-            self._players[party] = []
-            async with trio.open_nursery() as nursery:
-                for seat in range(game.seats):
-                    nursery.start_soon(self._play, party, game, seat, seed + seat)
-            del self._players[party]
+    def _new_party(self, table: int) -> Company:
+        plan = self._plan
+        return Company(
+            tuple(member.server.port for member in self._members),
+            self._url,
+            self._tally,
+            goal=plan.matches,
+            home=table % len(NODES),
+            pace_s=plan.pace_s,
+            patience_s=max(5.0, 3.0 * plan.lease_s),
+            reading=self._reading,
+        )
 
     async def _play(self, party: Company, game: Game, seat: int, seed: int) -> None:
-        player = Wanderer(party, game, seat, seed=seed)
-        self._players[party].append(player)
-        await player.live()
+        await self._live_on(Wanderer(party, game, seat, seed=seed))
 
     def _check_store(self) -> None:
         """Hold the database to what every match must be, whoever played it."""
@@ -307,9 +292,6 @@ class Nodes:
             for line in member.server.warnings():
                 if "Traceback" in line or '"exception"' in line:
                     raise ViolationError(f"node {member.name} has logged: {line[:2000]}")
-
-    def _whereabouts(self) -> str:
-        return "; ".join(str(player) for players in self._players.values() for player in players)
 
 
 def check_epochs(log: Sequence[Written]) -> None:

@@ -3,7 +3,10 @@
 What they play, and what they tell each other beside the server: which table is theirs, which matches have ended.
 """
 
+import random
 from collections import Counter
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chaos.stepping_in import Leaver
+    from chaos.surviving import Survivor
 
 
 class Tally:
@@ -77,6 +81,54 @@ class Party:
         """Wait until somebody has seen the end of a match."""
         while mid not in self._ended:
             await self._end.park()
+
+
+class Parties:
+    """The parties at so many tables: at each one plays after the other, until it is enough.
+
+    A run says what a party is, and who plays in it.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._random = random.Random(seed)
+        self._tally = Tally()
+        self._players: dict[Party, list[Survivor]] = {}
+        self._is_ending = False
+
+    async def _keep_playing(self, table: int, game: "Game", party_of: "Callable[[], Party]") -> None:
+        """Let one party after another play the same game."""
+        for seed in count((self._seed * 1_000 + table) * 1_000, 10):
+            if self._is_ending:
+                return
+            party = party_of()
+            self._players[party] = []
+            async with trio.open_nursery() as nursery:
+                party.send_in = partial(nursery.start_soon, self._step_in, game)
+                for seat in range(game.seats):
+                    nursery.start_soon(self._play, party, game, seat, seed + seat)
+            del self._players[party]
+
+    async def _play(self, party: Party, game: "Game", seat: int, seed: int) -> None:
+        """Let somebody play for a seat of a party, to its end."""
+        raise NotImplementedError
+
+    async def _step_in(self, game: "Game", left: "Leaver") -> None:
+        """Bring somebody for the seat of a player who has left."""
+        raise NotImplementedError
+
+    async def _live_on(self, player: "Survivor") -> None:
+        self._players[player.party].append(player)
+        await player.live()
+
+    def _end(self) -> None:
+        """Begin no further match at any table."""
+        self._is_ending = True
+        for party in self._players:
+            party.hasten()
+
+    def _whereabouts(self) -> str:
+        return "; ".join(str(player) for players in self._players.values() for player in players)
 
 
 class Game(NamedTuple):

@@ -52,6 +52,11 @@ async def host_types(folder, command: str, *arguments: str) -> Result:
     return await trio.to_thread.run_sync(call, folder, f"admin {command}", *arguments)
 
 
+async def cluster_of(folder) -> dict[str, dict]:
+    """Return what a node says of all that it knows, by name."""
+    return {row["node"]: row for row in (await host_says(folder, command="cluster"))["nodes"]}
+
+
 class Host:
     """A host: the settings that they would have the server read again, and the order to drain."""
 

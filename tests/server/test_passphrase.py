@@ -210,18 +210,15 @@ def test_new_passphrase_is_asked_for_twice_at_a_terminal(data):
 # Changing it
 
 
-def test_passphrase_is_given_by_a_file(data, call, tmp_path):
+@pytest.mark.parametrize("new", ["words", "-"], ids=["a file", "standard input"])
+def test_passphrase_is_given_by(data, call, tmp_path, monkeypatch, new):
+    monkeypatch.chdir(tmp_path)
+    words(tmp_path / "words")
     before = load_identity(data)
-    assert call("key passphrase", "--new", str(words(tmp_path / "words"))).exit_code == 0
+    given = call("key passphrase", "--new", new, asked=f"{OLD}\n")
     after = read_identity(data, OLD)
-    assert (after.key.seed(), after.at_rest) == (before.key.seed(), before.at_rest)
-
-
-def test_passphrase_is_given_by_standard_input(data, call):
-    load_identity(data)
-    given = call("key passphrase", "--new", "-", asked=f"{OLD}\n")
     assert (given.exit_code, unsealed_files(data)) == (0, ())
-    assert read_identity(data, OLD)
+    assert (after.key.seed(), after.at_rest) == (before.key.seed(), before.at_rest)
 
 
 @each_row(

@@ -30,7 +30,7 @@ class Weights(NamedTuple):
 
 
 EXCUSED_S: Final = 60.0
-FEW: Final = Weights()
+WEIGHTS: Final = Weights()
 
 
 class Faults:
@@ -50,7 +50,6 @@ class Faults:
         *,
         most: int,
         every_s: float,
-        weights: Weights = FEW,
     ) -> None:
         self._world = world
         self._network = network
@@ -59,7 +58,6 @@ class Faults:
         self._players = players
         self._left = most
         self._every_s = every_s
-        self._weights = weights
         self.counted: dict[str, int] = {}
 
     def begin(self) -> None:
@@ -69,7 +67,7 @@ class Faults:
 
     def _strike(self) -> None:
         self._left -= 1
-        (name,) = self._world.dice.choices(self._weights._fields, self._weights)
+        (name,) = self._world.dice.choices(WEIGHTS._fields, WEIGHTS)
         self.counted[name] = self.counted.get(name, 0) + 1
         self._world.note("fault", name)
         getattr(self, f"_{name}")()

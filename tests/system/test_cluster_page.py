@@ -16,7 +16,7 @@ from chaos.postgres import cluster, programs
 from chaos.seating import entrance, playing
 from chaos.servers import HOST, PATIENCE_S, QUICK, free_port, listening, serving
 from click.testing import CliRunner
-from server.admins import host_says
+from server.admins import cluster_of
 from server.conftest import play_out
 from server.restarting import come_back, play_until_gone
 
@@ -176,8 +176,7 @@ class Machines:
                 await trio.sleep(0.1)
 
     async def cluster(self, name: str) -> dict[str, dict]:
-        rows = (await host_says(self.folder(name), command="cluster"))["nodes"]
-        return {row["node"]: row for row in rows}
+        return await cluster_of(self.folder(name))
 
 
 def balancer_of(kind: str, folder: Path, port: int, ports: dict[str, int]) -> list[str]:

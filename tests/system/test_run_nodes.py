@@ -13,7 +13,7 @@ from chaos.postgres import cluster, programs
 from chaos.seating import all_ready, entrance, playing
 from chaos.servers import PATIENCE_S, QUICK, SERVER, serving
 from click.testing import CliRunner
-from server.admins import host_says
+from server.admins import cluster_of, host_says
 from server.conftest import asked, is_to_move, only_cut, play_on, play_out, together
 from server.rawclient import RawSeat, bodies
 from server.restarting import LOSSES, come_back, play_until_gone
@@ -55,8 +55,7 @@ class Machine:
 
     async def nodes(self, name: str) -> dict[str, dict]:
         """Return what a node says of all."""
-        answer = await host_says(self.folder(name), command="cluster")
-        return {row["node"]: row for row in answer["nodes"]}
+        return await cluster_of(self.folder(name))
 
     async def owner(self) -> str:
         """Return the node that has the one table there is."""
