@@ -12,6 +12,7 @@ import { load, screenOf } from '../../client/truc_web/page/route.mjs'
 import { rulesOf } from '../../client/truc_web/page/session/plain.mjs'
 import { Session } from '../../client/truc_web/page/session/session.mjs'
 import { NotKept, Vault } from '../../client/truc_web/page/session/vault.mjs'
+import { readSettings } from '../../client/truc_web/page/settings.mjs'
 import { ARMED, slotOf } from '../../client/truc_web/page/state/slots.mjs'
 import { FIRST, reduce } from '../../client/truc_web/page/state/state.mjs'
 import { handFrom, stepFrom, storyOf, tableAfter } from '../../client/truc_web/page/state/story.mjs'
@@ -24,7 +25,7 @@ import { anchorsNamed, refusedBefore, stoppedBefore, visits } from './web_traces
 const { catalogues, own, hands } = JSON.parse(readFileSync(0, 'utf8'))
 const LANGUAGES = Object.keys(catalogues)
 const SPEECHES = Object.fromEntries(LANGUAGES.map((lang) => [lang, new Speech(catalogues[lang], own.sets)]))
-const SETTINGS = { isLoud: true, isFour: false, isTaught: true }
+const SETTINGS = { isLoud: true, isFour: false, isTaught: true, seen: [] }
 const IS_LONG = process.env.TRUC_EXAMPLES !== undefined
 const TIMES = IS_LONG ? 6 : 2     // of each visit, in another order
 const NAMES = ['Ana', 'Ben', 'Cleo', 'Dora', 'Eva', 'Fran']
@@ -147,13 +148,14 @@ test('the file of a match is offered once it is stored with its end', () => {
   assert.notEqual(played, 0)
 })
 
-test('the end of a hand that was dismissed is not shown to who comes back to the table', () => {
+test('the end of a hand that was dismissed is not shown to who comes back to the table, or loads the page again', () => {
   let seen = 0
   each(({ table, events }) => {
     const until = events.findIndex((event) => isTold(event, 'record') && event.message.means.some(({ what }) => what === 'hands_opened'))
     if (until < 0) return
     const ui = uiAt(folded(events.slice(0, until + 1), at(table)), 'en')
     ui.happen = (event) => { ui.state = after(ui.state, event) }
+    ui.set = (name, value) => { ui.settings = { ...ui.settings, [name]: value } }
     ui.dialog = 'end'
     const isOpen = () => ui.tableHere.closed !== null && ui.isEndOpen(ui.tableHere)
     if (!isOpen()) return
@@ -163,8 +165,25 @@ test('the end of a hand that was dismissed is not shown to who comes back to the
     ui.happen({ what: 'path', path: '/' })
     ui.happen({ what: 'path', path: `/t/${table}` })
     assert(!isOpen())
+    ui.state = folded(events.slice(0, until + 1), at(table))
+    assert(!isOpen())
   })
   assert.notEqual(seen, 0)
+})
+
+test('what one tab sets, another does not take back, and a browser that keeps nothing has it until the page is left', () => {
+  const kept = new Map()
+  globalThis.document = { documentElement: { dataset: {} } }
+  const keeps = (getItem) => { globalThis.localStorage = { getItem, setItem: (name, text) => kept.set(name, text) } }
+  keeps((name) => kept.get(name) ?? null)
+  const [here, there] = [readSettings(), readSettings()]
+  there.with('theme', 'dark')
+  assert.deepEqual([here.with('isLarge', true), readSettings()].map(({ theme, isLarge }) => [theme, isLarge]), [['dark', true], ['dark', true]])
+  keeps(() => { throw new Error('refused') })
+  const { theme, isLarge } = readSettings().with('theme', 'light').with('isLarge', true)
+  assert.deepEqual([theme, isLarge], ['light', true])
+  delete globalThis.document
+  delete globalThis.localStorage
 })
 
 test('who is left alone after a match is asked whether to play again, and then to invite friends', () => {

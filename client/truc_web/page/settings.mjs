@@ -17,6 +17,8 @@ const DEFAULTS = {
   isNotified: false,
   isTaught: false,     // what each own card does is said over it
   isKeyAsked: false,   // whether the player was reminded to save the key
+  /** The hands whose end was looked at enough, the newest first. @type {string[]} */
+  seen: [],
   /** The family of games played last. @type {string | null} */
   last: null,
   /** How each family was played last. @type {Record<string, import('./games.mjs').Way>} */
@@ -26,21 +28,21 @@ const DEFAULTS = {
 /** @typedef {typeof DEFAULTS & { with: (name: string, value: any) => Settings }} Settings */
 
 /** @returns {Settings} */
-export function readSettings() {
-  let kept = {}
+export const readSettings = () => settingsOf({ ...DEFAULTS, ...readKept() })
+
+function readKept() {
   try {
-    kept = JSON.parse(localStorage.getItem(NAME) ?? '{}')
+    return JSON.parse(localStorage.getItem(NAME) ?? '{}')
   } catch {
-    // A browser that keeps nothing has the defaults.
+    return {}     // a browser that keeps nothing has the defaults
   }
-  return settingsOf({ ...DEFAULTS, ...kept })
 }
 
 /** @param {any} values @returns {Settings} */
 const settingsOf = (values) => ({
   ...values,
   with(/** @type {string} */ name, /** @type {any} */ value) {
-    const kept = { ...values, [name]: value }
+    const kept = { ...values, ...readKept(), [name]: value }     // another tab may have set something since
     try {
       localStorage.setItem(NAME, JSON.stringify(kept))
     } catch {

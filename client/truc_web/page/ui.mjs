@@ -18,6 +18,7 @@ const LATE_S = 5
 const READY_MS = 20
 const MINUTE_S = 60
 const READ_MS = 6000
+const MOST_SEEN = 9
 
 /** @typedef {import('./state/table.mjs').Table} Table */
 /** @typedef {import('./settings.mjs').Settings} Settings */
@@ -140,15 +141,15 @@ export class Ui {
   // The next hand may be dealt at once, and the time of whoever leads it runs: the sheet of the one before lies over it only
   // as long as it takes to read, a third of that time at most.
   /** Whether the end of the newest hand is shown. @param {Table} table */
-  isEndOpen({ closed, closedAt, dismissed, view, shown }) {
-    if (closed === null || dismissed === closed.j) return false
+  isEndOpen({ match, closed, closedAt, view, shown }) {
+    if (closed === null || this.settings.seen.includes(`${match} ${closed.j}`)) return false
     const [decision = 0] = shown?.opts ?? []
     return view.phase !== 'hand' || performance.now() - closedAt < (decision === 0 ? READ_MS : Math.min(READ_MS, decision / 3))
   }
 
   /** Until another hand is over, wherever the reader goes meanwhile. @param {Table} table */
-  dismissEnd({ code, closed }) {
-    if (closed !== null) this.happen({ what: 'dismissed', table: code, j: closed.j })
+  dismissEnd({ match, closed }) {
+    if (closed !== null) this.set('seen', [`${match} ${closed.j}`, ...this.settings.seen].slice(0, MOST_SEEN))
   }
 
   /** The table of this address. @returns {Table | null} */

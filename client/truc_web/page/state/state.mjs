@@ -43,7 +43,7 @@ export const FIRST = {
 
 /**
  * @param {State} state
- * @param {any} event of the worker, or of the page itself: `chose`, `dismissed`, `screen`, `path`, `answered`, `toast`
+ * @param {any} event of the worker, or of the page itself: `chose`, `screen`, `path`, `answered`, `toast`
  * @returns {State}
  */
 export function reduce(state, event) {
@@ -70,7 +70,6 @@ export function reduce(state, event) {
     }
     case 'checked': case 'proved': case 'kept': case 'failed': return changed(state, event.table, (table) => judgedTable(table, event))
     case 'chose': return changed(state, event.table, (table) => chose(table, event.at, event.key))
-    case 'dismissed': return changed(state, event.table, (table) => ({ ...table, dismissed: event.j }))
     case 'read': return changed(state, event.table, (table) => table.unread === 0 ? table : { ...table, unread: 0 })
     case 'answered': return { ...state, answers: { ...state.answers, [event.name]: event.answer } }
     case 'screen': return { ...state, screen: { ...state.screen, [event.name]: event.value }, toasts: event.name === 'sure' ? state.toasts.filter(({ what }) => what !== 'sure') : state.toasts }

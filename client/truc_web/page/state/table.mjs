@@ -70,8 +70,6 @@ export const freshTable = (code, seat) => ({
   /** @type {Hand | null} */
   closed: null,     // the newest that is over
   closedAt: 0,      // when that came
-  /** @type {number | null} */
-  dismissed: null,     // the hand whose end the reader has seen enough of
   next: 0,
   /** Whether the newest record was there before: all of the match is told again, or what was missed of it. @type {'whole' | 'missed' | null} */
   backlog: null,
@@ -111,7 +109,7 @@ export function toldTable(table, message, now) {
     case 'table': return { ...table, shown: message, players: playersAfter(table, message) }
     case 'setup': return {
       ...freshTable(table.code, table.seat), shown: table.shown, log: logBefore(table, message), match: message.match, rules: message.rules,
-      players: playersIn(message, table.shown), dismissed: table.match === message.match ? table.dismissed : null, backlog: message.isPast ? 'whole' : null
+      players: playersIn(message, table.shown), backlog: message.isPast ? 'whole' : null
     }
     // only the next one: what is known is not told again, and behind a gap nothing is shown
     case 'record': return message.k === table.next && message.match === table.match ? toldRecord(table, message, now) : table
