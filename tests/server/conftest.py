@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from functools import partial
 from io import StringIO
 from pathlib import Path
+from weakref import WeakSet
 
 import checked_once
 import msgspec
@@ -217,25 +218,36 @@ async def server(path, settings):
 
 
 @contextmanager
+def limited(what: int, most: int):
+    """Let the process have no more of something within the block."""
+    soft, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(what, (soft, hard))
+
+
 def no_more_files():
     """Let the process open no file and no connection within the block."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return limited(resource.RLIMIT_NOFILE, 3)
 
 
-@contextmanager
-def no_file_longer_than(size):
+def no_file_longer_than(size: int):
     """Let no file that is written within the block get longer, as if the disk were full then."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    return limited(resource.RLIMIT_FSIZE, size)
+
+
+def living(monkeypatch, kind: type) -> WeakSet:
+    """Return those that are made of a kind from now on, as long as anybody holds them."""
+    made, begin = WeakSet(), kind.__init__
+
+    def noted(self, *parts, **named) -> None:
+        begin(self, *parts, **named)
+        made.add(self)
+
+    monkeypatch.setattr(kind, "__init__", noted)
+    return made
 
 
 async def together(*tasks) -> None:

@@ -1,15 +1,14 @@
 """Who may come in: connections and failed logins of one address, and what a connection costs before it is logged in."""
 
 import socket
-from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
 import trio
 from server.clocks import pass_time
-from server.conftest import QUICK, changed, under
+from server.conftest import QUICK, changed, living, under
 from server.rawclient import frame
-from server.visitors import greeted, guest, hang_up, keyed
+from server.visitors import FRENCH, goodbye, greeted, guest, hang_up, keyed, table_of
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
@@ -28,9 +27,9 @@ SETTINGS = changed(
 WRONG_TOKEN = "x" * 32
 
 
-async def fail_to_log_in(server, count=2) -> None:
-    """Let so many logins of this address fail."""
-    for _ in range(count):
+async def fail_to_log_in(server) -> None:
+    """Let two logins of this address fail."""
+    for _ in range(2):
         client = await server.connect()
         assert (await client.login_token(WRONG_TOKEN))["code"] == "bad_token"
         await hang_up(client)
@@ -61,13 +60,7 @@ async def test_address_may_lose_all_its_connections_and_come_back_at_once(server
 
 
 async def test_connection_that_is_turned_away_has_no_peer_and_counts_no_more(server, monkeypatch):
-    made, start = [], Peer.__init__
-
-    def start_and_note(peer, *arguments, **named):
-        start(peer, *arguments, **named)
-        made.append(peer)
-
-    monkeypatch.setattr(Peer, "__init__", start_and_note)
+    made = living(monkeypatch, Peer)
     clients = [await guest(server) for _ in range(3)]
     await (await server.connect()).closed()
     assert len(made) == 3
@@ -75,24 +68,23 @@ async def test_connection_that_is_turned_away_has_no_peer_and_counts_no_more(ser
     assert (await (await server.connect()).login_guest())["t"] == "welcome"
 
 
-async def ends_well(server) -> bool:
-    """Speak much to a server that turns everybody away; tell whether all it says can be read, to a clean end."""
-    stream = (await server.connect()).stream
-    await stream.send_all(bytes(20_000))
-    with suppress(trio.BrokenResourceError):
-        while await stream.receive_some():
+@pytest.fixture
+async def full(server):
+    """Return a server at which this address has as many connections as it may have."""
+    for _ in range(3):
+        await guest(server)
+    return server
+
+
+async def test_who_is_turned_away_is_read_out_one_after_the_other(full, monkeypatch):
+    monkeypatch.setattr(admission, "LINGERING", 1)
+    for _ in range(3):
+        stream = (await full.connect()).stream
+        await stream.send_all(bytes(20_000))
+        while await stream.receive_some():  # to a clean end
             pass
         await stream.aclose()
         await wait_all_tasks_blocked()
-        return True
-    return False
-
-
-async def test_who_is_turned_away_is_read_out_one_after_the_other(server, monkeypatch):
-    monkeypatch.setattr(admission, "LINGERING", 1)
-    for _ in range(3):
-        await guest(server)
-    assert [await ends_well(server) for _ in range(3)] == [True] * 3
 
 
 async def talk_on(client) -> None:
@@ -101,10 +93,8 @@ async def talk_on(client) -> None:
         await wait_all_tasks_blocked()
 
 
-async def test_who_is_turned_away_and_does_not_leave_is_cut(server, mock_clock):
-    for _ in range(3):
-        await guest(server)
-    fourth = await server.connect()
+async def test_who_is_turned_away_and_does_not_leave_is_cut(full, mock_clock):
+    fourth = await full.connect()
     await fourth.closed()
     await wait_all_tasks_blocked()
     await pass_time(mock_clock, 2.01)
@@ -112,11 +102,9 @@ async def test_who_is_turned_away_and_does_not_leave_is_cut(server, mock_clock):
         await talk_on(fourth)
 
 
-async def test_no_more_are_given_time_to_read_than_so_many(server, monkeypatch):
+async def test_no_more_are_given_time_to_read_than_so_many(full, monkeypatch):
     monkeypatch.setattr(admission, "LINGERING", 0)
-    for _ in range(3):
-        await guest(server)
-    assert [message["code"] for message in await (await server.connect()).closed()] == ["server_full"] * 2
+    assert [message["code"] for message in await (await full.connect()).closed()] == ["server_full"] * 2
 
 
 async def test_connection_that_is_gone_at_once_is_no_failure(server):
@@ -142,15 +130,15 @@ async def test_address_whose_logins_failed_is_told_to_wait(server, mock_clock):
 
 @pytest.mark.parametrize("newcomer", [guest, keyed])
 async def test_nobody_is_locked_out_by_failed_logins_of_the_same_address(server, mock_clock, newcomer):
-    await fail_to_log_in(server, 2)
+    await fail_to_log_in(server)
     await (await server.connect()).login_token(WRONG_TOKEN)
     assert await newcomer(server)
 
 
 async def test_seated_guest_comes_back_among_failed_logins_of_the_same_address(server, mock_clock):
     client = await guest(server)
-    await client.ask({"t": "create", "variant": "truc-french", "options": {"guests": 2}})
-    await fail_to_log_in(server, 2)
+    await table_of(client, options={"guests": 2})
+    await fail_to_log_in(server)
     await (await server.connect()).login_token(WRONG_TOKEN)
     await hang_up(client)
     assert (await (await server.connect()).login_token(client.welcome["token"]))["t"] == "welcome"
@@ -165,15 +153,11 @@ async def test_name_that_cannot_be_used_is_no_failed_login(server):
 
 
 async def test_less_may_wait_for_a_connection_before_login_than_after(server, monkeypatch):
-    limits, admit = [], Peer.admit
-
-    def note(peer, player):
-        admit(peer, player)
-        limits.append(peer.outbox.limit)
-
-    monkeypatch.setattr(Peer, "admit", note)
-    await guest(server)
-    assert limits[0] > LOGIN_OUTBOX
+    made = living(monkeypatch, Peer)
+    client = await greeted(server)
+    assert [peer.outbox.limit for peer in made] == [LOGIN_OUTBOX]
+    await client.enter({"t": "login", "name": "Gus"})
+    assert [peer.outbox.limit > LOGIN_OUTBOX for peer in made] == [True]
 
 
 @under(limits={"requests_per_s": 1, "burst": 8})
@@ -188,9 +172,9 @@ async def test_connections_of_one_player_share_their_requests(server, mock_clock
 async def test_nothing_that_came_with_the_end_of_a_connection_is_looked_at(server, mock_clock):
     client = await guest(server)
     asked = b"".join(frame({"t": "tables", "id": n}) for n in range(100, 140))
-    await client.send_bytes(asked + frame({"t": "create", "id": 1, "variant": "truc-french"}))
-    goodbye = (await client.closed())[-1]
-    assert (goodbye["t"], goodbye["code"]) == ("bye", "rate_limited")
+    await client.send_bytes(asked + frame({**FRENCH, "id": 1}))
+    bye = await goodbye(client)
+    assert (bye["t"], bye["code"]) == ("bye", "rate_limited")
     other = await guest(server)
     assert (await other.ask({"t": "tables"}))["tables"] == []
 

@@ -1,7 +1,7 @@
 """What one player may have, cause or say: seats, lists of the tables, lines; and what is kept of them when they are gone."""
 
 import pytest
-from server.conftest import PATIENT, QUICK, changed, in_hand, running, under
+from server.conftest import PATIENT, QUICK, changed, in_hand, living, running, under
 from server.substituting import standing_by, step_in, voided
 from server.visitors import follower, guest, heard, keyed, say
 
@@ -10,7 +10,7 @@ from truc_protocol.messages import SeatHeld, Welcome
 from truc_protocol.wire.encoding import SERVER_LIMIT, encode
 from truc_server.lobby import lobby
 from truc_server.lobby.lobby import Lobby
-from truc_server.net.peer import TooSoonError
+from truc_server.net.peer import Peer, TooSoonError
 from truc_server.net.usage_limits import CHAT, RecentTalk
 from truc_server.settings.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL, LISTS, LISTS_SECONDS
 from truc_server.settings.settings import MAX_SEATS
@@ -111,33 +111,22 @@ class TestLists:
         assert [(await client.ask({"t": "lobby"}))["t"] for _ in range(LISTS + 2)] == ["ok"] * (LISTS + 2)
 
 
-@pytest.fixture
-def lobbies(monkeypatch) -> list[Lobby]:
-    """Return the lobbies of the servers that are started from now on."""
-    made, start = [], Lobby.__init__
-
-    def start_and_note(new: Lobby, *parts, **named) -> None:
-        start(new, *parts, **named)
-        made.append(new)
-
-    monkeypatch.setattr(Lobby, "__init__", start_and_note)
-    return made
+async def test_nothing_is_kept_of_who_has_made_tables_that_are_gone(path, monkeypatch):
+    lobbies = living(monkeypatch, Lobby)
+    async with running(path) as server:
+        for _ in range(3):
+            client = await guest(server)
+            await client.ask({"t": "leave", "table": await make(client)})
+        assert [len(each.made_tables) for each in lobbies] == [0]
 
 
-async def test_nothing_is_kept_of_who_has_made_tables_that_are_gone(server, lobbies):
-    for _ in range(3):
-        client = await guest(server)
-        await client.ask({"t": "leave", "table": await make(client)})
-    assert len(lobbies[0].made_tables) == 0
-
-
-async def test_connection_keeps_few_codes_of_tables_that_are_gone(server, lobbies, monkeypatch):
+async def test_connection_keeps_few_codes_of_tables_that_are_gone(server, monkeypatch):
     monkeypatch.setattr(lobby, "_MANY", 4)
+    peers = living(monkeypatch, Peer)
     client = await guest(server)
     for _ in range(9):
         await client.ask({"t": "leave", "table": await make(client)})
-    (peer,) = lobbies[0].online.connections(client.welcome["player"])
-    assert len(peer.tables) < 6
+    assert [len(peer.tables) < 6 for peer in peers] == [True]
 
 
 async def test_connection_that_has_followed_many_tables_is_still_missed_where_it_sits(server, monkeypatch):
@@ -200,13 +189,7 @@ def test_what_is_refused_does_not_count():
     assert len(floods) == 1
 
 
-def test_players_are_counted_apart():
-    floods = filled()
-    say_so(floods, b"b", 1, NOW)
-    assert len(floods) == 2
-
-
-def test_nothing_is_kept_of_who_has_been_silent_for_longer():
+def test_players_are_counted_apart_and_nothing_is_kept_of_who_has_been_silent_for_longer():
     floods = filled()
     say_so(floods, b"b", 1, NOW + 9)
     say_so(floods, b"c", 1, NOW + CHAT_SECONDS)

@@ -4,7 +4,7 @@ import pytest
 from rows import each_row
 from server.clocks import pass_time
 from server.conftest import QUICK, changed, play_on, running, under
-from server.visitors import follower, guest, heard, keyed, said, say, table_of
+from server.visitors import follower, guest, hang_up, heard, keyed, said, say, table_of
 from structlog.testing import capture_logs
 
 from truc_protocol.crypto import keys
@@ -45,16 +45,11 @@ async def test_line_in_the_lobby_comes_to_those_who_follow_it_and_is_not_kept(se
 # Who may speak
 
 
-async def test_who_is_not_or_no_longer_at_a_table_cannot_speak_there(server):
+async def test_who_no_longer_follows_a_table_or_the_lobby_cannot_speak_there(server):
     _, second, code = await two_at_a_table(server)
-    assert (await say(await guest(server), "hello", code))["code"] == "not_now"
     await second.ask({"t": "leave", "table": code})
     assert (await say(second, "hello", code))["code"] == "not_now"
     assert (await say(second, "hello", "ZZZZZ"))["code"] == "no_such_table"
-
-
-async def test_who_does_not_or_no_longer_follow_the_lobby_cannot_speak_there(server):
-    assert (await say(await guest(server), "hello"))["code"] == "not_now"
     client = await follower(server)
     await client.ask({"t": "lobby", "off": True})
     assert (await say(client, "hello"))["code"] == "not_now"
@@ -77,20 +72,15 @@ async def test_older_connection_of_a_seat_still_speaks_for_it(server):
 @each_row(
     "text",
     [
-        "two\nlines",
         "a\ttab",
-        "a bell\x07",
         "\x1b[2J",
         "gnol \u202edlrow",
         "isolated \u2067text\u2069",
         "left\u200eright",
         "a separator\u2028here",
         "nothing\u00adthere",
-        "   ",
         "\u200d",
         "\ue000",
-        "",
-        "x" * 201,
         "\ufb2c" * 100,  # too long when it is composed
     ],
 )
@@ -123,7 +113,7 @@ async def test_more_than_a_thousand_characters_in_ten_seconds_are_refused_for_no
     assert [reply.get("code") for reply in replies] == [None] * 5 + ["rate_limited"]
 
 
-async def test_lines_are_counted_over_all_connections_and_places_of_a_player(server):
+async def test_lines_are_counted_over_all_connections_and_places_of_a_player_and_on_after_coming_back(server):
     key = keys.generate_signing_key()
     first, second = await keyed(server, "kay", key), await keyed(server, "kay", key)
     code = await table_of(first)
@@ -131,18 +121,11 @@ async def test_lines_are_counted_over_all_connections_and_places_of_a_player(ser
     for _ in range(CHAT_LINES):
         await say(first, "hello", code)
     assert (await say(second, "hello"))["code"] == "rate_limited"
-
-
-async def test_lines_count_on_after_coming_back(server):
-    key = keys.generate_signing_key()
-    first = await keyed(server, "kay", key)
-    code = await table_of(first)
-    for _ in range(CHAT_LINES):
-        await say(first, "hello", code)
-    await first.stream.aclose()
-    second = await keyed(server, "kay", key)
-    await second.ask({"t": "join", "table": code})
-    assert (await say(second, "hello", code))["code"] == "rate_limited"
+    for client in (first, second):
+        await hang_up(client)
+    again = await keyed(server, "kay", key)
+    await again.ask({"t": "join", "table": code})
+    assert (await say(again, "hello", code))["code"] == "rate_limited"
 
 
 async def test_line_that_is_refused_does_not_count(server):
@@ -153,17 +136,6 @@ async def test_line_that_is_refused_does_not_count(server):
 
 
 # Who comes later
-
-
-@each_row("request_", ["join", "watch"])
-async def test_who_joins_or_watches_is_sent_what_was_said_before_with_its_age(server, request_):
-    first = await guest(server)
-    code = await table_of(first)
-    await say(first, "one", code)
-    second = await guest(server)
-    await second.ask({"t": request_, "table": code})
-    (line,) = await heard(second, "chat")
-    assert (line["n"], line["text"], line["ago_ms"] < 60_000) == (0, "one", True)
 
 
 async def test_who_resumes_is_sent_what_was_said_before(server):
@@ -183,7 +155,9 @@ async def test_nobody_is_sent_more_than_the_newest_fifty_lines(server, mock_cloc
         mock_clock.jump(1.1)
     second = await guest(server)
     await second.ask({"t": "join", "table": code})
-    assert [line["n"] for line in await heard(second, "chat")] == list(range(3, KEPT_CHAT_LINES + 3))
+    lines = await heard(second, "chat")
+    assert [line["n"] for line in lines] == list(range(3, KEPT_CHAT_LINES + 3))
+    assert all(line["ago_ms"] < 60_000 for line in lines)
 
 
 async def test_no_line_is_sent_twice_on_a_connection(server):

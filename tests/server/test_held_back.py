@@ -2,7 +2,6 @@
 
 import gc
 import itertools
-import weakref
 from functools import partial
 from types import SimpleNamespace
 
@@ -11,7 +10,7 @@ import trio
 from server.acting import stand
 from server.clocks import pass_time
 from server.conftest import PATIENT as SETTINGS
-from server.conftest import asked, holder_of, in_hand, play_on, running, together
+from server.conftest import asked, holder_of, in_hand, living, play_on, running, together
 from server.late import LATE, SHORT, eye_at, played, played_again
 from server.rawclient import bodies
 from server.stored import sql
@@ -39,18 +38,6 @@ async def listed(client) -> dict:
     """Return the only public table as a client is told of it."""
     (table,) = (await client.ask({"t": "tables"}))["tables"]
     return table
-
-
-def living(monkeypatch, kind: type) -> weakref.WeakSet:
-    """Return those that are made of a kind from now on, as long as anybody holds them."""
-    made, begin = weakref.WeakSet(), kind.__init__
-
-    def noted(self, *args, **fields) -> None:
-        begin(self, *args, **fields)
-        made.add(self)
-
-    monkeypatch.setattr(kind, "__init__", noted)
-    return made
 
 
 async def test_end_of_a_late_match_is_told_to_the_lobby_when_it_is_shown_and_not_before(server, mock_clock):
