@@ -2,12 +2,11 @@
 
 import hashlib
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import pytest
-from protocol.peers import Table, audit, here
-from rows import each_row
+from protocol.peers import Table, here
 
 from protocol import edwards
 from truc_protocol.audit import AuditError, Auditor, Refutation
@@ -22,51 +21,6 @@ from truc_rules import Variant, deciders, preset, with_options
 SERVER = "server"
 BASE = bytes.fromhex("58" + "66" * 31)
 """B, the base point of Ed25519."""
-
-
-class Forgery(NamedTuple):
-    """A list of records whose last one must be refused, and none before it."""
-
-    document: bytes
-    records: list[Record]
-
-
-class Case(NamedTuple):
-    """Which check refuses what a function builds, and whom it blames."""
-
-    check: str
-    culprit: str | None
-    build: Callable[[], Forgery | tuple[Table, Record]]
-
-
-def forgery_of(case: Case) -> Forgery:
-    built = case.build()
-    if isinstance(built, Forgery):
-        return built
-    table, record = built
-    return Forgery(table.document, [*table.records, record])
-
-
-def check_refused(case: Case) -> None:
-    """Assert that exactly the last record is refused, by the check and with the culprit of the case."""
-    forgery = forgery_of(case)
-    refutation = refused(forgery)
-    assert (refutation.check, refutation.culprit) == (case.check, case.culprit), refutation
-    assert (refutation.setup if refutation.k is None else refutation.k + refutation.setup) == (
-        len(forgery.records) - 1
-    )
-
-
-def refusals(*rows: Case | tuple[str, str | None, Callable[[], Any]]) -> Callable[[], None]:
-    """Return a test that every forgery of a table is refused; `cases` of it are the rows."""
-    table = [Case(*row) for row in rows]
-    test = each_row("case", table)(check_refused)
-    test.cases = table
-    return test
-
-
-def refused(forgery: Forgery) -> Refutation:
-    return refutation(audit(forgery.document, forgery.records[:-1]), forgery.records[-1])
 
 
 def refutation(auditor: Auditor, record: Record) -> Refutation:

@@ -1,7 +1,7 @@
 """Lists that are cut short, swapped or rewritten, and what counts of records that no signature of the server covers."""
 
 import pytest
-from protocol.forge import SERVER, Case, altered, check_refused, standing, turn, voided
+from protocol.forge import altered, refutation, standing, turn, voided
 from protocol.peers import Puppet, Table
 from protocol.rewriting import covered
 
@@ -53,7 +53,8 @@ def test_ruling_for_another_seat_is_refused_before_its_card_is_looked_at() -> No
     """Who decides only the rules know; a verifier without them looks at the card, and names C19."""
     table = standing()
     forged = table.rule("move", 1 - turn(table), "play", (0, 0, bytes(16), None))
-    check_refused(Case("C22", SERVER, lambda: (table, forged)))
+    refuted = refutation(table.audit(), forged)
+    assert (refuted.check, refuted.culprit) == ("C22", "server")
 
 
 def newcomer(table: Table) -> Record:

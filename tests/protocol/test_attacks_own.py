@@ -6,7 +6,7 @@ All other forgeries are kept with their verdicts in tests/vectors, where test_ta
 import struct
 
 import pytest
-from protocol.forge import refusals, signed_bytes, until
+from protocol.forge import refutation, signed_bytes, until
 from protocol.peers import Table, audit
 from rows import each_row
 from vectors.shape import kept_tests
@@ -19,14 +19,12 @@ from truc_protocol.evidence_file import read_evidence
 from truc_protocol.records import encode, parse
 
 
-def body_too_long():
+def test_body_that_no_file_can_hold_is_refused():
     table = Table()
     body = encode(parse(until(table, Call)))
     longer = body[:-4] + b"\xc6" + struct.pack(">I", 65_536) + bytes(65_536)
-    return table, signed_bytes(table, 0, longer)
-
-
-test_body_that_no_file_can_hold_is_refused = refusals(("C1", None, body_too_long))
+    refuted = refutation(table.audit(), signed_bytes(table, 0, longer))
+    assert (refuted.check, refuted.culprit) == ("C1", None)
 
 
 @each_row(

@@ -6,7 +6,7 @@ Seat 0 alone is honest. Its own signatures stand where the forgers can only leav
 from collections.abc import Callable
 from functools import cache
 
-from protocol.forge import SERVER, altered, cheat, refusals, small, undealt_card, until, with_card
+from protocol.forge import SERVER, altered, cheat, small, undealt_card, until, with_card
 from protocol.peers import Table
 from protocol.rewriting import HONEST, forked, place_of, relinked
 from rows import each_row
@@ -98,8 +98,6 @@ FORKS = (
     hand_dealt_from_another_call,
     result_changed_under_a_kept_ack,
 )
-
-test_rewritten_match_is_refused = refusals(*(("C10", None, build) for build in FORKS))
 
 
 @each_row("build", FORKS)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from rows import each_row
 from vectors.shape import kept_tests
-from vectors.transcripts.tampered import case_tables
 
 from truc_protocol.checks import CHECKS
 
@@ -37,11 +36,10 @@ def written() -> list[TamperCase]:
 
 @cache
 def refused() -> dict[str, str]:
-    """Return, for every forgery that is kept or stands in a table, the check that refuses it."""
+    """Return, for every forgery that is kept, the check that refuses it."""
     files = (kept_tests("transcripts/tampered"), kept_tests("evidence", "complaint"))
-    kept = ((test["comment"], test["check"]) for file in files for _, test in file if "check" in test)
-    rows = ((name, row.check) for name, row in case_tables())
-    return {name.split(": ")[-1].replace(" ", "_"): check for name, check in (*kept, *rows)}
+    kept = [test for file in files for _, test in file if "check" in test]
+    return {test["comment"].split(": ")[-1].replace(" ", "_"): test["check"] for test in kept}
 
 
 @cache
@@ -66,7 +64,7 @@ def test_case_has_tests_that_exist(case):
 
 
 @every_case
-def test_forgeries_of_a_case_are_kept_or_stand_in_a_table(case):
+def test_forgeries_of_a_case_are_kept(case):
     assert [name for name in case.tests if not name.startswith("test_") and name not in refused()] == []
 
 

@@ -1,4 +1,4 @@
-"""The tampered transcripts kept in tests/vectors: each refused as it says, and every forgery that a test builds among them."""
+"""The tampered transcripts kept in tests/vectors: each refused as it says."""
 
 import copy
 import json
@@ -7,10 +7,9 @@ from functools import cache
 
 from protocol.forge import passes_with_cofactor
 from rows import each_row
-from vectors.shape import add, kept_tests
-from vectors.transcripts import tampered
+from vectors.shape import kept_tests
 from vectors.transcripts.make import FOLDER
-from vectors.transcripts.tampered import case_tables, forgeries
+from vectors.transcripts.tampered import keep
 
 from truc_protocol.audit import AuditError, Auditor, Result, Verdict, verify
 from truc_protocol.checks import CHECKS
@@ -80,32 +79,18 @@ def test_damaged_file_comes_to_what_it_says(group, test):
     assert [said(verify(edited, threads=threads)) for threads in (1, 2)] == [expected(test)] * 2
 
 
-def test_every_forgery_of_the_case_tables_is_kept_as_it_is_built():
-    stored = {
-        test["comment"]: [*group["items"][: test["keep"]], *test["then"]]
-        for group in groups()
-        for test in group["tests"]
-    }
-    built = {each.name: [item.hex() for item in each.items] for each in forgeries()}
-    kept_of_them = {name: stored.get(name, []) for name in built}
-    assert kept_of_them == {name: items[: len(kept_of_them[name])] for name, items in built.items()}
-    assert all(kept_of_them.values())
-
-
-def test_forgery_that_is_not_kept_is_added_as_what_it_comes_to(tmp_path, monkeypatch):
-    without = copy.deepcopy(kept())
-    tests = [group["tests"] for group in without["testGroups"]]
-    built = {each.name for each in forgeries()}
-    holder, gone = next((each, test) for each in tests for test in each if test["comment"] in built)
-    holder.remove(gone)
-    monkeypatch.setattr(tampered, "FILE", tmp_path / "tampered.json")
-    tampered.FILE.write_text(json.dumps(without), encoding="utf-8")
-    add(tampered.FILE, tampered.new_forgeries())
-    *others, added = json.loads(tampered.FILE.read_text(encoding="utf-8"))["testGroups"]
+def test_forgery_that_is_not_kept_is_added_as_what_it_comes_to(tmp_path):
+    file, group = tmp_path / "tampered.json", groups()[0]
+    gone = group["tests"][0]
+    items = [*group["items"][: gone["keep"]], *gone["then"]]
+    file.write_text(json.dumps(kept()), encoding="utf-8")
+    records = [*map(unpack_record, map(h, items)), unpack_record(h(items[-1]))]
+    keep(gone["comment"], h(group["document"]), records, file)
+    *others, added = json.loads(file.read_text(encoding="utf-8"))["testGroups"]
     (test,) = added["tests"]
-    assert (others, test["tcId"]) == (without["testGroups"], kept()["numberOfTests"] + 1)
-    assert is_refused_as_said(added, test)
-    assert expected(test) == expected(gone)
+    assert others == kept()["testGroups"]
+    assert test == {**gone, "tcId": kept()["numberOfTests"] + 1}
+    assert [*added["items"], *test["then"]] == items
 
 
 def test_signature_with_torsion_is_one_that_a_cofactored_check_takes():
@@ -116,12 +101,6 @@ def test_signature_with_torsion_is_one_that_a_cofactored_check_takes():
     record = unpack_record(h(test["then"][-1]))
     assert passes_with_cofactor(server, record.body, record.sig)
     assert not keys.verify(server, record.body, record.sig)
-
-
-def test_only_what_no_file_can_hold_is_left_out():
-    assert {name for name, _ in case_tables()} - {each.name for each in forgeries()} == {
-        "attacks_own: body too long"
-    }
 
 
 def test_every_list_is_refuted():
