@@ -80,21 +80,22 @@ def leaves(group: click.Group, words: tuple[str, ...]) -> Iterator[str]:
             yield " ".join((*words, name))
 
 
-class TestCommands:
-    @each_row("page", PAGES)
-    def test_every_command_line_is_one_of_the_programs(self, page):
-        text = page.read_text("utf-8")
-        assert [found for line in commands_of(text) if (found := problem(line))] == []
+@each_row("page", PAGES)
+def test_every_command_line_is_one_of_the_programs(page):
+    text = page.read_text("utf-8")
+    assert [found for line in commands_of(text) if (found := problem(line))] == []
 
-    def test_every_command_of_the_server_is_on_a_page(self):
-        text = "\n".join(page.read_text("utf-8") for page in PAGES)
-        missing = [words for words in leaves(host, ("truc-server",)) if words not in text]
-        assert [words for words in missing if not is_in_line(words)] == []
 
-    @each_row("line", lambda: (line for page in PAGES for line in lines_of(page.read_text("utf-8"))))
-    def test_file_of_the_source_that_a_line_names_is_there(self, line):
-        named = re.findall(r"(?<![\w/.])server/service/[\w.-]+", line)
-        assert [name for name in named if not (ROOT / name).exists()] == []
+def test_every_command_of_the_server_is_on_a_page():
+    text = "\n".join(page.read_text("utf-8") for page in PAGES)
+    missing = [words for words in leaves(host, ("truc-server",)) if words not in text]
+    assert [words for words in missing if not is_in_line(words)] == []
+
+
+@each_row("line", lambda: (line for page in PAGES for line in lines_of(page.read_text("utf-8"))))
+def test_file_of_the_source_that_a_line_names_is_there(line):
+    named = re.findall(r"(?<![\w/.])server/service/[\w.-]+", line)
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def is_in_line(words: str) -> bool:
@@ -104,11 +105,10 @@ def is_in_line(words: str) -> bool:
     return all(re.search(rf"`{name}\b", row) for name in names)
 
 
-class TestIndex:
-    def test_every_page_is_in_the_list(self):
-        listed = INDEX.split("## The pages")[1]
-        linked = set(re.findall(r"^\* \[\w+\]\((\w+\.md)\):", listed, re.MULTILINE))
-        assert linked == {page.name for page in PAGES} - {"README.md"}
+def test_every_page_is_in_the_list():
+    listed = INDEX.split("## The pages")[1]
+    linked = set(re.findall(r"^\* \[\w+\]\((\w+\.md)\):", listed, re.MULTILINE))
+    assert linked == {page.name for page in PAGES} - {"README.md"}
 
 
 def listed(title: str) -> list[str]:
@@ -152,20 +152,21 @@ def said() -> list[str]:
     return [text for tree in trees() for text in texts(tree)]
 
 
-class TestTrouble:
-    def test_every_warning_of_the_server_has_a_line_and_no_other(self):
-        rows = [cell.strip("`") for cell in listed("Lines of the log")]
-        assert rows == sorted({event for tree in trees() for event in warnings(tree)})
+def test_every_warning_of_the_server_has_a_line_and_no_other():
+    rows = [cell.strip("`") for cell in listed("Lines of the log")]
+    assert rows == sorted({event for tree in trees() for event in warnings(tree)})
 
-    @each_row("cell", listed("It does not start"))
-    def test_line_of_a_start_that_fails_is_one_of_the_servers(self, cell):
-        line = re.sub(r"[;,.] \.\.\.$", "", cell.strip("`"))
-        assert any(line in text for text in said()), f"expected a text of the server with {line!r}"
 
-    def test_codes_that_players_report_are_codes(self):
-        codes = re.findall(r"`(\w+)`", "\n".join(listed("What players report")))
-        assert len(codes) > 5
-        assert set(codes) <= {str(code) for code in Code}
+@each_row("cell", listed("It does not start"))
+def test_line_of_a_start_that_fails_is_one_of_the_servers(cell):
+    line = re.sub(r"[;,.] \.\.\.$", "", cell.strip("`"))
+    assert any(line in text for text in said()), f"expected a text of the server with {line!r}"
+
+
+def test_codes_that_players_report_are_codes():
+    codes = re.findall(r"`(\w+)`", "\n".join(listed("What players report")))
+    assert len(codes) > 5
+    assert set(codes) <= {str(code) for code in Code}
 
 
 @pytest.fixture

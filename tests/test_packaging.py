@@ -19,13 +19,15 @@ def is_left_out(path: Path) -> bool:
     return any(fnmatch(part, pattern) for part in path.relative_to(ROOT).parts for pattern in IGNORED)
 
 
-def test_every_package_is_in_the_wheel() -> None:
+def test_every_package_is_in_the_wheel_alone_and_says_that_it_is_typed() -> None:
     found = (
         path.parent
         for side in ("protocol", "server", "client")
         for path in (ROOT / side).glob("*/__init__.py")
     )
     assert {str(path.relative_to(ROOT)) for path in found} == {*WHEEL["packages"]}
+    assert WHEEL.keys() == {"packages"}
+    assert [package for package in WHEEL["packages"] if not (ROOT / package / "py.typed").exists()] == []
 
 
 def test_every_file_of_a_package_is_in_the_wheel() -> None:
@@ -39,14 +41,6 @@ def test_every_file_of_a_package_is_in_the_wheel() -> None:
         ".css",
         ".mjs",
     }
-
-
-def test_every_package_says_that_it_is_typed() -> None:
-    assert [package for package in WHEEL["packages"] if not (ROOT / package / "py.typed").exists()] == []
-
-
-def test_wheel_has_the_packages_alone() -> None:
-    assert WHEEL.keys() == {"packages"}
 
 
 def test_page_for_hosts_names_the_wheel_as_the_build_does() -> None:

@@ -78,29 +78,22 @@ def test_param_that_may_contradict_another_is_told_of(param):
     assert f"`{param}" in FITTING
 
 
-def test_every_move_stands_in_the_table_of_moves():
-    table = SCENARIOS.split("\n## Moves\n")[1].split("\n## ")[0]
+def section(title):
+    return SCENARIOS.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def test_every_move_stands_in_the_table_of_moves_and_those_that_no_scenario_has_behind_it():
+    table = section("Moves")
     assert {kind for kind in KINDS if not re.search(rf"`{kind}[ `]", table)} == set()
+    after = table.split("\n\n")[-1]
+    assert [kind for kind in NEVER_IN_SCENARIOS if f"`{kind}`" not in after] == []
 
 
-def test_moves_that_no_scenario_has_are_named():
-    after = SCENARIOS.split("\n## Moves\n")[1].split("\n## ")[0].split("\n\n")[-1]
-    assert all(f"`{kind}`" in after for kind in NEVER_IN_SCENARIOS)
-
-
-@pytest.mark.parametrize("word", [*SETUP, *DEALS, "score"])
-def test_every_line_before_the_first_move_is_explained(word):
-    assert f"| `{word} " in SCENARIOS.split("\n## Before the first move\n")[1].split("\n## ")[0]
-
-
-@pytest.mark.parametrize("word", ASSERTIONS)
-def test_every_assertion_is_explained(word):
-    assert f"* `{word} " in SCENARIOS.split("\n## What must hold\n")[1].split("\n## ")[0]
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_every_code_of_a_refusal_is_named(code):
-    assert f"`{code}`" in SCENARIOS
+def test_every_line_assertion_and_code_of_a_refusal_is_explained():
+    before, holds = section("Before the first move"), section("What must hold")
+    assert [word for word in (*SETUP, *DEALS, "score") if f"| `{word} " not in before] == []
+    assert [word for word in ASSERTIONS if f"* `{word} " not in holds] == []
+    assert [code for code in CODES if f"`{code}`" not in SCENARIOS] == []
 
 
 def test_options_of_a_rule_line_are_those_of_a_table():
@@ -108,10 +101,15 @@ def test_options_of_a_rule_line_are_those_of_a_table():
     assert re.findall(r"`([a-z_]+)`", row) == list(TABLE_OPTIONS)
 
 
-@pytest.mark.parametrize("example", blocks(VARIANTS, "toml"), ids=lambda text: text.split('"')[1])
+@each_row("example", blocks(VARIANTS, "toml"))
 def test_variant_of_the_page_is_read_and_told(example):
     variant = read_variant(example, "page.toml")
     assert rules_page(variant).startswith(f"# {variant.name}\n")
+
+
+def test_variant_says_what_its_example_is_said_to_change():
+    sunday = read_variant(next(text for text in blocks(VARIANTS, "toml") if "sunday" in text), "page.toml")
+    assert (sunday.redeal, sunday.remainder, sunday.players) == (None, "none", (2, 4))
 
 
 def test_refused_variant_of_the_page_is_refused_in_these_words():
@@ -121,19 +119,11 @@ def test_refused_variant_of_the_page_is_refused_in_these_words():
     assert str(refused.value) == told.strip()
 
 
-def test_variant_says_what_its_example_is_said_to_change():
-    sunday = read_variant(next(text for text in blocks(VARIANTS, "toml") if "sunday" in text), "page.toml")
-    assert (sunday.redeal, sunday.remainder, sunday.players) == (None, "none", (2, 4))
-
-
-def test_sets_of_words_are_those_there_are():
+def test_sets_of_words_and_packs_are_those_there_are():
     (told,) = re.findall(r"that the game is told in: (.*?)\. A game with another", VARIANTS, re.DOTALL)
     assert re.findall(r"`([a-z]+)`", told) == list(local_sets())
-
-
-def test_packs_of_the_page_are_those_of_the_presets():
-    told = VARIANTS.split("presets play with: ")[1].split(". `order`")[0]
-    assert re.findall(r"`([a-z0-9-]+)`", told) == list(ORDERS)
+    packs = VARIANTS.split("presets play with: ")[1].split(". `order`")[0]
+    assert re.findall(r"`([a-z0-9-]+)`", packs) == list(ORDERS)
 
 
 def game_rows():

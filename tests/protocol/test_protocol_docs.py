@@ -142,7 +142,7 @@ def test_first_bytes_get_the_answer_of_the_chapter(received, answer):
 # Security
 
 
-def test_security_shows_what_server_and_player_sign_and_that_is_taken():
+def test_security_shows_what_server_and_player_sign_which_is_taken_and_their_fingerprint_and_seed():
     _, hello, hellos = first_exchange()
     server = check_server_hello(hello, KnownServer(hellos[Role.CLIENT], (1,), None, 1_790_000_000))
     signed = authenticate(PLAYER, server, cn=CN, hello_frame=hellos[Role.SERVER])
@@ -151,9 +151,6 @@ def test_security_shows_what_server_and_player_sign_and_that_is_taken():
     assert shown == [[hello.body], [hello.sig], [signed.body], [signed.sig]]
     login = KeyLogin(id=2, body=signed.body, sig=signed.sig)
     assert check_login(login, Challenge(SERVER.public, CN, SN, hellos[Role.SERVER])) == PLAYER.public
-
-
-def test_security_shows_the_fingerprint_and_the_seed_of_a_players_key():
     assert f"`{fingerprint(SERVER.public)}`" in chapter("security.md")
     assert f"`{player_seed(bytes(32), bytes(range(32))).hex()}`" in chapter("security.md")
 
@@ -179,19 +176,14 @@ def test_limits_are_those_of_the_code():
     }
 
 
-def test_messages_drawn_in_play_exist():
-    tags = {row.tag for row in MESSAGES}
-    drawn = re.findall(r"^(?:client|server)  (\w+) \{", chapter("play.md"), re.MULTILINE)
-    assert drawn
-    assert set(drawn) <= tags
-
-
-def test_fields_drawn_in_play_exist():
-    fields = {}
+def test_messages_and_fields_drawn_in_play_exist():
+    fields = {row.tag: set() for row in MESSAGES}
     for row in MESSAGES:
         for form in row.forms:
-            names = {field.encode_name for field in msgspec.structs.fields(form.message)}
-            fields.setdefault(row.tag, set()).update(names)
+            fields[row.tag] |= {field.encode_name for field in msgspec.structs.fields(form.message)}
+    messages = re.findall(r"^(?:client|server)  (\w+) \{", chapter("play.md"), re.MULTILINE)
+    assert messages
+    assert set(messages) <= fields.keys()
     drawn = re.findall(r"(\w+) \{([\w, ]+)\}", chapter("play.md") + chapter("session.md"))
     assert drawn
     assert [tag for tag, names in drawn if not set(names.split(", ")) <= fields[tag]] == []
@@ -297,29 +289,23 @@ def test_client_of_the_guide_logs_in_answers_pings_and_plays_the_option_it_must(
     assert [message.n for message in server.heard if isinstance(message, Pong)] == [5, 6]
 
 
-def test_client_of_the_guide_plays_the_option_that_waits_for_it_unseen(guide, server):
+def test_client_of_the_guide_opens_a_table_and_plays_the_option_that_waits_for_it_unseen(guide, server):
     guide["log_in"](server, "Ana")
+    assert guide["open_table"](server, "truc-french") == "K7PQ"
+    assert server.heard[-1].options["guests"] == 2
     server.say(options(must=False, key="raise 2"))
     server.say(options(must=False, key="claim 0", hints={"waits": 1}))
     guide["play"](server, "K7PQ")
     assert [message.choose for message in server.heard if isinstance(message, GuestAct)] == ["claim 0"]
 
 
-def test_client_of_the_guide_opens_a_table_that_admits_guests(guide, server):
-    guide["log_in"](server, "Ana")
-    assert guide["open_table"](server, "truc-french") == "K7PQ"
-    assert server.heard[-1].options["guests"] == 2
-
-
-def test_client_of_the_guide_says_why_it_was_refused(guide, server):
+def test_client_of_the_guide_says_why_it_was_refused_and_notices_the_end_of_the_connection(guide, server):
+    server.reply = lambda message: None
+    with pytest.raises(EOFError, match="closed the connection"):
+        guide["log_in"](server, "Ana")
+    server = ScriptedServer()
     server.reply = lambda message: setattr(
         server, "unread", server.connection.refuse(refusal(Code.BANNED, "ask the host", re=message.id))
     )
     with pytest.raises(SystemExit, match="banned: ask the host"):
-        guide["log_in"](server, "Ana")
-
-
-def test_client_of_the_guide_notices_the_end_of_the_connection(guide, server):
-    server.reply = lambda message: None
-    with pytest.raises(EOFError, match="closed the connection"):
         guide["log_in"](server, "Ana")
