@@ -51,44 +51,6 @@ POSITIONS = by_game(
         (2, (1, 5, 17, 46, 110, 179), "put"),
     ]
 )
-# rows of 1, 2 ... actions
-ROWS = by_game(
-    [
-        (2, (7, 45, 183, 640), "truc-catalan truc-catalan-moll"),
-        (4, (7, 57, 320, 1650), "truc-catalan truc-catalan-moll"),
-        (2, (2, 17, 84, 303), "truc-lanes truc-lanes-36 truc-lanes-rational truc-lanes-8low"),
-        (4, (2, 17, 110, 461), "truc-lanes truc-lanes-36 truc-lanes-rational truc-lanes-8low"),
-        (2, (2, 7, 24, 101), "le-truc le-truc-seven le-truc-two le-truc-16"),
-        (2, (2, 17, 84, 471), "le-truc-any"),
-        (2, (4, 9, 32, 101), "truc-french truc-french-8low truc-sackson"),
-        (2, (4, 19, 92, 351), "truc-french-any"),
-        (4, (26, 603, 13716), "truc-partnership"),
-        (2, (4, 14, 36, 90), "trut trut-5 trut-confrerie"),
-        (2, (8, 39, 131, 401), "truco-venezolano"),
-        (4, (8, 49, 256, 1199), "truco-venezolano"),
-        (2, (7, 32, 101, 328), "truc-valencia"),
-        (4, (7, 43, 227, 1115), "truc-valencia"),
-        (2, (5, 17, 46, 114), "put"),
-        (4, (4, 16, 54, 180), "trut trut-5 trut-confrerie"),
-        (2, (8, 40, 124, 365), "truco-argentino"),
-        (4, (8, 56, 311, 1491), "truco-argentino"),
-        (6, (8, 72, 507), "truco-argentino truco-argentino-6"),
-        (2, (9, 51, 223, 860), "truco-argentino-flor truco-uruguayo truco-gauderio truco-gauderio-18"),
-        (4, (9, 73, 506, 3478), "truco-argentino-flor truco-uruguayo truco-gauderio"),
-        (6, (9, 92, 775), "truco-argentino-flor truco-argentino-6-flor truco-uruguayo truco-gauderio"),
-        (
-            2,
-            (4, 15, 42, 117),
-            "truco-paulista truco-paulista-clean truco-mineiro truco-mineiro-clean truco-mineiro-2",
-        ),
-        (
-            4,
-            (4, 18, 72, 276),
-            "truco-paulista truco-paulista-clean truco-mineiro truco-mineiro-clean truco-mineiro-2",
-        ),
-        (6, (4, 21, 99), "truco-paulista truco-paulista-clean truco-mineiro truco-mineiro-clean"),
-    ]
-)
 # rows of 1, 2 ... cards played without a word; these depend on the order of the cards
 CARDS_ALONE = by_game(
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from clients_elsewhere.programs import needs_node
-from perft.pinned import CARDS_ALONE, POSITIONS, ROWS
+from perft.pinned import CARDS_ALONE, POSITIONS
 from perft.test_perft_counts import fixed
 from protocol.test_house_mixes import mixes
 from rules.chance import TABLES, optioned, parametered
@@ -98,11 +98,10 @@ def test_what_can_follow_is_counted_alike(rules, name, seats):
     steps = [["deal", match.hand.dealt.cards, match.hand.dealt.up]]
     if match.variant.short_deal:
         steps = [["play", {"seat": seats - 2, "kind": "cut", "cards": [], "value": None}], *steps]
-    rows, positions, cards = (pinned[name, seats] for pinned in (ROWS, POSITIONS, CARDS_ALONE))
+    positions, cards = POSITIONS[name, seats], CARDS_ALONE[name, seats]
     task = {"table": table_of(match), "steps": steps}
-    depths = {"rows": len(rows), "positions": len(positions) - 1, "cards": len(cards)}
+    depths = {"positions": len(positions) - 1, "cards": len(cards)}
     assert rules.asked("counts", match.variant, {**task, **depths}) == {
-        "rows": [*rows],
         "positions": [*positions],
         "cards": [*cards],
     }
