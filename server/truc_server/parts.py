@@ -4,6 +4,7 @@ Only what watches and keeps the whole server holds all of it: the server itself,
 """
 
 from importlib.metadata import version
+from pathlib import Path
 from secrets import randbits
 
 import trio
@@ -59,7 +60,7 @@ class ServerParts:
         store: Store,
         lease: Lease,
         *,
-        disk: Disk,
+        folder: Path,
     ) -> None:
         self.settings = CurrentValue(settings)
         self.catalogue = catalogue
@@ -69,7 +70,7 @@ class ServerParts:
         self.epoch = lease.epoch
         self.is_node = lease.number is not None
         self.place = NodePlace("", "", version("truc"))
-        self.disk = disk
+        self.disk = Disk(folder, self.settings)
         self.figures = Figures()
         self.renewals_s, self.late_s = Histogram(TIME_BOUNDS), Histogram(TIME_BOUNDS)
         self.timers = Timers()
@@ -80,24 +81,15 @@ class ServerParts:
         # a step of mode blind takes milliseconds, which no signature of an act should wait for
         self.signatures = Worker("signatures")
         self.steps = Worker("steps")
-        self.pace = Pace(settings.limits)
+        self.pace = Pace(self.settings)
         self.sanctions = CurrentValue(Sanctions.of(settings.access))
         self.drain = ServerDrain()
         self.reloading = trio.Lock()
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.admission = Admission(self)
-        self.lobby = Lobby(self, catalogue, disk, share=lease.number)
+        self.lobby = Lobby(self, catalogue, self.disk, share=lease.number)
         self.failed = trio.Event()
         self.failure: StoreError | None = None
-
-    def renew(self, settings: Settings) -> None:
-        """Use these settings from now on."""
-        # to renew is to count anew, which would give everybody their burst again
-        if settings.limits != self.settings.now.limits:
-            self.pace.renew(settings.limits)
-        self.admission.renew(settings.limits)
-        self.disk.renew(settings.store)
-        self.settings.now = settings
 
     def fail(self, error: StoreError) -> None:
         """Note that nothing more can be acknowledged, and why; the first reason stands."""

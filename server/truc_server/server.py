@@ -28,7 +28,6 @@ from truc_server.net.connections import Connections
 from truc_server.net.listening import open_listeners, place_from_here, port_of
 from truc_server.net.peer import Peer
 from truc_server.operation import notify
-from truc_server.operation.disk import Disk
 from truc_server.parts import ServerParts
 from truc_server.requests.dispatch import Dispatch
 from truc_server.settings.folder import Folder
@@ -82,7 +81,7 @@ async def serve(
     # from before the lease is asked for, so that it never lasts longer here than on the database's clock
     since = time.monotonic()
     lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store, identity)
-    parts = ServerParts(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
+    parts = ServerParts(settings, catalogue, identity, store, lease, folder=folder.root)
     stop = trio.Event()
     lease_keeper = LeaseKeeper(parts, since=since) if parts.is_node else None
     async with trio.open_nursery() as nursery:

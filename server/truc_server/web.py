@@ -212,7 +212,7 @@ class WebDoor:
         self._connections = connections
         self._admission = parts.admission
         self.tls = tls
-        self._meter = Meter[str](REQUESTS_PER_MIN)
+        self._meter = Meter[str]()
         self._open: dict[HttpConnection, str] = {}  # with its network; the one that has waited longest first
         self._networks: Counter[str] = Counter()
         self._accepting = trio.CancelScope()
@@ -354,7 +354,7 @@ class WebDoor:
         return kind, self._pages.find(path, request.headers)
 
     def _check_pace(self, network: str) -> PageAnswer | None:
-        wait_ms = self._meter.pay(network, trio.current_time())
+        wait_ms = self._meter.pay(network, (REQUESTS_PER_MIN, REQUESTS_PER_MIN), trio.current_time())
         if not wait_ms:
             return None
         retry = ("Retry-After", str(-(-wait_ms // 1000)))

@@ -183,12 +183,13 @@ def networks(site: str, count: int) -> list[str]:
     return [f"2001:db8:{site}:{n:x}::/64" for n in range(count)]
 
 
-def door_of(**limits) -> Admission:
-    settings = changed(QUICK, limits=limits)
+def door_by(settings: CurrentValue) -> Admission:
     sanctions = SimpleNamespace(has_banned=lambda _: False)
-    return Admission(
-        SimpleNamespace(settings=CurrentValue(settings), sanctions=CurrentValue(sanctions), figures=Figures())
-    )
+    return Admission(SimpleNamespace(settings=settings, sanctions=CurrentValue(sanctions), figures=Figures()))
+
+
+def door_of(**limits) -> Admission:
+    return door_by(CurrentValue(changed(QUICK, limits=limits)))
 
 
 @pytest.fixture
@@ -206,13 +207,15 @@ async def test_one_site_with_many_networks_has_a_tenth_of_the_connections(entran
     assert entrance.enter(last, last) is None
 
 
-async def test_reload_that_changes_no_limit_gives_nobody_their_pace_back(mock_clock):
-    entrance = door_of(failed_logins_per_min=1)
+async def test_limits_hold_once_they_are_in_force_and_give_nobody_their_pace_back(mock_clock):
+    settings = CurrentValue(changed(QUICK, limits={"failed_logins_per_min": 1}))
+    entrance = door_by(settings)
     entrance.note_refused("192.0.2.7", Code.BAD_TOKEN)
-    entrance.renew(changed(QUICK, limits={"failed_logins_per_min": 1}).limits)
+    settings.now = changed(QUICK, limits={"failed_logins_per_min": 2})
     with pytest.raises(TooSoonError):
         entrance.note_refused("192.0.2.7", Code.BAD_TOKEN)
-    entrance.renew(changed(QUICK, limits={"failed_logins_per_min": 2}).limits)
+    settings.now = changed(QUICK, limits={"failed_logins_per_min": 60})
+    mock_clock.jump(1.001)
     entrance.note_refused("192.0.2.7", Code.BAD_TOKEN)
 
 

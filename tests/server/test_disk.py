@@ -11,7 +11,8 @@ from structlog.testing import capture_logs
 
 from truc_server.operation import disk as disk_module
 from truc_server.operation.disk import LOOK_S, MB, Disk, free_bytes
-from truc_server.settings.settings import StoreSettings
+from truc_server.settings.in_force import CurrentValue
+from truc_server.settings.settings import Settings, StoreSettings
 
 PATIENT = changed(QUICK, limits={"idle_s": 3600})
 
@@ -40,7 +41,7 @@ class TestDisk:
         self, tmp_path, statvfs, free_mb, is_nearly_full
     ):
         fill(statvfs, free_mb)
-        disk = Disk(tmp_path, StoreSettings())
+        disk = Disk(tmp_path, CurrentValue(Settings()))
         await disk.look()
         assert disk.is_nearly_full is is_nearly_full
 
@@ -49,12 +50,12 @@ class TestDisk:
     )
     async def test_nothing_is_spared_for_nobody(self, tmp_path, statvfs, database):
         fill(statvfs, 0)
-        disk = Disk(tmp_path, database)
+        disk = Disk(tmp_path, CurrentValue(Settings(store=database)))
         await disk.look()
         assert not disk.is_nearly_full
 
     async def test_log_has_each_change_once(self, tmp_path, statvfs):
-        disk = Disk(tmp_path, StoreSettings())
+        disk = Disk(tmp_path, CurrentValue(Settings()))
         with capture_logs() as logged:
             for free_mb in (100, 10, 9, 100, 100):
                 fill(statvfs, free_mb)
@@ -62,7 +63,7 @@ class TestDisk:
         assert [entry["event"] for entry in logged] == ["disk_nearly_full", "disk_has_room"]
 
     async def test_disk_that_cannot_be_looked_at_is_as_it_was(self, tmp_path, statvfs):
-        disk = Disk(tmp_path, StoreSettings())
+        disk = Disk(tmp_path, CurrentValue(Settings()))
         fill(statvfs, 1)
         await disk.look()
         statvfs.fails = True

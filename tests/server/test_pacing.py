@@ -16,10 +16,15 @@ from truc_protocol.records import parse
 from truc_rules import preset, presets
 from truc_server.matches.game import RecentRecords
 from truc_server.net.usage_limits import ACTS_S, BURST, STEPS, Budget, Pace
-from truc_server.settings.settings import LimitSettings
+from truc_server.settings.in_force import CurrentValue
+from truc_server.settings.settings import LimitSettings, Settings
 
 LIMITS = LimitSettings(connections_per_address=2)
 HERE, THERE = "192.0.2.1", "192.0.2.2"
+
+
+def pace_of(limits) -> Pace:
+    return Pace(CurrentValue(Settings(limits=limits)))
 
 
 async def waited(pace, pages, network=HERE) -> float:
@@ -31,14 +36,14 @@ async def waited(pace, pages, network=HERE) -> float:
 
 
 async def test_pages_come_at_once_and_further_ones_one_a_second_for_each_connection_allowed(autojump_clock):
-    pace = Pace(LIMITS)
+    pace = pace_of(LIMITS)
     assert await waited(pace, 2 * BURST) == 0
     assert await waited(pace, 20) == pytest.approx(10, abs=0.1)
     assert await waited(pace, 1, THERE) == 0  # another address does not wait
 
 
 async def test_connections_of_one_address_share_its_pages(autojump_clock):
-    pace, begun = Pace(LIMITS), trio.current_time()
+    pace, begun = pace_of(LIMITS), trio.current_time()
     async with trio.open_nursery() as nursery:
         for _ in range(4):
             nursery.start_soon(waited, pace, BURST)
@@ -55,7 +60,7 @@ async def acted(budget, acts, network=HERE, mid=b"m") -> float:
 
 @pytest.mark.parametrize(("rate", "of_table"), [(2, 100), (100, 2)])
 async def test_acts_come_at_once_for_a_while_and_further_ones_at_the_rate(autojump_clock, rate, of_table):
-    acts = Pace(LimitSettings(connections_per_address=1, acts_per_s=rate, table_acts_per_s=of_table)).acts
+    acts = pace_of(LimitSettings(connections_per_address=1, acts_per_s=rate, table_acts_per_s=of_table)).acts
     assert await acted(acts, 2 * ACTS_S) == 0
     assert await acted(acts, 20) == pytest.approx(10, abs=0.1)
     assert await acted(acts, 1, THERE, b"n") == 0  # neither another address nor another table waits
@@ -64,7 +69,7 @@ async def test_acts_come_at_once_for_a_while_and_further_ones_at_the_rate(autoju
 
 
 async def test_steps_with_a_pack_wait_for_no_act_and_come_as_many_times_as_fast(autojump_clock):
-    pace = Pace(LimitSettings(connections_per_address=1, acts_per_s=100, table_acts_per_s=2))
+    pace = pace_of(LimitSettings(connections_per_address=1, acts_per_s=100, table_acts_per_s=2))
     assert await acted(pace.acts, 2 * ACTS_S) == 0
     assert await acted(pace.steps, STEPS * 2 * ACTS_S) == pytest.approx(0)
     assert await acted(pace.steps, STEPS * 20) == pytest.approx(10, abs=0.1)
@@ -89,7 +94,7 @@ def test_table_has_the_steps_of_ten_hands_at_once_and_of_one_every_two_seconds(n
 
 
 async def test_connections_of_one_address_wait_for_their_acts_no_longer_than_one_would(autojump_clock):
-    acts = Pace(LIMITS).acts  # a second: one for each connection, two of the address
+    acts = pace_of(LIMITS).acts  # a second: one for each connection, two of the address
     await acted(acts, 2 * ACTS_S, mid=None)
     waits = [0.0, 0.0]
 
@@ -103,7 +108,7 @@ async def test_connections_of_one_address_wait_for_their_acts_no_longer_than_one
 
 
 async def test_nothing_is_kept_of_matches_that_owe_nothing(autojump_clock):
-    acts = Pace(LIMITS).acts
+    acts = pace_of(LIMITS).acts
     for number in range(100):
         await acted(acts, 1, mid=b"%d" % number)
         await trio.sleep(1)

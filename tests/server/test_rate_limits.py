@@ -8,9 +8,29 @@ from truc_server.timing.rate_limits import Meter, network_of, site_of
 NOW = 1_000.0
 
 
-def spent(per_minute=5) -> Meter:
+class Metered:
+    """A meter with one rate, a minute's worth at once unless it says otherwise."""
+
+    def __init__(self, per_minute, burst=None) -> None:
+        self.rate = (per_minute, burst or per_minute)
+        self.meter = Meter()
+
+    def __len__(self) -> int:
+        return len(self.meter)
+
+    def owes(self, subject, now) -> int:
+        return self.meter.owes(subject, self.rate, now)
+
+    def pay(self, subject, now) -> int:
+        return self.meter.pay(subject, self.rate, now)
+
+    def charge(self, subject, times, now) -> None:
+        self.meter.charge(subject, self.rate, now, times=times)
+
+
+def spent(per_minute=5) -> Metered:
     """Return a meter on which one subject has just paid a minute's worth."""
-    meter = Meter(per_minute)
+    meter = Metered(per_minute)
     for _ in range(per_minute):
         assert meter.pay("a", NOW) == 0
     return meter
@@ -34,7 +54,7 @@ def test_what_is_refused_or_only_asked_costs_nothing():
     for _ in range(10):
         meter.pay("a", NOW)
     assert meter.owes("a", NOW) == 12_001
-    once = Meter(1)
+    once = Metered(1)
     once.owes("a", NOW)
     assert once.pay("a", NOW) == 0
 
@@ -46,8 +66,15 @@ def test_tokens_do_not_grow_above_the_burst():
 
 
 def test_burst_may_be_more_than_a_minutes_worth():
-    meter = Meter(1, burst=3)
+    meter = Metered(1, burst=3)
     assert [meter.pay("a", NOW) for _ in range(4)] == [0, 0, 0, 60_001]
+
+
+def test_whoever_has_paid_waits_less_at_a_higher_rate_and_gets_nothing_back():
+    meter = spent(1)
+    assert meter.owes("a", NOW) == 60_001
+    meter.rate = (2, 2)
+    assert meter.owes("a", NOW) == 30_001
 
 
 def test_nothing_is_kept_of_who_could_pay_everything_again():
@@ -58,7 +85,7 @@ def test_nothing_is_kept_of_who_could_pay_everything_again():
 
 def test_who_paid_longest_ago_is_forgotten_first(monkeypatch):
     monkeypatch.setattr(rate_limits, "MAX_SUBJECTS", 2)
-    meter = Meter(1)
+    meter = Metered(1)
     for subject in ("a", "b", "c"):
         meter.pay(subject, NOW)
     assert [meter.owes(subject, NOW) > 0 for subject in ("a", "b", "c")] == [False, True, True]
@@ -66,7 +93,7 @@ def test_who_paid_longest_ago_is_forgotten_first(monkeypatch):
 
 
 def test_what_was_taken_elsewhere_is_owed_here_up_to_a_burst():
-    meter = Meter(2)
+    meter = Metered(2)
     meter.charge("a", 1, NOW)
     assert meter.pay("a", NOW) == 0
     assert meter.owes("a", NOW) == 30_001
@@ -76,7 +103,7 @@ def test_what_was_taken_elsewhere_is_owed_here_up_to_a_burst():
 
 def test_who_pays_again_is_not_forgotten_before_others(monkeypatch):
     monkeypatch.setattr(rate_limits, "MAX_SUBJECTS", 2)
-    meter = Meter(2)
+    meter = Metered(2)
     for subject in ("a", "b", "a", "c"):
         meter.pay(subject, NOW)
     assert meter.owes("a", NOW) > 0

@@ -6,12 +6,10 @@ from server.visitors import guest, keyed
 
 from truc_server.lobby.table_limits import MadeTables
 from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
-from truc_server.settings.settings import LimitSettings
+from truc_server.settings.in_force import CurrentValue
 from truc_server.storage import PlayerKind
 
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
-LIMITS = LimitSettings(tables_per_min=2, tables_per_player=3, tables_per_address=4)
-
 SETTINGS = changed(QUICK, limits={"tables_per_min": 2, "tables_per_player": 3, "tables_per_address": 4})
 
 
@@ -61,7 +59,7 @@ async def test_players_of_one_address_are_counted_together(server, mock_clock, n
 
 
 def test_table_of_an_unknown_address_counts_for_its_player_alone():
-    made, player = (MadeTables(LIMITS, {}, {}), LoggedInPlayer(PlayerKind.KEY, b"a", "Anna"))
+    made, player = (MadeTables(CurrentValue(SETTINGS), {}, {}), LoggedInPlayer(PlayerKind.KEY, b"a", "Anna"))
     for code in "ABC":
         made.add(code, player.id, None)
     with pytest.raises(RefusedRequestError, match="of one player"):
@@ -69,7 +67,7 @@ def test_table_of_an_unknown_address_counts_for_its_player_alone():
 
 
 def test_nothing_is_kept_of_tables_that_are_gone():
-    made = MadeTables(LIMITS, {}, {})
+    made = MadeTables(CurrentValue(SETTINGS), {}, {})
     made.add("A", b"a", "192.0.2.1")
     made.drop("A", b"a")
     assert len(made) == 0

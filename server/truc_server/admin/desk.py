@@ -311,8 +311,7 @@ class Desk(NamedTuple):
             # the last thing that can be wrong: until here nothing has changed
             tls, web_tls = await _open_tls(taken, self.folder)
             changed, left = differing(before, taken), differing(taken, wanted)
-            parts.renew(taken)
-            self.parts.lobby.renew(taken)
+            parts.settings.now = taken
             if web is not None:
                 web.tls = web_tls
                 if taken.name != before.name:

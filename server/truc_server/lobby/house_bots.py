@@ -40,27 +40,27 @@ class BotCalls:
     """The calls to the host's own bots; those of `others` are known by what these have told, and called there.
 
     Attributes:
-        listed: the fingerprints of the keys that the settings name.
-        started: those of the bots that the server has started.
+        started: the fingerprints of the keys of the bots that the server has started.
     """
 
-    def __init__(self, listed: Sequence[str], online: OnlinePlayers, others: OtherNodes) -> None:
+    def __init__(self, settings: CurrentValue[Settings], online: OnlinePlayers, others: OtherNodes) -> None:
+        self._settings = settings
         self._online = online
         self._others = others
-        self.listed = listed
         self.started: Sequence[str] = ()
 
     @property
     def tags(self) -> tuple[str, ...]:
         """Every bot, once, those that other nodes have started included."""
-        return tuple(dict.fromkeys((*self.listed, *self.started, *sorted(self._others.players.house_bots))))
+        listed, elsewhere = self._settings.now.access.bots, sorted(self._others.players.house_bots)
+        return tuple(dict.fromkeys((*listed, *self.started, *elsewhere)))
 
     def is_bot(self, player: LoggedInPlayer) -> bool:
         """Tell whether a player is one of the host's own bots, of this node or another."""
         if player.kind is not PlayerKind.KEY:
             return False
-        tag = player.tag
-        return tag in self.listed or tag in self.started or tag in self._others.players.house_bots
+        tag, listed = player.tag, self._settings.now.access.bots
+        return tag in listed or tag in self.started or tag in self._others.players.house_bots
 
     def count_connected(self) -> int:
         """Return how many of the bots that the server has started are connected."""

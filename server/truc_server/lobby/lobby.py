@@ -29,7 +29,7 @@ from truc_server.matches.game import Game, Turn
 from truc_server.net.peer import LoggedInPlayer, Peer, RefusedRequestError
 from truc_server.net.usage_limits import CHAT, LISTS, Allowance
 from truc_server.operation.disk import Disk
-from truc_server.settings.settings import MAX_SEATS, Settings
+from truc_server.settings.settings import MAX_SEATS
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import AddPlayer, TableOwner
 from truc_server.storage.node_news import PlayerNews, TableNews
@@ -80,9 +80,9 @@ class Lobby:
         self.chat_allowance = Allowance(CHAT)
         self.list_allowance = Allowance(LISTS)
         settings = backing.settings
-        self.made_tables = MadeTables(settings.now.limits, others.tables.made_by, others.tables.made_from)
+        self.made_tables = MadeTables(settings, others.tables.made_by, others.tables.made_from)
         self.followers = LobbyFollowers(backing.timers, self._state)
-        self.bot_calls = BotCalls(settings.now.access.bots, self.online, others)
+        self.bot_calls = BotCalls(settings, self.online, others)
         self._tables_to_fill = TablesToFill(settings, backing.timers, backing.drain, self.bot_calls)
         self._backing = backing
         self._settings = settings
@@ -90,18 +90,11 @@ class Lobby:
         self.catalogue = catalogue
         self.disk = disk
         self._share = share
-        self._defaults = Defaults.of(settings.now.match)
         self._tables: dict[str, Table] = {}
         self._public: list[str] = []  # codes, ascending, as lists are told page by page
         self._seats: dict[bytes, dict[str, int]] = {}  # by player and by code: each login asks for its seats
         self.forgotten = 0
         self._withheld: set[str] = set()
-
-    def renew(self, settings: Settings) -> None:
-        """Go by other settings from now on; existing tables keep what they were made with."""
-        self.bot_calls.listed = settings.access.bots
-        self._defaults = Defaults.of(settings.match)
-        self.made_tables.renew(settings.limits)
 
     def tables(self) -> tuple[Table, ...]:
         """Return every table."""
@@ -193,7 +186,7 @@ class Lobby:
         return None
 
     def _choose(self, game: Variant, seats: int | None, options: ChosenOptions) -> tuple[ChosenGame, int]:
-        return choose(game, seats, options, self._defaults)
+        return choose(game, seats, options, Defaults.of(self._settings.now.match))
 
     def check_may_begin(self) -> None:
         """Check that another table or match may begin, and that there is room for what it will store.

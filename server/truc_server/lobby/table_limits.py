@@ -13,8 +13,9 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_server.net.peer import LoggedInPlayer, RefusedRequestError, TooSoonError
-from truc_server.settings.settings import LimitSettings
-from truc_server.timing.rate_limits import Meter
+from truc_server.settings.in_force import CurrentValue
+from truc_server.settings.settings import Settings
+from truc_server.timing.rate_limits import Meter, Rate
 
 _Key = TypeVar("_Key", bytes, str)
 
@@ -23,26 +24,26 @@ class MadeTables:
     """Who has made the tables that are open; those of other nodes are counted `elsewhere`, by whom and from where."""
 
     def __init__(
-        self, limits: LimitSettings, by_elsewhere: Mapping[bytes, int], from_elsewhere: Mapping[str, int]
+        self,
+        settings: CurrentValue[Settings],
+        by_elsewhere: Mapping[bytes, int],
+        from_elsewhere: Mapping[str, int],
     ) -> None:
+        self._settings = settings
         self._by_elsewhere = by_elsewhere
         self._from_elsewhere = from_elsewhere
         self._by: Counter[bytes] = Counter()
         self._from: Counter[str] = Counter()
         self._network_of: dict[str, str] = {}  # by the code of the table
-        self._set(limits)
+        self._pace = Meter[bytes]()
+        self._crowd = Meter[str]()
 
-    def _set(self, limits: LimitSettings) -> None:
-        self._limits = limits
-        self._pace = Meter[bytes](limits.tables_per_min)
+    def _rates(self) -> tuple[Rate, Rate]:
+        """Return how fast one player may open tables, and how fast all players of one network together."""
         # limits.md, "Players": a network may open as many in a minute as it may have open at all.
-        self._crowd = Meter[str](max(limits.tables_per_min, limits.tables_per_address))
-
-    def renew(self, limits: LimitSettings) -> None:
-        """Count against other limits from now on."""
-        # A reload that changes something else gives nobody their pace back.
-        if limits != self._limits:
-            self._set(limits)
+        limits = self._settings.now.limits
+        most, of_crowd = limits.tables_per_min, max(limits.tables_per_min, limits.tables_per_address)
+        return (most, most), (of_crowd, of_crowd)
 
     def __len__(self) -> int:
         """The number of players and networks that have made an open table."""
@@ -56,16 +57,17 @@ class MadeTables:
             TooSoonError: They open them too fast, or all players of their network together do.
         """
         self._check_number(player, network)
-        now = trio.current_time()
+        (rate, crowd_rate), now = self._rates(), trio.current_time()
         # Both are asked before either is paid, as what is refused costs nothing.
-        if wait_ms := max(self._pace.owes(player.id, now), self._crowd.owes(network, now)):
-            message = f"tables opened by one player in a minute: at most {self._limits.tables_per_min}"
+        if wait_ms := max(self._pace.owes(player.id, rate, now), self._crowd.owes(network, crowd_rate, now)):
+            message = f"tables opened by one player in a minute: at most {rate[0]}"
             raise TooSoonError(message, wait_ms)
-        self._pace.pay(player.id, now)
-        self._crowd.pay(network, now)
+        self._pace.charge(player.id, rate, now)
+        self._crowd.charge(network, crowd_rate, now)
 
     def _check_number(self, player: LoggedInPlayer, network: str) -> None:
-        most, of_address = self._limits.tables_per_player, self._limits.tables_per_address
+        limits = self._settings.now.limits
+        most, of_address = limits.tables_per_player, limits.tables_per_address
         made = self._by[player.id] + self._by_elsewhere.get(player.id, 0)
         from_there = self._from[network] + self._from_elsewhere.get(network, 0)
         if made >= most:
@@ -89,10 +91,10 @@ class MadeTables:
 
     def note_elsewhere(self, creator: bytes, network: str | None) -> None:
         """Count a table that was just opened at another node towards the pace."""
-        now = trio.current_time()
-        self._pace.charge(creator, 1, now)
+        (rate, crowd_rate), now = self._rates(), trio.current_time()
+        self._pace.charge(creator, rate, now)
         if network is not None:
-            self._crowd.charge(network, 1, now)
+            self._crowd.charge(network, crowd_rate, now)
 
     def drop(self, code: str, creator: bytes) -> None:
         """Stop counting a table that is gone."""

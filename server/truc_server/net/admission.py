@@ -22,7 +22,7 @@ from truc_server.net.listening import half_close
 from truc_server.net.peer import LINGER_S, ConnectionBacking, TooSoonError
 from truc_server.settings.settings import LimitSettings
 from truc_server.storage.node_news import CrowdNews
-from truc_server.timing.rate_limits import MAX_SUBJECTS, Meter, site_of
+from truc_server.timing.rate_limits import MAX_SUBJECTS, Meter, Rate, site_of
 
 
 class Tally(NamedTuple):
@@ -104,6 +104,14 @@ Reason = Literal["banned", "full", "address", "site", "pace"]
 """Why a connection is turned away: its address is shut out, the server is full, its address or site has too many, or they come too fast."""
 
 
+def _connect_rate(limits: LimitSettings) -> Rate:
+    return limits.connects_per_min, max(limits.connects_per_min, _TWICE * limits.connections_per_address)
+
+
+def _failure_rate(limits: LimitSettings) -> Rate:
+    return limits.failed_logins_per_min, limits.failed_logins_per_min
+
+
 class Admission:
     """Who may come in, by address."""
 
@@ -117,23 +125,13 @@ class Admission:
         self._others = OtherCrowds() if backing.settings.now.cluster.node else None
         self._tallies: dict[str, Tally] = {}  # of networks, as other nodes are told; who came last comes last
         self._untold: set[str] = set()
-        self._set(backing.settings.now.limits)
-
-    def _set(self, limits: LimitSettings) -> None:
-        self._limits = limits
-        burst = max(limits.connects_per_min, _TWICE * limits.connections_per_address)
-        self._connects = Meter[str](limits.connects_per_min, burst=burst)
-        self._failures = Meter[str](limits.failed_logins_per_min)
-
-    def renew(self, limits: LimitSettings) -> None:
-        """Count against other limits from now on how fast connections come and logins fail."""
-        # A reload that changes something else gives nobody their pace back.
-        if limits != self._limits:
-            self._set(limits)
+        self._connects = Meter[str]()
+        self._failures = Meter[str]()
 
     def enter(self, address: str, network: str, *, counts: bool = True) -> Refusal | None:
         """Count a connection in; if it may not come in, return why. Without `counts` only say so, and count nothing."""
         limits = self._backing.settings.now.limits
+        rate = _connect_rate(limits)
         if self._backing.sanctions.now.has_banned(address):
             why = refusal(Code.BANNED, "the host has shut this address out")
             return self._count_turned_away("banned", why, counts=counts)
@@ -156,7 +154,7 @@ class Admission:
         # Last, as this alone is paid for: whoever is turned away for another reason keeps their pace.
         # With `counts` off a page asks at /door, as it cannot read why its WebSocket was refused.
         pay = self._connects.pay if counts else self._connects.owes
-        if wait_ms := pay(network, trio.current_time()):
+        if wait_ms := pay(network, rate, trio.current_time()):
             message = f"expected at most {limits.connects_per_min} connections of one address in a minute"
             return self._count_turned_away(
                 "pace", TooSoonError(message, wait_ms).refusal(None), counts=counts
@@ -225,13 +223,13 @@ class Admission:
 
     def hear(self, node: str, crowds: Iterable[CrowdNews]) -> None:
         """Count what another node tells; what came and failed there is charged here as well."""
-        now = trio.current_time()
+        limits, now = self._backing.settings.now.limits, trio.current_time()
         arrivals = {} if self._others is None else self._others.hear(node, crowds)
         for network, untold in arrivals.items():
             if untold.came:
-                self._connects.charge(network, untold.came, now)
+                self._connects.charge(network, _connect_rate(limits), now, times=untold.came)
             if untold.failed:
-                self._failures.charge(network, untold.failed, now)
+                self._failures.charge(network, _failure_rate(limits), now, times=untold.failed)
 
     def forget_node(self, node: str) -> None:
         """Stop counting what was told by a node that is gone."""
@@ -247,11 +245,12 @@ class Admission:
         if code not in _FAILURES:
             return
         # Only a login that has failed comes here: a network is shared, and nobody may lock the others in it out.
-        wait_ms = self._failures.pay(network, trio.current_time())
+        limits = self._backing.settings.now.limits
+        wait_ms = self._failures.pay(network, _failure_rate(limits), trio.current_time())
         if not wait_ms and self._others is not None:
             self._note(network, failed=1)
         if wait_ms:
-            most = self._backing.settings.now.limits.failed_logins_per_min
+            most = limits.failed_logins_per_min
             # In place of the refusal: an address that has to wait is told nothing else (limits.md, "Addresses").
             raise TooSoonError(f"expected at most {most} logins of one address to fail in a minute", wait_ms)
 

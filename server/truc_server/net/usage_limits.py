@@ -19,7 +19,8 @@ from truc_server.settings.abilities import (
     LISTS_SECONDS,
 )
 from truc_server.settings.abilities import LISTS as MOST_LISTS
-from truc_server.settings.settings import LimitSettings
+from truc_server.settings.in_force import CurrentValue
+from truc_server.settings.settings import Settings
 from truc_server.timing.rate_limits import MAX_SUBJECTS, Meter
 
 
@@ -148,9 +149,10 @@ class Budget:
     Nobody is refused: whoever wants more waits, and nothing else of that connection is handled meanwhile.
     """
 
-    def __init__(self, *, address_per_s: float, table_per_s: float) -> None:
-        self._address_s = 1 / address_per_s
-        self._table_s = 1 / table_per_s
+    def __init__(self, settings: CurrentValue[Settings], *, times: int = 1) -> None:
+        """Begin with nobody; so many `times` as many as the settings say of acts."""
+        self._settings = settings
+        self._times = times
         self._paid_until: dict[str | bytes, float] = {}  # by address and by match; the last to pay comes last
 
     def __len__(self) -> int:
@@ -164,10 +166,13 @@ class Budget:
         with many connections than one connection would alone.
         """
         paid_until, wait_s = self._paid_until, 0.0
-        for subject, price_s in ((network, self._address_s), (mid, self._table_s)):
+        limits = self._settings.now.limits
+        # An address has the same, however many of the connections that it may have are open.
+        of_address = limits.acts_per_s * limits.connections_per_address
+        for subject, per_s in ((network, of_address), (mid, limits.table_acts_per_s)):
             if subject is not None:
                 before = paid_until.pop(subject, now)
-                until = paid_until[subject] = (before if before > now else now) + price_s
+                until = paid_until[subject] = (before if before > now else now) + 1 / (self._times * per_s)
                 if until - now - ACTS_S > wait_s:
                     wait_s = until - now - ACTS_S
         too_many = len(paid_until) - MAX_SUBJECTS
@@ -189,26 +194,18 @@ class Pace:
         steps: what seats do with the pack of a hand in mode blind, until it is open; the protocol asks for it, not they.
     """
 
-    acts: Budget
-    steps: Budget
-
-    def __init__(self, limits: LimitSettings) -> None:
-        self.renew(limits)
-
-    def renew(self, limits: LimitSettings) -> None:
-        """Count anew, against these limits."""
-        # A page costs the server a hundred times what asking for it costs, and an act is stored for good. An
-        # address has the same of both, however many of the connections that it may have are open.
-        connections = limits.connections_per_address
-        self._pages = Meter[str](_MINUTE_S * connections, burst=BURST * connections)
-        address, table = limits.acts_per_s * connections, limits.table_acts_per_s
-        self.acts = Budget(address_per_s=address, table_per_s=table)
-        self.steps = Budget(address_per_s=STEPS * address, table_per_s=STEPS * table)
+    def __init__(self, settings: CurrentValue[Settings]) -> None:
+        self.acts, self.steps = Budget(settings), Budget(settings, times=STEPS)
+        self._settings = settings
+        self._pages = Meter[str]()
 
     async def wait_page(self, network: str) -> None:
         """Wait until an address may have one more page."""
-        now = trio.current_time()
+        # A page costs the server a hundred times what asking for it costs. An address has the same, however many
+        # of the connections that it may have are open.
+        connections = self._settings.now.limits.connections_per_address
+        rate, now = (_MINUTE_S * connections, BURST * connections), trio.current_time()
         # Asked again after each wait: another connection of the network may have had the page meanwhile.
-        while wait_ms := self._pages.pay(network, now):
+        while wait_ms := self._pages.pay(network, rate, now):
             await trio.sleep(wait_ms / 1000)
             now = trio.current_time()

@@ -11,7 +11,8 @@ from typing import Final
 import structlog
 import trio
 
-from truc_server.settings.settings import StoreSettings
+from truc_server.settings.in_force import CurrentValue
+from truc_server.settings.settings import Settings
 
 LOOK_S: Final = 10.0
 MB: Final = 1_000_000
@@ -27,16 +28,11 @@ class Disk:
         is_nearly_full: whether less is free than is to be kept free.
     """
 
-    def __init__(self, folder: Path, database: StoreSettings) -> None:
+    def __init__(self, folder: Path, settings: CurrentValue[Settings]) -> None:
         self.free = 0
         self.is_nearly_full = False
         self._folder = folder
-        self.renew(database)
-
-    def renew(self, database: StoreSettings) -> None:
-        """Keep free what these settings say, from the next look on."""
-        # A database elsewhere fills another disk than this folder's.
-        self._spare = 0 if database.url else database.spare_mb * MB
+        self._settings = settings
 
     async def run(self) -> None:
         """Look again and again."""
@@ -52,9 +48,12 @@ class Disk:
         except OSError as error:
             log.warning("disk_not_seen", reason=error.strerror)
             return
-        was, self.is_nearly_full = self.is_nearly_full, self.free < self._spare
+        database = self._settings.now.store
+        # A database elsewhere fills another disk than this folder's.
+        spare_mb = 0 if database.url else database.spare_mb
+        was, self.is_nearly_full = self.is_nearly_full, self.free < spare_mb * MB
         if self.is_nearly_full and not was:
-            log.warning("disk_nearly_full", free_mb=self.free // MB, spare_mb=self._spare // MB)
+            log.warning("disk_nearly_full", free_mb=self.free // MB, spare_mb=spare_mb)
         elif was and not self.is_nearly_full:
             log.info("disk_has_room", free_mb=self.free // MB)
 

@@ -166,7 +166,7 @@ class Talk:
         self._feed = feed
         self._audience = feed.audience
         self._phrases = phrases
-        self._said, self._signed = _meter(), _meter()
+        self._said, self._signed = Meter[int](), Meter[int]()
         self._hand: tuple[bytes, int] | None = None
 
     def say(self, seat: int, tag: str, message: Say) -> None:
@@ -224,7 +224,7 @@ class Talk:
         # limits.md, "Rates": signs are counted for each hand
         hand = (game.mid, game.ledger.deal_index)
         if hand != self._hand:
-            self._hand, self._signed = hand, _meter()
+            self._hand, self._signed = hand, Meter[int]()
         _pay(self._signed, seat)
 
     def _show(self, game: Game, receivers: tuple[Seat, ...], tag: str, seen: OpenSignSeen) -> None:
@@ -237,12 +237,8 @@ class Talk:
             self._feed.note(broadcast_frame(seen), speaker=tag)
 
 
-def _meter() -> Meter[int]:
-    return Meter(_MINUTE_S * PER_S, burst=BURST)
-
-
 def _pay(meter: Meter[int], seat: int) -> None:
-    if wait_ms := meter.pay(seat, trio.current_time()):
+    if wait_ms := meter.pay(seat, (_MINUTE_S * PER_S, BURST), trio.current_time()):
         raise TooSoonError(f"expected at most {BURST} at once, then {PER_S} a second", wait_ms)
 
 

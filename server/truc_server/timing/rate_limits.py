@@ -8,7 +8,7 @@ longest ago is forgotten first.
 
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, TypeVar
 
 MAX_SUBJECTS: Final = 16_384
 _REMEMBERED: Final = 4_096  # addresses for which it is remembered what they count as
@@ -18,6 +18,7 @@ _MINUTE_S: Final = 60.0
 _NETWORK_BITS: Final = 64
 _SITE_BITS: Final = 48
 _SWEPT: Final = 2  # full buckets that each payment drops at most, so that they go as fast as they come
+_ROUNDING_S: Final = 1e-6  # by which a sum of prices may be off
 
 _S = TypeVar("_S", str, bytes, int)
 
@@ -71,57 +72,42 @@ def site_of(network: str) -> str:
     return str(ip_network(network).supernet(new_prefix=_SITE_BITS)) if "/" in network else network
 
 
-class _Level(NamedTuple):
-    """How many tokens a subject had at a moment."""
-
-    tokens: float
-    moment: float
+Rate = tuple[int, int]
+"""How often something may be done: so many times a minute in the long run, and so many times at once."""
 
 
 class Meter(Generic[_S]):
-    """So many times a minute for each subject: `burst` at once, a minute's worth unless it says otherwise."""
+    """How often each subject does something; the rate is told each time, as it is in force then."""
 
-    def __init__(self, per_minute: int, *, burst: int | None = None) -> None:
-        self._per_s = per_minute / _MINUTE_S
-        self._burst = float(per_minute if burst is None else burst)
-        self._levels: dict[_S, _Level] = {}  # the last to pay comes last
+    def __init__(self) -> None:
+        # When each has a full burst again; the last to pay comes last.
+        self._full_at: dict[_S, float] = {}
 
     def __len__(self) -> int:
         """The number of subjects about whom anything is kept."""
-        return len(self._levels)
+        return len(self._full_at)
 
-    def owes(self, subject: _S, now: float) -> int:
+    def owes(self, subject: _S, rate: Rate, now: float) -> int:
         """Return after how many milliseconds a subject could pay; 0 if it can."""
-        tokens = self._tokens(subject, now)
-        return 0 if tokens >= 1 else int((1 - tokens) / self._per_s * 1000) + 1
+        per_minute, burst = rate
+        wait_s = self._full_at.get(subject, now) - now - (burst - 1) * _MINUTE_S / per_minute
+        return int(wait_s * 1000) + 1 if wait_s > _ROUNDING_S else 0
 
-    def pay(self, subject: _S, now: float) -> int:
+    def pay(self, subject: _S, rate: Rate, now: float) -> int:
         """Count once more; return 0, or the milliseconds to wait if it is one too many, which does not count."""
-        tokens = self._tokens(subject, now)
-        if tokens < 1:
-            return self.owes(subject, now)
+        wait_ms = self.owes(subject, rate, now)
+        if not wait_ms:
+            self.charge(subject, rate, now)
+        return wait_ms
+
+    def charge(self, subject: _S, rate: Rate, now: float, *, times: int = 1) -> None:
+        """Count what nobody can refuse any more. Nobody owes more than a full burst."""
+        price_s, burst = _MINUTE_S / rate[0], rate[1]
         # Taken out, to come last among those who have paid.
-        self._levels.pop(subject, None)
-        self._levels[subject] = _Level(tokens - 1, now)
-        self._forget(now)
-        return 0
-
-    def charge(self, subject: _S, times: int, now: float) -> None:
-        """Count what nobody can refuse any more: it was taken elsewhere. Nobody owes more than a full burst."""
-        tokens = max(0.0, self._tokens(subject, now) - times)
-        self._levels.pop(subject, None)
-        self._levels[subject] = _Level(tokens, now)
-        self._forget(now)
-
-    def _tokens(self, subject: _S, now: float) -> float:
-        level = self._levels.get(subject)
-        if level is None:
-            return self._burst
-        return min(self._burst, level.tokens + (now - level.moment) * self._per_s)
-
-    def _forget(self, now: float) -> None:
+        owed_s = max(0.0, self._full_at.pop(subject, now) - now) + times * price_s
+        self._full_at[subject] = now + min(owed_s, burst * price_s)
         for _ in range(_SWEPT):
-            oldest = next(iter(self._levels))
-            if len(self._levels) <= MAX_SUBJECTS and self._tokens(oldest, now) < self._burst:
+            oldest = next(iter(self._full_at))
+            if len(self._full_at) <= MAX_SUBJECTS and self._full_at[oldest] > now:
                 return
-            del self._levels[oldest]
+            del self._full_at[oldest]
