@@ -23,7 +23,7 @@ from truc_server.identity.key_files import IdentityError
 from truc_server.matches.game import Game, RebuildError
 from truc_server.net.peer import LoggedInPlayer, RefusedRequestError
 from truc_server.parts import ServerParts
-from truc_server.settings.settings import Settings
+from truc_server.settings.settings import MatchDefaults
 from truc_server.settings.variants import VariantCatalogue
 from truc_server.storage import (
     KEPT_CHAT_LINES,
@@ -43,7 +43,6 @@ from truc_server.table_data.board import Blueprint, Lineup, Seated
 from truc_server.table_data.codes import label
 from truc_server.table_data.options import (
     ChosenGame,
-    Defaults,
     choose,
     chosen_terms,
     offered_game,
@@ -176,7 +175,7 @@ def _restore(parts: ServerParts, found: StoredTable, stored: StoredState) -> Non
 def _rebuild(parts: ServerParts, found: StoredTable, *, epoch: int) -> Table:
     """Return a table as it was, with nothing started yet."""
     row, setup = found.row._replace(options=raised_to_least(found.row.options)), _setup(found.match)
-    chosen = _chosen(parts.settings.now, parts.catalogue, row, setup)
+    chosen = _chosen(parts.settings.now.match, parts.catalogue, row, setup)
     _check(found, chosen)
     blueprint = Blueprint(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
     table = Table(parts, blueprint, parts.lobby, epoch=epoch)
@@ -217,15 +216,14 @@ def _check(found: StoredTable, chosen: ChosenGame) -> None:
 
 
 def _chosen(
-    settings: Settings, catalogue: VariantCatalogue, row: SaveTable, setup: MatchSetup | None
+    defaults: MatchDefaults, catalogue: VariantCatalogue, row: SaveTable, setup: MatchSetup | None
 ) -> ChosenGame:
-    defaults = Defaults.of(settings.match)
     if setup is not None:
         return with_kept_options(setup.terms.variant, setup.terms.opts, row.options, defaults)
     # decision 6: a table keeps its rules. Earlier versions stored no document: those go by the catalogue.
     if row.document is None:
         return choose(offered_game(catalogue, row.variant), row.seats, row.options, defaults)[0]
-    opts = chosen_terms(row.options, row.seats, defaults.opts)
+    opts = chosen_terms(row.options, row.seats, defaults)
     return with_kept_options(read_document(row.document), opts, row.options, defaults)
 
 

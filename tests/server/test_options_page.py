@@ -20,7 +20,6 @@ from truc_server.table_data.options import (
     MOST_SEALED,
     READERS,
     TRANSCRIPT,
-    Defaults,
     choose,
 )
 
@@ -54,7 +53,7 @@ def options(chapter: str) -> list[tuple[str, list[str]]]:
     ]
 
 
-DEFAULTS = Defaults.of(MatchDefaults())
+DEFAULTS = MatchDefaults()
 TERMS = rows("Terms")
 HOUSE_RULES = options("House rules")
 ORDERS = re.findall(r'^\* `"([a-z0-9-]+)"`, (\d+) cards: (.*): (.*)$', PAGE, re.MULTILINE)

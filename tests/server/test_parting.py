@@ -14,12 +14,12 @@ from truc_server.net.peer import SNAPSHOT
 from truc_server.spectating.audience import Audience
 from truc_server.spectating.spectator_feed import SpectatorFeed
 from truc_server.table_data.board import Blueprint, TableBoard
-from truc_server.table_data.options import Defaults, choose
+from truc_server.table_data.options import choose
 from truc_server.timing.clock import Timers
 
 SETTINGS = PATIENT
 GONE = TableClosed(table="ABCDE", reason="empty")
-CHOSEN = choose(preset("truc-french"), 2, {"spectators": 1}, Defaults.of(QUICK.match))[0]
+CHOSEN = choose(preset("truc-french"), 2, {"spectators": 1}, QUICK.match)[0]
 MADE = Blueprint("ABCDE", CHOSEN, 2, {}, private=False, creator=b"creator", created_ms=0)
 SNAPSHOT_SENT = broadcast_frame(GONE)
 """What stands for the table's state here."""

@@ -35,7 +35,7 @@ from truc_server.storage import AddPlayer, TableOwner
 from truc_server.storage.node_news import PlayerNews, TableNews
 from truc_server.table_data.board import Blueprint, Seated, seat_row
 from truc_server.table_data.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
-from truc_server.table_data.options import ChosenGame, ChosenOptions, Defaults, choose, offered_game
+from truc_server.table_data.options import ChosenGame, ChosenOptions, choose, offered_game
 from truc_server.tables.table import Table, TableBacking
 from truc_server.timing.clock import now_ms
 
@@ -186,7 +186,7 @@ class Lobby:
         return None
 
     def _choose(self, game: Variant, seats: int | None, options: ChosenOptions) -> tuple[ChosenGame, int]:
-        return choose(game, seats, options, Defaults.of(self._settings.now.match))
+        return choose(game, seats, options, self._settings.now.match)
 
     def check_may_begin(self) -> None:
         """Check that another table or match may begin, and that there is room for what it will store.

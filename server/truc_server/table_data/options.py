@@ -37,19 +37,6 @@ _KEPT_OPTIONS: Final = (TRANSCRIPT, CLAIM, MODE)
 _Word = TypeVar("_Word", bound=str)
 
 
-class Defaults(NamedTuple):
-    """What applies where the creator of a table does not choose: the terms, and what the table keeps beside them."""
-
-    opts: Opts
-    transcript: Readers
-    claim: Claim
-
-    @classmethod
-    def of(cls, match: MatchDefaults) -> "Defaults":
-        """Return the defaults that the host has set."""
-        return cls(Opts(*match.opts()), match.transcript, match.claim)
-
-
 class ChosenGame(NamedTuple):
     """A game with its options, its terms, who may read its records, who ends it against a side that is gone, and who deals."""
 
@@ -79,7 +66,7 @@ def wrong_seats(variant: Variant, count: int) -> RefusedRequestError:
 
 
 def choose(
-    variant: Variant, seats: int | None, options: ChosenOptions, defaults: Defaults
+    variant: Variant, seats: int | None, options: ChosenOptions, defaults: MatchDefaults
 ) -> tuple[ChosenGame, int]:
     """Return what `options` make of a game, and the number of seats.
 
@@ -89,14 +76,16 @@ def choose(
     count = min(variant.players) if seats is None else seats
     if count not in variant.players:
         raise wrong_seats(variant, count)
-    opts = chosen_terms(options, count, defaults.opts)
+    opts = chosen_terms(options, count, defaults)
     chosen = with_kept_options(_house_rules(variant, options), opts, options, defaults)
     if chosen.mode == BLIND:
         _check_blind(chosen)
     return chosen, count
 
 
-def with_kept_options(variant: Variant, opts: Opts, options: ChosenOptions, defaults: Defaults) -> ChosenGame:
+def with_kept_options(
+    variant: Variant, opts: Opts, options: ChosenOptions, defaults: MatchDefaults
+) -> ChosenGame:
     """Return a game and its terms with what the table keeps beside them.
 
     Raises:
@@ -129,14 +118,14 @@ def _word(options: ChosenOptions, option: str, words: tuple[_Word, ...], default
     raise RefusedRequestError(Code.BAD_OPTION, message, field=f"options/{option}")
 
 
-def chosen_terms(options: ChosenOptions, seats: int, defaults: Opts) -> Opts:
+def chosen_terms(options: ChosenOptions, seats: int, defaults: MatchDefaults) -> Opts:
     """Return the terms that `options` make of the server's defaults at a table of `seats`.
 
     Raises:
         RefusedError: A value that a term does not take.
     """
     chosen = {key: _term(key, value, seats) for key, value in options.items() if key in TERM_RANGES}
-    opts = defaults._replace(**chosen)
+    opts = Opts(*defaults.opts())._replace(**chosen)
     if options.get(MODE) == BLIND and "guests" not in chosen:
         return opts._replace(guests=0)  # they have no secrets to shuffle with
     # a default of the host's that is too large for this table is no mistake of who makes it
