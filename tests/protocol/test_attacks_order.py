@@ -63,24 +63,20 @@ def newcomer(table: Table) -> Record:
     return table.players[0].sub(table.ledger)
 
 
-def test_newcomer_that_the_server_has_not_signed_after_counts_for_nothing() -> None:
+def test_newcomer_that_the_server_has_not_signed_after_counts_for_nothing_nor_what_follows_it() -> None:
     table = voided(gone=1)
+    before = table.ledger.k
     table.add(newcomer(table))
+    others = [*table.records, table.players[1].resign(table.ledger)]
+    verdict = verify(write_transcript(table.document, others))
+    assert (verdict.records, verdict.reason) == (before, None)
     table.add(table.players[0].resign(table.ledger))
     verdict = verify(table.file())
     told = verdict.records, verdict.reason, verdict.substitutes, verdict.players[0]
-    assert told == (table.ledger.k - 2, None, (), "player 0")
+    assert told == (before, None, (), "player 0")
     table.step()
     verdict = verify(table.file())
     told = verdict.records, verdict.reason, verdict.players[0]
     assert told == (table.ledger.k, "resigned", "new player 0")
     ((k, _),) = verdict.substitutes
     assert (verdict.players_at(k)[0], verdict.players_at(k + 1)[0]) == ("player 0", "new player 0")
-
-
-def test_record_of_another_seat_behind_such_a_newcomer_counts_for_nothing() -> None:
-    table = voided(gone=1)
-    before = table.ledger.k
-    table.add(newcomer(table))
-    table.add(table.players[1].resign(table.ledger))
-    assert (verify(table.file()).records, verify(table.file()).reason) == (before, None)

@@ -121,17 +121,14 @@ def test_match_that_everybody_rewrites_together_is_another_match() -> None:
     assert verify(write_transcript(table.document, forgery)).result is Result.PROVEN
 
 
-def test_ending_after_the_honest_seats_last_signature_is_said_to_be_a_ruling() -> None:
+def test_ending_after_the_honest_seats_last_signature_is_said_to_be_a_ruling_of_which_it_signed_nothing() -> (
+    None
+):
     forged = abandoned_instead_of_lost()
     verdict = verify(forged.file())
     assert (verdict.result, verdict.by_ruling, verdict.reason) == (Result.PROVEN, True, "abandoned")
-
-
-def test_verdict_says_that_the_honest_seat_signed_nothing_of_a_changed_ending() -> None:
-    forged = abandoned_instead_of_lost()
-    covered = verify(forged.file()).covered
     ruling = next(at for at, record in enumerate(forged.records) if record != finished().records[at])
-    assert covered[HONEST] < ruling - len(forged.setup.records)
+    assert verdict.covered[HONEST] < ruling - len(forged.setup.records)
 
 
 def deal_another_card(table: Table) -> None:

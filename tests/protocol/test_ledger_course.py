@@ -4,7 +4,7 @@ from cProfile import Profile
 
 import pytest
 from protocol.forge import altered, small, until
-from protocol.peers import Table, here
+from protocol.peers import Table, audit, here
 from protocol.shared import sharing_table
 from rows import each_row
 
@@ -119,12 +119,8 @@ def test_ruled_cut_moves_no_card_and_another_is_forgotten_after_the_hand():
     assert table.ledger.cut == 0
 
 
-@pytest.mark.parametrize(("gone", "ends"), [(0, True), (1, False), (2, False)])
-def test_void_of_a_hand_must_be_answered_as_the_terms_say(gone, ends):
-    assert must_end(named(gone=gone).ledger) is ends
-
-
-def test_substitutes_are_awaited_where_the_terms_say_so():
+def test_void_of_a_hand_must_be_answered_and_substitutes_are_awaited_as_the_terms_say():
+    assert [must_end(named(gone=gone).ledger) for gone in range(3)] == [True, False, False]
     table = named(gone=1)
     assert awaits_substitutes(table.ledger)
     table.step()
@@ -160,8 +156,10 @@ def test_rulings_in_a_row_make_a_seat_gone_which_an_own_decision_ends():
     assert table.ledger.streaks[0] == 0
 
 
-def test_new_chains_are_due_from_everybody_when_they_have_served_their_deals():
-    table = Table(links=2).to("between", index=2)
+def test_new_chains_are_due_from_everybody_when_they_have_served_their_deals_or_the_seat_may_be_forfeited():
+    table = Table(links=2, opts=Opts(rekeys=0)).to("between", index=2)  # which do not count among its rekeys
+    absent = audit(table.document, [*table.records, table.dealer.forfeit(table.ledger, 1, "absent")])
+    assert absent.ledger.outcome == (0, "forfeit")
     for left in range(3, 0, -1):
         assert (due(table.ledger), [is_exhausted(table.ledger, role) for role in range(3)].count(True)) == (
             Due.REKEY,
@@ -169,17 +167,7 @@ def test_new_chains_are_due_from_everybody_when_they_have_served_their_deals():
         )
         table.step()
     assert due(table.ledger) is Due.CALL
-
-
-def test_exhaustion_does_not_count_among_a_seats_rekeys():
-    table = Table(links=1, opts=Opts(rekeys=0)).run()
-    assert table.audit().verdict().result == "proven"
-
-
-def test_seat_that_lets_its_chain_run_out_may_be_forfeited():
-    table = Table(links=2).to("between", index=2)
-    table.add(table.dealer.forfeit(table.ledger, 1, "absent"))
-    assert table.ledger.outcome == (0, "forfeit")
+    assert table.run().audit().verdict().result == "proven"
 
 
 @pytest.mark.parametrize("reason", ["silent", "link"])
@@ -198,12 +186,6 @@ def test_end_opens_no_link_of_a_chain_that_has_served_no_deal():
     assert table.run().audit().verdict().result == "proven"
 
 
-def test_covered_position_is_that_of_the_newest_signature():
-    table = Table().to("hand")
-    call = table.ledger.k - 3
-    assert table.ledger.covered == (call, call)
-
-
 @pytest.mark.parametrize("reveal", ["hand", "match"])
 def test_match_that_ends_between_two_deals_of_a_hand_is_proven(reveal):
     table = Table(small(reveal=reveal)).to("hand")
@@ -215,6 +197,8 @@ def test_match_that_ends_between_two_deals_of_a_hand_is_proven(reveal):
 
 def test_game_of_which_no_card_scores_by_being_held_shows_nothing():
     table = Table(small(reveal="match")).to("hand")
+    call = table.ledger.k - 3
+    assert table.ledger.covered == (call, call)  # by the newest signature of each
     table.play("concede")
     assert next_open(table.ledger) is None
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from protocol.peers import Table
+from protocol.peers import Table, audit
 from rows import each_row
 
 from truc_protocol.bodies import Rule
@@ -64,16 +64,12 @@ def test_pause_rests_the_match_until_all_resume(phase, guests):
     assert table.run().audit().verdict().result == "proven"
 
 
-def test_longest_pause_is_over_by_the_servers_word():
+def test_longest_pause_is_over_by_the_servers_word_and_a_resting_match_can_be_resigned():
     table = Table().to("hand").rest()
+    resigned = audit(table.document, [*table.records, table.players[1].resign(table.ledger)])
+    assert resigned.ledger.outcome == (0, "resigned")
     table.add(table.rule("resume"))
     assert table.run().audit().verdict().result == "proven"
-
-
-def test_resting_match_can_be_resigned():
-    table = Table().to("hand").rest()
-    table.add(table.players[1].resign(table.ledger))
-    assert table.run().audit().verdict().reason == "resigned"
 
 
 def voided(silent: set[int], *, seats: int = 2, index: int = 1, **opts) -> Table:
@@ -163,14 +159,9 @@ def test_voids_are_counted_and_named_in_the_verdict():
     assert [seats for _, seats in verdict.silent] == [(1,)]
 
 
-def test_void_at_the_draw_draws_again_at_the_next_index():
+def test_void_at_the_draw_draws_again_at_the_next_index_and_beyond_those_allowed_nobody_wins():
     table = voided({0}, index=0)
     table.silent = frozenset()
-    table.to("hand", index=2)
-    assert table.ledger.deal_index == 2
-
-
-def test_draws_beyond_the_voids_allowed_end_without_a_winner():
-    table = voided({0}, index=0, voids=0)
-    verdict = table.run().audit().verdict()
+    assert table.to("hand", index=2).ledger.deal_index == 2
+    verdict = voided({0}, index=0, voids=0).run().audit().verdict()
     assert (verdict.reason, verdict.winner) == ("abandoned", None)

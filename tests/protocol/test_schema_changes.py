@@ -118,22 +118,16 @@ def test_needs_a_new_protocol_number(change):
     assert any(each.is_breaking for each in changed(change))
 
 
-def test_words_are_no_change():
+def test_words_and_the_order_of_messages_are_no_change():
     def other_words(after, join):
         after["title"] = join["description"] = "Other words."
+        after["anyOf"].reverse()
 
     assert changed(other_words) == ()
 
 
-def test_order_of_messages_is_no_change():
-    assert changed(lambda after, join: after["anyOf"].reverse()) == ()
-
-
-def test_change_names_the_field_and_what_has_become_of_it():
+def test_change_names_the_field_what_has_become_of_it_and_what_it_asks_for():
     (change,) = changed(another_bound)
     assert (change.where, change.what) == ("$defs/join/properties/table/maxLength", "was 32, is 64")
-
-
-def test_verdict_says_what_the_change_asks_for():
-    assert changed(another_bound)[0].verdict == "needs a new protocol number"
+    assert change.verdict == "needs a new protocol number"
     assert changed(new_optional_field)[0].verdict == "may be added"
