@@ -132,8 +132,9 @@ def test_state_and_screens_in_node() -> None:
     assert "\n# fail 0\n" in done.stdout
 
 
-def test_tab_that_has_lost_the_key_before_its_session_began_begins_none() -> None:
-    done = node(PROGRAM.with_name("web_lock.mjs"))
+@pytest.mark.parametrize("database", ["throws", "hangs"])
+def test_tab_that_has_lost_the_key_before_its_session_began_begins_none(database) -> None:
+    done = node(PROGRAM.with_name("web_lock.mjs"), database)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -1,4 +1,5 @@
-// A tab from which another takes the key while it still asks the program that serves it where to connect: node web_lock.mjs
+// A tab from which another takes the key while it still asks the program that serves it where to connect, and whose
+// database does not open: node web_lock.mjs throws|hangs
 
 import { strictEqual } from 'node:assert'
 
@@ -12,7 +13,8 @@ const locks = {
 }
 Object.defineProperty(globalThis, 'navigator', { value: { locks } })
 Object.assign(globalThis, {
-  indexedDB: { open() { throw new Error('keeps nothing') } },
+  indexedDB: { open() { if (process.argv[2] === 'throws') throw new Error('keeps nothing'); return {} } },
+  setTimeout: (then, _ms, ...given) => setImmediate(then, ...given),
   isSecureContext: false,
   location: { origin: 'http://localhost:1' },
   postMessage: (event) => told.push(event.what),
@@ -26,8 +28,9 @@ await globalThis.onmessage({ data: { do: 'begin', isCarried: true } })
 await settle()
 lose()
 await settle()
-answer({ ok: true, json: async () => ({ server: 'host:1' }) })
+answer?.({ ok: true, json: async () => ({ server: 'host:1' }) })
 for (let i = 0; i < 5; i++) await settle()
+strictEqual(typeof answer, 'function')
 strictEqual(told.at(-1), 'second', `${told}`)
 strictEqual(connections, 0)
 process.exit()

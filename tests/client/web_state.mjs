@@ -369,6 +369,28 @@ test('a name that the server refuses is asked for again: kept, it would keep its
   assert(textsOf(screenAt(state, 'en')).includes(SPEECHES.en.say('page.name_refused')))
 })
 
+test('a guest is called what they have said where nothing is kept, and comes back by a token once they have sat, or anew', async () => {
+  const asked = []
+  const session = Object.assign(new Session({ connect: null, server: '', invite: null, vault: null, whyGuest: 'keeps_nothing', asksName: true, tell() {} }), {
+    met: { info: { caps: {} } }, attend: async () => ({ talk: null, meet() {} }),
+    line: { isOpen: true, connection: { close() {} }, open() {}, ask: (t, fields) => asked.push([t, fields]) }
+  })
+  const named = session.nameIs('Ana')
+  await session.prove(session.met)
+  await named
+  await session.enter({ name: 'Ana', token: 'first' })
+  await session.prove(session.met)
+  await session.enter({ name: 'Ana', token: 'second' })
+  await session.sitDown('T', 0)
+  await session.prove(session.met)
+  await session.takeError({ code: 'bad_token' }, 'login', {})
+  await session.pauseOrStop(Object.assign(new Error('bad_token'), { code: 'bad_token', retryable: false }))
+  await session.prove(session.met)
+  assert.deepEqual([session.isOver, asked.filter(([t]) => t === 'login').map(([, fields]) => fields)], [
+    false, [{ name: 'Ana' }, { name: 'Ana' }, { token: 'second' }, { name: 'Ana' }]
+  ])
+})
+
 test('a name that is said while the login is signed goes with it', async () => {
   const asked = []
   const vault = { name: null, async me() {} }

@@ -6,7 +6,9 @@ import { fromHex } from '../lib/bytes.mjs'
 import { Session, fetched, givenOrNoLine } from './session/session.mjs'
 import { NotKept, openVault } from './session/vault.mjs'
 
-const LOCK = 'truc-key'     // only one tab at a time signs with the key
+// only one tab at a time signs with the key
+const LOCK = 'truc-key'
+const OPEN_MS = 10_000
 const page = /** @type {any} */ (globalThis)
 
 /** @typedef {import('./session/vault.mjs').Vault} Vault */
@@ -15,12 +17,13 @@ const page = /** @type {any} */ (globalThis)
 let session = null
 /** @type {Vault | null} */
 let vault = null
-const opened = openVault().catch(() => null)     // null where the browser keeps nothing
+/** Null where the browser keeps nothing, or does not answer. @type {Promise<Vault | null>} */
+const opened = Promise.race([openVault(), new Promise((resolve) => setTimeout(resolve, OPEN_MS, null))]).catch(() => null)
 let release = () => {}
 let isSettled = () => {}
 const settled = new Promise((resolve) => { isSettled = () => resolve(undefined) })     // this tab has a session, or another one has
-/** @type {string | null} */
-let invite = null     // of the link that led here
+/** Of the link that led here. @type {string | null} */
+let invite = null
 let isCarried = false
 let asksName = false
 
@@ -106,7 +109,7 @@ const WISHES = {
   async name({ name }) {
     await settled     // whoever is quick has pressed before: what is loaded then would be there in place of the name
     await vault?.rename(name)
-    await session?.nameIs()
+    await session?.nameIs(name)
   },
   async matches() {
     const kept = await vault?.matches() ?? []

@@ -108,8 +108,12 @@ export class Session {
     /** @type {Me | null} */
     this.me = null
     this.name = ''
+    /** The name that was said; a vault keeps it. @type {string | null} */
+    this.said = null
     /** @type {string | null} */
     this.token = null
+    /** The newest token, which is good once its guest has sat down. @type {string | null} */
+    this.given = null
     // There once the session runs.
     this.line = /** @type {Line} */ (/** @type {unknown} */ (undefined))
     this.greeting = /** @type {Greeting} */ (/** @type {unknown} */ (undefined))
@@ -252,7 +256,7 @@ export class Session {
     await this.vault?.pin(this.server, met.pin)
     this.tell({ what: 'server', info: plain(met.info) })
     this.tell({ what: 'line', state: 'greeting' })
-    this.isLoginHeld = this.asksName && this.vault?.name === null
+    this.isLoginHeld = this.asksName && this.wanted === null
     if (!this.isLoginHeld) await this.prove(met)
   }
 
@@ -262,12 +266,11 @@ export class Session {
     if (this.vault !== null && this.whyGuest === null) {
       this.me = await this.vault.me(met.pin)
       const proof = await this.greeting.prove(met, this.me)
-      const { name } = this.vault     // it may have been said meanwhile
+      const name = this.wanted     // it may have been said meanwhile
       this.line.ask('login', { ...(name !== null && { name }), ...(this.invite !== null && { invite: this.invite }), ...proof })
     } else {
-      const name = this.vault?.name ?? null
       this.token ??= this.vault?.token ?? null
-      this.line.ask('login', this.token === null ? { name: name ?? 'guest' } : { token: this.token })
+      this.line.ask('login', this.token === null ? { name: this.wanted ?? 'guest' } : { token: this.token })
     }
     this.loginWaiters.splice(0).forEach((tell) => tell(null))
   }
@@ -277,10 +280,8 @@ export class Session {
     this.line.open()
     this.failures = 0
     this.name = name
-    if (token !== undefined) {
-      this.token = token
-      await this.vault?.keepToken(token)
-    }
+    this.given = token ?? null
+    if (seats.length > 0) await this.keepToken()
     this.tell({ what: 'me', name, tag: player, isKeyed: this.me !== null, why: this.whyGuest })
     const held = new Map(seats.map((/** @type {any} */ seat) => [seat.table, seat]))
     for (const [table, { number }] of this.attended) if (number !== null && !held.has(table)) this.leave(table)
@@ -305,12 +306,26 @@ export class Session {
 
   /** @param {string} table @param {number} seat */
   async sitDown(table, seat) {
+    await this.keepToken()
     const attended = await this.attend(table, seat)
     attended.talk?.meet(this.line, attended.talk.isBack, this.findsOptions)
   }
 
-  /** The player has a name by now; the promise is kept when the login with it is sent, so that one can ask behind it. */
-  async nameIs() {
+  /** A guest can come back as who they are. */
+  async keepToken() {
+    if (this.given === null) return
+    this.token = this.given
+    await this.vault?.keepToken(this.token)
+  }
+
+  /** What the player would be called, where they have said it. */
+  get wanted() {
+    return this.vault?.name ?? this.said
+  }
+
+  /** The player has a name by now; the promise is kept when the login with it is sent, so that one can ask behind it. @param {string} name */
+  async nameIs(name) {
+    this.said = name
     if (this.isLoginHeld && this.met !== null) return this.prove(this.met)
     const isSent = new Promise((resolve) => this.loginWaiters.push(resolve))
     if (this.line?.isOpen || this.line?.isAsking('login')) {
@@ -341,8 +356,11 @@ export class Session {
     if (t === 'login' && error.code === 'bad_token') {
       this.token = null
       await this.vault?.keepToken(null)
+      // anew, by name
+      this.comeBack()
     } else if (t === 'login' && error.field === 'name') {
       // kept, it would be refused at every visit: one comes back without a name, and is asked for another
+      this.said = null
       await this.vault?.rename(null)
       this.tell({ what: 'vault', name: null, isRefused: true })
       this.comeBack()
