@@ -15,7 +15,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-import structlog
 from click.testing import Result
 from rows import each_row
 from server.commands import call
@@ -42,8 +41,6 @@ from truc_server.storage.sql import Store, open_store
 def alone(monkeypatch, tmp_path):
     """Look for no data folder of the user's."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
-    yield
-    structlog.reset_defaults()
 
 
 def said(result: Result) -> str:
@@ -66,10 +63,24 @@ def kept(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.fixture
+def new(tmp_path) -> Folder:
+    """Return an empty data folder, to restore into."""
+    return open_at(tmp_path / "new")
+
+
+def manifest_of(copy: Path) -> dict:
+    return json.loads((copy / "manifest.json").read_text())
+
+
 def rewrite(copy: Path, **changes: object) -> None:
     """Change values of a backup's manifest."""
-    path = copy / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    (copy / "manifest.json").write_text(json.dumps(manifest_of(copy) | changes))
+
+
+def note_again(copy: Path, name: str) -> None:
+    """Let the manifest of a backup name a file as it is now."""
+    rewrite(copy, files=manifest_of(copy)["files"] | {name: digest_of(copy / name)})
 
 
 def epoch_of(database: Path) -> int:
@@ -103,7 +114,7 @@ def test_backup_is_for_its_owner_alone_and_its_manifest_names_the_hash_of_each_f
     modes = {stat.S_IMODE(path.stat().st_mode) for path in copy.rglob("*") if path.is_file()}
     folders = {stat.S_IMODE(path.stat().st_mode) for path in (copy, *copy.rglob("*")) if path.is_dir()}
     assert (modes, folders) == ({0o600}, {0o700})
-    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest = manifest_of(copy)
     found = {name: hashlib.sha256(content).hexdigest() for name, content in kept(copy).items()}
     del found["manifest.json"]
     assert (manifest["files"], manifest["format"], manifest["is_final"]) == (found, 1, False)
@@ -127,7 +138,7 @@ def test_settings_file_from_elsewhere_is_taken_and_the_files_that_it_names_are_s
 
 def test_backup_is_said_in_a_line(data, tmp_path):
     result = call(data.root, "backup", tmp_path / "copy")
-    made = json.loads((tmp_path / "copy" / "manifest.json").read_text())["made"]
+    made = manifest_of(tmp_path / "copy")["made"]
     line = f"{tmp_path / 'copy'}: backup of {made}, 3 files, schema {REVISION}, matches under way: 0\n"
     assert (result.stdout, result.stderr) == (line, "")
 
@@ -239,7 +250,7 @@ def test_restored_folder_is_the_one_that_was_backed_up_for_its_owner_alone_in_a_
 ):
     new, before = tmp_path / "new", int(time.time())
     result = call(new, "restore", copy)
-    made = json.loads((copy / "manifest.json").read_text())["made"]
+    made = manifest_of(copy)["made"]
     line = f"{new}: restored, backup of {made}, 3 files, schema {REVISION}, matches under way: 0\n"
     assert result.exit_code == 0, result.stderr
     assert (result.stdout, result.stderr) == (line, "the old server must not run any more\n")
@@ -300,13 +311,12 @@ ELSEWHERE = ("../x", "/etc/passwd", "earlier/../../x", "earlier/.x", "x", "a/b",
     ],
 )
 def test_backup_of_other_files_or_another_format_is_not_restored(copy, tmp_path, changes, told):
-    path = copy / "manifest.json"
-    before = path.read_text()
-    files = json.loads(before)["files"] | changes.get("more", {})
+    before = manifest_of(copy)
+    files = before["files"] | changes.get("more", {})
     files.pop(changes.get("without"), None)
     rewrite(copy, files=files, format=changes.get("format", 1))
     line = said(call(tmp_path / "new", "restore", copy))
-    path.write_text(before)
+    rewrite(copy, **before)
     assert told in line
 
 
@@ -319,21 +329,17 @@ def test_manifest_that_is_none_is_refused(copy, tmp_path, text):
 
 def test_backup_of_a_newer_schema_is_refused(copy, tmp_path):
     sql(copy / "truc.db", "UPDATE alembic_version SET version_num = '9999'")
-    files = json.loads((copy / "manifest.json").read_text())["files"]
-    rewrite(copy, files=files | {"truc.db": digest_of(copy / "truc.db")})
+    note_again(copy, "truc.db")
     assert "schema 9999 was made by a newer version" in said(call(tmp_path / "new", "restore", copy))
 
 
 def test_backup_with_what_a_server_of_an_older_version_had_left_is_restored(copy, tmp_path):
     (copy / "unasked.json").write_text("{}")
-    files = json.loads((copy / "manifest.json").read_text())["files"]
-    rewrite(copy, files=files | {"unasked.json": digest_of(copy / "unasked.json")})
+    note_again(copy, "unasked.json")
     assert call(tmp_path / "new", "restore", copy).exit_code == 0
 
 
-def test_restore_that_was_killed_is_begun_again(copy, tmp_path):
-    new = Folder(tmp_path / "new")
-    new.root.mkdir(mode=0o700)
+def test_restore_that_was_killed_is_begun_again(copy, new):
     write_private(new.restoring, b"from a backup\n")
     (new.root / "truc.db").write_bytes(b"half")
     assert "was not restored to the end" in said(call(new.root, "run"))
@@ -342,9 +348,7 @@ def test_restore_that_was_killed_is_begun_again(copy, tmp_path):
     check_may_start(new, moved_to="")
 
 
-def test_restore_that_was_killed_before_it_began_is_begun_again(copy, tmp_path):
-    new = Folder(tmp_path / "new")
-    new.root.mkdir(mode=0o700)
+def test_restore_that_was_killed_before_it_began_is_begun_again(copy, new):
     (new.root / ".restore.unfinished.new").write_bytes(b"from")
     assert call(new.root, "restore", copy).exit_code == 0
     assert not {path.name for path in new.root.iterdir() if path.name.startswith(".")}
@@ -361,9 +365,7 @@ def test_what_no_server_may_start_on_is_not_backed_up_as_if_one_had_run_there(da
     assert not (tmp_path / "again").exists()
 
 
-def test_second_restore_takes_nothing_from_one_that_is_under_way(copy, tmp_path):
-    new = Folder(tmp_path / "new")
-    new.root.mkdir(mode=0o700)
+def test_second_restore_takes_nothing_from_one_that_is_under_way(copy, new):
     with locked(new):
         write_private(new.restoring, b"from a backup\n")
         (new.root / "identity.pem").write_bytes(b"just restored")
@@ -372,9 +374,7 @@ def test_second_restore_takes_nothing_from_one_that_is_under_way(copy, tmp_path)
         assert kept(new.root) == before
 
 
-def test_folder_in_which_a_restore_has_left_its_lock_alone_is_empty(copy, tmp_path):
-    new = Folder(tmp_path / "new")
-    new.root.mkdir(mode=0o700)
+def test_folder_in_which_a_restore_has_left_its_lock_alone_is_empty(copy, new):
     with locked(new):
         pass
     assert call(new.root, "restore", copy).exit_code == 0
@@ -387,10 +387,10 @@ async def played(tmp_path) -> Folder:
     return Folder(tmp_path / "played")
 
 
-async def test_matches_under_way_are_held_unless_the_host_knows_better(played, tmp_path):
+async def test_matches_under_way_are_held_unless_the_host_knows_better(played, new, tmp_path):
     back_up(played, tmp_path / "copy", settings_file=None, is_final=False)
-    manifest, chosen = restore(tmp_path / "copy", open_at(tmp_path / "new"), None)
-    found = read_restored(Folder(tmp_path / "new"))
+    manifest, chosen = restore(tmp_path / "copy", new, None)
+    found = read_restored(new)
     assert (manifest.matches, chosen, found.gives_up) == (1, "ask", False)
     with closing(open_store(url(played.root))) as store:
         assert found.matches == store.raise_epoch(0).matches
@@ -404,12 +404,10 @@ async def test_matches_under_way_are_held_unless_the_host_knows_better(played, t
 @pytest.mark.slow
 async def test_final_backup_lets_matches_go_on_where_it_is_restored_first(played, tmp_path):
     call(played.root, "backup", "--final", tmp_path / "copy")
-    results = [call(tmp_path / name, "restore", tmp_path / "copy") for name in ("first", "second")]
-    assert ["they go on at once" in result.stdout for result in results] == [True, False]
-    assert [bool(read_restored(Folder(tmp_path / name)).matches) for name in ("first", "second")] == [
-        False,
-        True,
-    ]
+    for name, is_first in (("first", True), ("second", False)):
+        result = call(tmp_path / name, "restore", tmp_path / "copy")
+        held = bool(read_restored(Folder(tmp_path / name)).matches)
+        assert ("they go on at once" in result.stdout, held) == (is_first, not is_first)
 
 
 async def test_of_two_restores_of_a_final_backup_at_the_same_time_one_alone_lets_matches_go_on(

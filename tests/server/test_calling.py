@@ -24,15 +24,15 @@ async def bot(server, number: int = 0, *, want=CALLED) -> RawSeat:
     return seat
 
 
-async def calls(seat: RawSeat) -> list[tuple[str, int]]:
+async def called_to(seat: RawSeat, tag: str = "bot_wanted") -> list[tuple[str, int]]:
     """Return the tables and seats to which one was called so far."""
     await seat.ask({"t": "tables"})
-    return [(told["table"], told["seat"]) for told in seat.client.came("bot_wanted")]
+    return [(told["table"], told["seat"]) for told in seat.client.came(tag)]
 
 
 async def answer(seat: RawSeat, seats) -> dict:
     """Take the newest call: stand by, follow the match, and sign for the seat."""
-    ((table, number), *_) = reversed(await calls(seat))
+    ((table, number), *_) = reversed(await called_to(seat))
     reply = await seat.join(table, number)
     assert reply["t"] == "ok", reply
     assert (await follow(seat, seats))["t"] == "ok"
@@ -43,7 +43,7 @@ async def answer(seat: RawSeat, seats) -> dict:
 async def test_bot_is_called_to_a_seat_that_becomes_vacant_and_plays_to_a_proven_end(server, mock_clock):
     house_bot = await bot(server)
     seats = await voided(server, mock_clock)
-    assert await calls(house_bot) == [(seats[0].table, 1)]
+    assert await called_to(house_bot) == [(seats[0].table, 1)]
     (told,) = house_bot.client.came("bot_wanted")
     here = (seats[0].ledger.setup.mid, "truc-french", TERMS["release_ms"])
     assert (told["match"], told["variant"], told["left_ms"]) == here
@@ -59,7 +59,7 @@ async def test_nobody_else_is_called(server, mock_clock, number, want):
     other = await bot(server, number, want=want)
     seats = await voided(server, mock_clock)
     late = await bot(server, number, want=want)
-    assert [await calls(seat) for seat in (other, late, seats[0])] == [[], [], []]
+    assert [await called_to(seat) for seat in (other, late, seats[0])] == [[], [], []]
 
 
 async def test_bot_that_has_had_a_seat_in_the_match_is_not_called_again(server, mock_clock):
@@ -71,7 +71,7 @@ async def test_bot_that_has_had_a_seat_in_the_match_is_not_called_again(server, 
     await play_on(seats[:1], lambda seat: hand_called(seat, 1))
     mock_clock.jump(5.01)
     await play_on(seats[:1], offered)
-    assert (len(await calls(first)), len(await calls(second))) == (1, 2)
+    assert (len(await called_to(first)), len(await called_to(second))) == (1, 2)
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ async def test_bot_is_called_to_a_private_table_and_may_join_it(server, mock_clo
     await play_on(seats[:1], after(2))
     mock_clock.jump(5.01)
     await play_on(seats[:1], offered)
-    assert await calls(house_bot) == [(seats[0].table, 1)]
+    assert await called_to(house_bot) == [(seats[0].table, 1)]
     assert (await house_bot.join(seats[0].table, 1))["t"] == "ok"
 
 
@@ -91,14 +91,14 @@ async def test_bot_may_have_more_seats_than_players(server, mock_clock):
     house_bot = await bot(server)
     await house_bot.create("truc-french")
     await voided(server, mock_clock)
-    ((table, number),) = await calls(house_bot)
+    ((table, number),) = await called_to(house_bot)
     assert (await house_bot.join(table, number))["t"] == "ok"
 
 
 async def test_bot_is_called_only_on_its_newest_connection(server, mock_clock):
     older, newer = await bot(server), await bot(server)
     await voided(server, mock_clock)
-    assert (len(await calls(older)), len(await calls(newer))) == (0, 1)
+    assert (len(await called_to(older)), len(await called_to(newer))) == (0, 1)
 
 
 @pytest.mark.slow

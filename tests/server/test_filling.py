@@ -1,9 +1,11 @@
 """Company for who waits: when the host's own bots are called to the free seats of an open table, and to which."""
 
+from functools import partial
+
 import pytest
 from server.conftest import QUICK, changed, under
 from server.rawclient import RawSeat
-from server.test_calling import BOTS, bot
+from server.test_calling import BOTS, bot, called_to
 from server.visitors import hang_up
 from structlog.testing import capture_logs
 
@@ -15,11 +17,8 @@ SETTINGS = changed(
 )
 
 
-async def calls(seat: RawSeat) -> list[tuple[str, int]]:
-    """Return the tables and seats that one was called to fill so far."""
-    await seat.ask({"t": "tables"})
-    told = [message for message in seat.client.log if message["t"] == "players_wanted"]
-    return [(message["table"], message["seat"]) for message in told]
+calls = partial(called_to, tag="players_wanted")
+"""The tables and seats that a bot was called to fill so far."""
 
 
 async def waiting(server, **fields) -> RawSeat:
@@ -75,16 +74,12 @@ async def test_bot_is_called_again_as_long_as_somebody_waits(server, mock_clock)
         assert await calls(house_bot) == [(seat.table, 1)] * count
 
 
-async def leave_the_line(seat: RawSeat) -> None:
-    await hang_up(seat.client)
-
-
 @pytest.mark.parametrize(
     "happens",
     [
         lambda seat: seat.ask({"t": "unready", "table": seat.table}),
         lambda seat: seat.ask({"t": "leave", "table": seat.table}),
-        leave_the_line,
+        lambda seat: hang_up(seat.client),
     ],
     ids=["nobody is ready", "the table is gone", "nobody is connected"],
 )

@@ -10,9 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from rows import each_row
 
 from truc_server.settings.folder import (
-    Folder,
     FolderError,
     FolderLockedError,
     default_root,
@@ -52,11 +52,9 @@ def holder(folder):
 
 
 class TestMaking:
-    def test_new_folder_is_its_owners_alone(self, folder):
+    def test_new_folder_is_its_owners_alone_and_those_above_are_made_too(self, tmp_path):
+        folder = open_folder(tmp_path / "a" / "b")
         assert stat.S_IMODE(folder.root.stat().st_mode) == 0o700
-
-    def test_folders_above_are_made_too(self, tmp_path):
-        assert open_folder(tmp_path / "a" / "b").root.is_dir()
 
     def test_folder_that_is_there_is_taken_as_it_is(self, tmp_path):
         (tmp_path / "kept").write_text("x")
@@ -104,17 +102,6 @@ class TestMaking:
             move(written, moved)
         assert moved.read_bytes() == b"text"
 
-    def test_everything_stands_in_the_folder(self):
-        folder = Folder(Path("/data"))
-        files = (folder.settings, folder.identity, folder.secrets_key, folder.database, folder.lock)
-        assert [str(file) for file in files] == [
-            "/data/truc.toml",
-            "/data/identity.pem",
-            "/data/secrets.key",
-            "/data/truc.db",
-            "/data/lock",
-        ]
-
 
 def test_disk_without_locks_is_said(folder, monkeypatch):
     def refuse(*_):
@@ -125,15 +112,16 @@ def test_disk_without_locks_is_said(folder, monkeypatch):
         pass
 
 
-class TestDefaultRoot:
-    def test_xdg_data_home_is_used(self):
-        assert default_root({"XDG_DATA_HOME": "/x"}, "linux") == Path("/x/truc-server")
-
-    def test_without_it_the_folder_is_in_the_home(self):
-        assert default_root({}, "linux") == Path.home() / ".local/share/truc-server"
-
-    def test_macos_has_its_own_place(self):
-        assert default_root({}, "darwin") == Path.home() / "Library/Application Support/truc-server"
+@each_row(
+    "environment, platform, root",
+    [
+        ({"XDG_DATA_HOME": "/x"}, "linux", Path("/x/truc-server")),
+        ({}, "linux", Path.home() / ".local/share/truc-server"),
+        ({}, "darwin", Path.home() / "Library/Application Support/truc-server"),
+    ],
+)
+def test_folder_is_by_default_where_the_platform_has_data(environment, platform, root):
+    assert default_root(environment, platform) == root
 
 
 class TestLock:
@@ -146,13 +134,9 @@ class TestLock:
                 pass
         assert (caught.value.pid, lock_holder(folder).pid) == (holder.pid, holder.pid)
 
-    def test_killed_process_leaves_no_lock(self, folder, holder):
+    def test_killed_process_leaves_no_lock_and_a_longer_number_before_nothing_behind(self, folder, holder):
         holder.kill()
         holder.wait()
-        with locked(folder):
-            assert folder.lock.read_text() == f"{os.getpid()}\n"
-
-    def test_longer_number_before_leaves_nothing_behind(self, folder):
         folder.lock.write_text("99999999999999\n")
         with locked(folder):
             assert folder.lock.read_text() == f"{os.getpid()}\n"
@@ -162,14 +146,8 @@ class TestLock:
         with pytest.raises(FolderLockedError, match="in use by another process;"), locked(folder):
             pass
 
-    def test_lock_file_is_its_owners_alone(self, folder):
-        with locked(folder):
-            assert stat.S_IMODE(folder.lock.stat().st_mode) == 0o600
-
-
-class TestLockHolder:
-    def test_folder_that_is_new_or_no_longer_in_use_has_none(self, folder):
+    def test_folder_that_is_new_or_no_longer_in_use_has_no_holder(self, folder):
         assert lock_holder(folder) is None
         with locked(folder):
-            pass
+            assert stat.S_IMODE(folder.lock.stat().st_mode) == 0o600  # its owner's alone
         assert lock_holder(folder) is None

@@ -6,9 +6,9 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
-from click.testing import CliRunner
 from rows import each_row
-from server.conftest import in_hand, no_file_longer_than, play_on, running
+from server.commands import call
+from server.conftest import in_hand, no_file_longer_than, over, running
 from server.stored import MATCH, TABLE, older, sql, url
 
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
@@ -22,7 +22,6 @@ from truc_server.identity.identity import (
     revoked_keys,
     roll,
 )
-from truc_server.main import main
 from truc_server.settings.folder import Folder, locked, open_folder
 from truc_server.storage.sql import open_store
 
@@ -166,7 +165,7 @@ class TestRevoke:
 
 
 def shown(data: Folder) -> list[str]:
-    result = CliRunner().invoke(main, ["key", "show", "--data", str(data.root)])
+    result = call(data, "key show")
     assert (result.exit_code, result.stderr) == (0, "")
     return result.stdout.splitlines()
 
@@ -197,13 +196,10 @@ async def test_earlier_key_that_a_running_match_needs_is_named_and_missed_when_i
 
 async def test_match_that_is_over_needs_no_key(data, first):
     async with running(data.root) as server:
-        seats = await server.match(2, options={"match": 1, "target": 3})
-        await play_on(seats)
-        assert all(seat.done for seat in seats)
+        await over(server)
     roll(data, NOW)
-    assert f"earlier key  {first.fingerprint}  no running match needs it: its file may be deleted" in shown(
-        data
-    )
+    line = f"earlier key  {first.fingerprint}  no running match needs it: its file may be deleted"
+    assert line in shown(data)
 
 
 def test_keys_of_a_database_of_an_older_version_are_not_called_needless(data, first):
