@@ -24,11 +24,10 @@ def invite(server, *, uses=1, days=1) -> str:
     return members.issue_invite(server.store, uses=uses, days=days)
 
 
-class TestAnyone:
-    async def test_key_logs_in_unasked_and_an_invite_is_not_looked_at(self, server):
-        client, answer = await log_in(server)
-        assert (answer["t"], answer["player"], "invite" in client.info["caps"]) == ("welcome", OWN, False)
-        assert (await log_in(server, invite="whatever it is"))[1]["t"] == "welcome"
+async def test_key_logs_in_unasked_and_an_invite_is_not_looked_at(server):
+    client, answer = await log_in(server)
+    assert (answer["t"], answer["player"], "invite" in client.info["caps"]) == ("welcome", OWN, False)
+    assert (await log_in(server, invite="whatever it is"))[1]["t"] == "welcome"
 
 
 @under(access={"members": "keys"})
@@ -92,23 +91,21 @@ class TestInvites:
         assert code not in capsys.readouterr().err
 
 
-class TestBans:
-    async def test_banned_guest_is_refused_with_their_token(self, path):
-        async with running(path) as server:
-            guest = await server.seat(keyed=False)
-            await guest.create("truc-french", options={"guests": 2})
-            tag = guest.client.welcome["player"]
-        async with running(path, changed(QUICK, access={"banned": (tag,)})) as server:
-            answer = await (await server.connect()).login_token(guest.token)
-        assert answer["code"] == "banned"
+async def test_banned_guest_is_refused_with_their_token(path):
+    async with running(path) as server:
+        guest = await server.seat(keyed=False)
+        await guest.create("truc-french", options={"guests": 2})
+        tag = guest.client.welcome["player"]
+    async with running(path, changed(QUICK, access={"banned": (tag,)})) as server:
+        answer = await (await server.connect()).login_token(guest.token)
+    assert answer["code"] == "banned"
 
 
 @under(access={"moved_to": "truc.example:7373"})
-class TestMoved:
-    async def test_nobody_is_told_where_before_hello(self, server):
-        client = await server.connect()
-        await client.send({"t": "ping", "n": 1})
-        assert "truc.example" not in str(await client.closed())
+async def test_nobody_is_told_where_before_hello(server):
+    client = await server.connect()
+    await client.send({"t": "ping", "n": 1})
+    assert "truc.example" not in str(await client.closed())
 
 
 @pytest.mark.parametrize("node", ["", "one"])

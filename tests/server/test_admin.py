@@ -321,13 +321,12 @@ def _with_another(name) -> Settings:
     return changed(Settings(), **({section: {field: other}} if section else {field: other}))
 
 
-class TestStatus:
-    async def test_status_counts(self, server):
-        await in_hand(server)
-        answer = await ask(server, "status")
-        told = {name: answer[name] for name in ("connections", "players", "tables", "playing", "hands")}
-        assert told == {"connections": 2, "players": 2, "tables": 1, "playing": 1, "hands": 1}
-        assert (answer["port"], answer["draining"], answer["store"]) == (server.port, False, "ok")
+async def test_status_counts(server):
+    await in_hand(server)
+    answer = await ask(server, "status")
+    told = {name: answer[name] for name in ("connections", "players", "tables", "playing", "hands")}
+    assert told == {"connections": 2, "players": 2, "tables": 1, "playing": 1, "hands": 1}
+    assert (answer["port"], answer["draining"], answer["store"]) == (server.port, False, "ok")
 
 
 class TestSocket:

@@ -61,16 +61,15 @@ class TestSeats:
 
 
 @under(PATIENT, limits={"seats_per_player": 1})
-class TestSubstitutes:
-    async def test_player_with_as_many_seats_does_not_stand_by_nor_step_in(self, server, mock_clock):
-        seats = await voided(server, mock_clock)
-        client = await keyed(server)
-        await make(client)
-        reply = await client.ask({"t": "join", "table": seats[0].table})
-        assert reply["code"] == "too_many_tables"
-        newcomer = await standing_by(server, seats)
-        await make(newcomer.client)
-        assert (await step_in(newcomer))["code"] == "too_many_tables"
+async def test_player_with_as_many_seats_does_not_stand_by_nor_step_in(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    client = await keyed(server)
+    await make(client)
+    reply = await client.ask({"t": "join", "table": seats[0].table})
+    assert reply["code"] == "too_many_tables"
+    newcomer = await standing_by(server, seats)
+    await make(newcomer.client)
+    assert (await step_in(newcomer))["code"] == "too_many_tables"
 
 
 def test_welcome_with_as_many_seats_as_can_be_set_fits_its_frame():

@@ -130,14 +130,10 @@ async def test_where_decisions_have_a_limit_want_of_a_connection_is_no_claim(ser
     assert (await claim(other))["code"] == "not_now"
 
 
-async def test_claim_against_a_side_that_is_connected_has_no_time_and_of_another_match_no_end(
-    server, mock_clock
-):
+async def test_claim_against_a_side_that_is_connected_has_no_time(server, mock_clock):
     _, other = holder_of(await in_hand(server, options=SLOW))
     reply = await claim(other)
     assert (reply["code"], reply.get("retry_after_ms")) == ("not_now", None)
-    reply = await other.ask({"t": "claim_match", "table": other.table, "match": bytes(32)})
-    assert reply["code"] == "no_such_match"
 
 
 async def test_where_the_terms_say_wait_a_seat_that_is_gone_is_not_claimed_against_at_once(

@@ -26,8 +26,7 @@ async def test_nothing_is_ruled_before_the_time_that_is_told_is_over(server, moc
 
 
 async def test_the_bank_pays_for_what_a_decision_takes_beyond_its_time(server, mock_clock):
-    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 500})
-    mover, _ = holder_of(seats)
+    mover, _ = holder_of(await in_hand(server, options={"decision_ms": 1000, "bank_ms": 500}))
     mock_clock.jump(1.2)
     await stand(mover)
     await mover.play(until=lambda seat: seat.options["at"] == 9)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 import trio
-from server.conftest import QUICK, changed, holder_of, in_hand, running
+from server.conftest import PATIENT, holder_of, in_hand, running
 from server.stored import sql
 from server.visitors import FRENCH, guest
 from structlog.testing import capture_logs
@@ -13,8 +13,6 @@ from truc_server.operation import disk as disk_module
 from truc_server.operation.disk import LOOK_S, MB, Disk, free_bytes
 from truc_server.settings.in_force import CurrentValue
 from truc_server.settings.settings import Settings, StoreSettings
-
-PATIENT = changed(QUICK, limits={"idle_s": 3600})
 
 
 @pytest.fixture

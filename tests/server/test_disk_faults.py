@@ -8,17 +8,16 @@ import pytest
 import trio
 from click.testing import CliRunner
 from rows import each_row
-from server.conftest import QUICK, changed, give_up, holder_of, in_hand, play_on, running
+from server.conftest import QUICK, changed, give_up, holder_of, in_hand, running
 from server.gates import Gate
-from server.rawclient import RawSeat
-from server.restarting import come_back, play_until_gone
+from server.restarting import come_back
 from server.stored import TABLE, sql
 from server.visitors import FRENCH, guest, table_of
 from structlog.testing import capture_logs
 
 from truc_server.main import main
 from truc_server.storage import DamagedRowError, StoreError
-from truc_server.storage.sql import Store, open_store
+from truc_server.storage.sql import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -27,13 +26,6 @@ pytestmark = pytest.mark.slow
 def data(data):
     """Return the path of the data folder."""
     return data.root
-
-
-def full(store: Store) -> None:
-    """Let a database grow by two pages more, and no further."""
-    pages = store._writing.exec_driver_sql("PRAGMA page_count").scalar()
-    store._writing.exec_driver_sql(f"PRAGMA max_page_count = {pages + 2}")
-    store._writing.rollback()
 
 
 def read_only(server) -> None:
@@ -49,29 +41,6 @@ def ruin(server) -> None:
         size = file.tell()
         file.seek(4_096)
         file.write(b"\xff" * (size - 4_096))
-
-
-async def play_until_full(data) -> list[RawSeat]:
-    """Play a match that is too long for the room that is left when it has begun."""
-    seats: list[RawSeat] = []
-    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk is full"), flatten_subgroups=True):
-        async with running(data) as server:
-            seats += await server.match(2, options={"match": 3})
-            await play_on(seats, lambda seat: seat.next > 3)
-            full(server.store)
-            await play_until_gone(*seats)
-            with trio.fail_after(10):
-                await trio.sleep_forever()
-    return seats
-
-
-async def test_every_record_that_anybody_has_seen_is_on_the_full_disk_and_the_match_goes_on_later(data):
-    seats = await play_until_full(data)
-    ((stored,),) = sql(data / "truc.db", "SELECT count(*) FROM records")
-    assert 0 < max(seat.next for seat in seats) <= stored
-    async with running(data) as server:
-        await come_back(server, *seats)
-        await give_up(seats)
 
 
 @pytest.mark.parametrize(("happens", "told"), [(read_only, "readonly database"), (ruin, "malformed")])

@@ -144,14 +144,13 @@ class TestChat:
             assert [line["n"] for line in await heard(client, "chat")] == [2]
 
 
-class TestMatches:
-    async def test_who_has_played_may_read_their_matches_and_others_no_more(self, server):
-        seats = await over(server, options={"transcript": "all"})
-        client = await keyed(server)
-        assert (await history(client, seats))["t"] == "ok"
-        await seats[0].ask(FORGET)
-        assert (await history(client, seats))["code"] == "private_table"
-        assert [(await history(seat.client, seats))["t"] for seat in seats] == ["ok", "ok"]
+async def test_who_has_played_may_read_their_matches_and_others_no_more(server):
+    seats = await over(server, options={"transcript": "all"})
+    client = await keyed(server)
+    assert (await history(client, seats))["t"] == "ok"
+    await seats[0].ask(FORGET)
+    assert (await history(client, seats))["code"] == "private_table"
+    assert [(await history(seat.client, seats))["t"] for seat in seats] == ["ok", "ok"]
 
 
 async def test_member_stays_a_member(path):

@@ -2,9 +2,8 @@
 
 import random
 
-import pytest
 from rows import each_row
-from server.conftest import QUICK, changed, play_on, running
+from server.conftest import QUICK, changed, running
 from server.visitors import greeted
 
 from truc_docs.protocol.examples import EXAMPLES
@@ -68,14 +67,6 @@ def test_the_same_seed_adds_the_same():
     seed = random.Random(1).randrange(1 << 32)
     one, other = Grease(seed), Grease(seed)
     assert [one.to_bytes(message) for message in SENT] == [other.to_bytes(message) for message in SENT]
-
-
-@pytest.mark.slow
-async def test_a_match_is_played_and_audited_through_grease(server):
-    seats = await server.match(2, "truc-french", guests=(1,), options={"match": 1, "target": 3})
-    await play_on(seats)
-    assert all(seat.done for seat in seats)
-    assert any(message["t"].startswith(("x-", "grease_")) for message in seats[0].client.log)
 
 
 async def test_the_info_of_a_server_with_grease_is_signed_with_it(server):

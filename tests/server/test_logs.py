@@ -22,12 +22,6 @@ from truc_server.settings.settings import LogSettings
 CARD = b"\x07\xff secret bytes"
 
 
-@pytest.fixture(autouse=True)
-def restored():
-    yield
-    structlog.reset_defaults()
-
-
 def logged(
     log_format: str = "json", level: str = "info"
 ) -> tuple[structlog.typing.FilteringBoundLogger, io.StringIO]:
@@ -95,13 +89,12 @@ class TestFormats:
         assert json.loads(stream.getvalue())["connection"] == 7
 
 
-class TestLevel:
-    def test_lower_level_is_silent_and_an_equal_one_speaks(self):
-        log, stream = logged(level="warning")
-        log.info("joined")
-        assert stream.getvalue() == ""
-        log.warning("slow")
-        assert "slow" in stream.getvalue()
+def test_lower_level_is_silent_and_an_equal_one_speaks():
+    log, stream = logged(level="warning")
+    log.info("joined")
+    assert stream.getvalue() == ""
+    log.warning("slow")
+    assert "slow" in stream.getvalue()
 
 
 class TestSecrets:

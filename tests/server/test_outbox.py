@@ -35,13 +35,16 @@ async def test_frame_that_waits_for_nothing_leaves_at_once(pipe):
 
 async def test_frame_waits_until_its_batch_is_durable(pipe):
     outbox, flusher, other, _ = pipe
-    outbox.push(b"later", 3)
+    for batch in (3, 4, 5):
+        outbox.push(b"of %d" % batch, batch)
     flusher.touch(outbox)
     flusher.release(2)
     await wait_all_tasks_blocked()
-    assert outbox.size == 5
-    flusher.release(3)
-    assert await other.receive_some() == b"later"
+    assert outbox.size == 12
+    for batch in (3, 4, 5):
+        flusher.release(batch)
+        await wait_all_tasks_blocked()
+        assert await other.receive_some() == b"of %d" % batch
 
 
 async def test_frame_never_overtakes_one_that_waits(pipe):
