@@ -9,6 +9,8 @@ from truc_rules import Event
 from truc_words import LANGUAGES, Speech, as_told, tell
 
 PLAYERS = ("north", "east", "south", "west")
+UNIT = {"side": 0}
+LOSES = "the other side loses its points"
 
 
 def told(what: str, lang: str = "en", words: str = "", **fields) -> str:
@@ -80,6 +82,13 @@ def test_call_that_has_another_word_the_second_time_is_told_without_either(words
         ("flor_claim_settled", {"target": 1, "held": True}, "east had kept a flor quiet"),
         ("flor_claim_settled", {"target": 1, "held": False}, "east had kept no flor quiet"),
         ("duel_begun", {"seat": 0, "opponent": 3}, "north plays against west"),
+        (
+            "deal_voided",
+            {"seats": [0, 1]},
+            "the server voids the deal: north and east stayed silent (its word, not proven)",
+        ),
+        ("rekeyed", {"role": 0}, "the server starts a new chain"),
+        ("rekeyed", {"role": 2}, "east starts a new chain"),
         ("stake_asked", {"seat": 1, "stake": "rest"}, "east asks for the whole game"),
         (
             "match_ended",
@@ -99,15 +108,23 @@ def test_fact_is_told_in_plain_words(what, fields, sentence) -> None:
 
 
 @each_row(
-    "kept, reason, said",
+    "words, what, fields, said",
     [
-        (2, "hand", "(hand); left over: 2 points; the other side loses its points"),
-        (0, "trut", "(hand played for 1 trut); the other side loses its points"),
+        (
+            "trut",
+            "unit_scored",
+            UNIT | {"kept": 2, "reason": "hand"},
+            f"(hand); left over: 2 points; {LOSES}",
+        ),
+        ("trut", "unit_scored", UNIT | {"kept": 0, "reason": "trut"}, f"(hand played for 1 trut); {LOSES}"),
+        # rules.md 1.7
+        ("french", "stake_accepted", {"seat": 0, "stake": "rest"}, "(“mon reste”)"),
+        ("lanes", "stake_accepted", {"seat": 0, "stake": "rest"}, "(“jouez”)"),
+        ("french", "stake_asked", {"seat": 0, "stake": 6, "declined": 4}, "(“deux de plus ?”)"),
     ],
 )
-def test_unit_is_called_by_the_word_of_the_game_and_points_left_over_are_told(kept, reason, said) -> None:
-    sentence = told("unit_scored", words="trut", side=0, kept=kept, reason=reason)
-    assert sentence == f"1 trut for north and south {said}"
+def test_unit_remainder_and_raise_are_called_by_the_word_of_the_game(words, what, fields, said) -> None:
+    assert told(what, words=words, **fields).endswith(said)
 
 
 @each_row(
@@ -124,16 +141,6 @@ def test_after_the_last_trick_of_a_hand_nobody_leads(trick, last) -> None:
     assert "south leads" in str(tell(going_on[0], PLAYERS, speech=argentine))
 
 
-@each_row("words, said", [("french", "mon reste"), ("lanes", "jouez")])
-def test_remainder_is_taken_in_the_words_of_the_game(words, said) -> None:
-    # rules.md 1.7
-    assert told("stake_accepted", words=words, seat=0, stake="rest").endswith(f"(“{said}”)")
-
-
-def test_raise_in_a_fact_is_two_more_where_the_stake_before_is_known() -> None:
-    assert told("stake_asked", words="french", seat=0, stake=6, declined=4).endswith("(“deux de plus ?”)")
-
-
 @each_row(
     "ruling, seat, kind, sentence",
     [
@@ -145,17 +152,6 @@ def test_raise_in_a_fact_is_two_more_where_the_stake_before_is_known() -> None:
 )
 def test_ruling_is_told_as_the_servers_word_but_pauses_which_all_have_asked_for(ruling, seat, kind, sentence):
     assert told("ruled", ruling=ruling, seat=seat, kind=kind) == sentence
-
-
-def test_void_names_the_silent() -> None:
-    assert "north and east stayed silent" in told("deal_voided", seats=[0, 1])
-
-
-def test_chain_of_the_server_and_of_a_seat_are_told() -> None:
-    assert [told("rekeyed", role=role) for role in (0, 2)] == [
-        "the server starts a new chain",
-        "east starts a new chain",
-    ]
 
 
 def test_flor_that_counted_without_a_word_is_not_told_when_the_hand_is_closed() -> None:
