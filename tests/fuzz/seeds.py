@@ -4,7 +4,6 @@ Nothing is stored here a second time: frames come from the traces, signed things
 texts from the presets and the scenarios.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -12,6 +11,9 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from protocol.recomputing import value
+from vectors.shape import kept_tests
 
 from truc_client.home.home import export_seed
 from truc_docs.protocol.examples import EXAMPLES
@@ -104,14 +106,9 @@ def infos() -> tuple[bytes, ...]:
 
 
 @cache
-def vector_tests(name: str) -> tuple[dict[str, Any], ...]:
-    """Return every test of a file of vectors, with the fields of its group."""
-    made = json.loads((VECTORS / f"{name}.json").read_text("utf-8"))
-    return tuple(
-        {key: value for key, value in group.items() if key != "tests"} | test
-        for group in made["testGroups"]
-        for test in group["tests"]
-    )
+def vector_tests(name: str, *types: str) -> tuple[dict[str, Any], ...]:
+    """Return every test of a file of vectors, of these types or of all, with the fields of its group."""
+    return tuple({**group, **test} for group, test in kept_tests(name, *types))
 
 
 def hexed(name: str, field: str) -> tuple[bytes, ...]:
@@ -177,7 +174,7 @@ def hellos() -> tuple[bytes, ...]:
 
 def logins() -> tuple[bytes, ...]:
     """Return bodies of logins."""
-    return tuple(bytes.fromhex(test["body"]) for test in vector_tests("handshake") if test["type"] == "login")
+    return tuple(bytes.fromhex(test["body"]) for test in vector_tests("handshake", "login"))
 
 
 def revocations() -> tuple[bytes, ...]:
@@ -274,20 +271,4 @@ def names() -> tuple[bytes, ...]:
 
 def acts() -> tuple[bytes, ...]:
     """Return acts as they are signed: kind and args."""
-    return tuple(
-        enc([test["kind"], _args(test["args"])]) for test in vector_tests("records") if "args" in test
-    )
-
-
-def _args(value: Any) -> Any:
-    match value:
-        case {"bin": str(text)}:
-            return bytes.fromhex(text)
-        case list():
-            return [_args(item) for item in value]
-        case bool() | str() | None:
-            return value
-        case int():
-            return max(value, 0)
-        case _:
-            return None
+    return tuple(enc([test["kind"], value(test["args"])]) for test in vector_tests("records", "args"))

@@ -169,18 +169,15 @@ def logins(body: bytes) -> None:
         assert body in LOGGED_IN
 
 
+LOGINS: Final = seeds.vector_tests("handshake", "login")
+
+
 def _first_login() -> Challenge:
-    (test, *_) = (test for test in seeds.vector_tests("handshake") if test["type"] == "login")
-    taken = (bytes.fromhex(test[name]) for name in ("spk", "cn", "sn", "server_frame"))
-    return Challenge(*taken)
+    return Challenge(*(bytes.fromhex(LOGINS[0][name]) for name in ("spk", "cn", "sn", "server_frame")))
 
 
 CHALLENGE: Final = _first_login()
-LOGGED_IN: Final = {
-    bytes.fromhex(test["body"])
-    for test in seeds.vector_tests("handshake")
-    if test["type"] == "login" and test["result"] == "valid"
-}
+LOGGED_IN: Final = {bytes.fromhex(test["body"]) for test in LOGINS if test["result"] == "valid"}
 CLIENT_HELLO: Final = bytes.fromhex(seeds.vector_tests("handshake")[0]["client_frame"])
 
 

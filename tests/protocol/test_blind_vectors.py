@@ -1,12 +1,11 @@
 """Every vector of mode blind is recomputed: scalars, points, what a seat draws, whole deals, openings."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from protocol.sealed_deals import SealedDeal
 from rows import each_row
+from vectors.shape import kept_tests
 
 from truc_protocol.blind_mode import points
 from truc_protocol.blind_mode.sealed_pack import (
@@ -28,7 +27,6 @@ from truc_protocol.blind_mode.seat_steps import first_difference
 from truc_protocol.codec import sha256
 from truc_protocol.crypto.keys import box_key, in_prime_subgroup
 
-FILE = Path(__file__).parents[1] / "vectors" / "blind.json"
 h = bytes.fromhex
 
 
@@ -153,10 +151,10 @@ RECOMPUTED = {
     "blind-deal": blind_deal,
     "blind-opening": blind_opening,
 }
-GROUPS = json.loads(FILE.read_text(encoding="utf-8"))["testGroups"]
+KEPT = [*kept_tests("blind")]
 
 
-@each_row("group, test", [(group, test) for group in GROUPS for test in group["tests"]])
+@each_row("group, test", KEPT)
 def test_vector_is_recomputed(group, test):
     assert ("valid" if RECOMPUTED[group["type"]](group, test) else "invalid") == test["result"], test[
         "comment"
@@ -164,13 +162,12 @@ def test_vector_is_recomputed(group, test):
 
 
 def test_tests_are_numbered_and_every_kind_of_group_is_there():
-    numbers = [test["tcId"] for group in GROUPS for test in group["tests"]]
-    assert numbers == list(range(1, len(numbers) + 1))
-    assert {group["type"] for group in GROUPS} == set(RECOMPUTED)
+    assert [test["tcId"] for _, test in KEPT] == list(range(1, len(KEPT) + 1))
+    assert {group["type"] for group, _ in KEPT} == set(RECOMPUTED)
 
 
 def test_the_keys_of_a_card_have_one_product_by_which_it_opens():
-    group = next(group for group in GROUPS if group["type"] == "blind-opening")
+    group, _ = next(kept_tests("blind", "blind-opening"))
     keys = tuple(h(key) for key in group["tests"][0]["keys"])
     product = points.encoded(points.product([points.decoded(key) for key in keys]))
     assert product.hex() == "d0f2eca7b54540b41a3785a59c03af4195a53ac2dbef890b3702912f87dab77b"

@@ -1,6 +1,5 @@
 """A client with a key: the arrays, recipes and programs of that page make the bytes of the vectors, and its tables are the code's."""
 
-import json
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from rows import each_row
+from vectors.shape import kept_tests
 
 from truc_client.matches.catching_up import MAX_TRIES
 from truc_protocol.bodies import Refuse
@@ -68,12 +68,9 @@ def read(value: Any) -> Any:
 
 def vectors(file: str, *types: str) -> list[dict[str, Any]]:
     """Return the valid tests of some types, with the fields of their group."""
-    groups = json.loads((VECTORS / file).read_text())["testGroups"]
     found = [
         {name: read(value) for name, value in {**group, **each}.items() if name != "tests"}
-        for group in groups
-        if group["type"] in types
-        for each in group["tests"]
+        for group, each in kept_tests(file, *types)
         if each["result"] == "valid"
     ]
     assert found
@@ -120,7 +117,7 @@ def test_arrays_and_heads_are_those_of_every_record_that_a_seat_has_signed():
 
 
 def test_array_of_terms_is_that_of_the_setup():
-    ids = vectors("links.json", "ids")[0]
+    ids = vectors("links", "ids")[0]
     for body in map(dec, ids["seats"]):
         if body[0] == "truc/1/seat":
             fields = [field.name for field in msgspec.structs.fields(BODIES["seat"].body)]
@@ -129,19 +126,19 @@ def test_array_of_terms_is_that_of_the_setup():
     assert ids["mid"] == sha256(ids["match"]).digest()
 
 
-@each_row("test", vectors("handshake.json", "login"))
+@each_row("test", vectors("handshake", "login"))
 def test_array_of_the_login_is_what_the_server_expects(test):
     names = {name: test[name] for name in ("spk", "pk", "cn", "sn")}
     assert enc(made(ARRAYS["auth"], **names, frame=sha256(test["server_frame"]).digest())) == test["body"]
 
 
-@each_row("test", vectors("links.json", "link"))
+@each_row("test", vectors("links", "link"))
 def test_array_of_a_head_hashes_to_the_next_one(test):
     names = {name: test[name] for name in ("head", "signer", "body", "sig")}
     assert sha256(enc(made(ARRAYS["link"], **names))).digest() == test["next"]
 
 
-@each_row("test", vectors("links.json", "heads"))
+@each_row("test", vectors("links", "heads"))
 def test_program_follows_heads_and_first_positions(test):
     place = (0, test["mid"])
     k0, head0 = place
@@ -154,7 +151,7 @@ def test_program_follows_heads_and_first_positions(test):
     assert (heads, parallel) == (test["heads"], test["parallel"])
 
 
-@each_row("test", vectors("chains.json", "chain"))
+@each_row("test", vectors("chains", "chain"))
 def test_program_and_array_make_the_links_of_a_chain(test):
     top = test["first"] + test["count"]
     make = partial(NAMES["link"], test["public"], test["tn"], test["root"], top)
@@ -164,7 +161,7 @@ def test_program_and_array_make_the_links_of_a_chain(test):
         assert sha256(enc(made(ARRAYS["chain"], **names))).digest() == make(test["index"] - 1)
 
 
-@each_row("test", vectors("keys.json", "player"))
+@each_row("test", vectors("keys", "player"))
 def test_recipe_of_a_players_key_is_that_of_the_vectors(test):
     (recipe,) = re.findall(r"`(hkdf\(master.*?\))`,", PAGE)
     assert made(recipe, master=test["master"], first=test["spk"]) == test["seed"]
@@ -176,7 +173,7 @@ def test_recipe_of_a_players_key_is_that_of_the_vectors(test):
 BOXES = dict(zip(("hand", "share", "options", "sign"), (cells[1:4] for cells in table("box")), strict=True))
 
 
-@each_row("test", vectors("boxes.json", *BOXES))
+@each_row("test", vectors("boxes", *BOXES))
 def test_recipes_of_the_boxes_open_those_of_the_vectors(test):
     info, nonce, associated = BOXES[test["type"]]
     key = hkdf(test["shared"], test["mid"], enc(made(info, **test)))
@@ -197,7 +194,7 @@ def test_recipes_of_the_boxes_open_those_of_the_vectors(test):
 # The deal
 
 
-@each_row("test", vectors("shuffle.json", "shuffle", "pick"))
+@each_row("test", vectors("shuffle", "shuffle", "pick"))
 def test_programs_shuffle_and_pick(test):
     if test["type"] == "shuffle":
         assert NAMES["order"](test["seed"], test["size"], 0) == test["order"]
@@ -205,7 +202,7 @@ def test_programs_shuffle_and_pick(test):
         assert NAMES["below"](test["bound"], NAMES["stream"](test["seed"])) == test["picked"]
 
 
-@each_row("test", vectors("deal.json", "seed", "draw", "deal"))
+@each_row("test", vectors("deal", "seed", "draw", "deal"))
 def test_programs_deal(test):
     if test["type"] == "seed":
         assert made(re.search(r"seed is (H\(.*\))", PAGE)[1], **test) == test["seed"]
@@ -293,23 +290,18 @@ class Tampered(NamedTuple):
     kind: str | None
     signer: int
     culprit: str | None
-    document: bytes
     items: list[bytes]
 
 
 def tampered() -> Iterator[Tampered]:
-    for group in json.loads((VECTORS / "transcripts/tampered.json").read_text())["testGroups"]:
-        for test in group["tests"] if group["type"] == "list" else ():
-            items = [bytes.fromhex(item) for item in group["items"][: test["keep"]] + test["then"]]
-            if test["check"] is None or not items:
-                continue
-            signer, body, _ = dec(items[-1])
-            try:
-                kind = str(dec(body)[0]).removeprefix("truc/1/")
-            except (EncodingError, TypeError):
-                kind = None
-            document = bytes.fromhex(group["document"])
-            yield Tampered(test["check"], kind, signer, test["culprit"], document, items)
+    for group, test in kept_tests("transcripts/tampered", "list"):
+        items = [bytes.fromhex(item) for item in group["items"][: test["keep"]] + test["then"]]
+        signer, body, _ = dec(items[-1])
+        try:
+            kind = str(dec(body)[0]).removeprefix("truc/1/")
+        except (EncodingError, TypeError):
+            kind = None
+        yield Tampered(test["check"], kind, signer, test["culprit"], items)
 
 
 def _is_newcomers(items: list[bytes]) -> bool:
@@ -325,7 +317,7 @@ def _is_newcomers(items: list[bytes]) -> bool:
 
 def test_tampered_vectors_blame_whom_the_table_blames():
     seen: dict[str, set[str | None]] = {}
-    for check, kind, signer, culprit, _, items in tampered():
+    for check, kind, signer, culprit, items in tampered():
         blame = blamed(check, kind)
         expected = {None} if _is_newcomers(items) else culprits(blame, signer)
         assert culprit in expected, (check, kind, culprit, blame)
@@ -346,8 +338,8 @@ def test_every_row_of_the_table_of_blame_is_met_by_a_vector():
 @each_row("check", ["C33", "C35"])
 def test_what_the_server_signed_twice_or_refused_convicts_it(check):
     (blame,) = {row[1].split(";")[0] for row in table("what comes") if f"({check})" in row[0]}
-    found = [each for test in vectors("evidence.json", "pair") for each in test["found"]]
-    found += [[test["check"], test["culprit"]] for test in vectors("evidence.json", "refusal")]
+    found = [each for test in vectors("evidence", "pair") for each in test["found"]]
+    found += [[test["check"], test["culprit"]] for test in vectors("evidence", "refusal")]
     assert {culprit for named, culprit in found if named == check} == {blame.removeprefix("the ")}
 
 

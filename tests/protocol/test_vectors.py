@@ -6,6 +6,7 @@ from pathlib import Path
 from protocol.recomputing import value
 from rows import each_row
 from vectors.records import kept_records, of_kind
+from vectors.shape import kept_tests
 
 from protocol import recomputing
 from truc_protocol import boxes, dealing
@@ -272,15 +273,8 @@ def outcome(group, test):
         return "invalid" if test.get("check", refused_by) == refused_by else f"refused by {refused_by}"
 
 
-def cases():
-    for name in NAMES:
-        for group in read(name)["testGroups"]:
-            for test in group["tests"]:
-                yield name, test, group
-
-
-@each_row("name, test, group", cases())
-def test_vector_is_recomputed(name, test, group):
+@each_row("name, group, test", ((name, *each) for name in NAMES for each in kept_tests(name)))
+def test_vector_is_recomputed(name, group, test):
     assert outcome(group, test) == test["result"], name
 
 

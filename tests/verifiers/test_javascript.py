@@ -22,6 +22,7 @@ from protocol.peers import Table, here
 from protocol.rewriting import covered
 from protocol.test_blind_matches import declined_and_held_twice, held_twice, opened_late, said_falsely, signed
 from vectors.blind_matches import MATCHES, other_order
+from vectors.shape import kept_tests
 
 from truc_conform.playing import Puppet
 from truc_protocol.audit import AuditError, verify
@@ -453,18 +454,12 @@ def written(folder: Path, name: str, file: bytes) -> str:
     return name
 
 
-def groups_of(kind: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    for group in json.loads((VECTORS / "evidence.json").read_text())["testGroups"]:
-        if group["type"] == kind:
-            yield from ((group, test) for test in group["tests"])
-
-
 def list_of(group: dict[str, Any], *more: str) -> bytes:
     return file_of([bytes.fromhex(item) for item in (group["document"], *group["items"], *more)])
 
 
 def test_two_files_that_contradict_each_other(tmp_path):
-    group, test = next(groups_of("pair"))
+    group, test = next(kept_tests("evidence", "pair"))
     names = [written(tmp_path, f"{side}.truc", list_of(group, *test[side])) for side in ("first", "second")]
     done = node("verify.mjs", "--json", *names, folder=tmp_path)
     told = json.loads(done.stdout.splitlines()[-1])
@@ -475,7 +470,9 @@ def test_two_files_that_contradict_each_other(tmp_path):
 
 @pytest.mark.parametrize(("judgement", "status"), [("upheld", 1), ("dismissed", 3), ("no complaint", 3)])
 def test_a_complaint_beside_its_transcript(judgement, status, tmp_path):
-    group, test = next(pair for pair in groups_of("complaint") if pair[1]["judgement"] == judgement)
+    group, test = next(
+        pair for pair in kept_tests("evidence", "complaint") if pair[1]["judgement"] == judgement
+    )
     names = [
         written(tmp_path, "match.truc", list_of(group)),
         written(tmp_path, "match.evidence", bytes.fromhex(test["file"])),
