@@ -11,6 +11,8 @@ from types import UnionType
 import trio
 
 from truc_client import (
+    Address,
+    ConnectError,
     Connection,
     MatchEnded,
     Player,
@@ -68,6 +70,19 @@ def recorded(kind: str) -> Callable[[object], bool]:
 def is_vacant(happening: object) -> bool:
     """Tell whether the table is shown with a vacant seat."""
     return isinstance(happening, TableChanged) and any(seat.vacant for seat in happening.state.seats)
+
+
+def dialing(servers):
+    """Return a dial of servers by their hosts, where nobody answers at any other, and the list of addresses dialed."""
+    dialed: list[Address] = []
+
+    async def dial(address: Address) -> trio.abc.Stream:
+        dialed.append(address)
+        if address.host not in servers:
+            raise ConnectError("nobody answers there")
+        return await servers[address.host].dial(address)
+
+    return dial, dialed
 
 
 def once(bend: Callable) -> Callable:

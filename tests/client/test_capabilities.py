@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 from client.hosting import CAPS, Hosting
-from client.playing import received, store_of, visit
+from client.playing import dialing, received, store_of, visit
 from rows import each_row
 
 from truc_client import Address, ConnectError, RefusedError, ServerKeyError, connect, parse_address
@@ -81,19 +81,8 @@ async def moved(scripted) -> Moved:
     return scripted(kind=Moved)
 
 
-def dialing(**servers):
-    """Return a dial by host, and the list of addresses dialed."""
-    dialed: list[Address] = []
-
-    async def dial(address: Address) -> trio.abc.Stream:
-        dialed.append(address)
-        return await servers[address.host].dial(address)
-
-    return dial, dialed
-
-
 async def test_server_that_has_moved_is_followed_before_a_login_there(server, moved, player):
-    dial, _ = dialing(host=moved, elsewhere=server)
+    dial, _ = dialing({"host": moved, "elsewhere": server})
     async with connect("host", player, dial=dial) as connection:
         assert connection.address == Address("elsewhere", 7374)
         assert connection.session.first_spk == moved.key.public
@@ -103,7 +92,7 @@ async def test_server_that_has_moved_is_followed_before_a_login_there(server, mo
 async def test_another_server_where_it_is_said_to_be_is_not_logged_in_to(moved, player, nursery) -> None:
     other = Hosting(seed=2)
     other.nursery = nursery
-    dial, _ = dialing(host=moved, elsewhere=other)
+    dial, _ = dialing({"host": moved, "elsewhere": other})
     with pytest.raises(ServerKeyError, match="has changed"):
         await visit("host", player, dial=dial)
     assert not received(other, KeyLogin)
@@ -113,13 +102,13 @@ async def test_address_that_is_known_as_another_servers_is_not_gone_to(server, m
     other = signing_key_from_seed(bytes(32)).public
     with store_of(player) as store:
         store.keep_pin(ELSEWHERE, Pin(other, other, 0))
-    dial, _ = dialing(host=moved, elsewhere=server)
+    dial, _ = dialing({"host": moved, "elsewhere": server})
     with pytest.raises(ServerKeyError, match=fingerprint(other)):
         await visit("host", player, dial=dial)
 
 
 async def test_server_that_moves_on_and_on_is_given_up_after_three_times(moved, player) -> None:
-    dial, dialed = dialing(host=moved, elsewhere=moved)
+    dial, dialed = dialing({"host": moved, "elsewhere": moved})
     with pytest.raises(ConnectError, match="more than 3 times"):
         await visit("host", player, dial=dial)
     assert len(dialed) == 4
@@ -134,7 +123,7 @@ async def test_server_that_does_not_say_where_it_is_now_is_an_error_of_one_line(
 async def test_connection_that_is_told_of_a_move_goes_on_there(server, player, nursery) -> None:
     there = Hosting()
     there.nursery = nursery
-    dial, dialed = dialing(host=server, elsewhere=there)
+    dial, dialed = dialing({"host": server, "elsewhere": there})
     async with connect("host", player, dial=dial) as connection:
         await server.send(bye(Code.MOVED, "we are moving", to=ELSEWHERE))
         await trio.testing.wait_all_tasks_blocked()

@@ -6,6 +6,7 @@ from client.playing import (
     body_of,
     come_back,
     come_back_to_proof,
+    dialing,
     leave_at_turn,
     my_turn,
     once,
@@ -237,30 +238,16 @@ async def test_missing_records_are_asked_for_again_after_too_many_requests(serve
 
 
 async def test_server_that_does_not_come_back_ends_the_table(server, player, autojump_clock) -> None:
-
-    async def dial(address):
-        if gone:
-            raise ConnectError("cannot reach host")
-        return await server.dial(address)
-
-    gone: list[bool] = []
+    living = {"host": server}
+    dial, _ = dialing(living)
     async with connect("host", player, dial=dial) as connection:
         table = await connection.create("truc-french")
         await table.ready()
         await play_on(table, until=my_turn)
-        gone.append(True)
+        living.clear()
         await server._stream.aclose()
         with pytest.raises(ConnectError):
             await play_on(table)
-
-
-async def test_setup_that_has_not_come_is_asked_for(server, player, autojump_clock) -> None:
-    server.bend = once(
-        on(messages.Setup, lambda message: replace(server.state(), state="playing", match=message.match))
-    )
-    async with at_table(server, player) as table:
-        seen = await play_on(table, until=MatchStarted | Interrupted)
-    assert isinstance(seen[-1], MatchStarted)
 
 
 async def test_another_seat_that_is_refused_leaves_the_table_as_it_is(server, player, autojump_clock) -> None:

@@ -32,7 +32,9 @@ def begun(replayed: ReplayedMatch, hand: int) -> list[tuple[int, int]]:
     return [(fact["seat"], fact["opponent"]) for fact in facts if fact["what"] == "duel_begun"]
 
 
-def test_every_duel_has_a_row_of_the_page_with_the_cards_of_its_two_players(replayed) -> None:
+def test_every_duel_has_a_row_of_the_page_with_the_cards_of_its_two_players_and_what_came_of_it(
+    replayed,
+) -> None:
     shown = of_duels(replayed)
     assert shown
     for stage, view in shown:
@@ -40,19 +42,15 @@ def test_every_duel_has_a_row_of_the_page_with_the_cards_of_its_two_players(repl
         assert [row.duel.text for row in view.rows] == [f"player {a} - player {b}" for a, b in duels]
         for row, seats in zip(view.rows, duels, strict=True):
             assert {laid.seat for trick in row.tricks for laid in trick.laid} <= {*seats}
+        scored = [span.text for row in view.rows for span in row.outcome]
+        assert scored == [*view.outcome]
+        assert len(scored) >= len(view.rows)
 
 
 def test_trick_that_a_duel_breaks_off_takes_no_card_of_the_next(replayed) -> None:
     tricks = [trick for stage, _ in of_duels(replayed) for trick in stage.tricks]
     assert any(not trick.is_over for trick in tricks[:-1])
     assert all({laid.seat for laid in trick.laid} <= {*trick.duel} for trick in tricks)
-
-
-def test_what_came_of_a_duel_stands_in_its_row(replayed) -> None:
-    for _, view in of_duels(replayed):
-        scored = [span.text for row in view.rows for span in row.outcome]
-        assert scored == [*view.outcome]
-        assert len(scored) >= len(view.rows)
 
 
 def test_page_draws_each_duel(replayed) -> None:

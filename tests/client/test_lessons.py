@@ -125,8 +125,9 @@ def test_options_of_one_meaning_are_told_as_one() -> None:
     assert told[1].startswith("6, 7. Ask to play for more.")
 
 
-def test_what_a_move_means_is_told_the_first_time_it_is_offered() -> None:
-    lessons = Lessons()
+def test_what_a_move_means_and_what_holds_in_every_hand_is_told_the_first_time() -> None:
+    lessons, bound = Lessons(), {"what": "hands_committed", "digests": ()}
+    assert [len(lessons.of(bound)) for _ in range(2)] == [1, 0]
     told = [lessons.of(turn("raise 2", "play 2c")) for _ in range(2)]
     assert [len(lines) for lines in told] == [2, 1]
     assert told[1][0].startswith("1. 2c leads the trick")
@@ -279,11 +280,6 @@ def test_bet_and_answer_are_suggested_for_a_reason_in_the_games_terms(lines, boa
 )
 def test_nothing_is_suggested_where_there_is_nothing_to_compare_or_no_card_yet(given, board) -> None:
     assert Lessons().of(given, board) == []
-
-
-def test_what_holds_in_every_hand_is_told_once() -> None:
-    lessons, bound = Lessons(), {"what": "hands_committed", "digests": ()}
-    assert [len(lessons.of(bound)) for _ in range(2)] == [1, 0]
 
 
 def test_symbols_of_the_suits_are_told_where_they_are_shown() -> None:

@@ -14,10 +14,9 @@ from client.playing import (
 from msgspec.structs import replace
 
 from truc_client import ChoiceError, ClientError, MatchWaits, RefusedError, Resumed, YourTurn, connect
-from truc_protocol.bodies import Call, Rekey
+from truc_protocol.bodies import Rekey
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, WantRekey, refusal
-from truc_protocol.records import parse
 from truc_protocol.setup import Opts
 
 TARGET = 10
@@ -32,21 +31,6 @@ async def test_home_without_the_secrets_goes_on_with_a_new_chain_if_asked_to(ser
     assert asked == [server.setup.match]
     seen = await come_back_to_proof(server, elsewhere, rekey=True)
     assert any(my_turn(happening) for happening in seen)
-
-
-async def test_nothing_but_a_rekey_is_signed_before_the_next_call(server, player, elsewhere) -> None:
-    await leave_at_turn(server, player)
-    start = len(server.received)
-    called = recorded("call")
-    seen = await come_back(server, elsewhere, rekey=True, until=lambda it: called(it) and is_live(server))
-    assert {type(body) for body in signed(server, since=start)} == {Rekey}
-    assert not any(my_turn(happening) for happening in seen)
-
-
-def is_live(server) -> bool:
-    """Tell whether the newest call stands after the rekey."""
-    kinds = [type(parse(record)) for record in server.records]
-    return Rekey in kinds and Call in kinds[kinds.index(Rekey) :]
 
 
 async def test_options_offered_without_the_secrets_are_not_told(server, player, elsewhere) -> None:
@@ -67,35 +51,21 @@ def cut(happening: object) -> bool:
     return isinstance(happening, YourTurn) and happening.options[0].kind == "cut"
 
 
-new_chain = recorded("rekey")
-
-
-async def stop_before_the_cut(scripted, player):
-    """Return a server at which the player is to cut before the next deal, and nobody rules."""
+async def test_nothing_but_a_rekey_is_signed_before_the_next_call_and_by_a_second_process_neither(
+    scripted, player, elsewhere
+) -> None:
     server = scripted("truc-catalan", target=8)
     server.rules_for_lost = False
     async with at_table(server, player) as table:
         await play_on(table, until=cut)
-    return server
-
-
-async def test_decision_before_the_deal_is_left_alone_between_rekey_and_call(scripted, player, elsewhere):
-    server = await stop_before_the_cut(scripted, player)
     start = len(server.received)
-    async with connect("host", elsewhere, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0], rekey=True)
-        await play_on(table, until=new_chain)
-        await connection.tables()
-        with pytest.raises(ChoiceError, match="secrets were lost"):
-            await table.resign()
-    assert {type(body) for body in signed(server, since=start)} == {Rekey}
-
-
-async def test_second_process_between_rekey_and_call_still_signs_nothing(scripted, player, elsewhere) -> None:
-    server = await stop_before_the_cut(scripted, player)
-    start = len(server.received)
-    await come_back(server, elsewhere, rekey=True, until=new_chain)
-    await come_back(server, elsewhere, until=Resumed)
+    for rekey, until in ((True, recorded("rekey")), (False, Resumed)):
+        async with connect("host", elsewhere, dial=server.dial) as connection:
+            table = await connection.resume(connection.held[0], rekey=rekey)
+            await play_on(table, until=until)
+            await connection.tables()
+            with pytest.raises(ChoiceError, match="secrets were lost"):
+                await table.resign()
     assert {type(body) for body in signed(server, since=start)} == {Rekey}
 
 

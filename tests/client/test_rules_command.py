@@ -85,14 +85,9 @@ def test_games_of_a_server_are_listed_without_a_key_and_a_home(rules, club_serve
 
 
 @pytest.mark.slow
-def test_rules_of_a_servers_own_game_are_a_page_or_a_file(rules, club_server) -> None:
+def test_rules_of_a_servers_own_game_are_a_page_or_a_file_and_of_none_it_plays_one_line(rules, club_server):
     assert rules("club-truc", "--from", club_server.url).stdout == rules_page(CLUB)
     assert rules("club-truc", "--from", club_server.url, "--toml").stdout == variant_file(CLUB)
-
-
-@pytest.mark.slow
-def test_game_that_a_server_does_not_play_is_one_line_and_status_1(rules, club_server) -> None:
-    rules("--from", club_server.url)  # the first use of a home tells about its key
     told = rules("poker", "--from", club_server.url)
     assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
     assert told.stderr.endswith("(no_such_variant)\n")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,6 +41,21 @@ def store(tmp_path) -> Iterator[HomeStore]:
         yield store
 
 
+@contextmanager
+def opened_again(
+    table: Table, folder: Path, store: HomeStore, *, seat: int, records: int
+) -> Iterator[LiveAudit]:
+    """Give the audit of a seat that has kept the setup and so many records, and opens again what it kept."""
+    own, path = OwnSeat(seat, table.players[seat].x), folder / f"{records}.truc"
+    file = transcripts.create(path, table.document)
+    LiveAudit(file, folder, store, own).begin(tuple(table.records[: len(table.setup.records) + records]))
+    file.close()
+    audit = LiveAudit(transcripts.reopen(path), folder, store, own)
+    audit.replay()
+    yield audit
+    audit.file.close()
+
+
 @pytest.fixture
 def come_back(tmp_path, store) -> Iterator[SeatMatch]:
     """Return the match of a seat that was shown its partner's cards, opened again from what was kept."""
@@ -48,14 +63,8 @@ def come_back(tmp_path, store) -> Iterator[SeatMatch]:
     while table.dealer.next_record(table.ledger) is not None:
         table.step()
     me = [body.receiver for body in map(parse, table.records) if isinstance(body, Share)][-1]
-    own = OwnSeat(me, table.players[me].x)
-    file = transcripts.create(tmp_path / "match.truc", table.document)
-    LiveAudit(file, tmp_path, store, own).begin(tuple(table.records))
-    file.close()
-    audit = LiveAudit(transcripts.reopen(tmp_path / "match.truc"), tmp_path, store, own)
-    audit.replay()
-    yield SeatMatch(audit, me)
-    audit.file.close()
+    with opened_again(table, tmp_path, store, seat=me, records=len(table.records)) as audit:
+        yield SeatMatch(audit, me)
 
 
 def test_it_is_told_its_cards_and_its_partners_again(come_back):
@@ -83,15 +92,8 @@ async def test_who_never_reads_is_lost_for_good(monkeypatch):
 
 def opened(table: Table, folder: Path, store: HomeStore, *, seat: int, records: int) -> list[Happening]:
     """Return what a seat is told that comes back when so many records were kept."""
-    own = OwnSeat(seat, table.players[seat].x)
-    file = transcripts.create(folder / f"{records}.truc", table.document)
-    setup = len(table.setup.records)
-    LiveAudit(file, folder, store, own).begin(tuple(table.records[: setup + records]))
-    file.close()
-    audit = LiveAudit(transcripts.reopen(folder / f"{records}.truc"), folder, store, own)
-    audit.replay()
-    audit.file.close()
-    return told_again(audit, seat)
+    with opened_again(table, folder, store, seat=seat, records=records) as audit:
+        return told_again(audit, seat)
 
 
 def followed(table: Table, folder: Path, store: HomeStore, *, seat: int) -> Iterator[list[Happening]]:

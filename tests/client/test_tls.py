@@ -22,7 +22,6 @@ from truc_client import (
     ServerKeyError,
     YourTurn,
     connect,
-    open_home,
     parse_address,
 )
 from truc_client.bots import play_match, simple_bot
@@ -43,19 +42,9 @@ ANOTHER = (
 
 
 @pytest.fixture
-def settings():
-    return TLS
-
-
-@pytest.fixture
-async def server(tmp_path, settings):
-    async with running(tmp_path / "data", settings) as server:
+async def server(tmp_path):
+    async with running(tmp_path / "data", TLS) as server:
         yield server
-
-
-@pytest.fixture
-def player(tmp_path) -> Player:
-    return Player(open_home(tmp_path / "home"), "north")
 
 
 def link(server, scheme="trucs") -> str:
