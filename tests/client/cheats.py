@@ -1,7 +1,7 @@
 """What servers and seats that cheat on the wire are made of: messages bent on their way out, and records signed again."""
 
 import pytest
-from client.playing import at_table, at_turn, play_on
+from client.playing import at_table, at_turn, play_on, store_of
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError
@@ -59,6 +59,12 @@ async def forget_since(server, k: int) -> None:
     for record in kept:
         server.ledger = server.dealer.take(server.ledger, record)
         server.records.append(record)
+
+
+def forget_the_mark(player) -> None:
+    """Let the store of a player know no more how far their matches had come."""
+    with store_of(player) as store:
+        store._database.execute("UPDATE matches SET k = NULL, head = NULL")
 
 
 def refuted(stopped: CheckFailedError) -> set[tuple[str, str | None]]:

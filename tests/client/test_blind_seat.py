@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 import trio
 from client.chance import CLIENT, draw_from, seeded
-from client.cheats import forget_since
+from client.cheats import forget_since, forget_the_mark
 from client.playing import (
     at_table,
     body_of,
@@ -16,7 +16,6 @@ from client.playing import (
     received,
     recorded,
     signed,
-    store_of,
 )
 
 from truc_bots import Effort, Sharp
@@ -226,8 +225,7 @@ async def test_second_history_of_a_deal_is_refused_and_kept_as_evidence(server, 
     """The puppet masks first and the client second; back after a loss it is shown another first mask."""
     await played(server, player, until=recorded("lock"))
     await forget_since(server, position_of(server, Call))
-    with store_of(player) as store:
-        store._database.execute("UPDATE matches SET k = NULL, head = NULL")
+    forget_the_mark(player)
     (path,) = player.home.transcripts.iterdir()
     path.unlink()
     server.cheats[1] = reordered

@@ -78,7 +78,7 @@ async def test_new_process_goes_on_from_its_transcript_whole_torn_or_gone(server
     await come_back_to_proof(server, player)
 
 
-async def crash_before_sending(server, player, monkeypatch) -> None:
+async def test_act_stored_before_a_crash_is_sent_after_it_without_asking_again(server, player, monkeypatch):
     async with at_turn(server, player) as (table, turn):
 
         def crash(*_args) -> None:
@@ -87,10 +87,6 @@ async def crash_before_sending(server, player, monkeypatch) -> None:
         monkeypatch.setattr(table._followed.sending, "send", crash)
         with pytest.raises(CrashError):
             await table.choose(pick(turn))
-
-
-async def test_act_stored_before_a_crash_is_sent_after_it_without_asking_again(server, player, monkeypatch):
-    await crash_before_sending(server, player, monkeypatch)
     before, position = len(acts(server)), server.ledger.k
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0])

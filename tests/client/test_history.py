@@ -148,16 +148,13 @@ def test_matches_of_a_key_are_fetched_once_and_verified_on_a_new_machine(new_mac
     assert len(list(home.transcripts.iterdir())) == 1
 
 
-def transcript_of_another(patch) -> None:
-    """Let whatever is fetched be a transcript with a record too little."""
-    whole, lacking = paging.write_transcript, lambda records: records[:-4] + records[-3:]
-    patch.setattr(paging, "write_transcript", lambda document, records: whole(document, lacking(records)))
-
-
 @pytest.mark.slow
 def test_transcript_that_does_not_verify_shows_in_the_row_and_the_status(new_machine, monkeypatch) -> None:
     url, _home = new_machine
-    transcript_of_another(monkeypatch)
+    whole = paging.write_transcript
+    monkeypatch.setattr(
+        paging, "write_transcript", lambda document, records: whole(document, records[:-4] + records[-3:])
+    )
     shown = truc("history", url, "--fetch")
     assert (shown.exit_code, "proven" in shown.stdout) == (1, False)
 

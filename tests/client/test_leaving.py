@@ -159,15 +159,8 @@ def test_whoever_leaves_at_the_question_after_a_match_may_play_another(seat) -> 
     leave(terminal, KILL)
 
 
-@pytest.fixture
-def server(tmp_path) -> Iterator[RealServer]:
-    """Return a server of the test's own, which it may kill."""
-    with RealServer(tmp_path / "server") as server:
-        yield server
-
-
-def test_server_that_is_silent_or_gone_keeps_nobody_from_news_nor_from_leaving(server, tmp_path) -> None:
-    with seated(server, tmp_path) as seat:
+def test_server_that_is_silent_or_gone_keeps_nobody_from_news_nor_from_leaving(tmp_path) -> None:
+    with RealServer(tmp_path / "server") as server, seated(server, tmp_path) as seat:
         terminal = seat.go_on()
         decide(seat, terminal)
         server.process.send_signal(signal.SIGSTOP)

@@ -5,7 +5,7 @@ from client.cheats import refuted
 from client.playing import acted, at_table, body_of, come_back_to_proof, play_on, rows_kept, signed
 from client.test_choosing import refuse_next
 
-from truc_client import CheckFailedError, RefusedError, YourTurn, connect
+from truc_client import CheckFailedError, RefusedError, YourTurn
 from truc_client.matches.seat_match import begins_chain
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Rekey
@@ -63,29 +63,22 @@ async def test_root_and_secret_are_on_the_disk_before_the_rekey_is_sent(server, 
     assert all([len(each) for each in row] == [32, 32] for (row,) in seen)
 
 
-async def stop_before_sending_a_rekey(server, player, monkeypatch) -> bytes:
-    """Let a client end when it has stored a rekey and not sent it; returns what it stored."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        sending, held_back = table._followed.sending, []
+async def test_rekey_stored_before_the_end_of_a_client_is_sent_by_the_next_one(server, player, monkeypatch):
+    server.fresh_chain = lambda honest=server.fresh_chain: honest() if signed(server, Rekey) else None
+    held_back: list[bytes] = []
+    async with at_table(server, player) as table:
+        sending = table._followed.sending
         honest = sending.send
 
         def send(match, at, sendable) -> None:
             held_back.append(sendable.body) if begins_chain(sendable) else honest(match, at, sendable)
 
         monkeypatch.setattr(sending, "send", send)
-        await table.ready()
         await play_on(table, until=lambda happening: bool(held_back))
-    return held_back[-1]
-
-
-async def test_rekey_stored_before_the_end_of_a_client_is_sent_by_the_next_one(server, player, monkeypatch):
-    server.fresh_chain = lambda honest=server.fresh_chain: honest() if signed(server, Rekey) else None
-    stored = await stop_before_sending_a_rekey(server, player, monkeypatch)
     assert signed(server, Rekey) == []
     await come_back_to_proof(server, player)
     bodies = [message.body for message in server.received if isinstance(message, SignedAct)]
-    assert next(body for body in bodies if b"truc/1/rekey" in body[:16]) == stored
+    assert next(body for body in bodies if b"truc/1/rekey" in body[:16]) == held_back[-1]
 
 
 async def test_new_process_opens_hands_under_every_key_it_has_had(server, player) -> None:

@@ -1,7 +1,7 @@
 """What no valid signature binds anybody to: the client asks again, ends the table if it must, and stops no match for good."""
 
 import pytest
-from client.cheats import abandoned
+from client.cheats import abandoned, forget_the_mark
 from client.playing import (
     at_table,
     come_back,
@@ -59,11 +59,10 @@ def bent(request):
     return request.param
 
 
-async def left_in_play(server, player, *, transcript: bool = True) -> None:
-    """Play until it is the client's turn, and leave."""
+async def left_without_transcript(server, player) -> None:
+    """Play until it is the client's turn, leave, and lose the transcript."""
     await leave_at_turn(server, player)
-    if not transcript:
-        path_of(player.home.transcripts, server.setup.match).unlink()
+    path_of(player.home.transcripts, server.setup.match).unlink()
 
 
 def why_stopped(server, player) -> str | None:
@@ -72,13 +71,13 @@ def why_stopped(server, player) -> str | None:
 
 
 async def test_one_bit_that_the_line_bends_changes_nothing(server, player, bent, autojump_clock) -> None:
-    await left_in_play(server, player, transcript=False)
+    await left_without_transcript(server, player)
     server.bend = once(bent)
     await come_back_to_proof(server, player)
 
 
 async def test_it_ends_the_table_after_a_few_times_and_blames_nobody(server, player, bent, autojump_clock):
-    await left_in_play(server, player, transcript=False)
+    await left_without_transcript(server, player)
     server.bend = bent
     with pytest.raises(CheckFailedError, match="it may be the line or the server") as failed:
         await come_back(server, player, until=lambda _: False)
@@ -88,7 +87,7 @@ async def test_it_ends_the_table_after_a_few_times_and_blames_nobody(server, pla
 
 
 async def test_evidence_of_it_is_kept_as_of_any_check(server, player, autojump_clock) -> None:
-    await left_in_play(server, player, transcript=False)
+    await left_without_transcript(server, player)
     server.bend = bent_signature
     with pytest.raises(CheckFailedError) as failed:
         await come_back(server, player, until=my_turn)
@@ -111,7 +110,7 @@ def test_every_place_is_tried_a_few_times_and_everything_asked_for_anew_once_at_
 
 
 async def test_transcript_changed_on_the_disk_is_set_aside_and_all_asked_for_again(server, player) -> None:
-    await left_in_play(server, player)
+    await leave_at_turn(server, player)
     path = path_of(player.home.transcripts, server.setup.match)
     changed = flipped(path.read_bytes(), path.stat().st_size - 10)
     path.write_bytes(changed)
@@ -122,7 +121,7 @@ async def test_transcript_changed_on_the_disk_is_set_aside_and_all_asked_for_aga
 
 
 async def test_transcripts_that_cannot_be_read_are_set_aside_under_names_of_their_own(server, player) -> None:
-    await left_in_play(server, player)
+    await leave_at_turn(server, player)
     for content in (b"something else", b"something else again"):
         path_of(player.home.transcripts, server.setup.match).write_bytes(content)
         seen = await come_back(server, player, until=my_turn)
@@ -164,7 +163,7 @@ async def test_bent_end_that_no_signature_covers_yet_is_set_aside(scripted, play
 
 
 async def test_what_comes_for_a_transcript_set_aside_must_reach_the_mark(server, player, autojump_clock):
-    await left_in_play(server, player)
+    await leave_at_turn(server, player)
     path_of(player.home.transcripts, server.setup.match).write_bytes(b"something else")
 
     async def shorter(message: Resume) -> None:
@@ -180,9 +179,9 @@ async def test_what_comes_for_a_transcript_set_aside_must_reach_the_mark(server,
 
 async def test_what_comes_for_a_transcript_set_aside_is_compared_with_it(server, player, autojump_clock):
     """The server has signed two records for one position: the newest that was kept, and another one."""
-    await left_in_play(server, player)
+    await leave_at_turn(server, player)
     path = path_of(player.home.transcripts, server.setup.match)
-    forget_the_mark(server, player)
+    forget_the_mark(player)
     path.write_bytes(flipped(path.read_bytes(), path.stat().st_size - 10))
 
     async def another(message: Resume) -> None:
@@ -195,8 +194,3 @@ async def test_what_comes_for_a_transcript_set_aside_is_compared_with_it(server,
         await come_back(server, player, until=my_turn)
     assert (failed.value.check, failed.value.culprit) == ("C33", "server")
     assert why_stopped(server, player) is not None
-
-
-def forget_the_mark(server, player) -> None:
-    with store_of(player) as store:
-        store._database.execute("UPDATE matches SET k = NULL, head = NULL")

@@ -1,15 +1,17 @@
 """`truc play` before the first hand: what is looked at before a seat is taken, what is asked, what is shown and told."""
 
+from functools import partial
+
 import pytest
 import trio
 from client.deserting import DesertedServer
 from client.hosting import Hosting
 from client.playing import come_back, leave_at_turn, my_turn, play_on, received
+from client.test_stepping_in import step_in, taken_by_another
 from client.viewed import screen_of, typing
 from msgspec.structs import replace
-from protocol.peers import Puppet
 
-from truc_client import ClientError, Player, Resumed, Substituted, connect, open_home
+from truc_client import ClientError, Player, Substituted, connect, open_home
 from truc_conform.scripted import ScriptedServer
 from truc_protocol import messages
 from truc_terminal.commands.play import SeatChoice, WantedTable, _farewell, _sit_down, _step_in
@@ -149,10 +151,9 @@ async def test_terms_are_shown_before_ready(scripted, player) -> None:
 
 
 async def test_wanted_seat_is_offered_before_a_table_is_opened(deserted, player) -> None:
-    server = deserted
-    table, told = await sit_down(server, player, "y")
+    table, told = await sit_down(deserted, player, "y")
     assert (table.code, "Take that seat over" in told) == ("TABLE", True)
-    assert not received(server, messages.Create)
+    assert not received(deserted, messages.Create)
 
 
 class Unanswered(Lines):
@@ -194,23 +195,12 @@ async def deserted(scripted) -> WatchedDesertedServer:
 NOT_WANTED = "nobody is wanted for this seat any more: its player is back, or another has taken it"
 
 
-@pytest.fixture
-def stepping_in(deserted):
-    """Return what takes the vacant seat away: somebody else has it."""
-
-    async def happens() -> None:
-        await deserted.take(Puppet(0, deserted.seed, person="other ").sub(deserted.ledger))
-        await deserted.send(deserted.state())
-
-    return happens
+async def test_question_about_a_seat_that_another_has_taken_is_withdrawn(deserted, player) -> None:
+    assert (await unanswered(deserted, player, partial(taken_by_another, deserted)))[0] == NOT_WANTED
 
 
-async def test_question_about_a_seat_that_another_has_taken_is_withdrawn(deserted, player, stepping_in):
-    assert (await unanswered(deserted, player, stepping_in))[0] == NOT_WANTED
-
-
-async def test_who_looked_for_any_seat_looks_on_where_one_is_wanted_no_more(deserted, player, stepping_in):
-    table, told = await unanswered(deserted, player, stepping_in, _step_in)
+async def test_who_looked_for_any_seat_looks_on_where_one_is_wanted_no_more(deserted, player) -> None:
+    table, told = await unanswered(deserted, player, partial(taken_by_another, deserted), _step_in)
     assert (table, told.endswith(f"{NOT_WANTED}\n")) == (None, True)
 
 
@@ -270,22 +260,16 @@ def with_free_seat(message):
 
 
 async def test_preview_names_who_took_a_seat_and_the_record(deserted, player, tmp_path) -> None:
-    server = deserted
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=Resumed)
-        await table.ready()
-        await play_on(table, until=Substituted)
+    await step_in(deserted, player, until=Substituted)
     another = Player(open_home(tmp_path / "another"), "another")
-    async with connect("host", another, dial=server.dial) as connection:
+    async with connect("host", another, dial=deserted.dial) as connection:
         preview = await connection.preview("TABLE")
-    name, k = preview.successor(server.setup.match, 0)
-    assert (name, server.records[k].signer) == ("north", 1)
+    name, k = preview.successor(deserted.setup.match, 0)
+    assert (name, deserted.records[k].signer) == ("north", 1)
 
 
 async def test_seat_is_kept_only_as_long_as_the_terms_say(deserted, player) -> None:
-    server = deserted
-    async with connect("host", player, dial=server.dial) as connection:
+    async with connect("host", player, dial=deserted.dial) as connection:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=lambda happening: table.stands_by)
         told = _farewell(table, "truc play host", Speech("en"))

@@ -4,7 +4,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from client.browser import Page, needs_browser
+from client.browser import needs_browser
 from client.viewed import replayed_file
 from prompt_toolkit.application import DummyApplication, create_app_session
 from prompt_toolkit.application.current import set_app
@@ -47,11 +47,6 @@ def steps_of(replayed: ReplayedMatch, lang: str) -> list[list[object]]:
     ]
 
 
-def stepped_through(shown: Page, path: Path) -> dict[str, object]:
-    shown.open(path)
-    return shown.look(STEPPED)
-
-
 def test_transcripts_are_those_of_the_vectors() -> None:
     assert {file.stem for file in FILES} >= {"session", "truc-french", "truc-catalan-4", "argentine-match"}
     assert {lang for _, lang in SPOKEN} == {lang for _, lang in STEPPED_THROUGH} == {*LANGUAGES}
@@ -83,7 +78,8 @@ def test_page_shows_every_step_in_a_browser_on_the_way_there_and_back(chrome, tm
         for file, lang in STEPPED_THROUGH:
             replayed = replayed_file(file, lang)
             (tmp_path / f"{file.stem}.html").write_text(page(replayed, lang=lang), "utf-8")
-            seen = stepped_through(shown, tmp_path / f"{file.stem}.html")
+            shown.open(tmp_path / f"{file.stem}.html")
+            seen = shown.look(STEPPED)
             assert (seen["lang"], seen["back"]) == (lang, seen["forth"])
             assert seen["forth"] == steps_of(replayed, lang)
         assert shown.complaints == []
