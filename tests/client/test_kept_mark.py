@@ -3,7 +3,7 @@
 import pytest
 import trio
 from client.cheats import forget_since
-from client.playing import at_table, my_turn, play_on, received, rows_kept, signed, store_of
+from client.playing import at_table, my_turn, play_on, received, signed, store_of
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
 from truc_client.home.store import AcceptedPlace
@@ -15,10 +15,6 @@ from truc_protocol.messages import Ok, Resume, refusal
 from truc_protocol.records import parse
 
 TURNS = 13
-
-
-def mark_of(player, mid: bytes) -> int:
-    return rows_kept(player.home, "SELECT k FROM matches WHERE mid = ?", mid)[0][0]
 
 
 async def end_early(server, mark: int) -> None:
@@ -45,7 +41,15 @@ async def killed(scripted, player):
     async with at_table(server, player) as table:
         await play_on(table, until=enough)
     path_of(player.home.transcripts, server.setup.match).unlink()
-    return server, mark_of(player, server.setup.match)
+    with store_of(player) as store:
+        return server, store.playing(server.setup.match).k
+
+
+async def tell_from_the_start(server) -> None:
+    """Let a server send the setup and records of the match."""
+    await server.send(server.setup)
+    for k in range(len(server.records)):
+        await server.send(server.message(k))
 
 
 def begin_unasked(server) -> None:
@@ -55,9 +59,7 @@ def begin_unasked(server) -> None:
     async def seat(message) -> None:
         await server.send(Ok(re=message.id, table="TABLE", seat=0))
         await server.send(server.state())
-        await server.send(server.setup)
-        for k in range(len(server.records)):
-            await server.send(server.message(k))
+        await tell_from_the_start(server)
         await server.go_on()
 
     server.seat = seat
@@ -107,9 +109,7 @@ async def test_end_below_the_mark_is_none_when_the_server_knows_the_match_no_mor
     await end_early(server, mark)
 
     async def resume(message) -> None:
-        await server.send(server.setup)
-        for k in range(len(server.records)):
-            await server.send(server.message(k))
+        await tell_from_the_start(server)
         await server.send(refusal(Code.NO_SUCH_MATCH, "no such match", re=message.id))
 
     server.resume = resume

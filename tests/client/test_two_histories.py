@@ -126,13 +126,10 @@ async def test_records_kept_back_are_nothing_that_could_be_shown(server, player,
     async def beyond(message: Resume) -> None:
         await server.send(Ok(re=message.id, k=len(server.records) + 2))
 
-    async with at_turn(server, player) as (table, _):
-        server.resume = beyond
-        await server._stream.aclose()
-        with pytest.raises(CheckFailedError, match="others, who have only your word") as failed:
-            await play_on(table)
-    (file,) = examine_files(failed.value.kept.files).files
-    assert (failed.value.check, file.result) == ("C33", Result.INCOMPLETE)
+    failed = await stopped_by(server, player, beyond)
+    (file,) = examine_files(failed.kept.files).files
+    assert (failed.check, file.result) == ("C33", Result.INCOMPLETE)
+    assert "others, who have only your word" in str(failed)
 
 
 async def test_opening_that_is_kept_back_leaves_a_match_without_an_end(server, player) -> None:
