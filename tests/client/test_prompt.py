@@ -188,30 +188,6 @@ def test_prompt_that_has_ended_is_asked_nothing(typing) -> None:
     typing.prompt.stop()
 
 
-def test_question_has_a_key_for_each_option_and_completes_more() -> None:
-    posed: list[Question] = []
-    screen, _ = screen_of(terminal=True)
-    screen.pose = posed.append
-    screen.offer(turn("concede", "play 3b", "order low"))
-    screen.offer(None)
-    assert [key.typed for key in posed[0].keys] == ["1", "0"]
-    assert posed[0].keys[0].label.startswith("play 3")
-    assert {"play 3b", "order low", "chat ", "? rules"} <= set(posed[0].words)
-    assert (posed[1].at, posed[1].keys) == (None, ())
-
-
-def test_prompt_says_who_is_waited_for_until_there_is_news() -> None:
-    posed: list[Question] = []
-    screen, out = screen_of(terminal=True)
-    screen.pose = posed.append
-    screen.show(started())
-    for happening in (MatchWaits((1,), None), seen()):
-        screen.show(happening)
-        screen.offer(None)
-    assert [question.text for question in posed] == ["waiting for east >", ""]
-    assert "waiting" not in out.getvalue()
-
-
 LOST = "no connection; connecting again >"
 SESSION = Path(__file__).parent.parent / "vectors/session.truc"
 AT_THE_TABLE = table(claim="server")
@@ -226,6 +202,23 @@ def standing(*happenings) -> tuple[Screen, list[Question]]:
         screen.show(happening)
         screen.offer(None)
     return screen, posed
+
+
+def test_question_has_a_key_for_each_option_and_completes_more() -> None:
+    screen, posed = standing()
+    screen.offer(turn("concede", "play 7e", "order low"))
+    screen.offer(None)
+    asked, then = posed[-2:]
+    assert [key.typed for key in asked.keys] == ["1", "0"]
+    assert asked.keys[0].label.startswith("play 7")
+    assert {"play 7e", "order low", "chat ", "? rules"} <= set(asked.words)
+    assert (then.at, then.keys) == (None, ())
+
+
+def test_prompt_says_who_is_waited_for_until_there_is_news() -> None:
+    screen, posed = standing(MatchWaits((1,), None), seen())
+    assert [question.text for question in posed[-2:]] == ["waiting for east >", ""]
+    assert "waiting" not in screen._console.file.getvalue()
 
 
 def test_table_stands_while_others_think_and_no_longer_than_the_match() -> None:

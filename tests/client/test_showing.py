@@ -5,6 +5,7 @@ import re
 
 import pytest
 from client.running import truc
+from client.viewed import voided
 from protocol.forge import small, until
 from protocol.peers import Puppet, Table
 from rows import each_row
@@ -13,7 +14,6 @@ from truc_protocol import dealing
 from truc_protocol.bodies import Act, Close, Deal
 from truc_protocol.dealing import Opening
 from truc_protocol.records import Record, parse
-from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_terminal.replay_model.annotating import Annotator, OpenedCard, OpenedDeal, OpenedLink
 
@@ -149,9 +149,7 @@ def test_name_is_not_obeyed_by_the_terminal_nor_taken_for_the_server(show, monke
 
 
 def test_newcomer_is_called_by_their_own_name_from_then_on(show) -> None:
-    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
-    table.silent = frozenset({1})
-    table.run(until=lambda ledger: ledger.phase == "between")
+    table = voided()
     table.add(table.newcomer(1))
     told = show(table.run().file()).output
     assert 'sub, signed by seat 1 "newcomer' in told

@@ -14,7 +14,7 @@ from client.pseudo import LANG, unsaid
 from client.running import truc
 from client.test_ratings_commands import STANDING
 from client.test_report import Reader
-from client.viewed import FRENCH, KEPT, TRANSCRIPTS, replayed_file
+from client.viewed import FRENCH, KEPT, TRANSCRIPTS, replayed_file, voided
 from msgspec.structs import replace
 from protocol.forge import altered, small, until
 from protocol.peers import Table
@@ -23,7 +23,6 @@ from rows import each_row
 from truc_client.home.home import open_home
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Close
-from truc_protocol.records import Phase
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_terminal.commands import ratings
@@ -62,17 +61,6 @@ def written(path: Path, table: Table) -> Path:
     return path
 
 
-def troubled() -> Table:
-    """Return a match with a void, rulings, a substitute and a new chain before its time."""
-    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
-    table.silent = frozenset({1})
-    table.run(until=lambda ledger: ledger.phase == Phase.BETWEEN)
-    table.silent = frozenset()
-    table.add(table.newcomer(1))
-    table.add(table.players[0].rekey(table.ledger))
-    return table.run()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
@@ -97,7 +85,10 @@ def test_page_says_in_which_language_it_is() -> None:
 
 
 def test_what_happened_beside_play_is_told_from_the_catalogues(spoken, tmp_path) -> None:
-    file = written(tmp_path / "a.truc", troubled())
+    table = voided()
+    table.add(table.newcomer(1))
+    table.add(table.players[0].rekey(table.ledger))  # before its time
+    file = written(tmp_path / "a.truc", table.run())
     data = (*data_of(replay_of(file.read_bytes(), lang=LANG)), str(file))
     for command in ("verify", "show"):
         assert outside(truc(command, file, "--lang", LANG).output, *data) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from client.running import truc
+from client.viewed import voided
 from protocol.forge import altered, garbled, small, until
 from protocol.peers import Puppet, Table
 from rich.console import Console
@@ -177,10 +178,7 @@ def test_forfeit_is_told_as_the_servers_ruling(write) -> None:
 
 
 def test_voids_substitutes_and_new_chains_are_told_of_who_sat_there_then(write) -> None:
-    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
-    table.silent = frozenset({1})
-    table.run(until=lambda ledger: ledger.phase == "between")
-    table.silent = frozenset()
+    table = voided()
     k = table.ledger.k
     table.add(table.newcomer(1))
     table.add(table.players[0].rekey(table.ledger))
@@ -357,9 +355,7 @@ class Position(int):
 
 def comparisons(n: int) -> int:
     """Return how many comparisons it takes to tell of so many newcomers, voids and new chains."""
-    table = Table(opts=Opts(gone=1)).to("called", index=1)
-    table.silent = frozenset({1})
-    table.run(until=lambda ledger: ledger.phase == "between")
+    table = voided()
     newcomer = parse(table.newcomer(1))
     rows = [(Position(k), newcomer) for k in range(n)]
     verdict = (

@@ -6,9 +6,12 @@ from functools import cache
 from pathlib import Path
 
 import trio
+from protocol.forge import small
+from protocol.peers import Table
 from rich.console import Console
 
 from truc_client import MatchStarted, RecordSeen
+from truc_protocol.setup import Opts
 from truc_rules import Card, Score, Seat, View, new_match, preset, view
 from truc_rules.positions.match import Trick
 from truc_terminal.replay_model.stages import ReplayedMatch, replay_of
@@ -33,6 +36,15 @@ def started(
 def seen(*facts: dict, view: View | None = None) -> RecordSeen:
     """Return a record that means these facts, and leaves the match as viewed."""
     return RecordSeen(8, "act", facts, view=view)
+
+
+def voided() -> Table:
+    """Return a match before its second deal: seat 1 was silent in the first, which is void."""
+    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    table.silent = frozenset()
+    return table
 
 
 def screen_of(
