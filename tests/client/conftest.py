@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+from contextlib import closing
 from copy import copy
 from pathlib import Path
 
@@ -6,6 +8,7 @@ import trio
 
 from truc_client import Player, connect, open_home
 from truc_client.home.home import Home, master_seed, write_seed
+from truc_client.home.store import HomeStore
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +31,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """Return the home of whoever runs commands."""
     monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
     return open_home(tmp_path / "home")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[HomeStore]:
+    """Return a store of its own, not that of a home."""
+    with closing(HomeStore(tmp_path / "state.sqlite")) as store:
+        yield store
 
 
 @pytest.fixture

@@ -28,8 +28,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_home_and_seed_are_made_once_for_their_owner_alone_and_never_written_over(tmp_path) -> None:
-    home = open_home(tmp_path / "home")
+def test_home_and_seed_are_made_once_for_their_owner_alone_and_never_written_over(home) -> None:
     first = master_seed(home)
     with pytest.raises(HomeError, match="already"):
         write_seed(home, bytes(32))
@@ -37,8 +36,7 @@ def test_home_and_seed_are_made_once_for_their_owner_alone_and_never_written_ove
     assert (mode(home.root), mode(home.seed)) == (0o700, 0o600)
 
 
-def test_seed_of_a_process_that_was_killed_is_whole_or_not_there(tmp_path, monkeypatch) -> None:
-    home = open_home(tmp_path / "home")
+def test_seed_of_a_process_that_was_killed_is_whole_or_not_there(home, monkeypatch) -> None:
 
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
@@ -63,11 +61,10 @@ def test_two_processes_that_make_a_seed_at_once_have_the_same_player(tmp_path, m
     assert sorted(path.name for path in home.root.iterdir() if path.is_file()) == ["master.seed"]
 
 
-def test_seed_is_made_where_files_cannot_be_linked(tmp_path, monkeypatch) -> None:
+def test_seed_is_made_where_files_cannot_be_linked(home, monkeypatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError
 
-    home = open_home(tmp_path / "home")
     monkeypatch.setattr("os.link", refuse)
     first = master_seed(home)
     with pytest.raises(HomeError, match="already"):
@@ -75,8 +72,7 @@ def test_seed_is_made_where_files_cannot_be_linked(tmp_path, monkeypatch) -> Non
     assert (master_seed(home), mode(home.seed)) == (first, 0o600)
 
 
-def test_damaged_seed_is_said_so(tmp_path) -> None:
-    home = open_home(tmp_path / "home")
+def test_damaged_seed_is_said_so(home) -> None:
     home.seed.write_bytes(b"short")
     with pytest.raises(HomeError, match="expected 32 bytes, got 5"):
         master_seed(home)
@@ -139,8 +135,7 @@ def no_room() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_name_for_which_a_disk_has_no_room_leaves_the_one_before(tmp_path) -> None:
-    home = open_home(tmp_path / "home")
+def test_name_for_which_a_disk_has_no_room_leaves_the_one_before(home) -> None:
     assert kept_name(home) is None
     keep_name(home, "ben")
     before = sorted(home.root.iterdir())
@@ -160,8 +155,7 @@ def test_evidence_for_which_a_disk_has_no_room_leaves_what_was_there(tmp_path) -
     assert [each.read_bytes() for each in tmp_path.iterdir()] == [before]
 
 
-def test_revocations_that_cannot_be_read_are_said_so(tmp_path) -> None:
-    home = open_home(tmp_path / "home")
+def test_revocations_that_cannot_be_read_are_said_so(home, tmp_path) -> None:
     home.revoked.write_text("")
     with pytest.raises(HomeError, match="revoked"):
         revoked_keys(home)

@@ -85,13 +85,8 @@ async def test_match_that_is_over_ends_again_on_coming_back(server, player) -> N
     assert (kinds[0], kinds[-2:]) == (MatchStarted, [Resumed, MatchEnded])
 
 
-async def test_match_the_server_has_forgotten_leads_back_to_the_table(server, player) -> None:
-    keep_seat(server, match=b"\x09" * 32)
-
-    async def forgotten(message: Resume) -> None:
-        await server.send(refusal(Code.NO_SUCH_MATCH, "it is gone", re=message.id))
-
-    server.resume = forgotten
+async def back_to_the_table(server, player) -> None:
+    """Come back to the seat that the server lists, and be at the table before a match, which is played."""
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0])
         await play_on(table, until=lambda happening: table.state is not None)
@@ -99,15 +94,20 @@ async def test_match_the_server_has_forgotten_leads_back_to_the_table(server, pl
         await play_to_proof(table)
 
 
+async def test_match_the_server_has_forgotten_leads_back_to_the_table(server, player) -> None:
+    keep_seat(server, match=b"\x09" * 32)
+
+    async def forgotten(message: Resume) -> None:
+        await server.send(refusal(Code.NO_SUCH_MATCH, "it is gone", re=message.id))
+
+    server.resume = forgotten
+    await back_to_the_table(server, player)
+
+
 async def test_match_another_player_had_the_seat_in_leads_back_to_the_table(server, player, tmp_path) -> None:
     await play_to_the_end(server, player)
     keep_seat(server, match=server.setup.match)
-    late = Player(open_home(tmp_path / "late"), "late")
-    async with connect("host", late, dial=server.dial) as connection:
-        table = await connection.resume(connection.held[0])
-        await play_on(table, until=lambda happening: table.state is not None)
-        await table.ready()
-        await play_to_proof(table)
+    await back_to_the_table(server, Player(open_home(tmp_path / "late"), "late"))
 
 
 async def test_seat_held_when_its_terms_are_out_signs_them_on_return(server, player) -> None:

@@ -1,7 +1,5 @@
 """Secrets are dropped as soon as they can serve no more: terms that never became a match, and a seat played by another."""
 
-from contextlib import closing
-
 import pytest
 import trio
 from client.playing import (
@@ -20,7 +18,7 @@ from msgspec.structs import replace
 from protocol.peers import Puppet
 
 from truc_client import ClientError
-from truc_client.home.store import AcceptedPlace, HeldChain, HomeStore, Joined, Slot, Statement
+from truc_client.home.store import AcceptedPlace, HeldChain, Joined, Slot, Statement
 from truc_client.matches.signer import SeatKey, Signer, links_of
 from truc_protocol.messages import SignedAct, TableClosed
 from truc_protocol.records import Record
@@ -34,12 +32,6 @@ STATEMENT = Statement(b"body", b"\x07" * 64)
 
 def chains_of(player) -> int:
     return len(rows_kept(player.home, "SELECT * FROM chains"))
-
-
-@pytest.fixture
-def store(tmp_path):
-    with closing(HomeStore(tmp_path / "state.sqlite")) as store:
-        yield store
 
 
 async def pass_over(_message) -> None:

@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from client.cheats import FRENCH, QuietServer, abandoned, shown_again
+from client.cheats import QuietServer, abandoned, shown_again
 from client.playing import at_turn, come_back, my_turn, pick, play_on, seated, store_of
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import CheckFailedError, HomeError, StoppedError, connect
+from truc_client import CheckFailedError, HomeError, StoppedError
 from truc_client.home.transcripts import path_of
 from truc_protocol.messages import Resume, SignedAct
 from truc_protocol.records import Record, body_hash
@@ -80,11 +80,9 @@ class FullDatabase:
 
 
 async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(server, player, mock_clock):
-    async with connect("host", player, dial=server.dial) as connection:
+    async with seated(server, player) as (connection, table):
         store = connection.session.account.store
         store._database = FullDatabase(store._database)
-        table = await connection.create(FRENCH)
-        await table.ready()
         await play_on(table, until=my_turn)
         await wait_all_tasks_blocked()
         await server.send(abandoned(server))

@@ -16,12 +16,6 @@ PLACE = AcceptedPlace(7, HEAD, X, 3)
 CHAIN = HeldChain(X, 0, b"root", b"secret")
 
 
-@pytest.fixture
-def store(tmp_path):
-    with closing(HomeStore(tmp_path / "state.sqlite")) as store:
-        yield store
-
-
 def statement(text: str) -> Statement:
     return Statement(text.encode(), b"\x07" * 64)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -33,12 +33,6 @@ from truc_protocol.bodies import Share
 from truc_protocol.messages import MatchRecord, OwnCards
 from truc_protocol.records import parse
 from truc_rules import preset
-
-
-@pytest.fixture
-def store(tmp_path) -> Iterator[HomeStore]:
-    with closing(HomeStore(tmp_path / "client.db")) as store:
-        yield store
 
 
 @contextmanager
