@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from itertools import cycle, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import trio
 
@@ -221,15 +221,10 @@ class ServerProcess(Program):
 
 @asynccontextmanager
 async def serving(
-    data: Path,
-    settings: Mapping[str, str] = QUICK,
-    *,
-    level: str = "warning",
-    program: Sequence[str] = SERVER,
-    port: int | None = None,
+    data: Path, settings: Mapping[str, str] = QUICK, **how: Any
 ) -> AsyncIterator[ServerProcess]:
     """Run a server as a process, which may be killed and started again, to the end of the block."""
-    server = ServerProcess(data, settings, level=level, program=program, port=port)
+    server = ServerProcess(data, settings, **how)
     await server.spawn()
     try:
         await server.wait_listening()

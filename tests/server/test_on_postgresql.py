@@ -416,7 +416,7 @@ class TestDump:
         load_identity(folder)
         return folder
 
-    def test_matches_under_way_are_held_at_the_next_starts(self, data, store):
+    def test_matches_under_way_are_held_at_the_next_starts_or_closed_as_the_host_wants_it(self, data, store):
         store.commit([TABLE._replace(match=MID, state="playing"), MATCH, record(0), record(1)])
         store.release(store._lease)
         result = call(data, "restore --dump")
@@ -426,10 +426,6 @@ class TestDump:
         )
         restored = read_restored(data)
         assert (restored.holds(MID, 2), restored.gives_up) == (True, False)
-
-    def test_tables_of_matches_under_way_are_closed_if_the_host_wants_it(self, data, store):
-        store.commit([TABLE._replace(match=MID, state="playing"), MATCH, record(0)])
-        store.release(store._lease)
         assert "their tables are closed" in call(data, "restore --dump", "--open-matches", "close").stdout
         assert read_restored(data).gives_up
 

@@ -72,20 +72,6 @@ def events(logged) -> list[str]:
     return [entry["event"] for entry in logged if entry["event"] in told]
 
 
-@pytest.mark.parametrize(
-    ("count", "variant", "guests", "after"),
-    [(2, "truc-french", (), 23), (4, "truc-catalan", (), 31), (2, "truc-catalan", (1,), 17)],
-)
-async def test_match_goes_on_when_all_are_back_and_is_proven(path, count, variant, guests, after):
-    seats = await restored(path, count, variant, after=after, guests=guests)
-    with capture_logs() as logged:
-        async with running(path) as server:
-            for seat in seats:
-                await back(server, seat)
-            await give_up(seats)
-    assert events(logged) == ["match_held", "match_goes_on"]
-
-
 async def test_nothing_is_recorded_or_asked_before_all_are_back(path):
     seats = await restored(path)
     mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]

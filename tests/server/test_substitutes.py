@@ -109,21 +109,14 @@ async def test_newcomers_take_two_seats_of_four_to_a_proven_end(server, mock_clo
     assert results(playing) == {(Result.PROVEN, "won")}
 
 
-async def test_first_of_two_newcomers_to_sign_has_the_seat(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    newcomers = [await standing_by(server, seats, seed=seed) for seed in (7, 8)]
-    signed = [newcomer.sign(newcomer.sub()) for newcomer in newcomers]
-    replies = [await newcomers[i].ask(signed[i]) for i in (1, 0)]
-    assert (replies[0]["t"], replies[1]["code"]) == ("ok", "not_seated")
-
-
-async def test_newcomer_whose_seat_another_took_is_told_and_shown_no_more_where_nobody_may_watch(
+async def test_newcomer_who_signs_after_another_is_told_and_shown_no_more_where_nobody_may_watch(
     server, mock_clock
 ):
     seats, late = await with_newcomer(server, mock_clock, spectators=0)
     newcomer = await standing_by(server, seats, seed=8)
+    signed = late.sign(late.sub())
     taken = (await step_in(newcomer))["k"]
-    assert (await late.ask({"t": "tables"}))["t"] == "ok"
+    assert (await late.ask(signed))["code"] == "not_seated"
     told = state_of(late)["seats"][1]
     assert (told["name"], "vacant" in told) == (newcomer.name, False)
     await together(seats[0].play, newcomer.play)

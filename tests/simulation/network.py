@@ -6,8 +6,7 @@ receiver does not read must wait. A machine that is killed leaves its connection
 
 import errno
 from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 import outcome
 import trio
@@ -304,14 +303,6 @@ class Listener(trio.abc.Listener[Stream]):
         """Listen no more."""
         self._network.shut(self)
         await trio.lowlevel.checkpoint()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 class Network:

@@ -32,14 +32,14 @@ KEY_BYTES: Final = 32
 @contextmanager
 def simulated(world: "World", network: Network) -> Iterator[None]:
     """Let every program in this process live in a world."""
-    chance, clocks, threads = _Chance(world), _Clocks(world), _Threads(world)
+    urandom, clocks, threads = world.chance.randbytes, _Clocks(world), _Threads(world)
     sockets = _Sockets(world, network)
     with ExitStack() as stack:
         for owner, name, instead in (
-            (random, "_urandom", chance.urandom),  # of which `secrets` makes all that it gives
-            (os, "urandom", chance.urandom),
-            (keys, "Ed25519PrivateKey", _Generating(Ed25519PrivateKey, chance.urandom)),
-            (keys, "X25519PrivateKey", _Generating(X25519PrivateKey, chance.urandom)),
+            (random, "_urandom", urandom),  # of which `secrets` makes all that it gives
+            (os, "urandom", urandom),
+            (keys, "Ed25519PrivateKey", _Generating(Ed25519PrivateKey, urandom)),
+            (keys, "X25519PrivateKey", _Generating(X25519PrivateKey, urandom)),
             (keys, "verify", cache(keys.verify)),  # many check and compute what one has made
             (keys, "_exchange", cache(keys._exchange)),
             (_run, "_ALLOW_DETERMINISTIC_SCHEDULING", True),
@@ -60,16 +60,6 @@ def simulated(world: "World", network: Network) -> Iterator[None]:
         ):
             stack.enter_context(patch.object(owner, name, instead))
         yield
-
-
-class _Chance:
-    """Bytes that nobody can guess, but by the seed."""
-
-    def __init__(self, world: "World") -> None:
-        self._world = world
-
-    def urandom(self, size: int) -> bytes:
-        return self._world.chance.randbytes(size)
 
 
 class _Generating:
