@@ -729,4 +729,5 @@ test('what a browser has closed its database for is never sent without being sto
   const own = { signed: {} }
   // whoever presses again signs again, and may choose otherwise
   for (const kind of ['play', 'fold']) await assert.rejects(() => seat.signed(own, 'act 4', ['truc/1/act', 4, kind]), NotKept)
+  for (const read of [() => vault.matches(), () => vault.match('00')]) await assert.rejects(read, NotKept)
 })

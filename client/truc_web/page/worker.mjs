@@ -46,7 +46,8 @@ async function whyGuest() {
 /** @param {boolean} isTaking whether the other tab's session is to end */
 async function begin(isTaking) {
   const why = await whyGuest()
-  let isLost = false     // another tab has taken the key
+  // another tab has taken the key
+  let isLost = false
   const mayGoOn = () => !isLost
   if (navigator.locks === undefined) return visit(why, mayGoOn)
   // two tabs that sign different acts for one position would convict their player (C34; decision 22)
@@ -57,10 +58,12 @@ async function begin(isTaking) {
       return tell({ what: 'second' })
     }
     const held = new Promise((resolve) => { release = () => resolve(undefined) })
-    await vault?.load()     // what the other tab has stored meanwhile
+    // what the other tab has stored meanwhile
+    await vault?.load()
     visit(why, mayGoOn)
     await held
-  }).catch(() => {
+  }).catch((fault) => {
+    if (fault instanceof NotKept) throw fault
     isLost = true
     session?.end()
     session = null

@@ -62,7 +62,7 @@ export class Vault {
   }
 
   async load() {
-    const stores = this.database.transaction(['self', 'pins', 'tables'])
+    const stores = this.begin(['self', 'pins', 'tables'])
     const [self, pins, tables] = await Promise.all(['self', 'pins', 'tables'].map((name) => all(stores.objectStore(name))))
     this.self = self
     this.kept = { master: self.master ?? new Uint8Array(0), pins, tables }
@@ -173,19 +173,19 @@ export class Vault {
 
   /** Newest first. @returns {Promise<KeptMatch[]>} */
   async matches() {
-    const kept = await all(this.database.transaction('matches').objectStore('matches'))
+    const kept = await all(this.begin('matches').objectStore('matches'))
     return Object.values(kept).sort((a, b) => b.ended - a.ended)
   }
 
   /** @param {string} match @returns {Promise<KeptMatch | null>} */
   async match(match) {
-    return await done(this.database.transaction('matches').objectStore('matches').get(match)) ?? null
+    return await done(this.begin('matches').objectStore('matches').get(match)) ?? null
   }
 
   /** Everything is deleted; the next visit is a first one. */
   async forget() {
     const names = [...this.database.objectStoreNames]
-    const writing = this.database.transaction(names, 'readwrite', { durability: 'strict' })
+    const writing = this.begin(names)
     names.forEach((name) => writing.objectStore(name).clear())
     await finished(writing)
     await this.load()
@@ -205,12 +205,13 @@ export class Vault {
     await finished(writing)
   }
 
-  /** @param {string} store @returns {IDBTransaction} */
+  /** @param {string | string[]} store one or several @returns {IDBTransaction} */
   begin(store) {
     try {
       return this.database.transaction(store, 'readwrite', { durability: 'strict' })
     } catch (fault) {
-      throw new NotKept(`${fault}`)     // the browser has closed the database: its disk fails, or its data were deleted
+      // the browser has closed the database: its disk fails, or its data were deleted
+      throw new NotKept(`${fault}`)
     }
   }
 }
